@@ -137,6 +137,6 @@ export function benchPrincipal(i: number): UserPrincipal {
     name: `User ${i}`,
     issuer: 'local',
     groups: [],
-    by: { via: 'session', session: `s${i}` },
+    authentication: { via: 'session', session: `s${i}` },
   };
 }

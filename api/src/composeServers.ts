@@ -20,7 +20,7 @@ import {
   createUserVariables,
   draftIdOf,
   createVariableCache,
-  createWatches,
+  createServerSubscriptions,
   authorizationState,
   subscribeToGrantChanges,
   subscribeToSignOuts,
@@ -148,7 +148,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       if (options.owner === undefined) {
         const feed = lists.listFeeds.begin(options.server);
         upstream.listen(({ method }) => lists.heard(options.server, method), {
-          onFollowed: (kinds) => feed.hear(kinds),
+          onSubscribedLists: (kinds) => feed.hear(kinds),
           ...(target.type !== 'stdio' && { headers: target.headers }),
           // Ours, where there is one: a modern server is presented it with each request, and keeps nothing of the first.
           ...(target.type !== 'stdio' && target.bearer && { bearer: target.bearer }),
@@ -160,15 +160,15 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     clock,
     random,
     limits: {
-      idleMs: env.MCP_USER_CONNECTION_IDLE_TIMEOUT,
-      breakerFailures: env.MCP_CB_MAX_FAILED_ROUNDS,
+      idleTimeoutMs: env.MCP_USER_CONNECTION_IDLE_TIMEOUT,
+      breakerThreshold: env.MCP_CB_MAX_FAILED_ROUNDS,
       breakerBaseMs: env.MCP_CB_BASE_BACKOFF_MS,
       breakerMaxMs: env.MCP_CB_MAX_BACKOFF_MS,
     },
   });
-  const watches = createWatches({ clock, random });
+  const watches = createServerSubscriptions({ clock, random });
   closers.add(() => watches.close());
-  closers.add(connections.onDropped((principal, serverId) => watches.renew(principal, serverId)));
+  closers.add(connections.onConnectionsDropped((principal, serverId) => watches.renew(principal, serverId)));
   const listAll = createListAll({
     clock,
     limits: {
@@ -262,13 +262,13 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     clock,
     onSignedOut(principal) {
       void obo.exchanger.evictPrincipal(principal);
-      void connections.dropPrincipal(principal);
+      void connections.dropForPrincipal(principal);
     },
   });
   closers.add(() => signOuts.stop());
   const forget = async (serverId: string, principal: string) => {
     lists.forget(serverId, principal);
-    await connections.dropHolder(serverId, principal);
+    await connections.dropForServer(serverId, principal);
   };
   closers.add(
     subscribeToGrantChanges({

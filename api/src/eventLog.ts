@@ -14,7 +14,7 @@ const needsAttention: ReadonlySet<string> = new Set([
   'override_unreadable',
   'run_unreadable',
   'set_unreadable',
-  'store_unanswered',
+  'store_unreachable',
   'stored_server_unreadable',
   'vault.client_refused',
   'vault.lost_rotation',

@@ -6,7 +6,7 @@ import {
   createRegistry,
   createSubjectSource,
   DEFAULT_TENANT,
-  principalOf,
+  toPrincipal,
   type OboTokenParts,
   type UserPrincipal,
   type UserServer,
@@ -131,5 +131,5 @@ async function signedIn({ users }: ReturnType<typeof openMemoryStore>, i: number
   await users.insert(user);
   const text = new HiddenText(`own token of ${subject}`);
   const token = { text, issuer: ISSUER, subject, expiresAt: now + HOUR_MS };
-  return principalOf(user, { via: 'bearer', token });
+  return toPrincipal(user, { via: 'bearer', token });
 }

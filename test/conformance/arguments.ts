@@ -1,12 +1,12 @@
-import type { Json } from '@behalf/gateway';
+import type { JsonObject } from '@behalf/gateway';
 
 /** Arguments that fit a tool's schema as far as its properties have plain types. */
-export function sampleArguments(schema: Json): Json {
-  const { properties = {} } = schema as { properties?: Readonly<Record<string, Json>> };
+export function sampleArguments(schema: JsonObject): JsonObject {
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, JsonObject>> };
   return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, sample(property)]));
 }
 
-function sample({ type, enum: choices, default: given }: Json): unknown {
+function sample({ type, enum: choices, default: given }: JsonObject): unknown {
   if (given !== undefined) return given;
   if (Array.isArray(choices)) return choices[0] as unknown;
   switch (type) {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from '@behalf/contracts';
-import { principalOf, type UserPrincipal } from '@behalf/gateway';
+import { toPrincipal, type UserPrincipal } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { createClosers } from '../../api/src/closers.ts';
@@ -79,7 +79,7 @@ export async function openGateway({ dir, definition, door, log }: GatewayParts):
 
 async function localUser({ accounts }: Pick<Access, 'accounts'>): Promise<UserPrincipal> {
   const account = { email: 'ada@example.com', name: 'Ada', password: systemRandom.id(), role: 'USER' };
-  return principalOf(await accounts.create(account), { via: 'session', session: systemRandom.id() });
+  return toPrincipal(await accounts.create(account), { via: 'session', session: systemRandom.id() });
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -110,5 +110,5 @@ async function signedIn({ openId }: Pick<Access, 'openId'>, login: Login): Promi
   if (!user) throw new Error('They may not come in');
   const tokens = { issuer, subject, accessToken: systemRandom.id(), idToken, expiresAt };
   const session = await browser.startSession(user, { via: 'openid', groups: [], tokens });
-  return principalOf(user, { via: 'session', session: session.hash });
+  return toPrincipal(user, { via: 'session', session: session.hash });
 }

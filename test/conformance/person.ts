@@ -5,9 +5,9 @@ import {
   listServerTools,
   readServer,
   SignInRequired,
-  type Answer,
+  type UpstreamResponse,
   type Inbound,
-  type Json,
+  type JsonObject,
 } from '@behalf/gateway';
 import { sampleArguments } from './arguments.ts';
 import type { ScenarioContext } from './definition.ts';
@@ -74,7 +74,7 @@ export function createPerson({ asking, oauth, user }: ConformanceGateway) {
     }
   }
 
-  async function call(tool: string, args: Json): Promise<Answer> {
+  async function call(tool: string, args: JsonObject): Promise<UpstreamResponse> {
     for (;;) {
       const answer = await callTool(asking, { server: SERVER, tool, args }, inbound);
       const needed = neededSignIn(answer);
@@ -102,14 +102,14 @@ export function createPerson({ asking, oauth, user }: ConformanceGateway) {
 }
 
 /** What the gateway says of a call that needs a sign-in first: as any chat reads it. */
-function neededSignIn({ result }: Answer): { readonly scopes?: string } | undefined {
+function neededSignIn({ result }: UpstreamResponse): { readonly scopes?: string } | undefined {
   const meta = result['_meta'] as Readonly<Record<string, { scopes?: string } | undefined>> | undefined;
   return meta?.['behalf/auth'];
 }
 
 /** As the client of a person who leaves a form as it is: with its defaults (SEP-1034), and something that fits where there is none. */
-function answerForm(method: string, { requestedSchema }: Json): Promise<Json> {
+function answerForm(method: string, { requestedSchema }: JsonObject): Promise<JsonObject> {
   if (method !== 'elicitation/create')
     return Promise.reject(new Error(`Nobody was to be asked for ${method}`));
-  return Promise.resolve({ action: 'accept', content: sampleArguments(requestedSchema as Json) });
+  return Promise.resolve({ action: 'accept', content: sampleArguments(requestedSchema as JsonObject) });
 }

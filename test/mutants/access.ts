@@ -46,10 +46,10 @@ export const access: readonly Mutant[] = [
   },
   {
     id: 'notice-during-a-read-is-lost',
-    file: 'packages/gateway/src/following/follow.ts',
-    find: 'heard = noticesBefore;',
-    replace: 'heard = notices;',
-    test: 'packages/gateway/src/following/follow.test.ts',
+    file: 'packages/gateway/src/replication/replicatedValue.ts',
+    find: 'readEpoch = epochBefore;',
+    replace: 'readEpoch = changeEpoch;',
+    test: 'packages/gateway/src/replication/replicatedValue.test.ts',
   },
   {
     id: 'trust-keeps-the-previous-author',

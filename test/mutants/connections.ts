@@ -5,15 +5,16 @@ export const connections: readonly Mutant[] = [
   {
     id: 'connection-key-without-the-user',
     file: 'packages/gateway/src/connections/userPool.ts',
-    find: 'server.revision, principal, binding, request]',
-    replace: 'server.revision, binding, request]',
+    find: 'server.revision, principal, binding, requestKey]',
+    replace: 'server.revision, binding, requestKey]',
     test: 'packages/gateway/src/connections/realServers.test.ts',
   },
   {
     id: 'connection-key-with-ambiguous-separators',
     file: 'packages/gateway/src/connections/userPool.ts',
-    find: 'own: JSON.stringify([server.tenant, server.id, server.revision, principal, binding, request]),',
-    replace: 'own: [server.tenant, server.id, server.revision, principal, binding, request].join(\'","\'),',
+    find: 'ownKey: JSON.stringify([server.tenant, server.id, server.revision, principal, binding, requestKey]),',
+    replace:
+      'ownKey: [server.tenant, server.id, server.revision, principal, binding, requestKey].join(\'","\'),',
     test: 'packages/gateway/src/connections/userPool.test.ts',
   },
   {
@@ -26,13 +27,13 @@ export const connections: readonly Mutant[] = [
   {
     id: 'connection-closed-while-in-use',
     file: 'packages/gateway/src/connections/connection.ts',
-    find: 'return borrowers === 0 ? connection.close() : Promise.resolve();',
+    find: 'return borrowerCount === 0 ? connection.close() : Promise.resolve();',
     replace: 'return connection.close();',
     test: 'packages/gateway/src/connections/sharedPool.test.ts',
   },
   {
     id: 'impatient-caller-ends-the-opening-for-all',
-    file: 'packages/gateway/src/connections/opening.ts',
+    file: 'packages/gateway/src/connections/pendingConnection.ts',
     find: '          waiters.delete(waiter);\n',
     replace: '          waiters.delete(waiter);\n          abort.abort(abortReason(signal));\n',
     test: 'packages/gateway/src/connections/oneUser.test.ts',
@@ -40,20 +41,20 @@ export const connections: readonly Mutant[] = [
   {
     id: 'half-open-permit-released-too-early',
     file: 'packages/gateway/src/connections/userPool.ts',
-    find: 'void whenSettled(keys).then(() => gate.leave(passage, pass));',
-    replace: 'gate.leave(passage, pass);',
+    find: 'void waitForPending(keys).then(() => breakerGuard.release(request, permit));',
+    replace: 'breakerGuard.release(request, permit);',
     test: 'packages/gateway/src/connections/breakers.test.ts',
   },
   {
     id: 'refused-credential-blocks-all-users',
-    file: 'packages/gateway/src/connections/gate.ts',
+    file: 'packages/gateway/src/connections/breakerGuard.ts',
     find: 'JSON.stringify([key, principal])',
     replace: 'JSON.stringify([key])',
     test: 'packages/gateway/src/connections/breakers.test.ts',
   },
   {
     id: 'connection-handed-over-before-it-is-borrowed',
-    file: 'packages/gateway/src/connections/opening.ts',
+    file: 'packages/gateway/src/connections/pendingConnection.ts',
     find: '        connection.borrow();\n',
     replace: '        queueMicrotask(() => connection.borrow());\n',
     test: 'packages/gateway/src/connections/connectionsModel.test.ts',

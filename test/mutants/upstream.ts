@@ -5,52 +5,53 @@ export const upstream: readonly Mutant[] = [
   {
     id: 'connection-keeps-its-first-token',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
-    find: 'let bearer: Bearer | undefined = target.bearer;',
+    find: 'let currentBearer: Bearer | undefined = target.bearer;',
     replace:
-      'const kept = target.bearer && target.bearer.token();\n  let bearer = target.bearer && { ...target.bearer, token: () => kept! };',
+      'const kept = target.currentBearer && target.currentBearer.token();\n  let currentBearer = target.currentBearer && { ...target.currentBearer, token: () => kept! };',
     test: 'packages/gateway/src/upstream/http/bearer.test.ts',
   },
   {
     id: 'token-of-the-connection-before-that-of-the-request',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
-    find: 'bearer: given.bearer ?? bearer,',
-    replace: 'bearer: bearer ?? given.bearer,',
+    find: 'bearer: options.bearer ?? currentBearer,',
+    replace: 'currentBearer: currentBearer ?? options.currentBearer,',
     test: 'packages/gateway/src/upstream/http/bearer.test.ts',
   },
   {
     id: 'new-session-with-the-first-users-token',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
-    find: 'bearer: by = bearer }: Presented): Promise<Session>',
-    replace: 'bearer: by = target.bearer }: Presented): Promise<Session>',
+    find: 'bearer: presentedBearer = currentBearer,\n  }: PresentedCredential): Promise<LegacySession>',
+    replace:
+      'currentBearer: presentedBearer = target.currentBearer }: PresentedCredential): Promise<LegacySession>',
     test: 'packages/gateway/src/upstream/http/bearer.test.ts',
   },
   {
     id: 'sse-request-with-the-newest-senders-token',
     file: 'packages/gateway/src/upstream/channel/sseTransport.ts',
-    find: 'const { bearer, goesOn } = sendings.get(init.body) ?? {};',
-    replace: 'const { bearer, goesOn } = [...sendings.values()].at(-1) ?? {};',
+    find: 'const { bearer, shouldSend } = sendContexts.get(init.body) ?? {};',
+    replace: 'const { bearer, shouldSend } = [...sendContexts.values()].at(-1) ?? {};',
     test: 'packages/gateway/src/upstream/channel/sseBearer.test.ts',
   },
   {
     id: 'placeholder-instead-of-a-missing-token',
-    file: 'packages/gateway/src/upstream/http/converse.ts',
-    find: 'await waiting.forToken(asked) : asked;',
-    replace: "await waiting.forToken(asked).catch(() => 'none') : asked;",
-    test: 'packages/gateway/src/upstream/http/noToken.test.ts',
+    file: 'packages/gateway/src/upstream/http/sendRpc.ts',
+    find: 'await deadline.waitForToken(tokenResult) : tokenResult;',
+    replace: "await deadline.waitForToken(tokenResult).catch(() => 'none') : tokenResult;",
+    test: 'packages/gateway/src/upstream/http/tokenUnavailable.test.ts',
   },
   {
     id: 'request-without-a-token-when-the-exchange-fails',
     file: 'packages/gateway/src/upstream/http/modernUpstream.ts',
-    find: 'await sendPresenting(send, request, bearer)',
-    replace: 'await sendPresenting(send, request, bearer).catch(() => send(request))',
-    test: 'packages/gateway/src/upstream/http/noToken.test.ts',
+    find: 'await sendWithCredential(send, request, bearer)',
+    replace: 'await sendWithCredential(send, request, bearer).catch(() => send(request))',
+    test: 'packages/gateway/src/upstream/http/tokenUnavailable.test.ts',
   },
   {
     id: 'stateless-connection-keeps-its-first-token',
     file: 'packages/gateway/src/upstream/http/modernUpstream.ts',
     find: 'const { bearer, meta, onLog, onProgress, dialogue, logLevel } = options;',
     replace:
-      'const { meta, onLog, onProgress, dialogue, logLevel } = options;\n      const bearer = ((wire as any).latest ??= options.bearer);',
+      'const { meta, onLog, onProgress, dialogue, logLevel } = options;\n      const bearer = ((rpcParts as any).latest ??= options.bearer);',
     test: 'packages/gateway/src/upstream/http/oneHeader.test.ts',
   },
   {
@@ -63,15 +64,15 @@ export const upstream: readonly Mutant[] = [
   {
     id: 'two-handshakes-for-one-lost-session',
     file: 'packages/gateway/src/upstream/http/session.ts',
-    find: 'renewing ??= open(credential)',
-    replace: 'renewing = open(credential)',
+    find: 'renewal ??= open(credential)',
+    replace: 'renewal = open(credential)',
     test: 'packages/gateway/src/upstream/http/session.test.ts',
   },
   {
     id: 'lost-session-repeats-without-limit',
-    file: 'packages/gateway/src/upstream/http/askOnSession.ts',
-    find: 'return await sendOn(next, question);',
-    replace: 'return await askOnSession(parts, question);',
+    file: 'packages/gateway/src/upstream/http/sendWithSessionRenewal.ts',
+    find: 'return await sendOn(newSession, request);',
+    replace: 'return await sendWithSessionRenewal(parts, request);',
     test: 'packages/gateway/src/upstream/http/session.test.ts',
   },
   {
@@ -91,8 +92,9 @@ export const upstream: readonly Mutant[] = [
   {
     id: 'question-of-one-call-to-the-user-of-another',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
-    find: '    const questions = createQuestions({',
-    replace: '    const [shared] = dialogues;\n    const questions = shared ?? createQuestions({',
+    find: '    const serverRequests = createServerRequests({',
+    replace:
+      '    const [shared] = activeServerRequests;\n    const serverRequests = shared ?? createServerRequests({',
     test: 'packages/gateway/src/toolcall/dialogue.test.ts',
   },
 ];

@@ -45,7 +45,7 @@ export function adminSessionRoutes(users: UserAdmin): Route[] {
 /** By name. The id is the hash of what the cookie holds: it names the session and opens nothing. */
 export function sessionView(
   { hash, via, createdAt, expiresAt }: SessionRecord,
-  { by }: UserPrincipal,
+  { authentication: by }: UserPrincipal,
 ): SessionView {
   const current = by.via === 'session' && by.session === hash;
   return { id: hash, via, createdAt, expiresAt, current };

@@ -12,9 +12,9 @@ const ada = aPrincipal({ userId: 'u1', role: 'ADMIN' });
 const everyScope = ['mcp', 'servers', 'admin', 'obo'];
 /** By what is presented. */
 const callers: Record<string, Principal> = {
-  cookie: { ...ada, by: { via: 'session', session: 's' } },
-  token: { ...ada, by: { via: 'bearer' } },
-  bhf_key: { ...ada, by: { via: 'api_key', key: 'k', scopes: everyScope } },
+  cookie: { ...ada, authentication: { via: 'session', session: 's' } },
+  token: { ...ada, authentication: { via: 'bearer' } },
+  bhf_key: { ...ada, authentication: { via: 'api_key', key: 'k', scopes: everyScope } },
 };
 
 function createDoor() {

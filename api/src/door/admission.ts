@@ -35,7 +35,7 @@ export interface Admission {
 }
 
 /** Neither a key nor a token may make what outlives it, or answer what was asked of a person. */
-function checkScope({ by }: Principal, scope: RouteScope): void {
+function checkScope({ authentication: by }: Principal, scope: RouteScope): void {
   if (scope === 'none') {
     if (by.via === 'session') return;
     throw new GatewayError('API_KEY_SCOPE', { detail: 'Sign in with a browser session.' });

@@ -96,11 +96,14 @@ export function interactionRoutes(parts: InteractionParts): Route[] {
       res.redirect(req.method === 'POST' ? 303 : 302, begun.url);
       return;
     }
-    if (caller.by.via !== 'session') throw new GatewayError('FORBIDDEN');
+    if (caller.authentication.via !== 'session') throw new GatewayError('FORBIDDEN');
     const { userId: id, tenant, groups } = caller;
     // Whoever clicks twice agrees once.
     if (!(await grants.find(uid))) {
-      await grants.create({ id, tenant }, { grantId: uid, clientId, from: caller.by.session, groups });
+      await grants.create(
+        { id, tenant },
+        { grantId: uid, clientId, from: caller.authentication.session, groups },
+      );
     }
     await finish(req, res, caller, interaction);
   }

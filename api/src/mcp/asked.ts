@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Era, Json, Principal } from '@behalf/gateway';
+import type { Era, JsonObject, Principal } from '@behalf/gateway';
 import type { Cancellation } from '@behalf/kernel';
 import type { DoorEndpoint } from './doorEndpoint.ts';
 import type { RpcId } from './message.ts';
@@ -15,9 +15,9 @@ export interface Asked {
   readonly version: string;
   readonly id: RpcId;
   readonly method: string;
-  readonly params: Json;
+  readonly params: JsonObject;
   /** Of the client, as it declared them: for its session, or with this request. */
-  readonly capabilities: Json;
+  readonly capabilities: JsonObject;
   /** From which level on it wants to hear what a server logs; undefined: nothing. */
   readonly logLevel: string | undefined;
   /** Of the legacy era alone. */

@@ -1,4 +1,4 @@
-import { DIALOGUES, type Answer, type GatewayError, type Json } from '@behalf/gateway';
+import { DIALOGUES, type UpstreamResponse, type GatewayError, type JsonObject } from '@behalf/gateway';
 import { faultOf, RpcFault, rpcCode } from './rpcFault.ts';
 import type { Asked } from './asked.ts';
 import { isObject } from './message.ts';
@@ -16,15 +16,15 @@ export interface Needed {
   readonly state: State;
   readonly seal: (state: State) => string;
   /** What is missing, where that is known. */
-  readonly signIn: Json | undefined;
+  readonly signIn: JsonObject | undefined;
   /** Of a tool: the result that says so. */
-  readonly answer?: Answer;
+  readonly answer?: UpstreamResponse;
   /** Of what is read: there is no result to say it in. */
   readonly error?: GatewayError;
 }
 
 /** What a result of ours says of a sign-in that is needed. Servers cannot say it: their words are taken out before. */
-export function signInOf({ _meta }: Json): Json | undefined {
+export function signInOf({ _meta }: JsonObject): JsonObject | undefined {
   const auth = isObject(_meta) ? _meta['behalf/auth'] : undefined;
   return isObject(auth) ? auth : undefined;
 }
@@ -42,7 +42,7 @@ export async function authNeeded(
   const { era, version, capabilities, caller, method } = asked;
   const url = new URL(links.pathOf(caller, server, signIn?.['connectUrl']), base()).href;
   const message = `Connect "${server}" to go on: ${url}`;
-  const data: Json = { ...signIn, code: signIn?.['code'] ?? 'needs_reauth', server, connectUrl: url };
+  const data: JsonObject = { ...signIn, code: signIn?.['code'] ?? 'needs_reauth', server, connectUrl: url };
   const opensPages = isObject(capabilities['elicitation']) && isObject(capabilities['elicitation']['url']);
   const times = (state.asked ?? 0) + 1;
   if (opensPages && era === 'modern' && DIALOGUES.has(method) && times <= MOST_ASKED) {

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
-import { principalKey, type Json, type Principal } from '@behalf/gateway';
+import { principalKey, type JsonObject, type Principal } from '@behalf/gateway';
 import type { Keyring, SealContext } from '@behalf/kernel';
 import { RpcFault, rpcCode } from './rpcFault.ts';
 
 /** One page of a list, and how to ask for the next. */
 export interface Page {
-  readonly items: readonly Json[];
+  readonly items: readonly JsonObject[];
   readonly nextCursor: string | undefined;
 }
 
 /** Pages of a list that is put together anew with each request. */
 export type TakePage = (
   caller: Principal,
-  list: { readonly endpoint: string; readonly method: string; readonly items: readonly Json[] },
+  list: { readonly endpoint: string; readonly method: string; readonly items: readonly JsonObject[] },
   cursor: unknown,
 ) => Page;
 
@@ -59,7 +59,7 @@ function badCursor(): RpcFault {
 }
 
 /** By what tells items apart: a description that was reworded moves nothing. */
-function revisionOf(items: readonly Json[]): string {
+function revisionOf(items: readonly JsonObject[]): string {
   const names = items.map(({ name, uri, uriTemplate }) => [name, uri, uriTemplate]);
   return createHash('sha256').update(JSON.stringify(names)).digest('base64url').slice(0, 22);
 }

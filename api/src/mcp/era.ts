@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Json } from '@behalf/gateway';
+import type { JsonObject } from '@behalf/gateway';
 import { decodeHeaderValue } from './headerValue.ts';
 import { isLogLevel } from './logLevels.ts';
 import { isObject, type RpcNotification, type RpcRequest } from './message.ts';
@@ -8,7 +8,7 @@ import { isModernVersion, metaKey, MODERN_VERSION } from './versions.ts';
 
 /** What a modern request says of its client, each time anew. */
 export interface ModernClaim {
-  readonly capabilities: Json;
+  readonly capabilities: JsonObject;
   readonly logLevel: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from '@behalf/gateway';
+import type { JsonObject } from '@behalf/gateway';
 import type { HotExchange } from '../http.ts';
 import { endpointKey, type DoorEndpoint } from './doorEndpoint.ts';
 import { isObject, type RpcRequest } from './message.ts';
@@ -43,7 +43,7 @@ export function createInitialize({ sessions, results, info, instructions }: Init
 }
 
 /** What can be made use of. The rest would only make the id longer, which is sent with every request. */
-function known({ elicitation, sampling, roots }: Json, version: string): Json {
+function known({ elicitation, sampling, roots }: JsonObject, version: string): JsonObject {
   return {
     ...(isObject(elicitation) && {
       elicitation: flags(elicitation, version >= URL_ELICITATION_VERSION ? ['form', 'url'] : ['form']),
@@ -53,10 +53,10 @@ function known({ elicitation, sampling, roots }: Json, version: string): Json {
   };
 }
 
-function flags(said: Json, names: readonly string[]): Json {
+function flags(said: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.filter((name) => isObject(said[name])).map((name) => [name, {}]));
 }
 
-function withoutCompletions({ completions: _, ...others }: Json): Json {
+function withoutCompletions({ completions: _, ...others }: JsonObject): JsonObject {
   return others;
 }

@@ -1,4 +1,4 @@
-import type { Answer, Json } from '@behalf/gateway';
+import type { UpstreamResponse, JsonObject } from '@behalf/gateway';
 import { describe, expect, test } from '@jest/globals';
 import { knownContent } from './knownContent.ts';
 
@@ -9,7 +9,7 @@ const image = { type: 'image', data: 'AA==', mimeType: 'image/png' };
 const odd = { type: 'constructor' };
 
 describe('content that an old revision does not have', () => {
-  const answerOf = (result: Json): Answer => ({ result, json: JSON.stringify(result) });
+  const answerOf = (result: JsonObject): UpstreamResponse => ({ result, json: JSON.stringify(result) });
 
   test('is told in a text, in results of tools and in prompts', () => {
     const tool = answerOf({ content: [text, audio, link, image, odd], structuredContent: { a: 1 } });

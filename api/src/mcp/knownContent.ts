@@ -1,4 +1,4 @@
-import type { Answer, Json } from '@behalf/gateway';
+import type { UpstreamResponse, JsonObject } from '@behalf/gateway';
 import { isObject } from './message.ts';
 import type { LegacyVersion } from './versions.ts';
 
@@ -11,7 +11,7 @@ const ALL_KNOWN: LegacyVersion = '2025-06-18';
  * for one that they do not know. In its place stands a text that says what it was. Members that are new since are left: whoever
  * does not know them does not read them.
  */
-export function knownContent(answer: Answer, version: string): Answer {
+export function knownContent(answer: UpstreamResponse, version: string): UpstreamResponse {
   if (version >= ALL_KNOWN) return answer;
   const { content, messages } = answer.result;
   const isNew = (block: unknown) => isUnknown(block, version);
@@ -38,12 +38,12 @@ function isUnknown(block: unknown, version: string): boolean {
   return since !== undefined && version < since;
 }
 
-function changed({ result, ...rest }: Answer, members: Json): Answer {
+function changed({ result, ...rest }: UpstreamResponse, members: JsonObject): UpstreamResponse {
   return { ...rest, result: { ...result, ...members }, json: undefined };
 }
 
 /** A link is all in its text; what was said aloud is not. */
-function told(block: unknown): Json {
+function told(block: unknown): JsonObject {
   const { type, annotations, mimeType, uri, name, title, description } = isObject(block) ? block : {};
   const kind = typeof mimeType === 'string' ? ` (${mimeType})` : '';
   const said = [title ?? name, uri, description].filter((word) => typeof word === 'string' && word !== '');

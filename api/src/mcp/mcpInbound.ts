@@ -1,5 +1,5 @@
 import { hopHeader } from '@behalf/contracts';
-import type { Inbound, InboundPeer, Json } from '@behalf/gateway';
+import type { Inbound, InboundPeer, JsonObject } from '@behalf/gateway';
 import { traceContext } from '../rest/mcp/inbound.ts';
 import type { Asked } from './asked.ts';
 import { logLevels } from './logLevels.ts';
@@ -49,14 +49,14 @@ export function mcpInbound(
 }
 
 /** Whether the client declared anything that a server could ask of it. */
-export function canBeAsked({ elicitation, sampling, roots }: Json): boolean {
+export function canBeAsked({ elicitation, sampling, roots }: JsonObject): boolean {
   return elicitation !== undefined || sampling !== undefined || roots !== undefined;
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Under the client's own token, and never backwards: what does not go up is no progress. */
-function progressFor(reply: Reply, token: string | number): (params: Json) => void {
+function progressFor(reply: Reply, token: string | number): (params: JsonObject) => void {
   let last = Number.NEGATIVE_INFINITY;
   return ({ progress, total, message }) => {
     if (typeof progress !== 'number' || progress <= last) return;
@@ -70,7 +70,7 @@ function progressFor(reply: Reply, token: string | number): (params: Json) => vo
   };
 }
 
-function logFrom(wanted: string, reply: Reply): (params: Json) => void {
+function logFrom(wanted: string, reply: Reply): (params: JsonObject) => void {
   const least = logLevels.indexOf(wanted);
   return (params) => {
     if (logLevels.indexOf(String(params['level'])) >= least) reply.notify('notifications/message', params);

@@ -1,4 +1,4 @@
-import type { Json } from '@behalf/gateway';
+import type { JsonObject } from '@behalf/gateway';
 
 export type RpcId = string | number;
 
@@ -6,13 +6,13 @@ export interface RpcRequest {
   readonly kind: 'request';
   readonly id: RpcId;
   readonly method: string;
-  readonly params: Json;
+  readonly params: JsonObject;
 }
 
 export interface RpcNotification {
   readonly kind: 'notification';
   readonly method: string;
-  readonly params: Json;
+  readonly params: JsonObject;
 }
 
 /** What a client answers to a request of a server. */
@@ -20,7 +20,7 @@ export interface RpcResponse {
   readonly kind: 'response';
   readonly id: RpcId;
   readonly answer:
-    | { readonly result: Json }
+    | { readonly result: JsonObject }
     | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
 }
 
@@ -36,9 +36,9 @@ export function readMessage(value: unknown): RpcMessage | undefined {
   return isId(id) ? { kind: 'request', id, method, params: params ?? NOTHING } : undefined;
 }
 
-const NOTHING: Json = Object.freeze({});
+const NOTHING: JsonObject = Object.freeze({});
 
-function readResponse(id: RpcId, { result, error }: Json): RpcResponse | undefined {
+function readResponse(id: RpcId, { result, error }: JsonObject): RpcResponse | undefined {
   if (isObject(result) && error === undefined) return { kind: 'response', id, answer: { result } };
   if (!isObject(error) || result !== undefined) return undefined;
   const { code, message, data } = error;
@@ -60,6 +60,6 @@ function isId(value: unknown): value is RpcId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 }
 
-export function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CatalogTool, Json } from '@behalf/gateway';
+import type { CatalogTool, JsonObject } from '@behalf/gateway';
 import type { Asked } from './asked.ts';
 import { mismatch } from './era.ts';
 import { decodeHeaderValue } from './headerValue.ts';
@@ -7,7 +7,7 @@ import { decodeHeaderValue } from './headerValue.ts';
 type Mirror = NonNullable<CatalogTool['mirror']>;
 
 /** What a tool wants repeated in headers has to be there and to be the same. Decided is by the body alone. */
-export function checkParams({ headers }: Pick<Asked, 'headers'>, mirror: Mirror, args: Json): void {
+export function checkParams({ headers }: Pick<Asked, 'headers'>, mirror: Mirror, args: JsonObject): void {
   for (const [name, encoded] of Object.entries(mirror(args))) {
     const said = headers[name];
     if (typeof said !== 'string') throw mismatch(`${name} is missing`);

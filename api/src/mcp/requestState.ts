@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { principalKey, type Json, type Principal } from '@behalf/gateway';
+import { principalKey, type JsonObject, type Principal } from '@behalf/gateway';
 import type { Clock, Keyring, SealContext } from '@behalf/kernel';
 import { isObject } from './message.ts';
 import { RpcFault, rpcCode } from './rpcFault.ts';
@@ -20,7 +20,7 @@ export interface State {
   /** How often this user was asked to connect for this call. */
   readonly asked?: number;
   /** What the client had answered to the server when its user was asked to connect. */
-  readonly given?: Json;
+  readonly given?: JsonObject;
   /** The call that waits for the answers, where the server is one that waits. */
   readonly parked?: Parked;
 }
@@ -35,7 +35,7 @@ export interface RequestStates {
 export interface StatedRequest {
   readonly endpoint: string;
   readonly method: string;
-  readonly params: Json;
+  readonly params: JsonObject;
 }
 
 /** Somebody has to sign in somewhere, or to fill in a form. */
@@ -81,7 +81,7 @@ function contextOf(caller: Principal, { endpoint, method, params }: StatedReques
 }
 
 /** Of everything that says what is asked for; what a retry adds, and what each message says of itself, is not that. */
-function digestOf(params: Json): string {
+function digestOf(params: JsonObject): string {
   const { _meta, inputResponses: _responses, requestState: _state, ...asked } = params;
   return createHash('sha256').update(canonical(asked)).digest('base64url');
 }

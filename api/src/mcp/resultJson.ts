@@ -1,4 +1,4 @@
-import type { Answer, Era, Json } from '@behalf/gateway';
+import type { UpstreamResponse, Era, JsonObject } from '@behalf/gateway';
 import { isObject } from './message.ts';
 import { metaKey } from './versions.ts';
 
@@ -15,13 +15,13 @@ const MODERN_MEMBERS = ['resultType', 'ttlMs', 'cacheScope'] as const;
 /** Writes results as the era of the client has them. A server's own text is passed on wherever that is possible. */
 export interface ResultJson {
   /** A result of our own. */
-  own(era: Era, result: Json): string;
+  own(era: Era, result: JsonObject): string;
   /** What a server answered. */
-  passed(era: Era, answer: Answer): string;
+  passed(era: Era, answer: UpstreamResponse): string;
   /** What the client's user is asked before it can be answered. Of the modern era alone. */
-  inputRequired(result: Json): string;
+  inputRequired(result: JsonObject): string;
   /** A task that stands for the result until there is one. Of the modern era alone. */
-  task(result: Json): string;
+  task(result: JsonObject): string;
 }
 
 export function createResultJson(info: ServerInfo): ResultJson {
@@ -30,7 +30,7 @@ export function createResultJson(info: ServerInfo): ResultJson {
   const tail = `"resultType":"complete",${stampText}`;
 
   /** Of which kind it is, we say: a server of the other era may have a member of this name for something else. */
-  function modern(result: Json, kind = 'complete'): string {
+  function modern(result: JsonObject, kind = 'complete'): string {
     const { _meta } = result;
     return JSON.stringify({
       ...result,
@@ -57,7 +57,7 @@ export function createResultJson(info: ServerInfo): ResultJson {
 }
 
 /** Without what is new since, so that a client that counts members finds what it knows. */
-function legacyText(result: Json, json: string | undefined): string {
+function legacyText(result: JsonObject, json: string | undefined): string {
   const { _meta, structuredContent } = result;
   const stamped = isObject(_meta) && metaKey.serverInfo in _meta;
   // Anything may stand there in the modern era; before it was an object.
@@ -73,11 +73,11 @@ function legacyText(result: Json, json: string | undefined): string {
   });
 }
 
-function withoutStamp({ [metaKey.serverInfo]: _, ...rest }: Json): Json | undefined {
+function withoutStamp({ [metaKey.serverInfo]: _, ...rest }: JsonObject): JsonObject | undefined {
   return isEmpty(rest) ? undefined : rest;
 }
 
-function isEmpty(result: Json): boolean {
+function isEmpty(result: JsonObject): boolean {
   for (const _key in result) return false;
   return true;
 }

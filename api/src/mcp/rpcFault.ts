@@ -1,5 +1,5 @@
 import { jsonRpcNumber } from '@behalf/contracts';
-import type { Era, GatewayError, Json } from '@behalf/gateway';
+import type { Era, GatewayError, JsonObject } from '@behalf/gateway';
 import type { RpcId } from './message.ts';
 
 /** The numbers of JSON-RPC and of MCP that this door itself answers with. */
@@ -20,10 +20,14 @@ export const rpcCode = {
 export class RpcFault extends Error {
   override readonly name = 'RpcFault';
   readonly code: number;
-  readonly data: Json | undefined;
+  readonly data: JsonObject | undefined;
   readonly status: number;
 
-  constructor(code: number, message: string, { data, status = 200 }: { data?: Json; status?: number } = {}) {
+  constructor(
+    code: number,
+    message: string,
+    { data, status = 200 }: { data?: JsonObject; status?: number } = {},
+  ) {
     super(message);
     this.code = code;
     this.data = data;
@@ -35,7 +39,7 @@ export class RpcFault extends Error {
  * What a client is told of an error of ours. For what is read, the protocol has numbers of its own: which ones differs
  * between the eras. `uri` is what the client itself asked for.
  */
-export function faultOf(error: GatewayError, era: Era, { uri }: Json = {}): RpcFault {
+export function faultOf(error: GatewayError, era: Era, { uri }: JsonObject = {}): RpcFault {
   const { requiredCapabilities } = error;
   if (era === 'modern' && requiredCapabilities)
     return new RpcFault(rpcCode.capabilityMissing, error.detail, {
@@ -43,7 +47,7 @@ export function faultOf(error: GatewayError, era: Era, { uri }: Json = {}): RpcF
       status: 400,
     });
   const { code, detail, errors, retryAfterMs, approval, elicitations } = error;
-  const data: Json = {
+  const data: JsonObject = {
     code,
     ...(errors !== undefined && { errors }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),

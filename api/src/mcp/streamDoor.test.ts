@@ -149,13 +149,13 @@ describe('a stream of a session', () => {
     const clock = createFakeClock();
     const ended: string[] = [];
     const streams = createOpenStreams({ clock, callers });
-    const enter = (name: string, by: Principal['by'], until?: number) =>
-      streams.enter(aPrincipal({ by }), () => ended.push(name), until);
+    const enter = (name: string, by: Principal['authentication'], until?: number) =>
+      streams.enter(aPrincipal({ authentication: by }), () => ended.push(name), until);
     const now = clock.now();
-    enter('token', { via: 'bearer', until: now + 60_000 });
-    enter('key', { via: 'api_key', key: 'k', scopes: [], until: now + 120_000 });
-    enter('session', { via: 'bearer', until: now + 600_000 }, now + 180_000);
-    enter('late', { via: 'bearer', until: now - 1 });
+    enter('token', { via: 'bearer', expiresAt: now + 60_000 });
+    enter('key', { via: 'api_key', key: 'k', scopes: [], expiresAt: now + 120_000 });
+    enter('session', { via: 'bearer', expiresAt: now + 600_000 }, now + 180_000);
+    enter('late', { via: 'bearer', expiresAt: now - 1 });
     enter('cookie', { via: 'session', session: 's' });
     const told: string[][] = [];
     for (let minute = 0; minute < 4; minute += 1) {

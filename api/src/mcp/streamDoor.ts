@@ -1,4 +1,4 @@
-import { endpointServers, GatewayError, type EndpointParts, type Json } from '@behalf/gateway';
+import { endpointServers, GatewayError, type EndpointParts, type JsonObject } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { HotExchange } from '../http.ts';
 import type { DoorEndpoint } from './doorEndpoint.ts';
@@ -144,6 +144,6 @@ export function createStreamDoor(parts: StreamDoorParts): StreamDoor {
   };
 }
 
-function notice(method: string, params: Json): string {
+function notice(method: string, params: JsonObject): string {
   return JSON.stringify({ jsonrpc: '2.0', method, params });
 }

@@ -5,7 +5,14 @@ import { createTaskIds } from './taskIds.ts';
 
 const ann = aPrincipal();
 const DAY = 24 * 3_600_000;
-const task = { server: 'files', serverId: 's1', place: 'there', tool: 'slow', id: 'own', ttlMs: null };
+const task = {
+  server: 'files',
+  serverId: 's1',
+  targetFingerprint: 'there',
+  tool: 'slow',
+  id: 'own',
+  ttlMs: null,
+};
 
 describe('the id of a task', () => {
   const begin = () => {

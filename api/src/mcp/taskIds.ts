@@ -1,12 +1,12 @@
-import { GatewayError, principalKey, type BegunTask, type Principal } from '@behalf/gateway';
+import { GatewayError, principalKey, type StartedTask, type Principal } from '@behalf/gateway';
 import type { Clock, Keyring, SealContext } from '@behalf/kernel';
 
 /** A task as its id says it: where it is, and what it was a call of. */
-export type NamedTask = Omit<BegunTask, 'ttlMs'>;
+export type NamedTask = Omit<StartedTask, 'ttlMs'>;
 
 /** The ids of tasks as clients hold them. */
 export interface TaskIds {
-  seal(caller: Principal, endpoint: string, task: BegunTask): string;
+  seal(caller: Principal, endpoint: string, task: StartedTask): string;
   /** Throws for whatever is no task of this caller at this endpoint, all of it alike. */
   open(caller: Principal, endpoint: string, id: unknown): NamedTask;
 }
@@ -25,7 +25,11 @@ const LONGEST_ID = 4_096;
  */
 export function createTaskIds({ keyring, clock }: { keyring: Keyring; clock: Clock }): TaskIds {
   return {
-    seal(caller, endpoint, { server, serverId, place, tool, id, credential = null, ttlMs }) {
+    seal(
+      caller,
+      endpoint,
+      { server, serverId, targetFingerprint: place, tool, id, credential = null, ttlMs },
+    ) {
       const lasts = Math.min(Math.max(ttlMs ?? LONGEST_MS, SHORTEST_MS), LONGEST_MS);
       const text = JSON.stringify([clock.now() + lasts, server, serverId, place, tool, id, credential]);
       const sealed = keyring.seal(text, contextOf(caller, endpoint));
@@ -42,7 +46,14 @@ export function createTaskIds({ keyring, clock }: { keyring: Keyring; clock: Clo
       }
       const [until, server, serverId, place, tool, id, credential] = JSON.parse(text) as Sealed;
       if (clock.now() >= until) throw unknown();
-      return { server, serverId, place, tool, id, ...(credential !== null && { credential }) };
+      return {
+        server,
+        serverId,
+        targetFingerprint: place,
+        tool,
+        id,
+        ...(credential !== null && { credential }),
+      };
     },
   };
 }

@@ -3,7 +3,7 @@ import {
   actorOf,
   diagnose,
   GatewayError,
-  principalOf,
+  toPrincipal,
   type Audit,
   type DiagnoseParts,
   type UserAdmin,
@@ -46,7 +46,7 @@ export function diagnoseUserRoute({ diagnosis, users, audit }: DiagnoseUserParts
         });
       }
       // As one who came with a token that we do not have: there is nothing that could be exchanged.
-      const principal = principalOf(user, { via: 'bearer' });
+      const principal = toPrincipal(user, { via: 'bearer' });
       const signal = whenCallerLeaves(res);
       res.json(await diagnose(diagnosis, serverName, { principal, door: 'rest', signal, isOthers: true }));
     },

@@ -21,7 +21,7 @@ export function flowRoutes(parts: SignInParts): Route[] {
         const { returnTo, label, scopes } = readBody(req, StartFlowRequest);
         const server = await signInServer(parts, caller, serverName);
         // A program begins it for its user, who then goes on in a browser: that one is asked.
-        const bindsBrowser = caller.by.via === 'session';
+        const bindsBrowser = caller.authentication.via === 'session';
         const { flow, isJoined, browserSecret } = await flows.start(server, caller, {
           returnTo,
           label,

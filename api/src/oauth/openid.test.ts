@@ -76,7 +76,11 @@ describe('signing in at the identity provider', () => {
       },
       holderOf: (secret) => {
         const by = { via: 'session', session: secret } as const;
-        return answer(secret.startsWith('of-') ? { tenant: 'default', userId: secret.slice(3), by } : null);
+        return answer(
+          secret.startsWith('of-')
+            ? { tenant: 'default', userId: secret.slice(3), authentication: by }
+            : null,
+        );
       },
       pendingClaims: {
         find: (principal) => answer(claims.get(principal)),

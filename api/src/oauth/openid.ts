@@ -30,7 +30,7 @@ export interface OpenIdSignIn {
   readonly tokens: FederatedTokens;
 }
 
-type Holder = Pick<Principal, 'tenant' | 'userId' | 'by'>;
+type Holder = Pick<Principal, 'tenant' | 'userId' | 'authentication'>;
 
 /** How somebody signed in for a client of our own authorization server. */
 export interface GrantSignIn extends Omit<OpenIdSignIn, 'via'> {
@@ -96,9 +96,9 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
     { grant, verified, tokens }: FinishedLogin,
   ): Promise<void> {
     const whose = await holder(req);
-    if (!grant || whose?.userId !== user.id || whose.by.via !== 'session')
+    if (!grant || whose?.userId !== user.id || whose.authentication.via !== 'session')
       throw new GatewayError('FORBIDDEN');
-    await startGrant(user, { ...grant, from: whose.by.session, groups: verified.groups, tokens });
+    await startGrant(user, { ...grant, from: whose.authentication.session, groups: verified.groups, tokens });
   }
 
   /** Not everybody can prove what was asked for, and a server may have asked: the next try goes without. */

@@ -28,9 +28,9 @@ function create(over: Partial<ResourceServerParts> = {}) {
     challengeAt: (url: string, error: GatewayError) =>
       server.challenge(problemOf(error), at(url)).headers['WWW-Authenticate'],
     /** Null, or with which code a caller is refused. */
-    refusal: (url: string, by: Principal['by'], kind: Principal['kind'] = 'user') => {
+    refusal: (url: string, by: Principal['authentication'], kind: Principal['kind'] = 'user') => {
       try {
-        server.check({ ...aPrincipal(), kind, by }, at(url));
+        server.check({ ...aPrincipal(), kind, authentication: by }, at(url));
         return null;
       } catch (error) {
         return (error as GatewayError).code;

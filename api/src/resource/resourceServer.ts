@@ -33,7 +33,7 @@ export function createResourceServer(parts: ResourceServerParts): ResourceServer
 
   return {
     routes: issuer === null ? [] : metadataRoutes({ issuer, scopes: offered, base }),
-    check({ kind, by }, req) {
+    check({ kind, authentication: by }, req) {
       if (by.via !== 'bearer' || (by.endpoints === undefined && scopes.length === 0)) return;
       const path = pathOf(req);
       if (by.endpoints && !by.endpoints.some((audience) => endpoints.covers(audience, path))) {

@@ -192,7 +192,7 @@ export { isOfTenant } from './principal/isOfTenant.ts';
 export {
   isAdmin,
   principalKey,
-  principalOf,
+  toPrincipal,
   type Principal,
   type ServicePrincipal,
   type UserPrincipal,
@@ -271,14 +271,25 @@ export { isConnected } from './toolcall/isConnected.ts';
 export { isSilent } from './toolcall/hearable.ts';
 export { requireUpdates } from './toolcall/requireUpdates.ts';
 export { watchServer, type WatchParts } from './toolcall/watchServer.ts';
-export { createWatches, type Watch, type Watches } from './watching/watches.ts';
+export {
+  createServerSubscriptions,
+  type ServerSubscription,
+  type ServerSubscriptions,
+} from './subscriptions/serverSubscriptions.ts';
 export { createStdioLimits, type StdioLimits } from './upstream/channel/stdioLimits.ts';
 export { openWithoutSession } from './upstream/http/openWithoutSession.ts';
-export { bridgeable, mayAsk, PeerRefusal } from './upstream/dialogue.ts';
+export { filterCapabilities, isServerRequestAllowed, ClientRpcError } from './upstream/dialogue.ts';
 export { createOpenUpstream, type OpenUpstream } from './upstream/openUpstream.ts';
 export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';
 export { ENTERPRISE_MANAGED } from './credentials/obo/providers/idJagProvider.ts';
-export { namesTasks, tasksDeclared, type TaskMethod } from './upstream/tasks.ts';
-export type { Answer, BegunTask, Era, Json, ListKind, Upstream } from './upstream/upstream.ts';
+export { hasTasksCapability, tasksCapability, type TaskMethod } from './upstream/tasks.ts';
+export type {
+  UpstreamResponse,
+  StartedTask,
+  Era,
+  JsonObject,
+  ListKind,
+  Upstream,
+} from './upstream/upstream.ts';
 export { UpstreamError, type ReadNetworkError } from './upstream/upstreamError.ts';

@@ -9,7 +9,7 @@ import { createUserAdmin } from '../src/access/userAdmin.ts';
 import type { Audit, AuditEvent } from '../src/audit/audit.ts';
 import { createSignInSessions } from '../src/identity/signInSessions.ts';
 import { aclId, type AclKey, type AclRecord, type ChangeFeed, type UserRecord } from '../src/ports/index.ts';
-import { principalOf, type UserPrincipal } from '../src/principal/principal.ts';
+import { toPrincipal, type UserPrincipal } from '../src/principal/principal.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 
 /** As if no notice ever came, here or anywhere. */
@@ -89,7 +89,7 @@ export function createAccessRig() {
   async function user(id: string, more: Partial<UserRecord> = {}): Promise<UserPrincipal> {
     const record = userRecord(id, clock.now(), more);
     await store.users.insert(record);
-    return principalOf(record, { via: 'session', session: `session of ${id}` });
+    return toPrincipal(record, { via: 'session', session: `session of ${id}` });
   }
 
   async function grant(...keys: (Omit<AclKey, 'tenant'> & { bits: number; tenant?: string })[]) {

@@ -1,6 +1,6 @@
 import { createFakeClock } from '@behalf/testkit';
 import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';
-import type { Json } from '../src/upstream/upstream.ts';
+import type { JsonObject } from '../src/upstream/upstream.ts';
 
 export const tool = { serverId: 'weather', toolName: 'forecast' };
 
@@ -12,6 +12,6 @@ export function argumentRig(maxCompiled?: number) {
     log: (event, fields) => void logged.push([event, fields]),
     ...(maxCompiled !== undefined && { maxCompiled }),
   });
-  const check = (schema: Json, args: unknown) => checker.validate(tool, schema, args);
+  const check = (schema: JsonObject, args: unknown) => checker.validate(tool, schema, args);
   return { checker, check, logged, reasons: () => logged.map(([, { reason }]) => reason) };
 }

@@ -19,8 +19,8 @@ export function noAppBearer(): AppBearer {
 /** For bearers that only ever give. */
 export const neverRenewed = {
   renew: () => Promise.resolve(false),
-  isRenewed: () => false,
-  shown: (): readonly string[] => [],
+  hasRenewed: () => false,
+  presentedTokens: (): readonly string[] => [],
 };
 
 export function countingBearer(

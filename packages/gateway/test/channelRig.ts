@@ -5,7 +5,7 @@ import { createStdioLimits, type StdioLimits } from '../src/upstream/channel/std
 import { createOpenUpstream } from '../src/upstream/openUpstream.ts';
 import type { UpstreamParts } from '../src/upstream/parts.ts';
 import type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from '../src/upstream/target.ts';
-import type { Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
+import type { JsonObject, UpstreamRequestOptions, Upstream } from '../src/upstream/upstream.ts';
 
 const script = fileURLToPath(new URL('../../testkit/fixtures/scriptedServer.mjs', import.meta.url));
 
@@ -33,7 +33,7 @@ export function remote(
 export interface ChannelRig {
   readonly open: (target: UpstreamTarget, over?: Partial<OpenOptions>) => Promise<Upstream>;
   /** What the operator's log got. */
-  readonly logged: { readonly event: string; readonly fields: Json }[];
+  readonly logged: { readonly event: string; readonly fields: JsonObject }[];
   readonly stderr: string[];
   readonly signals: string[];
   closeAll(): Promise<void>;
@@ -85,7 +85,7 @@ export function createChannelRig({
   };
 }
 
-export const patience = (over: Partial<RequestOptions> = {}): RequestOptions => ({
+export const patience = (over: Partial<UpstreamRequestOptions> = {}): UpstreamRequestOptions => ({
   signal: new AbortController().signal,
   timeoutMs: 20_000,
   totalMs: 40_000,
@@ -95,25 +95,25 @@ export const patience = (over: Partial<RequestOptions> = {}): RequestOptions => 
 export async function ask(
   upstream: Upstream,
   method: string,
-  params: Json = {},
-  over: Partial<RequestOptions> = {},
-): Promise<Json> {
+  params: JsonObject = {},
+  over: Partial<UpstreamRequestOptions> = {},
+): Promise<JsonObject> {
   return (await upstream.request(method, params, patience(over))).result;
 }
 
 export function call(
   upstream: Upstream,
   name: string,
-  args: Json = {},
-  over: Partial<RequestOptions> = {},
-): Promise<Json> {
+  args: JsonObject = {},
+  over: Partial<UpstreamRequestOptions> = {},
+): Promise<JsonObject> {
   return ask(upstream, 'tools/call', { name, arguments: args }, over);
 }
 
 /** Every message that the scripted server got so far. */
-export async function seenBy(upstream: Upstream): Promise<readonly Json[]> {
+export async function seenBy(upstream: Upstream): Promise<readonly JsonObject[]> {
   const { structuredContent } = await call(upstream, 'seen');
-  return (structuredContent as { seen: Json[] }).seen;
+  return (structuredContent as { seen: JsonObject[] }).seen;
 }
 
 /** The process of a scripted server. */

@@ -2,7 +2,7 @@ import { randomFrom } from '@behalf/kernel';
 import type { ServerSettings } from '@behalf/settings';
 import { createFakeClock } from '@behalf/testkit';
 import { createConnectionManager, type ConnectionLimits } from '../src/connections/connectionManager.ts';
-import type { Holder } from '../src/connections/holder.ts';
+import type { ConnectionHolder } from '../src/connections/connectionHolder.ts';
 import type { AppServer, UserServer } from '../src/registry/server.ts';
 import type {
   OpenOptions,
@@ -80,7 +80,7 @@ export function userServer(id = 'own', revision = '1', more: Partial<UserServer>
   return { ...base(id, revision), scope: 'user', auth: 'oauth', requestScoped: false, ...more };
 }
 
-export function holder(principal: string, more: Partial<Holder> = {}): Holder {
+export function holder(principal: string, more: Partial<ConnectionHolder> = {}): ConnectionHolder {
   return {
     principal,
     binding: `grant of ${principal}`,
@@ -129,7 +129,7 @@ export function connectionsRig(limits: Partial<ConnectionLimits> = {}) {
     }),
     shared: (server: AppServer, options: object = {}) =>
       rig.manager.shared.lease(server, { signal: rig.signal, ...options }),
-    user: (server: UserServer, who: Holder, options: object = {}) =>
+    user: (server: UserServer, who: ConnectionHolder, options: object = {}) =>
       rig.manager.user.lease(server, who, { signal: rig.signal, ...options }),
   };
   return rig;

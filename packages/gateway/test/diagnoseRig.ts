@@ -9,7 +9,7 @@ import type { OboCandidate } from '../src/access/oboTargets.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 import type { UpstreamTarget } from '../src/upstream/target.ts';
-import type { Json, Upstream } from '../src/upstream/upstream.ts';
+import type { JsonObject, Upstream } from '../src/upstream/upstream.ts';
 import { ada, define, toolcallRig } from './toolcallRig.ts';
 
 export const administrator = aPrincipal({ userId: 'u-root', role: 'ADMIN' });
@@ -41,8 +41,8 @@ export const discovered: DiscoveredServer = {
 
 /** A diagnosis over parts that a test decides about; whatever went out is written down. */
 export function diagnoseRig(
-  definition: Json = {},
-  tools: readonly Json[] = [{ name: 'search' }, { name: 'drop' }],
+  definition: JsonObject = {},
+  tools: readonly JsonObject[] = [{ name: 'search' }, { name: 'drop' }],
   whose: Parameters<typeof define>[2] = {},
 ) {
   const server: ServerSnapshot = define('odd', definition, whose);

@@ -1,19 +1,19 @@
 import { createFakeClock } from '@behalf/testkit';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { openChannelUpstream, type ChannelOptions } from '../src/upstream/channel/openChannelUpstream.ts';
-import type { Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
+import type { JsonObject, UpstreamRequestOptions, Upstream } from '../src/upstream/upstream.ts';
 import { call } from './channelRig.ts';
 
 /** A channel whose other end is the test. */
 export interface FakeChannel {
   readonly transport: Transport;
   /** What was sent, in order. */
-  readonly sent: Json[];
+  readonly sent: JsonObject[];
   /** Of those, the ones of this method. */
-  of(method: string): Json[];
-  say(message: Json): void;
+  of(method: string): JsonObject[];
+  say(message: JsonObject): void;
   /** Answers every `initialize` from now on. */
-  answerInitialize(result?: Json): void;
+  answerInitialize(result?: JsonObject): void;
   /** While set, sends wait. */
   hold: boolean;
   starts: number;
@@ -21,12 +21,12 @@ export interface FakeChannel {
 }
 
 export function createFakeChannel(): FakeChannel {
-  const sent: Json[] = [];
-  let initializeResult: Json | undefined;
+  const sent: JsonObject[] = [];
+  let initializeResult: JsonObject | undefined;
   const transport: Transport = {
     start: async () => void (fake.starts += 1),
     async send(message) {
-      const json = message as unknown as Json;
+      const json = message as unknown as JsonObject;
       sent.push(json);
       if (json['method'] === 'initialize' && initializeResult)
         fake.say({ id: json['id'], result: initializeResult });
@@ -54,10 +54,10 @@ export function createFakeChannel(): FakeChannel {
 }
 
 /** A conversation over a channel whose other end is the test. */
-export async function opened(over: Partial<ChannelOptions> = {}, capabilities: Json = {}) {
+export async function opened(over: Partial<ChannelOptions> = {}, capabilities: JsonObject = {}) {
   const clock = createFakeClock();
   const channel = createFakeChannel();
-  const logged: { readonly event: string; readonly fields: Json }[] = [];
+  const logged: { readonly event: string; readonly fields: JsonObject }[] = [];
   channel.answerInitialize({ capabilities });
   const upstream = await openChannelUpstream(
     channel.transport,
@@ -77,13 +77,13 @@ export async function opened(over: Partial<ChannelOptions> = {}, capabilities: J
 /** Asks without waiting, and gives the message that went out. */
 export function asking(
   { channel, upstream }: { readonly channel: FakeChannel; readonly upstream: Upstream },
-  over: Partial<RequestOptions> = {},
+  over: Partial<UpstreamRequestOptions> = {},
 ) {
   const answer = call(upstream, 'tool', { a: 1 }, over);
   const outcome = answer.then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),
   );
-  const message = channel.sent.at(-1) as { id: number; params: { _meta: Json } };
+  const message = channel.sent.at(-1) as { id: number; params: { _meta: JsonObject } };
   return { outcome, message, id: message.id };
 }

@@ -6,11 +6,14 @@ import {
   type ScriptedOptions,
   type TestNetwork,
 } from '@behalf/testkit';
-import { createEraVerdicts, type EraVerdicts } from '../src/upstream/http/eraVerdicts.ts';
+import {
+  createProtocolVersionCache,
+  type ProtocolVersionCache,
+} from '../src/upstream/http/protocolVersionCache.ts';
 import { openHttpUpstream } from '../src/upstream/http/openHttpUpstream.ts';
 import type { UpstreamParts } from '../src/upstream/parts.ts';
 import type { OpenOptions, RemoteTarget } from '../src/upstream/target.ts';
-import type { Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
+import type { JsonObject, UpstreamRequestOptions, Upstream } from '../src/upstream/upstream.ts';
 import { UpstreamError } from '../src/upstream/upstreamError.ts';
 
 type NetworkOptions = Parameters<typeof createTestNetwork>[1];
@@ -18,9 +21,9 @@ type NetworkOptions = Parameters<typeof createTestNetwork>[1];
 export interface HttpRig {
   readonly server: ScriptedHttpServer;
   readonly parts: UpstreamParts;
-  readonly eras: EraVerdicts;
+  readonly eras: ProtocolVersionCache;
   readonly target: RemoteTarget;
-  readonly logs: (readonly [event: string, fields: Json])[];
+  readonly logs: (readonly [event: string, fields: JsonObject])[];
   readonly open: (options?: Partial<OpenOptions>, target?: Partial<RemoteTarget>) => Promise<Upstream>;
 }
 
@@ -44,7 +47,7 @@ export async function createHttpRig(
 }
 
 export function wiringTo(url: string, network: TestNetwork, clock: Clock = systemClock) {
-  const logs: (readonly [event: string, fields: Json])[] = [];
+  const logs: (readonly [event: string, fields: JsonObject])[] = [];
   const parts: UpstreamParts = {
     clock,
     random: systemRandom,
@@ -54,7 +57,7 @@ export function wiringTo(url: string, network: TestNetwork, clock: Clock = syste
     onStderr: () => undefined,
     kill: () => undefined,
   };
-  const eras = createEraVerdicts({ clock });
+  const eras = createProtocolVersionCache({ clock });
   const target: RemoteTarget = {
     type: 'streamable-http',
     url,
@@ -89,15 +92,15 @@ export function wiringTo(url: string, network: TestNetwork, clock: Clock = syste
 }
 
 /** What a request needs at least; a test changes what it is about. */
-export function patiently(options: Partial<RequestOptions> = {}): RequestOptions {
+export function patiently(options: Partial<UpstreamRequestOptions> = {}): UpstreamRequestOptions {
   return { signal: new AbortController().signal, timeoutMs: 5_000, totalMs: 10_000, ...options };
 }
 
 export function callTool(
   upstream: Upstream,
   name: string,
-  args: Json = {},
-  options: Partial<RequestOptions> = {},
+  args: JsonObject = {},
+  options: Partial<UpstreamRequestOptions> = {},
 ) {
   return upstream.request('tools/call', { name, arguments: args }, patiently(options));
 }

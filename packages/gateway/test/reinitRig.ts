@@ -4,12 +4,12 @@ import type { InspectionState } from '../src/registry/inspection.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 import { reinitialize, type ReinitParts } from '../src/reinit/reinitialize.ts';
 import type { OpenOptions, RemoteTarget, UpstreamTarget } from '../src/upstream/target.ts';
-import type { Json, Upstream } from '../src/upstream/upstream.ts';
+import type { JsonObject, Upstream } from '../src/upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../src/upstream/upstreamError.ts';
 import { define, toolcallRig } from './toolcallRig.ts';
 
 /** The parts of a reinitialisation; what goes out bare is recorded. */
-export function reinitRig(definition: Json = {}, tools: readonly Json[] = [{ name: 'search' }]) {
+export function reinitRig(definition: JsonObject = {}, tools: readonly JsonObject[] = [{ name: 'search' }]) {
   const server: ServerSnapshot = define('odd', definition);
   const rig = toolcallRig([server], tools);
   const bare: { way: string; target: UpstreamTarget; options: Partial<OpenOptions> }[] = [];

@@ -7,8 +7,8 @@ import type { Inbound, InboundPeer } from '../src/toolcall/call.ts';
 import { callTool } from '../src/toolcall/callTool.ts';
 import { createStdioLimits } from '../src/upstream/channel/stdioLimits.ts';
 import { createOpenUpstream } from '../src/upstream/openUpstream.ts';
-import type { Json } from '../src/upstream/upstream.ts';
-import { createWatches } from '../src/watching/watches.ts';
+import type { JsonObject } from '../src/upstream/upstream.ts';
+import { createServerSubscriptions } from '../src/subscriptions/serverSubscriptions.ts';
 import { neverRenewed } from './bearerRig.ts';
 import type { RunningServer } from './mcpServers.ts';
 import { define, toolcallRig } from './toolcallRig.ts';
@@ -25,7 +25,7 @@ export async function stopRelayRigs(): Promise<void> {
 }
 
 export interface RelayOptions {
-  readonly definition?: Json;
+  readonly definition?: JsonObject;
   /** Each user brings a token of their own, over a connection of their own. */
   readonly own?: boolean;
 }
@@ -54,9 +54,9 @@ export function relayTo<S extends RunningServer>(
   const defined = define('odd', { url: server.url, ...scoped, ...definition });
   const rig = toolcallRig([defined]);
   rig.tools = undefined;
-  const watches = createWatches({ clock: systemClock, random: systemRandom });
+  const watches = createServerSubscriptions({ clock: systemClock, random: systemRandom });
   running.push({ close: async () => watches.close() });
-  connections.onDropped((principal, serverId) => watches.renew(principal, serverId));
+  connections.onConnectionsDropped((principal, serverId) => watches.renew(principal, serverId));
   const parts = {
     ...rig.parts,
     connections,
@@ -84,17 +84,17 @@ export function relayTo<S extends RunningServer>(
   const inbound = (more: Partial<Inbound> = {}) => rig.inbound({ principal: ann, door: 'mcp', ...more });
   return {
     ...{ server, rig, parts, inbound, connections, defined, watches },
-    call: (tool: string, more: Partial<Inbound> = {}, args: Json = {}) =>
+    call: (tool: string, more: Partial<Inbound> = {}, args: JsonObject = {}) =>
       callTool(parts, { server: 'odd', tool, args }, inbound(more)),
   };
 }
 
 /** What was asked of a peer, which gives the same answer every time. */
 export function askedPeer(
-  answer: Json | ((method: string, params: Json) => Json | Promise<Json>),
+  answer: JsonObject | ((method: string, params: JsonObject) => JsonObject | Promise<JsonObject>),
   over: Partial<InboundPeer> = {},
 ) {
-  const asked: { method: string; params: Json }[] = [];
+  const asked: { method: string; params: JsonObject }[] = [];
   const peer: InboundPeer = {
     era: 'legacy',
     capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Json } from '../src/upstream/upstream.ts';
+import type { JsonObject } from '../src/upstream/upstream.ts';
 
 interface Refusal {
   readonly status: number;
@@ -21,25 +21,25 @@ export interface ScriptedSseServer {
     readonly authorizations: readonly string[];
   }[];
   readonly streams: ServerResponse[];
-  readonly seen: Json[];
+  readonly seen: JsonObject[];
   /** Answers to messages that were left without their body. */
   readonly posts: ServerResponse[];
   refuseStream: Refusal | undefined;
-  refusePost: Refusal | ((message: Json) => Refusal | undefined) | undefined;
+  refusePost: Refusal | ((message: JsonObject) => Refusal | undefined) | undefined;
   /** Announces a body with every 202 and never sends it. */
   stallPosts: boolean;
   /** What the `endpoint` event names; undefined sends none. */
   endpoint: string | undefined;
   /** True when a message gets no usual answer. */
-  respond: (message: Json, stream: ServerResponse) => boolean;
-  send(message: Json): void;
+  respond: (message: JsonObject, stream: ServerResponse) => boolean;
+  send(message: JsonObject): void;
   close(): Promise<void>;
 }
 
 export async function startSseServer(): Promise<ScriptedSseServer> {
   const requests: ScriptedSseServer['requests'] = [];
   const streams: ServerResponse[] = [];
-  const seen: Json[] = [];
+  const seen: JsonObject[] = [];
   const posts: ServerResponse[] = [];
   const refuse = (response: ServerResponse, { status, headers, body }: Refusal) =>
     response.writeHead(status, { ...headers }).end(body);
@@ -57,7 +57,7 @@ export async function startSseServer(): Promise<ScriptedSseServer> {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
-      const message = JSON.parse(body) as Json;
+      const message = JSON.parse(body) as JsonObject;
       const { refusePost } = scripted;
       const refused = typeof refusePost === 'function' ? refusePost(message) : refusePost;
       if (refused) return refuse(response, refused);
@@ -71,7 +71,7 @@ export async function startSseServer(): Promise<ScriptedSseServer> {
       const { id, method, params } = message;
       if (method === 'initialize') {
         const serverInfo = { name: 'events', version: '1' };
-        const { protocolVersion } = params as Json;
+        const { protocolVersion } = params as JsonObject;
         scripted.send({ id, result: { protocolVersion, capabilities: {}, serverInfo } });
       } else if (id !== undefined && method !== undefined) scripted.send({ id, result: { content: [] } });
       return undefined;

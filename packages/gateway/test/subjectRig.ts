@@ -9,7 +9,7 @@ import type { FederatedTokens } from '../src/identity/openid/loginTokens.ts';
 import { createSignInSessions } from '../src/identity/signInSessions.ts';
 import type { UserRecord } from '../src/ports/index.ts';
 import {
-  principalOf,
+  toPrincipal,
   type PresentedToken,
   type Principal,
   type UserPrincipal,
@@ -77,7 +77,7 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
     await loginTokens.store(of, tokensFor(user, text, more), session.expiresAt);
     // Two sign-ins of one moment have no order.
     await clock.advance(1);
-    return { ...session, of, caller: principalOf(user, { via: 'session', session: session.hash }) };
+    return { ...session, of, caller: toPrincipal(user, { via: 'session', session: session.hash }) };
   }
 
   const ada = await account('u-ada');
@@ -103,13 +103,13 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
     bearer: (user: UserRecord, text: string, more: Partial<PresentedToken> = {}): UserPrincipal => {
       const { issuer, subject } = user;
       const expiresAt = clock.now() + HOUR_MS;
-      return principalOf(user, {
+      return toPrincipal(user, {
         via: 'bearer',
         token: { text: new HiddenText(text), issuer, subject, expiresAt, ...more },
       });
     },
     apiKey: (user: UserRecord, scopes: readonly string[] = ['mcp', 'obo']): UserPrincipal =>
-      principalOf(user, { via: 'api_key', key: 'k1', scopes }),
+      toPrincipal(user, { via: 'api_key', key: 'k1', scopes }),
     /** The token's text, or in words why there is none. */
     ask: async (caller: Principal): Promise<string> => {
       try {

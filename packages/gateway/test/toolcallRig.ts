@@ -7,7 +7,7 @@ import type { AuditEvent } from '../src/audit/audit.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { createListAll } from '../src/catalog/listAll.ts';
 import type { Lease, LeaseOptions } from '../src/connections/connectionManager.ts';
-import type { Holder } from '../src/connections/holder.ts';
+import type { ConnectionHolder } from '../src/connections/connectionHolder.ts';
 import type { Credential } from '../src/credentials/credential.ts';
 import { SignInRequired } from '../src/credentials/signInRequired.ts';
 import type { OboTokens } from '../src/credentials/obo/oboTokens.ts';
@@ -20,7 +20,12 @@ import type { Inbound } from '../src/toolcall/call.ts';
 import type { CallParts } from '../src/toolcall/callTool.ts';
 import type { ListToolsParts } from '../src/toolcall/listTools.ts';
 import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';
-import type { Answer, Json, RequestOptions, Upstream } from '../src/upstream/upstream.ts';
+import type {
+  UpstreamResponse,
+  JsonObject,
+  UpstreamRequestOptions,
+  Upstream,
+} from '../src/upstream/upstream.ts';
 import { noAppBearer } from './bearerRig.ts';
 
 export const ada = aPrincipal();
@@ -35,7 +40,7 @@ export const noExchange: OboTokens = {
 /** A server as the registry would hold it; the definition is one over streamable HTTP unless it says otherwise. */
 export function define(
   name: string,
-  definition: Json = {},
+  definition: JsonObject = {},
   { source = 'yaml', author }: { source?: ServerSource; author?: string } = {},
 ): ServerSnapshot {
   const remote = { type: 'streamable-http', url: 'https://mcp.example/mcp' };
@@ -56,14 +61,17 @@ export function define(
 /** One request that a server would have received. */
 export interface Sent {
   readonly method: string;
-  readonly params: Json;
-  readonly options: RequestOptions;
+  readonly params: JsonObject;
+  readonly options: UpstreamRequestOptions;
 }
 
-type Answers = (sent: Sent, turn: number) => Json | Promise<Json>;
+type Answers = (sent: Sent, turn: number) => JsonObject | Promise<JsonObject>;
 
 /** The walk of a call over parts that count: what was obtained, leased and sent. */
-export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly Json[] = [{ name: 'echo' }]) {
+export function toolcallRig(
+  servers: readonly ServerSnapshot[],
+  tools: readonly JsonObject[] = [{ name: 'echo' }],
+) {
   const clock = createFakeClock();
   const catalog = createCatalog({ clock, log: () => undefined });
   catalog.update(servers);
@@ -79,7 +87,7 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
       instructions: undefined,
       capabilities: { tools: {}, resources: {}, prompts: {} },
     },
-    async request(method, params, options): Promise<Answer> {
+    async request(method, params, options): Promise<UpstreamResponse> {
       const sent = { method, params, options };
       rig.sent.push(sent);
       if (method === 'tools/list' && rig.tools) return answer({ tools: rig.tools });
@@ -90,13 +98,17 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     onClose: () => undefined,
     close: async () => undefined,
   };
-  const lease = async (server: ServerSnapshot, holder: Holder | undefined, options: LeaseOptions) => {
+  const lease = async (
+    server: ServerSnapshot,
+    holder: ConnectionHolder | undefined,
+    options: LeaseOptions,
+  ) => {
     rig.leases.push({ server: server.name, holder, options });
     await rig.onLease?.(rig.leases.length);
     const held: Lease = {
       upstream,
       release: (failure) => void rig.released.push(failure),
-      whenRetired: () => () => undefined,
+      onRetire: () => () => undefined,
     };
     return held;
   };
@@ -119,7 +131,7 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     connections: {
       shared: { lease: (server, options) => lease(server, undefined, options) },
       user: {
-        check: () => rig.onCheck?.(),
+        checkBreaker: () => rig.onCheck?.(),
         lease: (server, holder, options) => lease(server, holder, options),
       },
     },
@@ -146,9 +158,9 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     catalog,
     parts,
     upstream,
-    tools: tools as readonly Json[] | undefined,
+    tools: tools as readonly JsonObject[] | undefined,
     /** What the server answers besides its list of tools. */
-    answers: ((): Json => ({ content: [] })) as Answers,
+    answers: ((): JsonObject => ({ content: [] })) as Answers,
     sees: (_principal: Principal, _server: ServerSnapshot): boolean => true,
     credential: undefined as (() => Credential) | undefined,
     /** Throws when the server is left alone. */
@@ -163,7 +175,7 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
     policy: createToolPolicy(undefined),
     /** What the user has approved, call by call. */
     approved: [] as boolean[],
-    leases: [] as { server: string; holder: Holder | undefined; options: LeaseOptions }[],
+    leases: [] as { server: string; holder: ConnectionHolder | undefined; options: LeaseOptions }[],
     released: [] as unknown[],
     sent: [] as Sent[],
     calls: () => rig.sent.filter(({ method }) => method === 'tools/call'),
@@ -181,7 +193,7 @@ export function toolcallRig(servers: readonly ServerSnapshot[], tools: readonly 
   return rig;
 }
 
-function answer(result: Json): Answer {
+function answer(result: JsonObject): UpstreamResponse {
   return { result, json: undefined };
 }
 

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { testCertificate, testKey } from '../../egress/test/certificate.ts';
-import type { Json } from '../src/upstream/upstream.ts';
+import type { JsonObject } from '../src/upstream/upstream.ts';
 
 /** A websocket MCP server that the test drives. */
 export interface ScriptedSocketServer {
@@ -14,9 +14,9 @@ export interface ScriptedSocketServer {
   readonly upgrades: IncomingHttpHeaders[];
   readonly sockets: WebSocket[];
   /** Every message that arrived. */
-  readonly seen: Json[];
+  readonly seen: JsonObject[];
   /** What the server sends or does for a message besides its usual answer; true when there is no other. */
-  respond: (message: Json, socket: WebSocket) => boolean;
+  respond: (message: JsonObject, socket: WebSocket) => boolean;
   /** A status that refuses the upgrade. */
   refuse: { readonly status: number; readonly headers?: Readonly<Record<string, string>> } | undefined;
   close(): Promise<void>;
@@ -28,7 +28,7 @@ export async function startSocketServer({
 }: { protocol?: string | false; tls?: boolean } = {}): Promise<ScriptedSocketServer> {
   const upgrades: IncomingHttpHeaders[] = [];
   const sockets: WebSocket[] = [];
-  const seen: Json[] = [];
+  const seen: JsonObject[] = [];
   const http = tls ? createTlsServer({ cert: testCertificate, key: testKey }) : createServer();
   const server = new WebSocketServer({
     server: http,
@@ -48,15 +48,15 @@ export async function startSocketServer({
     sockets.push(socket);
     socket.on('error', () => undefined);
     socket.on('message', (data: Buffer) => {
-      const message = JSON.parse(data.toString()) as Json;
+      const message = JSON.parse(data.toString()) as JsonObject;
       seen.push(message);
       if (scripted.respond(message, socket)) return;
       const { id, method, params } = message;
-      const answer = (result: Json) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      const answer = (result: JsonObject) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }));
       if (method === 'initialize') {
         const serverInfo = { name: 'socket', version: '1' };
         answer({
-          protocolVersion: (params as Json)['protocolVersion'],
+          protocolVersion: (params as JsonObject)['protocolVersion'],
           capabilities: { tools: {} },
           serverInfo,
         });

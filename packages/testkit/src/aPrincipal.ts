@@ -11,7 +11,7 @@ export function aPrincipal(over: Partial<UserPrincipal> = {}): UserPrincipal {
     name: 'Ada',
     issuer: 'local',
     groups: [],
-    by: { via: 'session', session: 'session-of-ada' },
+    authentication: { via: 'session', session: 'session-of-ada' },
     ...over,
   };
 }

@@ -1,5 +1,5 @@
 import { resultKinds, type ResultKind, type ToolResult } from '@behalf/contracts';
-import type { Json } from '@behalf/gateway';
+import type { JsonObject } from '@behalf/gateway';
 import { MOST_KEPT_BLOCKS, MOST_KEPT_NODES } from '../limits.ts';
 import { countNodes } from './countNodes.ts';
 
@@ -14,7 +14,7 @@ export interface FittedResult {
  * A result as a person is shown it and as it is kept, in so many bytes of JSON: the whole, or without the pieces that
  * are too large for that. Of text the beginning stays.
  */
-export function fitResult(result: Json, most: number): FittedResult {
+export function fitResult(result: JsonObject, most: number): FittedResult {
   const blocks = blocksOf(result);
   const first = blocks.slice(0, MOST_KEPT_BLOCKS);
   const missing = new Set(blocks.slice(MOST_KEPT_BLOCKS).map(kindOf));
@@ -36,7 +36,7 @@ interface Block {
 }
 
 /** The server chose the shape; what does not have the one that is promised to readers is left out. */
-function blocksOf({ content }: Json): Block[] {
+function blocksOf({ content }: JsonObject): Block[] {
   const blocks: unknown[] = Array.isArray(content) ? content : [];
   return blocks.filter(
     (block): block is Block =>
@@ -44,7 +44,7 @@ function blocksOf({ content }: Json): Block[] {
   );
 }
 
-function readable(result: Json, content: Block[]): ToolResult {
+function readable(result: JsonObject, content: Block[]): ToolResult {
   const { isError, ...rest } = result;
   return { ...rest, content, isError: isError === true };
 }

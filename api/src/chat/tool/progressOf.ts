@@ -1,9 +1,9 @@
-import type { Json } from '@behalf/gateway';
+import type { JsonObject } from '@behalf/gateway';
 
 const LONGEST_MESSAGE = 500;
 
 /** What a server says of its progress, as far as a person is shown it. */
-export function progressOf(params: Json): { progress?: number; total?: number; message?: string } {
+export function progressOf(params: JsonObject): { progress?: number; total?: number; message?: string } {
   const { progress, total, message } = params;
   return {
     ...(typeof progress === 'number' && { progress }),

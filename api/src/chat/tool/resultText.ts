@@ -1,7 +1,7 @@
-import { shapeResult, type Json } from '@behalf/gateway';
+import { shapeResult, type JsonObject } from '@behalf/gateway';
 
 /** What a model reads of a result: text of a bounded length, which stands in a tool's message and nowhere else. */
-export function resultText(result: Json, longest: number): string {
+export function resultText(result: JsonObject, longest: number): string {
   return shortened(shapeResult(result, 'openai').message.content, longest);
 }
 

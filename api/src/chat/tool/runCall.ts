@@ -2,10 +2,10 @@ import type { ChatCall, ChatProblem, Problem } from '@behalf/contracts';
 import {
   callTool,
   GatewayError,
-  type Answer,
+  type UpstreamResponse,
   type CallParts,
   type Inbound,
-  type Json,
+  type JsonObject,
   type PendingApproval,
   type UserPrincipal,
 } from '@behalf/gateway';
@@ -58,7 +58,7 @@ async function tellMore(
   { showing }: RunCallParts,
   { running, tell }: CallContext,
   call: ChatCall,
-  result: Json,
+  result: JsonObject,
 ): Promise<boolean> {
   const { isCut: _cut, leftOut: _out, ...rest } = call;
   const shown = fitResult(result, LARGEST_SHOWN_RESULT);
@@ -72,7 +72,7 @@ interface Ended {
   /** What the model reads. */
   readonly said: string;
   /** As the server gave it. */
-  readonly result?: Json;
+  readonly result?: JsonObject;
 }
 
 async function ended(parts: RunCallParts, context: CallContext, call: ChatCall): Promise<Ended> {
@@ -105,7 +105,11 @@ class NotAllowed extends GatewayError {
 }
 
 /** Asks its user first where that is wanted, and then again as if for the first time: an approval is good for one run. */
-async function attempts(parts: RunCallParts, context: CallContext, call: ChatCall): Promise<Answer> {
+async function attempts(
+  parts: RunCallParts,
+  context: CallContext,
+  call: ChatCall,
+): Promise<UpstreamResponse> {
   const { running, asked } = context;
   const allowed: string[] = [];
   let over: () => void = () => undefined;
@@ -135,7 +139,7 @@ async function attempts(parts: RunCallParts, context: CallContext, call: ChatCal
   }
 }
 
-async function attempt(parts: RunCallParts, context: CallContext, call: ChatCall): Promise<Answer> {
+async function attempt(parts: RunCallParts, context: CallContext, call: ChatCall): Promise<UpstreamResponse> {
   const { asking, observe, inFlight, limits, clock } = parts;
   const { callId, server, tool, arguments: args } = call;
   if (context.running.signal.aborted) throw abortReason(context.running.signal);

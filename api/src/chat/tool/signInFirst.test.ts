@@ -1,6 +1,6 @@
 import type { ChatCall, ConnectNeeded } from '@behalf/contracts';
 import { LightCancellation, systemRandom } from '@behalf/kernel';
-import type { Answer, UserPrincipal } from '@behalf/gateway';
+import type { UpstreamResponse, UserPrincipal } from '@behalf/gateway';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
@@ -11,20 +11,20 @@ import type { Tell } from '../tell.ts';
 import { signInFirst } from './signInFirst.ts';
 
 const by = { via: 'session', session: 's' } as const;
-const ada: UserPrincipal = { ...aPrincipal(), by };
-const eve: UserPrincipal = { ...aPrincipal(), userId: 'eve', by };
+const ada: UserPrincipal = { ...aPrincipal(), authentication: by };
+const eve: UserPrincipal = { ...aPrincipal(), userId: 'eve', authentication: by };
 const auth = { code: 'needs_reauth', server: 'docs', reason: 'absent', connectUrl: '/servers/docs' };
 const needed: ConnectNeeded = {
   ...{ server: 'docs', title: 'The documents', reason: 'absent', connectUrl: '/servers/docs' },
 };
-const done = { result: { content: [], isError: false } } as unknown as Answer;
+const done = { result: { content: [], isError: false } } as unknown as UpstreamResponse;
 const missing = (more: object = {}) =>
   ({
     result: { content: [], isError: true, _meta: { 'behalf/auth': { ...auth, ...more } } },
-  }) as unknown as Answer;
+  }) as unknown as UpstreamResponse;
 
 /** A call whose attempts are answered in this order; the last answer stands for all that follow. */
-async function rig(answers: readonly Answer[], owner = ada) {
+async function rig(answers: readonly UpstreamResponse[], owner = ada) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random: systemRandom });
   const [cache, changes] = [store.cache('chats'), store.changes];
@@ -127,7 +127,7 @@ describe('a call of a chat that needs a sign-in', () => {
   });
 
   test('waits for nobody where nobody can sign in', async () => {
-    const key: UserPrincipal = { ...ada, by: { via: 'api_key', key: 'k', scopes: ['mcp'] } };
+    const key: UserPrincipal = { ...ada, authentication: { via: 'api_key', key: 'k', scopes: ['mcp'] } };
     for (const [answer, owner] of [
       [missing(), key],
       [missing({ connectUrl: null }), ada],

@@ -1,5 +1,5 @@
 import type { ChatCall, ConnectNeeded } from '@behalf/contracts';
-import type { Answer, Json } from '@behalf/gateway';
+import type { UpstreamResponse, JsonObject } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import { MOST_SIGN_INS_OF_A_CALL, SIGN_IN_WAIT_MS } from '../limits.ts';
 import type { Running } from '../running.ts';
@@ -19,8 +19,8 @@ export async function signInFirst(
   { signIns, clock }: SignInFirstParts,
   { running, tell }: { readonly running: Running; readonly tell: Tell },
   call: ChatCall,
-  make: () => Promise<Answer>,
-): Promise<Answer> {
+  make: () => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
   const { callId } = call;
   for (let left = MOST_SIGN_INS_OF_A_CALL; ; left -= 1) {
     const answer = await make();
@@ -47,12 +47,14 @@ const LEAVES_THE_PAGE = '/oauth/';
 
 /** A program with a key or a token reads this too, and has nobody in front of it who could sign in. */
 function canWait({ owner }: Running, { connectUrl }: ConnectNeeded): boolean {
-  return owner.by.via === 'session' && connectUrl !== null && !connectUrl.startsWith(LEAVES_THE_PAGE);
+  return (
+    owner.authentication.via === 'session' && connectUrl !== null && !connectUrl.startsWith(LEAVES_THE_PAGE)
+  );
 }
 
 /** Said by us alone: what a server says under this name is taken out before. */
-function connectIn({ _meta }: Json, { serverTitle }: ChatCall): ConnectNeeded | undefined {
-  const auth = (_meta as Json | undefined)?.['behalf/auth'] as
+function connectIn({ _meta }: JsonObject, { serverTitle }: ChatCall): ConnectNeeded | undefined {
+  const auth = (_meta as JsonObject | undefined)?.['behalf/auth'] as
     { server: string; reason: string; connectUrl: string | null; scopes?: string } | undefined;
   if (!auth) return undefined;
   const { server, reason, connectUrl, scopes } = auth;

@@ -1,5 +1,5 @@
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
-import { GatewayError, type Answer, type Inbound, type Json } from '@behalf/gateway';
+import { GatewayError, type UpstreamResponse, type Inbound, type JsonObject } from '@behalf/gateway';
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
 import type { Asked } from '../asked.ts';
@@ -9,18 +9,18 @@ import { createCallMethod } from './callMethod.ts';
 import type { MethodParts } from './methodParts.ts';
 
 const question = { one: { method: 'elicitation/create', params: {} } };
-const asks: Answer = {
+const asks: UpstreamResponse = {
   result: { resultType: 'input_required', inputRequests: question, requestState: 'their state' },
-  ...{ json: undefined, asksBack: true },
+  ...{ json: undefined, isInputRequired: true },
 };
-const done: Answer = { result: { content: [] }, json: undefined };
+const done: UpstreamResponse = { result: { content: [] }, json: undefined };
 
 describe('a sign-in that is needed in the middle of a dialogue', () => {
   /** Each work is one round of the server; what it was given is kept. */
-  function rig(...works: (() => Answer)[]) {
+  function rig(...works: (() => UpstreamResponse)[]) {
     const clock = createFakeClock();
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
-    const given: (Json | undefined)[] = [];
+    const given: (JsonObject | undefined)[] = [];
     const parts = {
       ...{ clock, results: createResultJson({} as never), states: createRequestStates({ keyring, clock }) },
       parking: {
@@ -33,7 +33,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
     const calling = createCallMethod(parts);
     return {
       given,
-      call: async (params: Json = {}): Promise<Json> => {
+      call: async (params: JsonObject = {}): Promise<JsonObject> => {
         const asked: Asked = {
           ...{
             caller: aPrincipal(),
@@ -54,7 +54,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
             return works.shift()!();
           },
         );
-        return JSON.parse(text) as Json;
+        return JSON.parse(text) as JsonObject;
       },
     };
   }

@@ -1,4 +1,4 @@
-import { GatewayError, type Answer, type Inbound, type Json } from '@behalf/gateway';
+import { GatewayError, type UpstreamResponse, type Inbound, type JsonObject } from '@behalf/gateway';
 import { createObserving } from '../../rest/mcp/observing.ts';
 import type { Asked } from '../asked.ts';
 import { authNeeded, signInOf, type Needed } from '../authNeeded.ts';
@@ -45,7 +45,7 @@ export function createCallMethod(parts: MethodParts): CallMethod {
         throw error;
       }
     };
-    let answer: Answer;
+    let answer: UpstreamResponse;
     try {
       answer = await observe({ caller, door: 'mcp', server, what, signal }, () => work(inbound));
     } catch (error) {
@@ -60,7 +60,7 @@ export function createCallMethod(parts: MethodParts): CallMethod {
       const taskId = taskIds.seal(caller, endpointKey(asked.endpoint), answer.task);
       return results.task({ ...result, taskId });
     }
-    if (answer.asksBack) return results.inputRequired(withOurState(result, seal));
+    if (answer.isInputRequired) return results.inputRequired(withOurState(result, seal));
     return results.passed(era, era === 'legacy' ? knownContent(answer, asked.version) : answer);
   }
 
@@ -109,12 +109,12 @@ export function createCallMethod(parts: MethodParts): CallMethod {
 
 const NO_STATE: State = {};
 
-export function areResponses(given: unknown): given is Json {
+export function areResponses(given: unknown): given is JsonObject {
   return isObject(given) && Object.values(given).every(isObject);
 }
 
 /** A server's own state goes out under our seal: it comes back for the same user, method and arguments, or not at all. */
-function withOurState(result: Json, seal: (state: State) => string): Json {
+function withOurState(result: JsonObject, seal: (state: State) => string): JsonObject {
   const { requestState, inputRequests } = result;
   return {
     ...(isObject(inputRequests) && { inputRequests }),

@@ -1,4 +1,4 @@
-import { connectPage, type EndpointList, type Json, type MissingServer } from '@behalf/gateway';
+import { connectPage, type EndpointList, type JsonObject, type MissingServer } from '@behalf/gateway';
 import type { Asked } from '../asked.ts';
 import { endpointKey } from '../doorEndpoint.ts';
 import type { MethodParts } from './methodParts.ts';
@@ -31,7 +31,7 @@ export function listResult(
 }
 
 /** What clients are told of servers of which something is missing. */
-export function missingNotices(missing: readonly MissingServer[], base: string): Json[] {
+export function missingNotices(missing: readonly MissingServer[], base: string): JsonObject[] {
   return missing.map(({ server, state, code }) => ({
     ...{ server: server.name, state, code },
     ...(state !== 'unreachable' && { connectUrl: new URL(connectPage(server), base).href }),

@@ -1,4 +1,4 @@
-import type { Json, ListKind } from '@behalf/gateway';
+import type { JsonObject, ListKind } from '@behalf/gateway';
 import type { HotExchange } from '../../http.ts';
 import type { Asked } from '../asked.ts';
 import { isObject } from '../message.ts';
@@ -41,7 +41,7 @@ export function createListen({
     const stream = createMessageStream(res, { clock, headers });
     let acknowledged = false;
     const tag = { [metaKey.subscription]: id };
-    const message = (method: string, params: Json, meta: Json = {}) =>
+    const message = (method: string, params: JsonObject, meta: JsonObject = {}) =>
       JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta: { ...tag, ...meta } } });
     const tell = (...said: Parameters<typeof message>) => stream.send(message(...said));
     const stops: (() => void)[] = [() => stream.close()];
@@ -126,7 +126,7 @@ function readWanted({ params, capabilities }: Pick<Asked, 'params' | 'capabiliti
   return { kinds: new Set(kinds), addresses: [...new Set(given)] };
 }
 
-function honoured({ kinds, addresses }: Wanted): Json {
+function honoured({ kinds, addresses }: Wanted): JsonObject {
   return {
     ...Object.fromEntries([...kinds].map((kind) => [members[kind], true])),
     ...(addresses.length > 0 && { resourceSubscriptions: addresses }),

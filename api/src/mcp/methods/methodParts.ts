@@ -1,4 +1,4 @@
-import type { Answer, EndpointParts, Inbound, ToolSearch } from '@behalf/gateway';
+import type { UpstreamResponse, EndpointParts, Inbound, ToolSearch } from '@behalf/gateway';
 import type { ObservingParts } from '../../rest/mcp/observing.ts';
 import type { ConnectLinks } from '../../oauth/connectLinks.ts';
 import type { Asked } from '../asked.ts';
@@ -29,11 +29,16 @@ export interface MethodParts extends ObservingParts {
 }
 
 /** Work on one server, counted and logged. */
-export type Work = (inbound: Inbound) => Promise<Answer>;
+export type Work = (inbound: Inbound) => Promise<UpstreamResponse>;
 
 export interface Watched {
   readonly server: string;
   readonly what: string;
 }
 
-export type Observed = (asked: Asked, watched: Watched, inbound: Inbound, work: Work) => Promise<Answer>;
+export type Observed = (
+  asked: Asked,
+  watched: Watched,
+  inbound: Inbound,
+  work: Work,
+) => Promise<UpstreamResponse>;

@@ -1,11 +1,11 @@
-import { ENTERPRISE_MANAGED, tasksDeclared, type Json } from '@behalf/gateway';
+import { ENTERPRISE_MANAGED, tasksCapability, type JsonObject } from '@behalf/gateway';
 import type { Method } from '../asked.ts';
 import type { Instructions } from '../instructions.ts';
 import type { ResultJson, ServerInfo } from '../resultJson.ts';
 import { MODERN_VERSION } from '../versions.ts';
 
 /** What every endpoint can do; whether the servers behind it can is known when they are asked. */
-export const serverCapabilities: Json = {
+export const serverCapabilities: JsonObject = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
   resources: { listChanged: true, subscribe: true },
@@ -23,7 +23,7 @@ export interface OpeningParts {
 
 /** How a modern client finds out what is here. Another user may be told something else. */
 export function discoverMethod({ results, instructions, takesIdJags }: OpeningParts): Method {
-  const { extensions } = tasksDeclared as { extensions: Json };
+  const { extensions } = tasksCapability as { extensions: JsonObject };
   const all = takesIdJags ? { ...extensions, [ENTERPRISE_MANAGED]: {} } : extensions;
   return (asked) => {
     const text = instructions(asked.caller, asked.endpoint);

@@ -57,7 +57,7 @@ export function resourceMethods(parts: MethodParts): Readonly<Record<string, Met
           { method: 'resources/read', params: { uri } },
           inbound,
         );
-        return asked.era === 'modern' && !answer.asksBack ? privately(answer) : answer;
+        return asked.era === 'modern' && !answer.isInputRequired ? privately(answer) : answer;
       });
     },
   };

@@ -1,4 +1,4 @@
-import { GatewayError, searchEndpointTools, type EndpointTool, type Json } from '@behalf/gateway';
+import { GatewayError, searchEndpointTools, type EndpointTool, type JsonObject } from '@behalf/gateway';
 import type { Asked } from '../asked.ts';
 import { mcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../message.ts';
@@ -16,13 +16,13 @@ export interface Searching {
   /** `search_tools`: the text of its result. */
   search(asked: Asked, args: unknown): Promise<string>;
   /** `call_tool`: what it is asked to run. */
-  wantedBy(params: Json): Json;
+  wantedBy(params: JsonObject): JsonObject;
 }
 
 export function createSearching(parts: MethodParts): Searching {
   const { servers, search, results, requestIds, base } = parts;
 
-  function check(toolName: string, schema: Json, args: unknown): Json {
+  function check(toolName: string, schema: JsonObject, args: unknown): JsonObject {
     const errors = servers.arguments.validate({ serverId: '-', toolName }, schema, args);
     if (errors || !isObject(args)) throw new GatewayError('MCP_ARGUMENTS_INVALID', { errors: errors ?? [] });
     return args;
@@ -62,7 +62,7 @@ export function createSearching(parts: MethodParts): Searching {
 }
 
 /** A tool as a list shows it, without what only clients need. */
-function hitOf({ name, server, tool }: EndpointTool, share: number): Json {
+function hitOf({ name, server, tool }: EndpointTool, share: number): JsonObject {
   const { title, description, inputSchema, annotations } = tool;
   const whole = {
     ...{ name, server: server.name },

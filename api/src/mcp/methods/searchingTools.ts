@@ -1,4 +1,4 @@
-import type { Json } from '@behalf/gateway';
+import type { JsonObject } from '@behalf/gateway';
 
 export const SEARCH_TOOL = 'search_tools';
 export const CALL_TOOL = 'call_tool';
@@ -7,7 +7,7 @@ export const searchLimits = { query: 500, most: 20, usual: 5 } as const;
 
 const text = (description: string) => ({ type: 'string', description });
 
-export const searchSchema: Json = {
+export const searchSchema: JsonObject = {
   type: 'object',
   properties: {
     query: {
@@ -25,7 +25,7 @@ export const searchSchema: Json = {
   additionalProperties: false,
 };
 
-const foundSchema: Json = {
+const foundSchema: JsonObject = {
   type: 'object',
   properties: {
     tools: {
@@ -59,7 +59,7 @@ const foundSchema: Json = {
   required: ['tools', 'searched'],
 };
 
-export const callSchema: Json = {
+export const callSchema: JsonObject = {
   type: 'object',
   properties: {
     name: text('The name of the tool, as search_tools gave it.'),
@@ -74,7 +74,7 @@ export const callSchema: Json = {
 };
 
 /** What stands in the place of all others. */
-export const searchingTools: readonly Json[] = [
+export const searchingTools: readonly JsonObject[] = [
   {
     name: SEARCH_TOOL,
     title: 'Search tools',

@@ -1,9 +1,9 @@
 import {
   askTask,
   GatewayError,
-  namesTasks,
-  tasksDeclared,
-  type Json,
+  hasTasksCapability,
+  tasksCapability,
+  type JsonObject,
   type TaskMethod,
 } from '@behalf/gateway';
 import { createObserving } from '../../rest/mcp/observing.ts';
@@ -23,7 +23,7 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
   async function ask(
     asked: Asked,
     method: TaskMethod,
-    more: { inputResponses?: Json } = {},
+    more: { inputResponses?: JsonObject } = {},
   ): Promise<string> {
     const { caller, endpoint, params, signal } = asked;
     requireTasks(asked.capabilities);
@@ -65,10 +65,10 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
 }
 
 /** Who does not know of tasks cannot have one. */
-export function requireTasks(capabilities: Json): void {
-  if (namesTasks(capabilities)) return;
+export function requireTasks(capabilities: JsonObject): void {
+  if (hasTasksCapability(capabilities)) return;
   throw new RpcFault(rpcCode.capabilityMissing, 'This is for clients that declare the tasks extension', {
-    data: { requiredCapabilities: tasksDeclared },
+    data: { requiredCapabilities: tasksCapability },
     status: 400,
   });
 }

@@ -4,7 +4,7 @@ import {
   listEndpointTools,
   routeTool,
   type EndpointList,
-  type Json,
+  type JsonObject,
   type ToolCall,
 } from '@behalf/gateway';
 import type { Asked, Method } from '../asked.ts';
@@ -24,7 +24,11 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
   const searching = createSearching(parts);
 
   /** Runs the tool of this name; `asked` stays what the client sent, whoever named the tool. */
-  async function call(asked: Asked, { name, arguments: args = {} }: Json, direct = true): Promise<string> {
+  async function call(
+    asked: Asked,
+    { name, arguments: args = {} }: JsonObject,
+    direct = true,
+  ): Promise<string> {
     const { endpoint, era } = asked;
     if (typeof name !== 'string') throw new RpcFault(rpcCode.invalidParams, 'params.name must be a string');
     if (!isObject(args)) throw new RpcFault(rpcCode.invalidParams, 'params.arguments must be an object');
@@ -88,7 +92,7 @@ function isResult({ code }: GatewayError, era: Asked['era']): boolean {
   return code === 'MCP_ARGUMENTS_INVALID' || (code === 'MCP_DIALOGUE_UNSUPPORTED' && era === 'legacy');
 }
 
-function failed({ code, detail, errors = [] }: GatewayError): Json {
+function failed({ code, detail, errors = [] }: GatewayError): JsonObject {
   const lines = errors.map(({ path, message }) => `${path === '' ? 'arguments' : path}: ${message}`);
   return {
     content: [{ type: 'text', text: [detail, ...lines].join('\n') }],
@@ -98,7 +102,7 @@ function failed({ code, detail, errors = [] }: GatewayError): Json {
 }
 
 /** A schema of a result that is no object is of the modern era. */
-function asBefore(tool: Json): Json {
+function asBefore(tool: JsonObject): JsonObject {
   const { outputSchema, ...rest } = tool;
   return isObject(outputSchema) && outputSchema['type'] === 'object' ? tool : rest;
 }

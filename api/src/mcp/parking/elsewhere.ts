@@ -1,4 +1,4 @@
-import { GatewayError, type Json } from '@behalf/gateway';
+import { GatewayError, type JsonObject } from '@behalf/gateway';
 import type { Cache } from '@behalf/gateway/ports';
 import { abortReason, LightCancellation, type Cancel, type Clock, type Random } from '@behalf/kernel';
 import type { Asked } from '../asked.ts';
@@ -25,8 +25,8 @@ const LONGEST_WORD = 8 * 1024 * 1024;
 
 interface Retry {
   readonly attempt: string;
-  readonly responses: Json;
-  readonly capabilities: Json;
+  readonly responses: JsonObject;
+  readonly capabilities: JsonObject;
   /** Whether the client wants to hear what the server says besides. */
   readonly hears: boolean;
 }
@@ -34,7 +34,7 @@ interface Retry {
 interface Told {
   readonly text?: string;
   readonly said?: Said;
-  readonly fault?: Pick<RpcFault, 'code' | 'message' | 'status'> & { readonly data?: Json };
+  readonly fault?: Pick<RpcFault, 'code' | 'message' | 'status'> & { readonly data?: JsonObject };
 }
 
 /** The answers came to us and the call waits at another replica: they go there, and what it gives comes back. */
@@ -43,7 +43,7 @@ export function attendElsewhere(
   place: Place,
   asked: Asked,
   round: number,
-  responses: Json,
+  responses: JsonObject,
 ): Promise<string> {
   const { signal, capabilities } = asked;
   const attempt = random.id();

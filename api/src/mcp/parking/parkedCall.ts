@@ -1,4 +1,4 @@
-import { bridgeable, GatewayError, mayAsk, type Json } from '@behalf/gateway';
+import { filterCapabilities, GatewayError, isServerRequestAllowed, type JsonObject } from '@behalf/gateway';
 import { abortReason, LightCancellation, type Cancellation, type Clock } from '@behalf/kernel';
 import { isObject } from '../message.ts';
 import { createQueue, type Question } from './queue.ts';
@@ -8,25 +8,25 @@ export interface Attendant {
   /** Of a client that leaves: that is its cancellation. */
   readonly signal: Cancellation;
   /** As this very request declared them. */
-  readonly capabilities: Json;
-  readonly onProgress?: ((params: Json) => void) | undefined;
-  readonly onLog?: ((params: Json) => void) | undefined;
+  readonly capabilities: JsonObject;
+  readonly onProgress?: ((params: JsonObject) => void) | undefined;
+  readonly onLog?: ((params: JsonObject) => void) | undefined;
 }
 
 /** A request to a legacy server that goes on while its modern client is away, between a question and the answer. */
 export interface ParkedCall {
   /** Of the request to the server. */
   readonly signal: Cancellation;
-  readonly onProgress: (params: Json) => void;
-  readonly onLog: (params: Json) => void;
+  readonly onProgress: (params: JsonObject) => void;
+  readonly onLog: (params: JsonObject) => void;
   /** Puts a question of the server to the client, whenever it is there. */
-  ask(method: string, params: Json, signal: Cancellation): Promise<Json>;
+  ask(method: string, params: JsonObject, signal: Cancellation): Promise<JsonObject>;
   /** What the request came to. */
   settle(outcome: Promise<string>): void;
   /** Waits with this request: gives the text of the result, or that of the next questions. */
   attend(attendant: Attendant): Promise<string>;
   /** What the client answered to what it was told last. Whatever it left out is not answered. */
-  answer(responses: Json): void;
+  answer(responses: JsonObject): void;
   /** Nobody waits any more: the server is told so. */
   end(reason: Error): void;
 }
@@ -36,7 +36,7 @@ export interface ParkedCallParts {
   /** Before anything is asked: whether there is room for one that waits. Throws where there is none. */
   readonly enter: () => void;
   /** Keeps the call for a client that comes again, and gives the text that tells it the questions. */
-  readonly park: (inputRequests: Json) => Promise<string>;
+  readonly park: (inputRequests: JsonObject) => Promise<string>;
   /** It is over, whichever way. */
   readonly onOver: () => void;
 }
@@ -90,8 +90,10 @@ export function createParkedCall({ clock, enter, park, onOver }: ParkedCallParts
       const attendant = whoWaits();
       // Gone meanwhile; or it was answered, which is what the client hears.
       if (!attendant) return;
-      const capabilities = bridgeable(attendant.capabilities, ['sampling', 'roots']);
-      const questions = queue.take(({ method, params }) => mayAsk(capabilities, method, params));
+      const capabilities = filterCapabilities(attendant.capabilities, ['sampling', 'roots']);
+      const questions = queue.take(({ method, params }) =>
+        isServerRequestAllowed(capabilities, method, params),
+      );
       if (questions.length === 0) return;
       const text = await park(requestsOf(questions));
       detach()?.resolve(text);
@@ -155,7 +157,7 @@ interface Give {
   readonly reject: (error: Error) => void;
 }
 
-function requestsOf(questions: readonly Question[]): Json {
+function requestsOf(questions: readonly Question[]): JsonObject {
   return Object.fromEntries(
     questions.map(({ key, method, params }) => {
       // The modern era has no name for a page: the answer finds it by the key.

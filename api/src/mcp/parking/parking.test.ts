@@ -1,5 +1,5 @@
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
-import { GatewayError, type Inbound, type Json } from '@behalf/gateway';
+import { GatewayError, type Inbound, type JsonObject } from '@behalf/gateway';
 import { createKeyring, systemRandom, type Cancellation } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { describe, expect, test } from '@jest/globals';
@@ -38,7 +38,7 @@ function rig(limits?: ParkingLimits) {
 
 type Rig = ReturnType<typeof rig>;
 
-function request(params: Json = {}, caller = ada, leaving = new AbortController()): Asked {
+function request(params: JsonObject = {}, caller = ada, leaving = new AbortController()): Asked {
   return {
     ...{
       caller,
@@ -53,9 +53,9 @@ function request(params: Json = {}, caller = ada, leaving = new AbortController(
   };
 }
 
-const answers = (inputResponses: Json) => request({ inputResponses });
+const answers = (inputResponses: JsonObject) => request({ inputResponses });
 
-type Work = (inbound: Inbound, ask: (params?: Json) => Promise<Json>) => Promise<string>;
+type Work = (inbound: Inbound, ask: (params?: JsonObject) => Promise<JsonObject>) => Promise<string>;
 
 /** Begins a call; what comes back is read, and the state in it is not sealed here. */
 async function begin(all: Rig, work: Work, asked = request()) {
@@ -80,8 +80,8 @@ async function soon<T>(clock: Rig['clock'], running: Promise<T>): Promise<T> {
   return running;
 }
 
-function told(text: string): { questions: Json; parked: Parked } {
-  const { inputRequests = {}, requestState = '{}' } = JSON.parse(text) as Record<string, string & Json>;
+function told(text: string): { questions: JsonObject; parked: Parked } {
+  const { inputRequests = {}, requestState = '{}' } = JSON.parse(text) as Record<string, string & JsonObject>;
   return { questions: inputRequests, parked: (JSON.parse(requestState) as { parked: Parked }).parked };
 }
 
@@ -205,8 +205,8 @@ describe('a call that waits for its user', () => {
   test('is heard at another replica: its progress and its log messages', async () => {
     const all = rig();
     const heard: unknown[] = [];
-    const reply = { notify: (method: string, params: Json) => void heard.push([method, params]) };
-    const listening = (inputResponses: Json = {}): Asked => ({
+    const reply = { notify: (method: string, params: JsonObject) => void heard.push([method, params]) };
+    const listening = (inputResponses: JsonObject = {}): Asked => ({
       ...request({ inputResponses, _meta: { progressToken: 'p' } }),
       ...{ logLevel: 'info', reply: reply as never },
     });

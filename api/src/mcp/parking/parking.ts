@@ -1,4 +1,4 @@
-import { GatewayError, principalKey, type Inbound, type Json } from '@behalf/gateway';
+import { GatewayError, principalKey, type Inbound, type JsonObject } from '@behalf/gateway';
 import type { Cache } from '@behalf/gateway/ports';
 import type { Cancel, Clock, Random } from '@behalf/kernel';
 import type { Asked } from '../asked.ts';
@@ -154,7 +154,7 @@ function attendantOf(
   return { signal, capabilities, onProgress, onLog };
 }
 
-function responsesOf({ params }: Asked): Json {
+function responsesOf({ params }: Asked): JsonObject {
   const { inputResponses } = params;
   return isObject(inputResponses) ? inputResponses : {};
 }

@@ -1,11 +1,11 @@
-import type { Json } from '@behalf/gateway';
+import type { JsonObject } from '@behalf/gateway';
 import { abortReason, type Cancellation } from '@behalf/kernel';
 import { isObject } from '../message.ts';
 
 export interface Question {
   readonly key: string;
   readonly method: string;
-  readonly params: Json;
+  readonly params: JsonObject;
 }
 
 /** The questions of one call: those that wait to be told, and those that wait for an answer. */
@@ -13,11 +13,11 @@ export interface Queue {
   /** Whether something waits to be told. */
   readonly waits: boolean;
   /** Rejects when nobody answers. `isHeard`: somebody is there, so that it is not kept for long. */
-  add(question: Omit<Question, 'key'>, signal: Cancellation, isHeard: boolean): Promise<Json>;
+  add(question: Omit<Question, 'key'>, signal: Cancellation, isHeard: boolean): Promise<JsonObject>;
   /** Takes those out that may be told; the others are not answered. */
   take(mayTell: (question: Question) => boolean): readonly Question[];
   /** What was told and is not answered now never will be. */
-  answer(responses: Json): void;
+  answer(responses: JsonObject): void;
   dismiss(reason: Error): void;
 }
 
@@ -25,7 +25,7 @@ export interface Queue {
 const MOST_KEPT = 64 * 1024;
 
 interface Waiting {
-  readonly resolve: (answer: Json) => void;
+  readonly resolve: (answer: JsonObject) => void;
   readonly reject: (reason: Error) => void;
 }
 
@@ -99,6 +99,6 @@ export function createQueue(): Queue {
 }
 
 /** Results of the era before have no kind. */
-function withoutKind({ resultType: _kind, ...answer }: Json): Json {
+function withoutKind({ resultType: _kind, ...answer }: JsonObject): JsonObject {
   return answer;
 }

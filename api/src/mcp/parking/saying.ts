@@ -1,4 +1,4 @@
-import type { Json } from '@behalf/gateway';
+import type { JsonObject } from '@behalf/gateway';
 import type { Cancel, Clock } from '@behalf/kernel';
 import type { Mailbox, Place } from '../session/mailbox.ts';
 import type { Attendant } from './parkedCall.ts';
@@ -6,8 +6,8 @@ import type { Attendant } from './parkedCall.ts';
 /** What a server said besides during a call. */
 export interface Said {
   /** Only the last: whoever hears it late has missed nothing. */
-  readonly progress?: Json;
-  readonly logs: readonly Json[];
+  readonly progress?: JsonObject;
+  readonly logs: readonly JsonObject[];
 }
 
 export interface SayingParts {
@@ -28,8 +28,8 @@ export interface Saying extends Required<Pick<Attendant, 'onProgress' | 'onLog'>
 }
 
 export function createSaying({ mailbox, clock }: SayingParts, place: Place, attempt: string): Saying {
-  let progress: Json | undefined;
-  let logs: Json[] = [];
+  let progress: JsonObject | undefined;
+  let logs: JsonObject[] = [];
   let size = 0;
   let told = 0;
   let timer: Cancel | undefined;

@@ -1,4 +1,4 @@
-import { GatewayError, PeerRefusal, type Json } from '@behalf/gateway';
+import { GatewayError, ClientRpcError, type JsonObject } from '@behalf/gateway';
 import {
   abortReason,
   type Cancellation,
@@ -14,7 +14,7 @@ import { URL_ELICITATION_VERSION } from '../versions.ts';
 import type { Mailbox, Place } from './mailbox.ts';
 import type { McpSession } from './sessions.ts';
 
-export type Ask = (method: string, params: Json, signal: Cancellation) => Promise<Json>;
+export type Ask = (method: string, params: JsonObject, signal: Cancellation) => Promise<JsonObject>;
 
 /** Requests to legacy clients in the middle of a call. The answer comes with another request, at whichever replica. */
 export interface Asking {
@@ -65,7 +65,7 @@ export function createAsking({ mailbox, keyring, clock, random }: AskingParts): 
               end();
               const { result, error } = JSON.parse(word) as Partial<Told>;
               if (isObject(result)) resolve(result);
-              else reject(new PeerRefusal(error?.code ?? rpcCode.internal, error?.message ?? 'No answer'));
+              else reject(new ClientRpcError(error?.code ?? rpcCode.internal, error?.message ?? 'No answer'));
             },
             { poll: true },
           );
@@ -76,7 +76,7 @@ export function createAsking({ mailbox, keyring, clock, random }: AskingParts): 
           signal.addEventListener('abort', leave);
           if (reply.ask(id, method, asRevisionHasIt(version, method, params, nonce))) return;
           end();
-          reject(new PeerRefusal(rpcCode.methodNotFound, 'This client takes no requests'));
+          reject(new ClientRpcError(rpcCode.methodNotFound, 'This client takes no requests'));
         }),
     async answered({ place }, { id, answer }) {
       const cut = typeof id === 'string' ? id.indexOf('.') : -1;
@@ -92,7 +92,7 @@ export function createAsking({ mailbox, keyring, clock, random }: AskingParts): 
 }
 
 /** A question as the revision of the session has it, whichever one the server that asks speaks. */
-function asRevisionHasIt(version: string, method: string, params: Json, nonce: string): Json {
+function asRevisionHasIt(version: string, method: string, params: JsonObject, nonce: string): JsonObject {
   if (method !== 'elicitation/create') return params;
   // A page has had a name of its own since there are pages, and no longer has one in the modern era.
   if (params['mode'] === 'url') return { elicitationId: nonce, ...params };
@@ -105,7 +105,7 @@ const TOO_LONG = JSON.stringify({
 });
 
 interface Told {
-  readonly result: Json;
+  readonly result: JsonObject;
   readonly error: { readonly code: number; readonly message: string };
 }
 

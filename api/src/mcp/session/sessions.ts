@@ -1,4 +1,4 @@
-import { principalKey, type Json, type Principal } from '@behalf/gateway';
+import { principalKey, type JsonObject, type Principal } from '@behalf/gateway';
 import type { Clock, Keyring, Random, SealContext } from '@behalf/kernel';
 import { isObject } from '../message.ts';
 import type { Place } from './mailbox.ts';
@@ -11,7 +11,7 @@ export interface McpSession {
   /** Names it wherever something is kept about it. It opens nothing. */
   readonly key: string;
   readonly version: LegacyVersion;
-  readonly capabilities: Json;
+  readonly capabilities: JsonObject;
   readonly expiresAt: number;
   /** Where words for its requests are left. */
   readonly place: Place;

@@ -3,7 +3,7 @@ import {
   principalKey,
   type Endpoint,
   type EndpointParts,
-  type Json,
+  type JsonObject,
   type ListKind,
   type ListNews,
   type Principal,
@@ -14,7 +14,7 @@ import { createOwnWatches } from './ownWatches.ts';
 
 export interface ListNotice {
   readonly method: string;
-  readonly params: Json;
+  readonly params: JsonObject;
   readonly kind: ListKind;
 }
 

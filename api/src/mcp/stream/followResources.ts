@@ -5,7 +5,7 @@ import {
   type EndpointParts,
   type Inbound,
   type Principal,
-  type Watch,
+  type ServerSubscription,
   type WatchParts,
 } from '@behalf/gateway';
 import { LightCancellation, within, type Clock } from '@behalf/kernel';
@@ -40,10 +40,10 @@ export function createFollowResources(parts: {
   return (caller, endpoint, tell) => {
     const over = new LightCancellation();
     const inbound: Inbound = { principal: caller, door: 'mcp', signal: over };
-    const watches = new Map<string, Watch>();
+    const watches = new Map<string, ServerSubscription>();
     const followed = new Map<string, Followed>();
 
-    function watch(server: string): Watch {
+    function watch(server: string): ServerSubscription {
       const known = watches.get(server);
       if (known) return known;
       const made = watchServer(servers, server, inbound, ({ method, params }) => {
@@ -60,7 +60,7 @@ export function createFollowResources(parts: {
       if (over.aborted) return;
       followed.set(address, { server, uri });
       try {
-        await watch(server).subscribe(uri);
+        await watch(server).subscribeResource(uri);
       } catch (error) {
         followed.delete(address);
         throw error;
@@ -70,7 +70,7 @@ export function createFollowResources(parts: {
     function drop(address: string, { server, uri }: Followed): void {
       followed.delete(address);
       for (const other of followed.values()) if (other.server === server && other.uri === uri) return;
-      watches.get(server)?.unsubscribe(uri);
+      watches.get(server)?.unsubscribeResource(uri);
     }
 
     return {
@@ -87,7 +87,7 @@ export function createFollowResources(parts: {
       },
       stop() {
         over.abort(new DOMException('Nobody listens any more', 'AbortError'));
-        for (const one of watches.values()) one.stop();
+        for (const one of watches.values()) one.close();
         watches.clear();
         followed.clear();
       },

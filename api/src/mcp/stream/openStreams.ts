@@ -87,6 +87,6 @@ export function createOpenStreams({ clock, callers, limits = streamLimits }: Ope
 }
 
 /** Cookies open no such stream, and what they are of is told when it ends. */
-function untilOf({ by }: Principal): number {
-  return by.via === 'session' ? Infinity : (by.until ?? Infinity);
+function untilOf({ authentication: by }: Principal): number {
+  return by.via === 'session' ? Infinity : (by.expiresAt ?? Infinity);
 }

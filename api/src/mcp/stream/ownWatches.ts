@@ -9,7 +9,7 @@ import {
   type Inbound,
   type ListKind,
   type Principal,
-  type Watch,
+  type ServerSubscription,
   type WatchParts,
 } from '@behalf/gateway';
 import { LightCancellation } from '@behalf/kernel';
@@ -33,7 +33,7 @@ export function createOwnWatches(
   changed: (kinds: readonly ListKind[]) => void,
 ): OwnWatches {
   const inbound: Inbound = { principal: caller, door: 'mcp', signal: new LightCancellation() };
-  const watches = new Map<string, Watch>();
+  const watches = new Map<string, ServerSubscription>();
   let unheard: readonly string[] = [];
 
   function watch(id: string, name: string): boolean {
@@ -58,7 +58,7 @@ export function createOwnWatches(
     const own = ownServers(servers, caller, endpoint);
     for (const [id, watching] of watches) {
       if (own.some((server) => server.id === id)) continue;
-      watching.stop();
+      watching.close();
       watches.delete(id);
     }
     unheard = own
@@ -71,7 +71,7 @@ export function createOwnWatches(
     update,
     unheard: () => unheard,
     stop() {
-      for (const watching of watches.values()) watching.stop();
+      for (const watching of watches.values()) watching.close();
       watches.clear();
     },
   };

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RevocationMonitor, Json } from '@behalf/gateway';
+import type { RevocationMonitor, JsonObject } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { HotExchange } from '../../http.ts';
 import type { RpcId } from '../message.ts';
@@ -15,9 +15,9 @@ export interface Reply {
   /** Whether the client reads a stream, so that it can be asked something before the answer. */
   readonly takesRequests: boolean;
   /** A client that does not listen, or does not keep up, misses these. */
-  notify(method: string, params: Json): void;
+  notify(method: string, params: JsonObject): void;
   /** Sends a request to the client. False when it cannot be sent: the client takes no events. */
-  ask(id: RpcId, method: string, params: Json): boolean;
+  ask(id: RpcId, method: string, params: JsonObject): boolean;
   /** The last word: `text` is the whole message. */
   finish(text: string, status: number): void;
   /** Ends without one: nobody waits for it. */
@@ -91,7 +91,7 @@ class EventReply implements Reply, Waiting {
     else if (!this.#opened && ageMs >= KEEP_ALIVE_MS - PRIME_AFTER_MS) this.#stream.begin();
   }
 
-  notify(method: string, params: Json): void {
+  notify(method: string, params: JsonObject): void {
     if (this.#over) return;
     const text = JSON.stringify({ jsonrpc: '2.0', method, params });
     const kept = this.#resumable();
@@ -99,7 +99,7 @@ class EventReply implements Reply, Waiting {
     else this.#stream.hint(text);
   }
 
-  ask(id: RpcId, method: string, params: Json): boolean {
+  ask(id: RpcId, method: string, params: JsonObject): boolean {
     if (this.#over) return false;
     const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
     const kept = this.#resumable();

@@ -1,6 +1,6 @@
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError, type Answer, type Inbound } from '@behalf/gateway';
+import { GatewayError, type UpstreamResponse, type Inbound } from '@behalf/gateway';
 import { abortReason, systemRandom } from '@behalf/kernel';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -12,7 +12,7 @@ import type { Observed } from '../../ops/callStats.ts';
 import { createAnswering, rawText } from './answering.ts';
 
 const caller = aPrincipal();
-const done: Answer = { result: { content: [], isError: false }, json: undefined };
+const done: UpstreamResponse = { result: { content: [], isError: false }, json: undefined };
 
 describe('the text of a tool’s answer', () => {
   const blank = fc.constantFrom('', ' ', '\n', '\r\n\t ');
@@ -47,7 +47,7 @@ describe('the text of a tool’s answer', () => {
 
   test('the server’s own text is not written anew', () => {
     const json = '{"content":[{"type":"text","text":"\\u0041"}],"n":1.0,"big":12345678901234567890}  ';
-    const result = JSON.parse(json) as Answer['result'];
+    const result = JSON.parse(json) as UpstreamResponse['result'];
     expect(rawText({ result, json })).toBe(`${json.trimEnd().slice(0, -1)},"isError":false}`);
     expect(rawText({ result: {}, json: '{ }' })).toBe('{ "isError":false}');
   });
@@ -63,7 +63,7 @@ describe('answering', () => {
   });
 
   /** One route over `work`, as the hot door would run it. */
-  async function begin(work: (inbound: Inbound) => Promise<Answer>) {
+  async function begin(work: (inbound: Inbound) => Promise<UpstreamResponse>) {
     const fake = createFakeClock();
     let beats = 0;
     const clock = {
@@ -165,7 +165,7 @@ describe('answering', () => {
   });
 
   test('a long silence is filled every 15 seconds, and ends with the answer', async () => {
-    let finish: (answer: Answer) => void = () => undefined;
+    let finish: (answer: UpstreamResponse) => void = () => undefined;
     const { ask, clock, signals, beats } = await begin(() => new Promise((resolve) => (finish = resolve)));
     const heard = await ask();
     await eventually('the question', () => signals.length === 1);
@@ -225,7 +225,7 @@ describe('answering', () => {
   });
 
   test('how it ended is counted, and the words of a server are not logged', async () => {
-    const cases: [() => Promise<Answer>, string][] = [
+    const cases: [() => Promise<UpstreamResponse>, string][] = [
       [async () => ({ result: { content: [], isError: true }, json: undefined }), 'tool_error'],
       [
         () => Promise.reject(new GatewayError('MCP_PROTOCOL_ERROR', { cause: new Error('planted words') })),

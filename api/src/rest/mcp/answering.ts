@@ -1,4 +1,4 @@
-import type { Answer, Inbound } from '@behalf/gateway';
+import type { UpstreamResponse, Inbound } from '@behalf/gateway';
 import { createEventStream } from '../../door/eventStream.ts';
 import type { HotExchange } from '../../http.ts';
 import type { Answer as ProblemAnswer } from '../../middleware/problem.ts';
@@ -19,9 +19,9 @@ export interface Asked {
   /** For the log. */
   what: string;
   request: InboundParts['request'];
-  work: (inbound: Inbound) => Promise<Answer>;
+  work: (inbound: Inbound) => Promise<UpstreamResponse>;
   /** The text of the answer; by default the server's own. */
-  write?: (answer: Answer) => string;
+  write?: (answer: UpstreamResponse) => string;
 }
 
 /** Runs one request to a server and answers it: as JSON, or as events when the caller wants to hear of progress. */
@@ -83,12 +83,12 @@ export function createAnswering(parts: AnsweringParts): Answering {
  * one name; whoever reads it after us may take the first. That is no harm while nothing is decided by the content of a
  * result: a filter or a policy must write what it has judged, and not pass this text on.
  */
-function asItCame({ result, json }: Answer): string {
+function asItCame({ result, json }: UpstreamResponse): string {
   return json ?? JSON.stringify(result);
 }
 
 /** The same for a tool: `isError` is always there, so that nobody has to know what its absence means. */
-export function rawText(answer: Answer): string {
+export function rawText(answer: UpstreamResponse): string {
   const { result, json } = answer;
   if (typeof result['isError'] === 'boolean') return asItCame(answer);
   // One of another type is replaced: beside it, ours would be a second member of the same name.
@@ -97,7 +97,7 @@ export function rawText(answer: Answer): string {
   return `${head}${isEmpty(result) ? '' : ','}"isError":false}`;
 }
 
-function isEmpty(result: Answer['result']): boolean {
+function isEmpty(result: UpstreamResponse['result']): boolean {
   for (const _key in result) return false;
   return true;
 }

@@ -1,4 +1,4 @@
-import { GatewayError, type Answer, type Door, type Principal } from '@behalf/gateway';
+import { GatewayError, type UpstreamResponse, type Door, type Principal } from '@behalf/gateway';
 import type { Cancellation, Clock } from '@behalf/kernel';
 import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../ops/metrics.ts';
@@ -22,7 +22,10 @@ export interface Watched {
 }
 
 /** Does the work, counts how it ended and how long it took, and logs a failure. */
-export type Observing = (watched: Watched, work: () => Promise<Answer>) => Promise<Answer>;
+export type Observing = (
+  watched: Watched,
+  work: () => Promise<UpstreamResponse>,
+) => Promise<UpstreamResponse>;
 
 export function createObserving({ metrics, clock, logger, labelOf }: ObservingParts): Observing {
   return async ({ caller, door, server, what, signal }, work) => {

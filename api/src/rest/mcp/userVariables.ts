@@ -27,7 +27,7 @@ export function variableRoutes(parts: VariableRouteParts): Route[] {
 
   /** Whoever takes a server away altogether is signed out there too. */
   async function removeAll(server: ReturnType<typeof findServer>, caller: UserPrincipal): Promise<void> {
-    const { by } = caller;
+    const { authentication: by } = caller;
     const own = await credentialsAt(parts, server, caller);
     if (own.length > 0 && by.via === 'api_key' && !by.scopes.includes('servers')) {
       throw new GatewayError('API_KEY_SCOPE', { detail: 'The API key needs the scope "servers".' });

@@ -219,7 +219,7 @@ describe('access over REST', () => {
       null,
       true,
     ]);
-    people.set('ada', { ...people.get('ada')!, by: { via: 'bearer' } });
+    people.set('ada', { ...people.get('ada')!, authentication: { via: 'bearer' } });
     const another = await start('ada');
     expect((await ask('ada', `DELETE /api/user/sessions/${another.hash}`)).status).toBe(204);
     const event = { kind: 'sign_in', action: 'session.end' };

@@ -31,7 +31,7 @@ export function ownClientRoutes({ consents, grants, audit }: OwnClientParts): Ro
       scope: 'none',
       async handle(req, res, caller) {
         const { id } = req.params as { id: string };
-        const { tenant, userId, by } = caller;
+        const { tenant, userId, authentication: by } = caller;
         const forgotten = await consents.remove(caller, id);
         if (!forgotten) throw new GatewayError('NOT_FOUND');
         await grants.endForClient(userId, forgotten.clientId);

@@ -32,7 +32,7 @@ export function ownSessionRoutes({ sessions, audit }: OwnSessionParts): Route[] 
       async handle(req, res, caller) {
         const { session } = req.params as { session: string };
         if (!(await sessions.endByHash(caller.userId, session))) throw new GatewayError('SESSION_NOT_FOUND');
-        const { userId: id, tenant, by } = caller;
+        const { userId: id, tenant, authentication: by } = caller;
         await audit.record(signInEvent('session.end', { id, tenant }, by.via));
         res.status(204).end();
       },

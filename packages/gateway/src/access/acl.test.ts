@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { aclRecord, createAccessRig, deaf, userRecord } from '../../test/accessRig.ts';
 import { define } from '../../test/toolcallRig.ts';
 import type { AclRecord, UserRecord } from '../ports/index.ts';
-import { principalOf, type Principal } from '../principal/principal.ts';
+import { toPrincipal, type Principal } from '../principal/principal.ts';
 import type { ServerSnapshot, ServerSource } from '../registry/server.ts';
 
 const person = (id: string, more: Partial<UserRecord> = {}, groups: string[] = []): Principal =>
-  principalOf(userRecord(id, 0, more), { via: 'bearer' }, groups);
+  toPrincipal(userRecord(id, 0, more), { via: 'bearer' }, groups);
 const program = (role: string): Principal => ({
   ...{ ...person('bob', { role }, ['g']), kind: 'service' as const },
 });

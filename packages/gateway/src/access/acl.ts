@@ -1,6 +1,6 @@
 import { aclBits, ALL_ACL_BITS, grants, type PrincipalType } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
-import { follow } from '../following/follow.ts';
+import { createReplicatedValue } from '../replication/replicatedValue.ts';
 import { aclId, type AclRecord, type AclStore, type ChangeFeed } from '../ports/index.ts';
 import { isAdmin, type Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
@@ -49,9 +49,9 @@ const OPERATOR_BITS = aclBits.VIEW | aclBits.SHARE;
 
 export function createAcl({ store, changes, clock, log }: AclParts): Acl {
   const givenByDefinition = createOperatorAccess();
-  const followed = follow<AclIndex | null>({
+  const followed = createReplicatedValue<AclIndex | null>({
     read: async () => buildAclIndex(await store.list()),
-    ...{ topic: 'acl', nothing: null, changes, clock, log },
+    ...{ topic: 'acl', fallback: null, changes, clock, log },
   });
 
   function bitsOf(principal: Principal, server: ServerSnapshot): number {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { createAccessRig, userRecord } from '../../test/accessRig.ts';
 import { define } from '../../test/toolcallRig.ts';
-import { principalOf } from '../principal/principal.ts';
+import { toPrincipal } from '../principal/principal.ts';
 import { savedResource } from './acl.ts';
 
-const ada = principalOf(userRecord('ada', 0), { via: 'bearer' });
-const bob = principalOf(userRecord('bob', 0), { via: 'bearer' });
+const ada = toPrincipal(userRecord('ada', 0), { via: 'bearer' });
+const bob = toPrincipal(userRecord('bob', 0), { via: 'bearer' });
 const elsewhere = { ...ada, tenant: 'other' };
 
 describe('rows of blocks', () => {

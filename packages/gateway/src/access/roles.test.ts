@@ -2,12 +2,12 @@ import { mcpPermissions, type McpPermission } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { createAccessRig, deaf, userRecord } from '../../test/accessRig.ts';
 import { roleId, type RoleRecord } from '../ports/index.ts';
-import { principalOf, type Principal } from '../principal/principal.ts';
+import { toPrincipal, type Principal } from '../principal/principal.ts';
 import { backfillRoles } from './backfillRoles.ts';
 import type { Roles } from './roles.ts';
 
 const as = (role: string, tenant = 'default'): Principal =>
-  principalOf(userRecord('u', 0, { role, tenant }), { via: 'bearer' });
+  toPrincipal(userRecord('u', 0, { role, tenant }), { via: 'bearer' });
 
 const has = (roles: Roles, principal: Principal) =>
   mcpPermissions.filter((permission) => {

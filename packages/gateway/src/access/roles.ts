@@ -1,7 +1,7 @@
 import { builtInRoles, isBuiltInRole, mcpPermissions, type McpPermission } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { follow } from '../following/follow.ts';
+import { createReplicatedValue } from '../replication/replicatedValue.ts';
 import type { ChangeFeed, RoleRecord, RoleStore } from '../ports/index.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { Log } from '../upstream/parts.ts';
@@ -62,8 +62,8 @@ export function createRoles({ store, named, changes, clock, log }: RolesParts): 
   let builtWith: NamedPermissions | null = null;
   const told = new Set<string>();
 
-  const followed = follow<readonly RoleRecord[] | null>({
-    ...{ topic: 'roles', read: () => store.list(), nothing: null, changes, clock, log },
+  const followed = createReplicatedValue<readonly RoleRecord[] | null>({
+    ...{ topic: 'roles', read: () => store.list(), fallback: null, changes, clock, log },
     onChange(next) {
       records = next;
       builtWith = null;

@@ -61,6 +61,6 @@ export interface Audit {
   reserve(): boolean;
 }
 
-export function actorOf({ kind, userId, by }: Principal): AuditActor {
+export function actorOf({ kind, userId, authentication: by }: Principal): AuditActor {
   return { kind, id: userId, by: by.via };
 }

@@ -11,7 +11,7 @@ import { loadTools } from '../toolcall/loadTools.ts';
 import { connectPage, reasonToSignIn } from '../toolcall/signInNeeded.ts';
 import { toGatewayError } from '../toolcall/toGatewayError.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import type { Checked } from './checkBlocks.ts';
 import { gatherInputs, missingInputs } from './gatherInputs.ts';
 import type { RunBlockParts } from './parts.ts';
@@ -27,7 +27,7 @@ const PATIENCE_MS = 5_000;
 
 /** What a run would bring. */
 export interface Brought {
-  readonly given: Json;
+  readonly given: JsonObject;
   /** The names of inputs whose values earlier steps will bring: they are not missing, and cannot be judged yet. */
   readonly promised?: readonly string[];
 }
@@ -51,7 +51,7 @@ export async function checkBlock(
   if (!parts.acl.sees(principal, found)) return ended({ state: 'no_access', code: 'BLOCK_SERVER_FORBIDDEN' });
   const server = checkAccess(parts.asking, principal, found, 'BLOCK_SERVER_FORBIDDEN');
 
-  let args: Json;
+  let args: JsonObject;
   let standing: Standing;
   try {
     args = gatherInputs(block, given);
@@ -150,7 +150,7 @@ function problemsOf(
   server: Allowed,
   block: Block,
   tool: CatalogTool,
-  { args, isPartial }: { readonly args: Json; readonly isPartial: boolean },
+  { args, isPartial }: { readonly args: JsonObject; readonly isPartial: boolean },
 ): Diagnostic[] | undefined {
   const identity = { serverId: server.id, toolName: tool.name };
   const saved = savedProblems(asking.arguments, identity, tool.inputSchema, block.inputs);

@@ -1,11 +1,11 @@
 import type { MissingInput } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { propertiesOf, savedValues } from './savedInputs.ts';
 import type { Block } from './sealedBlocks.ts';
 
 /** The tool's arguments: what the run brings over what the block proposes. What is fixed is nobody's to change. */
-export function gatherInputs({ inputs }: Block, given: Json): Json {
+export function gatherInputs({ inputs }: Block, given: JsonObject): JsonObject {
   const errors = Object.keys(given)
     .filter((name) => Object.hasOwn(inputs, name) && inputs[name]?.mode === 'fixed')
     .map((name) => ({ path: `inputs.${name}`, code: 'input_fixed', message: 'is fixed by the block' }));
@@ -17,7 +17,7 @@ export function gatherInputs({ inputs }: Block, given: Json): Json {
 const LONGEST_TEXT = 1_024;
 
 /** What the tool requires and nobody brought, as far as the schema says so at its top. */
-export function missingInputs(block: string, inputSchema: Json, args: Json): MissingInput[] {
+export function missingInputs(block: string, inputSchema: JsonObject, args: JsonObject): MissingInput[] {
   const { required } = inputSchema;
   const properties = propertiesOf(inputSchema);
   const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
@@ -25,7 +25,7 @@ export function missingInputs(block: string, inputSchema: Json, args: Json): Mis
     .filter((name) => !Object.hasOwn(args, name))
     .map((name) => {
       const part = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      const { title, description } = (typeof part === 'object' && part !== null ? part : {}) as Json;
+      const { title, description } = (typeof part === 'object' && part !== null ? part : {}) as JsonObject;
       return {
         block,
         name,

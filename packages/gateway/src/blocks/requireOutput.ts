@@ -1,6 +1,6 @@
 import { LARGEST_CHECKED_OUTPUT } from './limits.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { Answer, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import type { ArgumentValidator, ToolIdentity } from '../toolcall/validateArguments.ts';
 
 /**
@@ -10,8 +10,8 @@ import type { ArgumentValidator, ToolIdentity } from '../toolcall/validateArgume
 export function requireOutput(
   validator: ArgumentValidator,
   tool: ToolIdentity,
-  outputSchema: Json | undefined,
-  { result }: Answer,
+  outputSchema: JsonObject | undefined,
+  { result }: UpstreamResponse,
 ): void {
   if (outputSchema === undefined || result['isError'] === true) return;
   const { structuredContent } = result;

@@ -9,7 +9,7 @@ import { requireVersion } from '../saved/writeSaved.ts';
 import { walkTo } from '../toolcall/callTool.ts';
 import { holderKey } from '../toolcall/loadTools.ts';
 import { recordAudit, type Trail } from '../toolcall/recordAudit.ts';
-import type { Answer, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { gatherInputs, missingInputs } from './gatherInputs.ts';
 import { groupNeeds } from './groupNeeds.ts';
 import type { RunBlockParts } from './parts.ts';
@@ -23,7 +23,7 @@ export interface BlockRun {
   readonly id: string;
   /** As the caller sees it; null: there is none for them. */
   readonly block: Block | null;
-  readonly inputs: Json;
+  readonly inputs: JsonObject;
   /** The label of one of the runner's own credentials. */
   readonly credential?: string | undefined;
   /** The `If-Match` of the request: the version whose inputs the runner has seen. */
@@ -43,12 +43,16 @@ export async function blockToRun(
  * Runs a block as whoever asks for it: with their access and their credential, never those of who made or shared it. What is
  * missing is named together before anything is opened, renewed or sent; then it is a call like any other.
  */
-export async function runBlock(parts: RunBlockParts, run: BlockRun, inbound: Inbound): Promise<Answer> {
+export async function runBlock(
+  parts: RunBlockParts,
+  run: BlockRun,
+  inbound: Inbound,
+): Promise<UpstreamResponse> {
   return (await runStep(parts, run, inbound)).answer;
 }
 
 export interface Ran {
-  readonly answer: Answer;
+  readonly answer: UpstreamResponse;
   /** Nothing was asked of the server: the answer is our own, and says what its user has to do first. */
   readonly isRefused: boolean;
 }
@@ -78,7 +82,7 @@ async function walk(
   run: BlockRun & { readonly block: Block },
   inbound: Inbound,
   trail: Trail,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const { block } = run;
   const { principal } = inbound;
   // Whoever may edit it decides what it fixes: who read one version does not run, or approve, another.
@@ -89,7 +93,7 @@ async function walk(
   const { credential, missing } = await lookAround(parts, run, server, args, principal);
   if (isMissing(missing)) throw incomplete(missing);
   const call = { server: server.name, serverId: server.id, tool: block.tool, args };
-  let answer: Answer;
+  let answer: UpstreamResponse;
   try {
     answer = await walkTo(parts.asking, call, { ...inbound, credential }, trail);
   } catch (error) {
@@ -113,7 +117,7 @@ async function lookAround(
   parts: RunBlockParts,
   run: BlockRun & { readonly block: Block },
   server: ServerSnapshot,
-  args: Json,
+  args: JsonObject,
   principal: Principal,
 ): Promise<{ credential: string | undefined; missing: MissingParts }> {
   const { block } = run;

@@ -1,6 +1,6 @@
 import type { BlockInputs, Diagnostic } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import type { ArgumentValidator, ToolIdentity } from '../toolcall/validateArguments.ts';
 
 /** What a block brings by itself: whatever it fixes, and what it proposes. */
@@ -14,7 +14,7 @@ export function savedValues(inputs: BlockInputs): Record<string, unknown> {
 export function savedProblems(
   validator: ArgumentValidator,
   tool: ToolIdentity,
-  inputSchema: Json,
+  inputSchema: JsonObject,
   inputs: BlockInputs,
 ): Diagnostic[] | null {
   const values = savedValues(inputs);
@@ -28,7 +28,7 @@ export function savedProblems(
 export function requireFitting(
   validator: ArgumentValidator,
   tool: ToolIdentity,
-  inputSchema: Json,
+  inputSchema: JsonObject,
   inputs: BlockInputs,
 ): void {
   const known = propertiesOf(inputSchema);
@@ -51,7 +51,7 @@ export function requireFitting(
  * The schema as far as it speaks of one argument at a time. What asks for others beside it (`required`, a condition, a choice
  * of forms) is asked when there are others: when the block runs. Definitions stay where references find them.
  */
-function withoutRequired(schema: Json): Json {
+function withoutRequired(schema: JsonObject): JsonObject {
   const known = partials.get(schema);
   if (known) return known;
   const partial = Object.fromEntries(
@@ -62,7 +62,7 @@ function withoutRequired(schema: Json): Json {
 }
 
 /** The same object for the same schema: what was compiled of it is found by it. */
-const partials = new WeakMap<Json, Json>();
+const partials = new WeakMap<JsonObject, JsonObject>();
 
 const ofOneArgument = new Set([
   '$schema',
@@ -77,9 +77,9 @@ const ofOneArgument = new Set([
   'propertyNames',
 ]);
 
-export function propertiesOf(schema: Json): Json {
+export function propertiesOf(schema: JsonObject): JsonObject {
   const { properties } = schema;
   return typeof properties === 'object' && properties !== null && !Array.isArray(properties)
-    ? (properties as Json)
+    ? (properties as JsonObject)
     : {};
 }

@@ -1,10 +1,13 @@
 import type { SchemaDrift } from '@behalf/contracts';
 import { stableText } from '../registry/stableText.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { propertiesOf } from './savedInputs.ts';
 
 /** What became of a schema since it was saved; undefined: nothing did. */
-export function schemaDrift(before: Json | undefined, after: Json | undefined): SchemaDrift | undefined {
+export function schemaDrift(
+  before: JsonObject | undefined,
+  after: JsonObject | undefined,
+): SchemaDrift | undefined {
   if (stableText(before) === stableText(after)) return undefined;
   const [old, now] = [propertiesOf(before ?? {}), propertiesOf(after ?? {})];
   const [wanted, wants] = [requiredOf(before), requiredOf(after)];
@@ -20,12 +23,12 @@ export function schemaDrift(before: Json | undefined, after: Json | undefined): 
   };
 }
 
-function requiredOf(schema: Json | undefined): string[] {
+function requiredOf(schema: JsonObject | undefined): string[] {
   const required = schema?.['required'];
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }
 
-function rest(schema: Json | undefined): Json | undefined {
+function rest(schema: JsonObject | undefined): JsonObject | undefined {
   if (schema === undefined) return undefined;
   const { properties: _properties, required: _required, ...others } = schema;
   return others;

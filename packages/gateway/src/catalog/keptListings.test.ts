@@ -2,7 +2,7 @@ import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { own, server } from '../../test/catalogRig.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import type { Listed } from './listAll.ts';
 import { createListings } from './listings.ts';
 
@@ -66,7 +66,7 @@ describe('kept lists of resources and prompts', () => {
     expect(await isShown(own, 'anna')).toBe(false);
     expect(last(own, 'anna')?.items).toEqual([{ uri: 'x:whole', name: 'x:whole' }]);
     // Brackets are short as text and large in memory.
-    const nested: Json = { uri: 'x:n', deep: Array.from({ length: 5_000 }, () => []) };
+    const nested: JsonObject = { uri: 'x:n', deep: Array.from({ length: 5_000 }, () => []) };
     await load(own, 'ben', { ...resources('x:n'), items: [nested] });
     expect(await isShown(own, 'ben')).toBe(false);
     // So are addresses: of these nothing is left.

@@ -1,19 +1,19 @@
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import type { Era, Json, RequestOptions, Upstream } from '../upstream/upstream.ts';
+import type { Era, JsonObject, UpstreamRequestOptions, Upstream } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { createListAll, type ListLimits } from './listAll.ts';
 
-type Reply = Json | (() => Promise<Json>);
+type Reply = JsonObject | (() => Promise<JsonObject>);
 
 /** A server that answers page after page, and remembers which cursors it was asked for. */
 function paging(
   pages: (cursor: string | undefined, asked: number) => Reply,
-  capabilities: Json = { tools: {} },
+  capabilities: JsonObject = { tools: {} },
   era: Era = 'modern',
 ) {
   const cursors: (string | undefined)[] = [];
-  const options: RequestOptions[] = [];
+  const options: UpstreamRequestOptions[] = [];
   const upstream: Upstream = {
     claims: {
       era,
@@ -43,18 +43,18 @@ function setUp(limits?: Partial<ListLimits>) {
   const clock = createFakeClock();
   const listAll = createListAll({ clock, ...(limits && { limits }) });
   const { signal } = new AbortController();
-  const options: RequestOptions = { signal, timeoutMs: 60_000, totalMs: 300_000 };
+  const options: UpstreamRequestOptions = { signal, timeoutMs: 60_000, totalMs: 300_000 };
   return { clock, list: (upstream: Upstream) => listAll(upstream, 'tools/list', options), listAll, options };
 }
 
 describe('a list in pages', () => {
   test('an empty page and an empty cursor are not the end', async () => {
-    const pages: Record<string, Json> = {
+    const pages: Record<string, JsonObject> = {
       start: { tools: tools(2), nextCursor: '' },
       '': { tools: [], nextCursor: 'b' },
       b: { tools: tools(1, 2) },
     };
-    const { upstream, cursors } = paging((cursor) => pages[cursor ?? 'start'] as Json);
+    const { upstream, cursors } = paging((cursor) => pages[cursor ?? 'start'] as JsonObject);
     const { list } = setUp();
     expect(await list(upstream)).toEqual({ items: tools(3), complete: true, era: 'modern' });
     expect(cursors).toEqual([undefined, '', 'b']);
@@ -108,7 +108,7 @@ describe('a list in pages', () => {
   });
 
   test('a later page that fails leaves the earlier ones, as incomplete', async () => {
-    const failures: (() => Promise<Json>)[] = [
+    const failures: (() => Promise<JsonObject>)[] = [
       () => Promise.reject(new UpstreamError('reset')),
       async () => ({ tools: 'none' }),
       async () => ({ tools: [], nextCursor: 7 }),
@@ -249,7 +249,7 @@ describe('a list in pages', () => {
 
   test('the shortest time of all pages counts, and one private page makes it private', async () => {
     const { list } = setUp();
-    const page = (first: Json, second: Json) =>
+    const page = (first: JsonObject, second: JsonObject) =>
       paging((cursor) => ({
         tools: [],
         ...(cursor === undefined ? { nextCursor: 'c', ...first } : second),

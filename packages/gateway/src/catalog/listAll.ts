@@ -1,6 +1,12 @@
 import { within, type Clock } from '@behalf/kernel';
-import type { Answer, Era, Json, RequestOptions, Upstream } from '../upstream/upstream.ts';
-import { withoutOurMeta } from '../shaping/withoutOurMeta.ts';
+import type {
+  UpstreamResponse,
+  Era,
+  JsonObject,
+  UpstreamRequestOptions,
+  Upstream,
+} from '../upstream/upstream.ts';
+import { stripGatewayMeta } from '../shaping/stripGatewayMeta.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
@@ -19,7 +25,7 @@ const METHOD_NOT_FOUND = -32_601;
 export type IncompleteReason = 'pages' | 'items' | 'bytes' | 'time' | 'cursor' | 'failed';
 
 export interface Listed {
-  readonly items: readonly Json[];
+  readonly items: readonly JsonObject[];
   readonly complete: boolean;
   readonly incomplete?: IncompleteReason;
   readonly era: Era;
@@ -45,7 +51,11 @@ export interface ListParts {
   readonly limits?: Partial<ListLimits>;
 }
 
-export type ListAll = (upstream: Upstream, method: ListMethod, options: RequestOptions) => Promise<Listed>;
+export type ListAll = (
+  upstream: Upstream,
+  method: ListMethod,
+  options: UpstreamRequestOptions,
+) => Promise<Listed>;
 
 /**
  * Every page of a list. A server may page without end, repeat itself or send anything at all; what was read within the
@@ -62,7 +72,7 @@ export function createListAll({ clock, limits }: ListParts): ListAll {
     if (era === 'legacy' && !isObject(capabilities[capability])) return none;
 
     const end = clock.now() + most.totalMs;
-    const items: Json[] = [];
+    const items: JsonObject[] = [];
     const cursors = new Set<string>();
     let hints: Hints = {};
     let bytes = 0;
@@ -118,7 +128,7 @@ interface Hints {
 }
 
 interface Page {
-  readonly items: readonly Json[];
+  readonly items: readonly JsonObject[];
   readonly next: string | undefined;
   readonly bytes: number;
   readonly hints: Hints;
@@ -129,10 +139,10 @@ async function ask(
   clock: Clock,
   upstream: Upstream,
   method: ListMethod,
-  params: Json,
-  options: RequestOptions,
+  params: JsonObject,
+  options: UpstreamRequestOptions,
   ms: number,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const { signal } = options;
   const left = new AbortController();
   // Not `AbortSignal.any`: with a signal that lives as long as the process, each one stays in memory for as long.
@@ -166,13 +176,13 @@ function isNotOffered(error: unknown): boolean {
   );
 }
 
-function readPage({ result, json }: Answer, field: string): Page {
+function readPage({ result, json }: UpstreamResponse, field: string): Page {
   const { [field]: list, nextCursor, ttlMs, cacheScope } = result;
   const next = nextCursor ?? undefined;
   if (!Array.isArray(list) || (next !== undefined && typeof next !== 'string'))
     throw new UpstreamError('garbage');
   return {
-    items: list.filter(isObject).map(withoutOurMeta),
+    items: list.filter(isObject).map(stripGatewayMeta),
     next,
     bytes: (json ?? JSON.stringify(result)).length,
     hints: {
@@ -192,6 +202,6 @@ function shorter(a: Hints, b: Hints): Hints {
   };
 }
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

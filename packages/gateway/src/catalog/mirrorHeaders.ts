@@ -1,12 +1,12 @@
-import type { HeaderValues, Json } from '../upstream/upstream.ts';
+import type { HeaderValues, JsonObject } from '../upstream/upstream.ts';
 
 /** The headers that repeat some arguments of a call, so that what stands between can route by them. */
 export interface Mirror {
-  (args: Json): HeaderValues;
+  (args: JsonObject): HeaderValues;
   /** All that the tool knows, whatever the arguments. */
   readonly headers: ReadonlySet<string>;
   /** Those whose argument is not there, so that there is nothing they could repeat. */
-  absent(args: Json): readonly string[];
+  absent(args: JsonObject): readonly string[];
 }
 
 export type MirrorReading =
@@ -30,7 +30,7 @@ interface Declared {
  * counts only where a chain of `properties` leads to it; anywhere else it makes the whole tool invalid, because two
  * readers could mirror two different values.
  */
-export function readMirror(inputSchema: Json): MirrorReading {
+export function readMirror(inputSchema: JsonObject): MirrorReading {
   const declared: Declared[] = [];
   const names = new Set<string>();
 
@@ -44,7 +44,8 @@ export function readMirror(inputSchema: Json): MirrorReading {
     if (depth > DEEPEST) return `${at(path)}: nested too deep`;
     for (const [keyword, value] of Object.entries(schema)) {
       let fault: string | undefined;
-      if (keyword === ANNOTATION && !Array.isArray(schema)) fault = declare(schema as Json, path, reachable);
+      if (keyword === ANNOTATION && !Array.isArray(schema))
+        fault = declare(schema as JsonObject, path, reachable);
       else if (keyword === 'properties' && isMap(value)) fault = visitMap(value, path, reachable, depth);
       // Whatever else holds schemas, known or not. Values are not schemas.
       else if (!values.has(keyword)) fault = visit(value, [...path, `<${keyword}>`], false, depth + 1);
@@ -54,7 +55,7 @@ export function readMirror(inputSchema: Json): MirrorReading {
   }
 
   function visitMap(
-    map: Json,
+    map: JsonObject,
     path: readonly string[],
     reachable: boolean,
     depth: number,
@@ -66,7 +67,7 @@ export function readMirror(inputSchema: Json): MirrorReading {
     return undefined;
   }
 
-  function declare(schema: Json, path: readonly string[], reachable: boolean): string | undefined {
+  function declare(schema: JsonObject, path: readonly string[], reachable: boolean): string | undefined {
     if (!reachable || path.length === 0) return `${at(path)}: not reachable by properties alone`;
     const { [ANNOTATION]: header, type } = schema;
     if (typeof header !== 'string' || !TOKEN.test(header)) return `${at(path)}: not a header name`;
@@ -88,14 +89,14 @@ export function readMirror(inputSchema: Json): MirrorReading {
 const values: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
 function createMirror(declared: readonly Declared[]): Mirror {
-  return Object.assign((args: Json) => mirrorOf(declared, args), {
+  return Object.assign((args: JsonObject) => mirrorOf(declared, args), {
     headers: new Set(declared.map(({ header }) => header)),
-    absent: (args: Json) =>
+    absent: (args: JsonObject) =>
       declared.flatMap(({ path, header }) => ((valueAt(args, path) ?? null) === null ? [header] : [])),
   });
 }
 
-function mirrorOf(declared: readonly Declared[], args: Json): HeaderValues {
+function mirrorOf(declared: readonly Declared[], args: JsonObject): HeaderValues {
   const headers: Record<string, string> = {};
   for (const { path, header, type } of declared) {
     const text = textOf(valueAt(args, path), type);
@@ -117,11 +118,11 @@ function encode(text: string): string {
   return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
-function valueAt(args: Json, path: readonly string[]): unknown {
+function valueAt(args: JsonObject, path: readonly string[]): unknown {
   let value: unknown = args;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Json)[key];
+    value = (value as JsonObject)[key];
   }
   return value;
 }
@@ -130,6 +131,6 @@ function at(path: readonly string[]): string {
   return path.length === 0 ? 'the schema itself' : path.join('.').slice(0, 200);
 }
 
-function isMap(value: unknown): value is Json {
+function isMap(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Era, Json } from '../upstream/upstream.ts';
+import type { Era, JsonObject } from '../upstream/upstream.ts';
 import { readMirror } from './mirrorHeaders.ts';
 import { buildToolList } from './toolList.ts';
 
 const server = { id: 'srv', settings: { normalizedName: 'srv' } } as ServerSnapshot;
 
-function build(items: Json[], era: Era = 'modern') {
-  const dropped: Json[] = [];
+function build(items: JsonObject[], era: Era = 'modern') {
+  const dropped: JsonObject[] = [];
   const list = buildToolList(
     server,
     { items, complete: true, era },
@@ -15,11 +15,11 @@ function build(items: Json[], era: Era = 'modern') {
   );
   return { list, dropped };
 }
-const mirrorOf = (schema: Json) => {
+const mirrorOf = (schema: JsonObject) => {
   const read = readMirror(schema);
   return read.ok ? read.mirror : read.reason;
 };
-const property = (schema: Json) => ({ type: 'object', properties: { a: schema } });
+const property = (schema: JsonObject) => ({ type: 'object', properties: { a: schema } });
 
 describe('a list of tools', () => {
   test('everything a server says of a tool is kept, frozen, and found by both names', () => {
@@ -92,7 +92,7 @@ describe('a list of tools', () => {
 
   test('an annotation in the wrong place or form drops its tool, and no other', () => {
     const string = (header: unknown) => ({ type: 'string', 'x-mcp-header': header });
-    const invalid: Json[] = [
+    const invalid: JsonObject[] = [
       string('Root'),
       property(string('two words')),
       property(string('')),
@@ -141,7 +141,7 @@ describe('a list of tools', () => {
     // Not what was declared: nothing is claimed.
     expect(mirror({ region: 7, deep: { n: 1.5 }, on: 'true' })).toEqual({});
     expect(mirror({ deep: { n: 2 ** 60 } })).toEqual({});
-    expect(mirror(Object.create({ region: 'inherited' }) as Json)).toEqual({});
+    expect(mirror(Object.create({ region: 'inherited' }) as JsonObject)).toEqual({});
     const base64 = (text: string) => ({
       'mcp-param-region': `=?base64?${Buffer.from(text).toString('base64')}?=`,
     });

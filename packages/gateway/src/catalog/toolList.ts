@@ -1,8 +1,8 @@
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Log } from '../upstream/parts.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import type { IncompleteReason, Listed } from './listAll.ts';
-import { oneLine } from '../shaping/contentBlock.ts';
+import { toSingleLine } from '../shaping/contentBlock.ts';
 import { readMirror, type Mirror } from './mirrorHeaders.ts';
 import { toolNames, type NamedIdentity } from './toolNames.ts';
 
@@ -13,12 +13,12 @@ export interface CatalogTool {
   readonly publicName: string;
   readonly title: string | undefined;
   readonly description: string | undefined;
-  readonly inputSchema: Json;
-  readonly outputSchema: Json | undefined;
-  readonly annotations: Json | undefined;
-  readonly _meta: Json | undefined;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject | undefined;
+  readonly annotations: JsonObject | undefined;
+  readonly _meta: JsonObject | undefined;
   /** The whole as it came, for doors that pass it on. */
-  readonly definition: Json;
+  readonly definition: JsonObject;
   /** The headers that repeat arguments, when the tool asks for any. */
   readonly mirror: Mirror | undefined;
 }
@@ -45,7 +45,7 @@ export function buildToolList(
   { items, complete, incomplete, era, instructions }: Listed,
   log: Log,
 ): ToolList {
-  const kept = new Map<string, { definition: Json; mirror: Mirror | undefined }>();
+  const kept = new Map<string, { definition: JsonObject; mirror: Mirror | undefined }>();
   let dropped = 0;
   for (const definition of items) {
     const { name } = definition;
@@ -56,8 +56,8 @@ export function buildToolList(
       dropped += 1;
       if (dropped > MOST_DROPPED_TOLD) continue;
       const why = reason ?? (mirror.ok ? '' : `x-mcp-header, ${mirror.reason}`);
-      const tool = typeof name === 'string' ? oneLine(name, LONGEST_TOOL_NAME) : '';
-      log('tool_dropped', { server: serverId, tool, reason: oneLine(why, LONGEST_TOOL_NAME) });
+      const tool = typeof name === 'string' ? toSingleLine(name, LONGEST_TOOL_NAME) : '';
+      log('tool_dropped', { server: serverId, tool, reason: toSingleLine(why, LONGEST_TOOL_NAME) });
     }
   }
   if (dropped > MOST_DROPPED_TOLD) log('tools_dropped', { server: serverId, count: dropped });
@@ -69,7 +69,10 @@ export function buildToolList(
   const byPublicName = new Map<string, CatalogTool>();
   const byName = new Map<string, CatalogTool>();
   for (const [publicName, { toolName }] of toolNames(identities)) {
-    const { definition, mirror } = kept.get(toolName) as { definition: Json; mirror: Mirror | undefined };
+    const { definition, mirror } = kept.get(toolName) as {
+      definition: JsonObject;
+      mirror: Mirror | undefined;
+    };
     const tool = toolOf(definition, toolName, publicName, mirror);
     byPublicName.set(publicName, tool);
     byName.set(toolName, tool);
@@ -86,7 +89,7 @@ export function buildToolList(
 
 const noMirror = { ok: true, mirror: undefined } as const;
 
-function faultOf(definition: Json, kept: ReadonlyMap<string, unknown>): string | undefined {
+function faultOf(definition: JsonObject, kept: ReadonlyMap<string, unknown>): string | undefined {
   const { name } = definition;
   if (typeof name !== 'string' || name === '' || name.length > LONGEST_TOOL_NAME) return 'its name';
   if (kept.has(name)) return 'listed twice';
@@ -94,7 +97,12 @@ function faultOf(definition: Json, kept: ReadonlyMap<string, unknown>): string |
   return undefined;
 }
 
-function toolOf(definition: Json, name: string, publicName: string, mirror: Mirror | undefined): CatalogTool {
+function toolOf(
+  definition: JsonObject,
+  name: string,
+  publicName: string,
+  mirror: Mirror | undefined,
+): CatalogTool {
   const { title, description, outputSchema, annotations, _meta } = definition;
   return Object.freeze({
     name,
@@ -110,12 +118,14 @@ function toolOf(definition: Json, name: string, publicName: string, mirror: Mirr
   });
 }
 
-function schemaOf({ inputSchema }: Json): Json {
+function schemaOf({ inputSchema }: JsonObject): JsonObject {
   return objectOr(inputSchema) ?? { type: 'object' };
 }
 
-function objectOr(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+function objectOr(value: unknown): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
 }
 
 function deepFreeze<T extends object>(value: T): T {

@@ -1,5 +1,5 @@
 import { SealError, type Clock, type Keyring } from '@behalf/kernel';
-import { follow, type Followed } from '../following/follow.ts';
+import { createReplicatedValue, type ReplicatedValue } from '../replication/replicatedValue.ts';
 import {
   overrideContext,
   overrideId,
@@ -50,7 +50,7 @@ export interface Overrides {
    */
   follow(
     listener: (overrides: readonly ServerOverride[] | 'unknown') => void,
-  ): Followed<readonly ServerOverride[] | 'unknown'>;
+  ): ReplicatedValue<readonly ServerOverride[] | 'unknown'>;
 }
 
 export function createOverrides({ store, keyring, changes, clock, log }: OverridesParts): Overrides {
@@ -111,7 +111,7 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
       let told: readonly ServerOverride[] | 'unknown' = 'unknown';
       // Until the first answer nobody knows.
       listener(told);
-      return follow<readonly ServerOverride[] | 'unknown'>({
+      return createReplicatedValue<readonly ServerOverride[] | 'unknown'>({
         topic: 'overrides',
         async read() {
           const records = await store.list();
@@ -120,7 +120,7 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
           seen = text;
           return opened;
         },
-        nothing: 'unknown',
+        fallback: 'unknown',
         changes,
         clock,
         log,

@@ -31,13 +31,13 @@ describe('the transport breaker', () => {
   test('three failures in a row close the road for everybody', async () => {
     const rig = connectionsRig();
     await failToOpen(rig, 3);
-    const asked = rig.openings.length;
+    const openingsBefore = rig.openings.length;
     await expect(rig.user(userServer(), holder('bob'))).rejects.toMatchObject({
       ...open,
       code: 'MCP_BREAKER_OPEN',
       detail: { retryAfterMs: 30_000 },
     });
-    expect(rig.openings).toHaveLength(asked);
+    expect(rig.openings).toHaveLength(openingsBefore);
     expect(rig.manager.counts().breakersOpen).toBe(1);
     expect(rig.manager.state(userServer(), 'bob')).toEqual({
       connection: 'error',
@@ -130,10 +130,10 @@ describe('the transport breaker', () => {
 
   test('a hundred users who wait for one failed opening are one failure', async () => {
     const rig = connectionsRig();
-    const asked = Array.from({ length: 100 }, () => rig.shared(appServer()));
+    const pendingLeases = Array.from({ length: 100 }, () => rig.shared(appServer()));
     await turn();
     rig.openings[0]!.refuse('connect_timeout');
-    await Promise.allSettled(asked);
+    await Promise.allSettled(pendingLeases);
     expect(rig.manager.counts().breakersOpen).toBe(0);
   });
 
@@ -199,7 +199,7 @@ describe('the transport breaker', () => {
     rig.answer = (opening) => void opening.land();
     await useOnce(rig, 'ann');
     // A success starts anew.
-    await rig.manager.dropPrincipal('ann');
+    await rig.manager.dropForPrincipal('ann');
     await failToOpen(rig, 3);
     await rig.clock.advance(30_000);
     rig.answer = (opening) => void opening.land();
@@ -209,14 +209,15 @@ describe('the transport breaker', () => {
   test('an explicit wish passes for that user, and a success is for all', async () => {
     const rig = connectionsRig();
     await failToOpen(rig, 3);
-    const asked = () => rig.user(userServer(), holder('ann'), { explicit: true, forceNew: true });
-    await expect(asked()).rejects.toMatchObject({ reason: 'connect_timeout' });
+    const requestLease = () => rig.user(userServer(), holder('ann'), { explicit: true, forceNew: true });
+    await expect(requestLease()).rejects.toMatchObject({ reason: 'connect_timeout' });
     await expect(useOnce(rig, 'bob')).rejects.toMatchObject(open);
     // Retries do not make the others wait longer.
-    for (let i = 0; i < 5; i += 1) await expect(asked()).rejects.toMatchObject({ reason: 'connect_timeout' });
+    for (let i = 0; i < 5; i += 1)
+      await expect(requestLease()).rejects.toMatchObject({ reason: 'connect_timeout' });
     expect(rig.manager.state(userServer(), 'bob').retryAt).toBe(rig.clock.now() + 30_000);
     rig.answer = (opening) => void opening.land();
-    await asked();
+    await requestLease();
     await useOnce(rig, 'bob');
   });
 
@@ -233,7 +234,7 @@ describe('the transport breaker', () => {
   });
 
   test('what failed long ago is forgotten, and there is a limit', async () => {
-    const rig = connectionsRig({ remembered: 5 });
+    const rig = connectionsRig({ maxEntries: 5 });
     rig.answer = (opening) => opening.refuse('connect_timeout');
     const fails = async (id: string) => {
       for (let i = 0; i < 3; i += 1) await expect(rig.user(userServer(id), holder('ann'))).rejects.toThrow();

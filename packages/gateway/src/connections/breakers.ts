@@ -13,7 +13,7 @@ export interface BreakerSubject {
 }
 
 /** The right to try whether the trouble is over. */
-export interface Probe {
+export interface BreakerProbe {
   readonly since: number;
 }
 
@@ -25,108 +25,108 @@ export interface OpenBreaker {
 }
 
 /** What fails, open or not yet. */
-export interface Failing {
+export interface BreakerState {
   readonly subject: Pick<BreakerSubject, 'server' | 'principal'>;
   readonly since: number;
   /** Undefined while it is not open. */
   readonly retryAt: number | undefined;
   readonly cause: UpstreamError;
   /** Of the latest failure. */
-  readonly at: number;
+  readonly lastFailureAt: number;
 }
 
 export interface Breakers {
   /** True when nothing failed lately: the warm path need not even make a key. */
-  readonly quiet: boolean;
+  readonly isEmpty: boolean;
   /** Throws `breaker_open`, or lets the caller pass; as the one probe when the waiting time is over. */
-  enter(subject: BreakerSubject, explicit: boolean): Probe | undefined;
+  admit(subject: BreakerSubject, explicit: boolean): BreakerProbe | undefined;
   /** The probe ended without a finding: the next caller may try. */
-  leave(subject: BreakerSubject, probe: Probe): void;
-  succeeded(subject: BreakerSubject): void;
-  failed(subject: BreakerSubject, cause: UpstreamError): void;
+  releaseProbe(subject: BreakerSubject, probe: BreakerProbe): void;
+  recordSuccess(subject: BreakerSubject): void;
+  recordFailure(subject: BreakerSubject, cause: UpstreamError): void;
   /** The open breaker of this server that concerns this principal. */
   find(server: string, principal: string | undefined): OpenBreaker | undefined;
   isOpen(subject: BreakerSubject): boolean;
-  all(): Iterable<Failing>;
-  readonly open: number;
+  list(): Iterable<BreakerState>;
+  readonly openCount: number;
   sweep(): void;
 }
 
-interface Entry extends Failing {
+interface BreakerEntry extends BreakerState {
   readonly subject: BreakerSubject;
   failures: number;
   /** How often it opened in a row. */
   trips: number;
   retryAt: number | undefined;
-  probe: Probe | undefined;
+  probe: BreakerProbe | undefined;
   cause: UpstreamError;
-  at: number;
+  lastFailureAt: number;
 }
 
 /** Told to those who come while the probe is under way. */
-const WHILE_PROBING_MS = 1_000;
+const PROBE_RETRY_AFTER_MS = 1_000;
 
 /** A breaker exists only while something fails, so that the healthy many cost nothing. */
 export function createBreakers(clock: Clock, limits: ConnectionLimits): Breakers {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, BreakerEntry>();
 
-  function current({ key, binding }: BreakerSubject): Entry | undefined {
+  function findEntry({ key, binding }: BreakerSubject): BreakerEntry | undefined {
     const entry = entries.get(key);
     if (!entry || entry.subject.binding === binding) return entry;
     entries.delete(key);
     return undefined;
   }
 
-  function trip(entry: Entry, now: number): void {
+  function trip(entry: BreakerEntry, now: number): void {
     entry.retryAt = now + Math.min(limits.breakerBaseMs * 2 ** entry.trips, limits.breakerMaxMs);
     entry.trips += 1;
     entry.probe = undefined;
   }
 
-  const refusal = (entry: Entry, retryAfterMs: number) =>
+  const createOpenError = (entry: BreakerEntry, retryAfterMs: number) =>
     new UpstreamError('breaker_open', { retryAfterMs, cause: entry.cause });
 
   return {
-    get quiet() {
+    get isEmpty() {
       return entries.size === 0;
     },
-    enter(subject, explicit) {
-      const entry = current(subject);
+    admit(subject, explicit) {
+      const entry = findEntry(subject);
       if (entry?.retryAt === undefined) return undefined;
       const now = clock.now();
       if (now < entry.retryAt) {
         if (explicit) return undefined;
-        throw refusal(entry, entry.retryAt - now);
+        throw createOpenError(entry, entry.retryAt - now);
       }
       // A probe that hangs must not keep everybody out for as long as it likes.
       if (entry.probe && now - entry.probe.since < limits.breakerBaseMs) {
         if (explicit) return undefined;
-        throw refusal(entry, WHILE_PROBING_MS);
+        throw createOpenError(entry, PROBE_RETRY_AFTER_MS);
       }
       entry.probe = { since: now };
       return entry.probe;
     },
-    leave({ key }, probe) {
+    releaseProbe({ key }, probe) {
       const entry = entries.get(key);
       if (entry?.probe === probe) entry.probe = undefined;
     },
-    succeeded(subject) {
-      if (current(subject)) entries.delete(subject.key);
+    recordSuccess(subject) {
+      if (findEntry(subject)) entries.delete(subject.key);
     },
-    failed(subject, cause) {
+    recordFailure(subject, cause) {
       const now = clock.now();
-      let entry = current(subject);
+      let entry = findEntry(subject);
       if (!entry) {
-        if (entries.size >= limits.remembered) entries.delete(entries.keys().next().value as string);
-        const fresh = { failures: 0, trips: 0, retryAt: undefined, probe: undefined };
-        entry = { subject, ...fresh, cause, since: now, at: now };
+        if (entries.size >= limits.maxEntries) entries.delete(entries.keys().next().value as string);
+        const initialState = { failures: 0, trips: 0, retryAt: undefined, probe: undefined };
+        entry = { subject, ...initialState, cause, since: now, lastFailureAt: now };
         entries.set(subject.key, entry);
       }
       entry.failures += 1;
       entry.cause = cause;
-      entry.at = now;
+      entry.lastFailureAt = now;
       // While it waits, late news and explicit attempts do not prolong the wait: one user's retries are not the others' loss.
-      if (entry.retryAt === undefined ? entry.failures >= limits.breakerFailures : now >= entry.retryAt) {
+      if (entry.retryAt === undefined ? entry.failures >= limits.breakerThreshold : now >= entry.retryAt) {
         trip(entry, now);
       }
     },
@@ -139,16 +139,17 @@ export function createBreakers(clock: Clock, limits: ConnectionLimits): Breakers
       }
       return found;
     },
-    isOpen: (subject) => current(subject)?.retryAt !== undefined,
-    all: () => entries.values(),
-    get open() {
-      let open = 0;
-      for (const { retryAt } of entries.values()) if (retryAt !== undefined) open += 1;
-      return open;
+    isOpen: (subject) => findEntry(subject)?.retryAt !== undefined,
+    list: () => entries.values(),
+    get openCount() {
+      let count = 0;
+      for (const { retryAt } of entries.values()) if (retryAt !== undefined) count += 1;
+      return count;
     },
     sweep() {
-      const old = clock.now() - 2 * limits.breakerMaxMs;
-      for (const [key, entry] of entries) if (entry.at < old && !entry.probe) entries.delete(key);
+      const cutoff = clock.now() - 2 * limits.breakerMaxMs;
+      for (const [key, entry] of entries)
+        if (entry.lastFailureAt < cutoff && !entry.probe) entries.delete(key);
     },
   };
 }

@@ -4,7 +4,7 @@ import { UpstreamError } from '../upstream/upstreamError.ts';
 
 describe('the number and age of connections', () => {
   test('a user at the cap loses the least recently used idle one', async () => {
-    const rig = connectionsRig({ perPrincipal: 3 });
+    const rig = connectionsRig({ maxPerPrincipal: 3 });
     rig.answer = (opening) => void opening.land('legacy');
     const held = await rig.user(userServer('0'), holder('ann'));
     const bystander = await rig.user(userServer('0'), holder('bob'));
@@ -20,7 +20,7 @@ describe('the number and age of connections', () => {
   });
 
   test('the total cap takes from whoever was idle longest', async () => {
-    const rig = connectionsRig({ total: 3 });
+    const rig = connectionsRig({ maxTotal: 3 });
     rig.answer = (opening) => void opening.land('legacy');
     for (const who of ['a', 'b', 'c', 'd']) (await rig.user(userServer(), holder(who))).release();
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0, 0, 0]);
@@ -28,7 +28,7 @@ describe('the number and age of connections', () => {
   });
 
   test('with everything in use a further one is refused', async () => {
-    const rig = connectionsRig({ perPrincipal: 2, total: 3 });
+    const rig = connectionsRig({ maxPerPrincipal: 2, maxTotal: 3 });
     rig.answer = (opening) => void opening.land('legacy');
     const ann = [
       await rig.user(userServer('0'), holder('ann')),
@@ -45,7 +45,7 @@ describe('the number and age of connections', () => {
   });
 
   test('what is being opened, and what is only waited out, takes room', async () => {
-    const rig = connectionsRig({ perPrincipal: 2 });
+    const rig = connectionsRig({ maxPerPrincipal: 2 });
     const opening = rig.user(userServer('0'), holder('ann'));
     await turn();
     rig.openings[0]!.land('legacy');
@@ -99,7 +99,7 @@ describe('attempts to connect', () => {
   test('a second one follows when the first did not get through', async () => {
     for (const reason of ['connect_failed', 'ended'] as const) {
       const rig = connectionsRig();
-      const asked = rig.shared(appServer());
+      const pendingLease = rig.shared(appServer());
       rig.openings[0]!.refuse(reason);
       await rig.clock.advance(249);
       expect(rig.openings).toHaveLength(1);
@@ -108,7 +108,7 @@ describe('attempts to connect', () => {
       // Both share one time limit.
       expect(rig.openings[1]!.options.initTimeoutMs).toBeLessThan(30_000);
       rig.openings[1]!.refuse(reason);
-      await expect(asked).rejects.toMatchObject({ reason });
+      await expect(pendingLease).rejects.toMatchObject({ reason });
       await rig.clock.advance(10_000);
       expect(rig.openings).toHaveLength(2);
     }
@@ -123,9 +123,9 @@ describe('attempts to connect', () => {
       'not_allowed',
     ] as const) {
       const rig = connectionsRig();
-      const asked = rig.shared(appServer());
+      const pendingLease = rig.shared(appServer());
       rig.openings[0]!.refuse(reason);
-      await expect(asked).rejects.toMatchObject({ reason });
+      await expect(pendingLease).rejects.toMatchObject({ reason });
       await rig.clock.advance(10_000);
       expect(rig.openings).toHaveLength(1);
     }

@@ -2,68 +2,74 @@ import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Connection } from './connection.ts';
 
 /** Room for one connection, from the moment its opening begins until it is closed. */
-export interface Place {
-  fill(connection: Connection): void;
+export interface ConnectionPermit {
+  attach(connection: Connection): void;
   /** Idempotent. */
-  free(): void;
+  release(): void;
 }
 
 /** How many connections users may have. */
-export interface Capacity {
+export interface ConnectionCapacity {
   /** Makes room by closing the least recently used idle one, never one in use; throws `too_many` when there is none. */
-  take(principal: string): Place;
-  readonly filled: number;
+  acquire(principal: string): ConnectionPermit;
+  readonly connectedCount: number;
 }
 
-interface Taken {
+interface Reservation {
   readonly principal: string;
   connection: Connection | undefined;
 }
 
-export function createCapacity(limits: { readonly perPrincipal: number; readonly total: number }): Capacity {
-  const places = new Set<Taken>();
-  const byPrincipal = new Map<string, Set<Taken>>();
+export function createConnectionCapacity(limits: {
+  readonly maxPerPrincipal: number;
+  readonly maxTotal: number;
+}): ConnectionCapacity {
+  const reservations = new Set<Reservation>();
+  const byPrincipal = new Map<string, Set<Reservation>>();
 
-  function makeRoom(among: ReadonlySet<Taken>, limit: number): void {
-    if (among.size < limit) return;
-    const oldest = leastRecentlyUsed([...among].map(({ connection }) => connection));
+  function evictIfFull(group: ReadonlySet<Reservation>, limit: number): void {
+    if (group.size < limit) return;
+    const oldest = findLeastRecentlyUsed([...group].map(({ connection }) => connection));
     if (!oldest) throw new UpstreamError('too_many');
     void oldest.retire();
   }
 
   return {
-    take(principal) {
-      makeRoom(byPrincipal.get(principal) ?? new Set(), limits.perPrincipal);
-      makeRoom(places, limits.total);
-      const taken: Taken = { principal, connection: undefined };
-      const own = byPrincipal.get(principal) ?? new Set();
-      byPrincipal.set(principal, own.add(taken));
-      places.add(taken);
+    acquire(principal) {
+      evictIfFull(byPrincipal.get(principal) ?? new Set(), limits.maxPerPrincipal);
+      evictIfFull(reservations, limits.maxTotal);
+      const reservation: Reservation = { principal, connection: undefined };
+      const principalReservations = byPrincipal.get(principal) ?? new Set();
+      byPrincipal.set(principal, principalReservations.add(reservation));
+      reservations.add(reservation);
       return {
-        fill(connection) {
-          taken.connection = connection;
+        attach(connection) {
+          reservation.connection = connection;
         },
-        free() {
-          places.delete(taken);
-          own.delete(taken);
+        release() {
+          reservations.delete(reservation);
+          principalReservations.delete(reservation);
           // A later set may have taken its place after this one became empty.
-          if (own.size === 0 && byPrincipal.get(principal) === own) byPrincipal.delete(principal);
+          if (principalReservations.size === 0 && byPrincipal.get(principal) === principalReservations)
+            byPrincipal.delete(principal);
         },
       };
     },
-    get filled() {
-      let filled = 0;
-      for (const { connection } of places) if (connection) filled += 1;
-      return filled;
+    get connectedCount() {
+      let count = 0;
+      for (const { connection } of reservations) if (connection) count += 1;
+      return count;
     },
   };
 }
 
-export function leastRecentlyUsed(connections: readonly (Connection | undefined)[]): Connection | undefined {
+export function findLeastRecentlyUsed(
+  connections: readonly (Connection | undefined)[],
+): Connection | undefined {
   let oldest: Connection | undefined;
   for (const connection of connections) {
-    if (!connection || connection.borrowers > 0) continue;
-    if (!oldest || connection.usedOrder < oldest.usedOrder) oldest = connection;
+    if (!connection || connection.borrowerCount > 0) continue;
+    if (!oldest || connection.lastUsedOrder < oldest.lastUsedOrder) oldest = connection;
   }
   return oldest;
 }

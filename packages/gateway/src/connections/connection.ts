@@ -1,100 +1,100 @@
 import type { Clock } from '@behalf/kernel';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { Closings } from './closings.ts';
+import type { CloseTracker } from './closeTracker.ts';
 
 /** An open conversation and the count of those who use it. */
 export interface Connection {
   readonly upstream: Upstream;
-  readonly borrowers: number;
+  readonly borrowerCount: number;
   /** It gets no new borrowers. */
-  readonly retired: boolean;
+  readonly isRetired: boolean;
   /** It serves one request: it is over when nobody uses it. */
-  readonly once: boolean;
+  readonly isSingleUse: boolean;
   /** When it was used last. */
-  readonly usedAt: number;
+  readonly lastUsedAt: number;
   /** Before or after which other: several uses fit into a millisecond. */
-  readonly usedOrder: number;
+  readonly lastUsedOrder: number;
   borrow(): void;
-  giveBack(): void;
+  release(): void;
   /** Closes it after its last borrower. Resolves when that is done, at once while somebody still uses it. */
   retire(): Promise<void>;
   /** Runs once, when it gets no new borrowers; at once when that is so. Returns how not to be told. */
-  readonly whenRetired: (listener: () => void) => () => void;
+  readonly onRetire: (listener: () => void) => () => void;
   /** Closes it now, whoever uses it. */
   close(): Promise<void>;
 }
 
 export interface ConnectionParts {
   readonly clock: Clock;
-  readonly closings: Closings;
+  readonly closeTracker: CloseTracker;
   /** Counts the uses of all connections. */
   readonly nextOrder: () => number;
   /** Runs once: nobody may find it any more. */
   readonly onRetired: (connection: Connection) => void;
   /** Runs once: it takes no place any more. */
   readonly onClosed?: ((connection: Connection) => void) | undefined;
-  readonly once?: boolean | undefined;
+  readonly isSingleUse?: boolean | undefined;
 }
 
 export function createConnection(upstream: Upstream, parts: ConnectionParts): Connection {
-  const { clock, closings, nextOrder, once = false } = parts;
-  let borrowers = 0;
-  let retired = false;
+  const { clock, closeTracker, nextOrder, isSingleUse = false } = parts;
+  let borrowerCount = 0;
+  let isRetired = false;
   /** Few have any: thousands of connections lie idle. */
-  let watchers: Set<() => void> | undefined;
-  let closing = false;
+  let retireListeners: Set<() => void> | undefined;
+  let isClosing = false;
   let closed: Promise<void> = Promise.resolve();
-  let usedAt = clock.now();
-  let usedOrder = nextOrder();
+  let lastUsedAt = clock.now();
+  let lastUsedOrder = nextOrder();
 
-  const hide = () => {
-    if (retired) return;
-    retired = true;
+  const markRetired = () => {
+    if (isRetired) return;
+    isRetired = true;
     parts.onRetired(connection);
-    for (const tell of watchers ?? []) tell();
-    watchers = undefined;
+    for (const notify of retireListeners ?? []) notify();
+    retireListeners = undefined;
   };
   const connection: Connection = {
     upstream,
-    once,
-    get borrowers() {
-      return borrowers;
+    isSingleUse,
+    get borrowerCount() {
+      return borrowerCount;
     },
-    get retired() {
-      return retired;
+    get isRetired() {
+      return isRetired;
     },
-    get usedAt() {
-      return usedAt;
+    get lastUsedAt() {
+      return lastUsedAt;
     },
-    get usedOrder() {
-      return usedOrder;
+    get lastUsedOrder() {
+      return lastUsedOrder;
     },
     borrow() {
-      borrowers += 1;
-      usedOrder = nextOrder();
+      borrowerCount += 1;
+      lastUsedOrder = nextOrder();
     },
-    giveBack() {
-      borrowers -= 1;
-      usedAt = clock.now();
-      usedOrder = nextOrder();
-      if (borrowers === 0 && (retired || once)) void connection.retire();
+    release() {
+      borrowerCount -= 1;
+      lastUsedAt = clock.now();
+      lastUsedOrder = nextOrder();
+      if (borrowerCount === 0 && (isRetired || isSingleUse)) void connection.retire();
     },
-    whenRetired(listener) {
-      if (retired) listener();
-      else (watchers ??= new Set()).add(listener);
-      return () => void watchers?.delete(listener);
+    onRetire(listener) {
+      if (isRetired) listener();
+      else (retireListeners ??= new Set()).add(listener);
+      return () => void retireListeners?.delete(listener);
     },
     retire() {
-      hide();
-      return borrowers === 0 ? connection.close() : Promise.resolve();
+      markRetired();
+      return borrowerCount === 0 ? connection.close() : Promise.resolve();
     },
     close() {
-      hide();
-      if (!closing) {
+      markRetired();
+      if (!isClosing) {
         // First of all: the upstream may say that it closed while it is told to.
-        closing = true;
+        isClosing = true;
         parts.onClosed?.(connection);
-        closed = closings.close(upstream);
+        closed = closeTracker.close(upstream);
       }
       return closed;
     },

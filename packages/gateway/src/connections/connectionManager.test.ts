@@ -7,8 +7,8 @@ const shutdown = { reason: 'ended' };
 describe('the end of all connections', () => {
   test('what is being opened at a shutdown is closed, and its opener told', async () => {
     const rig = connectionsRig();
-    const asked = rig.shared(appServer());
-    const refused = expect(asked).rejects.toMatchObject(shutdown);
+    const pendingLease = rig.shared(appServer());
+    const refused = expect(pendingLease).rejects.toMatchObject(shutdown);
     await turn();
     let done = false;
     const closing = rig.manager.close().then(() => (done = true));
@@ -33,8 +33,8 @@ describe('the end of all connections', () => {
 
   test('who stood in line for a replacement is sent away', async () => {
     const rig = connectionsRig();
-    const asked = [1, 2, 3].map(() => rig.shared(appServer(), { forceNew: true }));
-    const refused = Promise.all(asked.map((each) => expect(each).rejects.toMatchObject(shutdown)));
+    const pendingLeases = [1, 2, 3].map(() => rig.shared(appServer(), { forceNew: true }));
+    const refused = Promise.all(pendingLeases.map((each) => expect(each).rejects.toMatchObject(shutdown)));
     await turn();
     const closing = rig.manager.close();
     rig.openings[0]!.refuse('garbage');
@@ -79,12 +79,12 @@ describe('the end of all connections', () => {
   test('a close or an opening that hangs is waited for five seconds', async () => {
     for (const hanging of ['close', 'open'] as const) {
       const rig = connectionsRig();
-      const asked = rig.user(userServer(), holder('ann'));
+      const pendingLease = rig.user(userServer(), holder('ann'));
       await turn();
       if (hanging === 'close') {
         Object.assign(rig.openings[0]!.land('legacy'), { close: () => new Promise(() => undefined) });
-        await asked;
-      } else asked.catch(() => undefined);
+        await pendingLease;
+      } else pendingLease.catch(() => undefined);
       let done = false;
       const closing = rig.manager.close().then(() => (done = true));
       await rig.clock.advance(4_999);
@@ -95,13 +95,13 @@ describe('the end of all connections', () => {
   });
 
   test('an idle session that hangs on closing holds up nobody', async () => {
-    const rig = connectionsRig({ perPrincipal: 1 });
+    const rig = connectionsRig({ maxPerPrincipal: 1 });
     rig.answer = (opening) => void opening.land('legacy');
     (await rig.user(userServer('one'), holder('ann'))).release();
     Object.assign(rig.upstreams[0]!, { close: () => new Promise(() => undefined) });
     await rig.user(userServer('two'), holder('ann'));
     let dropped = false;
-    void rig.manager.dropHolder('one', 'ann').then(() => (dropped = true));
+    void rig.manager.dropForServer('one', 'ann').then(() => (dropped = true));
     await rig.clock.advance(5_000);
     expect(dropped).toBe(true);
   });
@@ -113,11 +113,11 @@ describe('the state of a connection', () => {
     const [app, own] = [appServer(), userServer()];
     const states = () => [app, own].map((server) => rig.manager.state(server, 'ann').connection);
     expect(states()).toEqual(['disconnected', 'disconnected']);
-    const asked = [rig.shared(app), rig.user(own, holder('ann'))];
+    const pendingLeases = [rig.shared(app), rig.user(own, holder('ann'))];
     await turn();
     expect(states()).toEqual(['connecting', 'connecting']);
     for (const opening of rig.openings) opening.land('legacy');
-    await Promise.all(asked);
+    await Promise.all(pendingLeases);
     expect(states()).toEqual(['connected', 'connected']);
     expect(rig.manager.state(own, 'bob').connection).toBe('disconnected');
     expect(rig.manager.state(userServer('own', '2'), 'ann').connection).toBe('disconnected');
@@ -136,7 +136,7 @@ describe('the state of a connection', () => {
     expect(rig.manager.state(appServer(), 'bob')).toEqual(failed);
     rig.answer = (opening) => void opening.land('legacy');
     (await rig.user(userServer(), holder('ann'))).release();
-    await rig.manager.dropHolder('own', 'ann');
+    await rig.manager.dropForServer('own', 'ann');
     expect(rig.manager.state(userServer(), 'ann')).toEqual({ connection: 'disconnected' });
   });
 

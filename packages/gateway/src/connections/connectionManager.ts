@@ -1,26 +1,26 @@
 import type { ErrorCode } from '@behalf/contracts';
 import type { Cancel, Clock, Random } from '@behalf/kernel';
 import type { AppServer, ServerSnapshot } from '../registry/server.ts';
-import { createAttempt } from './attempt.ts';
+import { createOpenAndRecord } from './openAndRecord.ts';
 import { createBreakers } from './breakers.ts';
-import { createClosings } from './closings.ts';
-import { createConnect, type Open } from './connect.ts';
-import { createCurrentServers } from './currentServers.ts';
+import { createCloseTracker } from './closeTracker.ts';
+import { createConnectWithRetry, type OpenConnection } from './connectWithRetry.ts';
+import { createActiveRevisions } from './activeRevisions.ts';
 import { createDescribeConnections, type DescribeConnections } from './describeConnections.ts';
-import { createGate } from './gate.ts';
+import { createBreakerGuard } from './breakerGuard.ts';
 import type { SharedPool, UserPool } from './lease.ts';
-import { defaultLimits, type ConnectionLimits } from './limits.ts';
+import { defaultConnectionLimits, type ConnectionLimits } from './limits.ts';
 import { createOpenConnections } from './openConnections.ts';
-import { createOpenFailures } from './openFailures.ts';
-import { createOpenings } from './openings.ts';
+import { createConnectionFailures } from './connectionFailures.ts';
+import { createPendingConnections } from './pendingConnections.ts';
 import type { PoolParts } from './poolParts.ts';
-import { createSelfProbe } from './selfProbe.ts';
-import { revisionKey, serverKey } from './serverKey.ts';
+import { createRecoveryProbe } from './recoveryProbe.ts';
+import { revisionKey, tenantServerKey } from './connectionKeys.ts';
 import { createSharedPool } from './sharedPool.ts';
 import { createUserPool } from './userPool.ts';
 
 export type { ServerConnections } from './describeConnections.ts';
-export type { Holder } from './holder.ts';
+export type { ConnectionHolder } from './connectionHolder.ts';
 export type { Lease, LeaseOptions, SharedPool, UserPool } from './lease.ts';
 export type { ConnectionLimits } from './limits.ts';
 
@@ -46,11 +46,11 @@ export interface ConnectionManager {
   /** All definitions that hold now. Connections of others serve their borrowers and are closed. */
   update(servers: readonly ServerSnapshot[]): void;
   /** Gives up a principal's connections to one server; resolves when those that nobody uses are closed. */
-  dropHolder(serverId: string, principal: string): Promise<void>;
+  dropForServer(serverId: string, principal: string): Promise<void>;
   /** The same for every server: a logout. */
-  dropPrincipal(principal: string): Promise<void>;
+  dropForPrincipal(principal: string): Promise<void>;
   /** Hears of both, also where nothing was open: what is presented elsewhere in a user's name is outdated too. */
-  onDropped(listener: (principal: string, serverId: string | undefined) => void): () => void;
+  onConnectionsDropped(listener: (principal: string, serverId: string | undefined) => void): () => void;
   /** How a server stands for a principal. One that keeps no session is `connected` for everybody or for nobody. */
   state(server: ServerSnapshot, principal: string): ConnectionState;
   counts(): ConnectionCounts;
@@ -61,7 +61,7 @@ export interface ConnectionManager {
 }
 
 export interface ConnectionManagerParts {
-  readonly open: Open;
+  readonly open: OpenConnection;
   readonly clock: Clock;
   readonly random: Random;
   readonly limits?: Partial<ConnectionLimits>;
@@ -69,83 +69,97 @@ export interface ConnectionManagerParts {
 
 export function createConnectionManager(parts: ConnectionManagerParts): ConnectionManager {
   const { open, clock, random } = parts;
-  const limits = { ...defaultLimits, ...parts.limits };
+  const limits = { ...defaultConnectionLimits, ...parts.limits };
   const transport = createBreakers(clock, limits);
   const credential = createBreakers(clock, limits);
-  const failures = createOpenFailures(clock, limits);
-  const gate = createGate({ transport, credential, failures });
-  const closings = createClosings(clock, limits.closeMs);
-  const openings = createOpenings(clock);
-  const connections = createOpenConnections({ clock, closings });
-  const current = createCurrentServers();
+  const failures = createConnectionFailures(clock, limits);
+  const breakerGuard = createBreakerGuard({ transport, credential, failures });
+  const closeTracker = createCloseTracker(clock, limits.closeTimeoutMs);
+  const pendingConnections = createPendingConnections(clock);
+  const connections = createOpenConnections({ clock, closeTracker });
+  const activeRevisions = createActiveRevisions();
   const shutdown = new AbortController();
-  const attempt = createAttempt({ connect: createConnect({ open, clock, random }), gate, failures });
-  const pool: PoolParts = { clock, limits, gate, attempt, openings, closings, connections, current };
+  const openAndRecord = createOpenAndRecord({
+    connect: createConnectWithRetry({ open, clock, random }),
+    breakerGuard,
+    failures,
+  });
+  const poolParts: PoolParts = {
+    clock,
+    limits,
+    breakerGuard,
+    openAndRecord,
+    pendingConnections,
+    closeTracker,
+    connections,
+    activeRevisions,
+  };
 
-  const shared = createSharedPool({ ...pool, onFailure: (server) => selfProbe.watch(server) });
-  const user = createUserPool(pool);
-  const selfProbe = createSelfProbe({
+  const shared = createSharedPool({ ...poolParts, onFailure: (server) => recoveryProbe.start(server) });
+  const user = createUserPool(poolParts);
+  const recoveryProbe = createRecoveryProbe({
     clock,
     random,
-    holds: (server) => current.holds(server),
-    retryAt: (server) => transport.find(revisionKey(server), undefined)?.retryAt,
-    probe,
+    isActive: (server) => activeRevisions.isActive(server),
+    getRetryAt: (server) => transport.find(revisionKey(server), undefined)?.retryAt,
+    probe: probeShared,
   });
 
   /** A fresh connection, because the one that is there may be what is broken. */
-  async function probe(server: AppServer): Promise<void> {
+  async function probeShared(server: AppServer): Promise<void> {
     await shared.lease(server, { signal: shutdown.signal, forceNew: true }).then(
-      (held) => held.release(),
+      (lease) => lease.release(),
       () => undefined,
     );
   }
 
   let cancelSweep: Cancel = () => undefined;
   /** One timer for all, and it needs no traffic: a quiet gateway closes idle connections too. */
-  function sweepLater(): void {
-    cancelSweep = clock.timer(limits.sweepMs, () => {
+  function scheduleSweep(): void {
+    cancelSweep = clock.timer(limits.sweepIntervalMs, () => {
       shared.sweep();
       user.sweep();
       transport.sweep();
       credential.sweep();
       failures.sweep();
-      sweepLater();
+      scheduleSweep();
     });
   }
-  sweepLater();
+  scheduleSweep();
 
-  async function closeEverything(): Promise<void> {
+  async function closeAll(): Promise<void> {
     cancelSweep();
-    selfProbe.close();
+    recoveryProbe.close();
     shutdown.abort();
-    const stopped = openings.close(limits.closeMs);
+    const pendingClosed = pendingConnections.close(limits.closeTimeoutMs);
     connections.closeAll();
-    await stopped;
-    await closings.settled();
+    await pendingClosed;
+    await closeTracker.waitForAll();
   }
   let closing: Promise<void> | undefined;
-  const droppings = new Set<(principal: string, serverId: string | undefined) => void>();
+  const dropListeners = new Set<(principal: string, serverId: string | undefined) => void>();
 
   function state(server: ServerSnapshot, principal: string): ConnectionState {
     const key = revisionKey(server);
-    const holder = server.scope === 'app' ? undefined : principal;
-    const failure = failures.find(key, holder);
-    const parked = transport.find(key, holder);
-    const refused = holder === undefined ? undefined : credential.find(serverKey(server), holder);
-    const breaker = parked ?? refused;
+    const scopedPrincipal = server.scope === 'app' ? undefined : principal;
+    const failure = failures.find(key, scopedPrincipal);
+    const transportBreaker = transport.find(key, scopedPrincipal);
+    const credentialBreaker =
+      scopedPrincipal === undefined ? undefined : credential.find(tenantServerKey(server), scopedPrincipal);
+    const breaker = transportBreaker ?? credentialBreaker;
     if (breaker) {
       const { since, retryAt, cause } = breaker;
       return {
         connection: 'error',
-        code: parked ? 'MCP_BREAKER_OPEN' : cause.code,
+        code: transportBreaker ? 'MCP_BREAKER_OPEN' : cause.code,
         // A breaker may not have counted all that failed before.
         since: Math.min(since, failure?.since ?? since),
         retryAt,
       };
     }
-    const open = server.scope === 'app' ? shared.state(server) : user.state(server, principal);
+    const poolState = server.scope === 'app' ? shared.state(server) : user.state(server, principal);
     // What failed to open beside it does not matter, unless nobody was there at all.
-    if (open && !(open === 'connected' && failure?.isLost)) return { connection: open };
+    if (poolState && !(poolState === 'connected' && failure?.isUnreachable)) return { connection: poolState };
     if (!failure) return { connection: 'disconnected' };
     return { connection: 'error', code: failure.code, since: failure.since };
   }
@@ -154,22 +168,22 @@ export function createConnectionManager(parts: ConnectionManagerParts): Connecti
     shared,
     user,
     update(servers) {
-      current.replace(servers);
+      activeRevisions.replace(servers);
       shared.retireOutdated();
       user.retireOutdated();
-      selfProbe.retireOutdated();
+      recoveryProbe.retireOutdated();
     },
-    dropHolder(serverId, principal) {
-      for (const tell of droppings) tell(principal, serverId);
-      return user.dropHolder(serverId, principal);
+    dropForServer(serverId, principal) {
+      for (const notify of dropListeners) notify(principal, serverId);
+      return user.dropForServer(serverId, principal);
     },
-    dropPrincipal(principal) {
-      for (const tell of droppings) tell(principal, undefined);
-      return user.dropPrincipal(principal);
+    dropForPrincipal(principal) {
+      for (const notify of dropListeners) notify(principal, undefined);
+      return user.dropForPrincipal(principal);
     },
-    onDropped(listener) {
-      droppings.add(listener);
-      return () => void droppings.delete(listener);
+    onConnectionsDropped(listener) {
+      dropListeners.add(listener);
+      return () => void dropListeners.delete(listener);
     },
     state,
     describe: createDescribeConnections({
@@ -181,8 +195,8 @@ export function createConnectionManager(parts: ConnectionManagerParts): Connecti
       shared: shared.size,
       user: user.size,
       stateless: user.statelessSize,
-      breakersOpen: transport.open + credential.open,
+      breakersOpen: transport.openCount + credential.openCount,
     }),
-    close: () => (closing ??= closeEverything()),
+    close: () => (closing ??= closeAll()),
   };
 }

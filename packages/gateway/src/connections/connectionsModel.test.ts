@@ -69,7 +69,7 @@ interface Caller {
 const path = ({ server, revision }: Pick<Caller, 'server' | 'revision'>) =>
   `https://one.example/${server}/${revision}`;
 
-function ask(rig: ConnectionsRig, caller: Caller, forceNew: boolean): Promise<Lease> {
+function requestLease(rig: ConnectionsRig, caller: Caller, forceNew: boolean): Promise<Lease> {
   const { who, server, revision, binding, request } = caller;
   const options = { signal: caller.controller.signal, forceNew };
   if (server === 'app') return rig.shared(appServer('app', revision, remote(path(caller))), options);
@@ -77,7 +77,7 @@ function ask(rig: ConnectionsRig, caller: Caller, forceNew: boolean): Promise<Le
     headers: { authorization: JSON.stringify([who, binding, request]) },
   });
   const definition = userServer(server, revision, { requestScoped: server === 'request' });
-  return rig.user(definition, holder(who, { target, binding, request }), options);
+  return rig.user(definition, holder(who, { target, binding, requestKey: request }), options);
 }
 
 const headersOf = ({ target }: FakeUpstream) => (target.type === 'stdio' ? {} : target.headers);
@@ -86,7 +86,11 @@ describe('connections against a model', () => {
   test('in any order of events nobody gets another’s session, no borrowed one is closed, and each is closed once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 60 }), async (steps) => {
-        const rig = connectionsRig({ perPrincipal: PER_PRINCIPAL, total: TOTAL, idleMs: 60_000 });
+        const rig = connectionsRig({
+          maxPerPrincipal: PER_PRINCIPAL,
+          maxTotal: TOTAL,
+          idleTimeoutMs: 60_000,
+        });
         const callers: Caller[] = [];
         let revision = 1;
         let requests = 0;
@@ -145,7 +149,7 @@ describe('connections against a model', () => {
                 state: 'waits',
               };
               callers.push(caller);
-              ask(rig, caller, action.forceNew).then(
+              requestLease(rig, caller, action.forceNew).then(
                 (held) => {
                   caller.lease = held;
                   caller.state = 'holds';
@@ -183,7 +187,7 @@ describe('connections against a model', () => {
               announce();
               break;
             case 'drop':
-              void rig.manager.dropPrincipal(action.who);
+              void rig.manager.dropForPrincipal(action.who);
               break;
             case 'wait':
               await rig.clock.advance(action.ms);

@@ -30,11 +30,11 @@ describe('what is open', () => {
     expect(rig.openings).toEqual([]);
 
     rig.answer = undefined;
-    const asked = rig.shared(app);
+    const pendingLease = rig.shared(app);
     await turn();
     expect(rig.describeAll([app])).toMatchObject([{ state: 'connecting', open: none }]);
     rig.openings[0]?.land();
-    const lease = await asked;
+    const lease = await pendingLease;
     expect(rig.describeAll([app])).toMatchObject([
       { state: 'connected', open: { shared: 1 }, inFlight: { own: 0, common: 1 } },
     ]);
@@ -48,9 +48,9 @@ describe('what is open', () => {
     const rig = rigFor();
     const scoped = userServer('own', '1', { requestScoped: true });
     const leases = await Promise.all([
-      rig.user(scoped, holder(ann, { request: 'one' })),
-      rig.user(scoped, holder(ann, { request: 'two' })),
-      rig.user(scoped, holder(amy, { request: 'three' })),
+      rig.user(scoped, holder(ann, { requestKey: 'one' })),
+      rig.user(scoped, holder(ann, { requestKey: 'two' })),
+      rig.user(scoped, holder(amy, { requestKey: 'three' })),
     ]);
     expect(rig.describeAll([scoped])).toMatchObject([
       { users: 2, open: { user: 3 }, inFlight: { own: 3, common: 0 } },
@@ -96,9 +96,9 @@ describe('what is open', () => {
     const child = holder(eve, { target: stdio });
     for (let i = 0; i < 3; i += 1) await expect(rig.user(process, child)).rejects.toThrow();
     expect(rig.manager.counts().breakersOpen).toBe(2);
-    for (const told of rig.describeAll([own, process])) {
-      expect(told).toMatchObject({ breakersOpen: 0 });
-      expect(['code', 'since', 'retryAt'].filter((name) => name in told)).toEqual([]);
+    for (const description of rig.describeAll([own, process])) {
+      expect(description).toMatchObject({ breakersOpen: 0 });
+      expect(['code', 'since', 'retryAt'].filter((name) => name in description)).toEqual([]);
     }
     const theirs = rig.manager.describe([own, process], (principal) => isOfTenant(principal, 'evil'));
     expect(theirs).toMatchObject([{ breakersOpen: 1 }, { breakersOpen: 1 }]);
@@ -106,18 +106,18 @@ describe('what is open', () => {
 
   test('what failed last is told, and since when', async () => {
     const rig = rigFor();
-    const begun = rig.clock.now();
+    const startedAt = rig.clock.now();
     rig.answer = (opening) => opening.refuse('wrong_url');
     await expect(rig.user(own, holder(ann))).rejects.toThrow();
     expect(rig.describeAll([own])).toMatchObject([
-      { code: 'MCP_PROTOCOL_ERROR', since: begun, breakersOpen: 0 },
+      { code: 'MCP_PROTOCOL_ERROR', since: startedAt, breakersOpen: 0 },
     ]);
     await rig.clock.advance(1_000);
     rig.answer = (opening) => opening.refuse('connect_timeout');
     for (let i = 0; i < 3; i += 1) await expect(rig.user(own, holder(amy))).rejects.toThrow();
     await rig.clock.advance(1_000);
     expect(rig.describeAll([own])).toMatchObject([
-      { code: 'MCP_TIMEOUT', since: begun, breakersOpen: 1, retryAt: begun + 31_000 },
+      { code: 'MCP_TIMEOUT', since: startedAt, breakersOpen: 1, retryAt: startedAt + 31_000 },
     ]);
   });
 
@@ -126,9 +126,9 @@ describe('what is open', () => {
     (await rig.shared(app)).release();
     rig.answer = (opening) => opening.refuse('wrong_url');
     await expect(rig.shared(app, { forceNew: true })).rejects.toThrow();
-    const [told] = rig.describeAll([app]);
-    expect(told).toMatchObject({ state: 'connected', breakersOpen: 0 });
-    expect(told).not.toHaveProperty('code');
+    const [description] = rig.describeAll([app]);
+    expect(description).toMatchObject({ state: 'connected', breakersOpen: 0 });
+    expect(description).not.toHaveProperty('code');
     for (const upstream of rig.upstreams) upstream.drop();
     expect(rig.describeAll([app])).toMatchObject([{ state: 'error', code: 'MCP_PROTOCOL_ERROR' }]);
   });

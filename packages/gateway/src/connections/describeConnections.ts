@@ -2,8 +2,8 @@ import type { ErrorCode } from '@behalf/contracts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Breakers } from './breakers.ts';
 import type { ConnectionState } from './connectionManager.ts';
-import type { OpenFailures } from './openFailures.ts';
-import { revisionKey, serverKey } from './serverKey.ts';
+import type { ConnectionFailures } from './connectionFailures.ts';
+import { revisionKey, tenantServerKey } from './connectionKeys.ts';
 import type { SharedConnections } from './sharedPool.ts';
 import type { UserConnections } from './userPool.ts';
 
@@ -33,115 +33,124 @@ export type DescribeConnections = (
 ) => ServerConnections[];
 
 export interface DescribeParts {
-  readonly shared: Pick<SharedConnections, 'state' | 'borrowers'>;
-  readonly user: Pick<UserConnections, 'own' | 'stateless'>;
-  readonly transport: Pick<Breakers, 'all'>;
-  readonly credential: Pick<Breakers, 'all'>;
-  readonly failures: Pick<OpenFailures, 'all'>;
+  readonly shared: Pick<SharedConnections, 'state' | 'countBorrowers'>;
+  readonly user: Pick<UserConnections, 'listOwn' | 'listStateless'>;
+  readonly transport: Pick<Breakers, 'list'>;
+  readonly credential: Pick<Breakers, 'list'>;
+  readonly failures: Pick<ConnectionFailures, 'list'>;
   readonly state: (server: ServerSnapshot) => ConnectionState['connection'];
 }
 
-interface Trouble {
+interface ConnectionIssue {
   readonly code: ErrorCode;
   readonly since: number;
-  readonly at: number;
+  readonly lastFailureAt: number;
   readonly retryAt?: number | undefined;
-  readonly isLost?: boolean;
+  readonly isUnreachable?: boolean;
 }
 
-interface Tally {
+interface ServerTally {
   user: number;
   readonly users: Set<string>;
-  busy: number;
+  ownInFlight: number;
   stateless: number;
-  busyStateless: number;
-  readonly troubles: Trouble[];
+  statelessInFlight: number;
+  readonly issues: ConnectionIssue[];
 }
 
 /** Reads the pools once, however many servers there are. */
 export function createDescribeConnections(parts: DescribeParts): DescribeConnections {
   const { shared, user, transport, credential, failures, state } = parts;
 
-  function count(
-    byRevision: ReadonlyMap<string, Tally>,
-    byServer: ReadonlyMap<string, Tally>,
-    concerns: (principal: string | undefined) => boolean,
+  function tallyConnections(
+    byRevision: ReadonlyMap<string, ServerTally>,
+    byServer: ReadonlyMap<string, ServerTally>,
+    isVisible: (principal: string | undefined) => boolean,
   ): void {
-    for (const { server, principal, borrowers } of user.own()) {
+    for (const { server, principal, borrowerCount } of user.listOwn()) {
       const tally = byRevision.get(revisionKey(server));
-      if (!tally || !concerns(principal)) continue;
+      if (!tally || !isVisible(principal)) continue;
       tally.user += 1;
       tally.users.add(principal);
-      tally.busy += borrowers;
+      tally.ownInFlight += borrowerCount;
     }
-    for (const { server, borrowers } of user.stateless()) {
+    for (const { server, borrowerCount } of user.listStateless()) {
       const tally = byRevision.get(revisionKey(server));
       if (!tally) continue;
       tally.stateless += 1;
-      tally.busyStateless += borrowers;
+      tally.statelessInFlight += borrowerCount;
     }
-    for (const failure of failures.all()) {
-      if (concerns(failure.principal)) byRevision.get(failure.server)?.troubles.push(failure);
+    for (const failure of failures.list()) {
+      if (isVisible(failure.principal)) byRevision.get(failure.server)?.issues.push(failure);
     }
     for (const [breakers, tallies] of [
       [transport, byRevision],
       [credential, byServer],
     ] as const) {
-      for (const { subject, since, at, retryAt, cause } of breakers.all()) {
-        if (retryAt === undefined || !concerns(subject.principal)) continue;
-        tallies.get(subject.server)?.troubles.push({ code: cause.code, since, at, retryAt });
+      for (const { subject, since, lastFailureAt, retryAt, cause } of breakers.list()) {
+        if (retryAt === undefined || !isVisible(subject.principal)) continue;
+        tallies.get(subject.server)?.issues.push({ code: cause.code, since, lastFailureAt, retryAt });
       }
     }
   }
 
-  function describe(server: ServerSnapshot, tally: Tally): ServerConnections {
+  function describe(server: ServerSnapshot, tally: ServerTally): ServerConnections {
     const isOpen = server.scope === 'app' && shared.state(server) === 'connected';
     // Which opening failed before does not matter any more while there is a connection.
-    const troubles = isOpen ? tally.troubles.filter(countsWhileOpen) : tally.troubles;
+    const issues = isOpen ? tally.issues.filter(isRelevantWhileOpen) : tally.issues;
     return {
       server,
       ...(server.scope === 'app' && { state: state(server) }),
       open: { shared: isOpen ? 1 : 0, user: tally.user, stateless: tally.stateless },
       users: tally.users.size,
       inFlight: {
-        own: tally.busy,
-        common: tally.busyStateless + (server.scope === 'app' ? shared.borrowers(server) : 0),
+        own: tally.ownInFlight,
+        common: tally.statelessInFlight + (server.scope === 'app' ? shared.countBorrowers(server) : 0),
       },
-      breakersOpen: troubles.filter(isBreaker).length,
-      ...summary(troubles),
+      breakersOpen: issues.filter(isOpenBreaker).length,
+      ...summarize(issues),
     };
   }
 
   return (servers, isOwn) => {
-    const tallies = servers.map(emptyTally);
-    const by = (keyOf: (server: ServerSnapshot) => string) =>
+    const tallies = servers.map(createTally);
+    const indexBy = (keyOf: (server: ServerSnapshot) => string) =>
       new Map(tallies.map(([server, tally]) => [keyOf(server), tally]));
-    count(by(revisionKey), by(serverKey), (principal) => principal === undefined || isOwn(principal));
+    tallyConnections(
+      indexBy(revisionKey),
+      indexBy(tenantServerKey),
+      (principal) => principal === undefined || isOwn(principal),
+    );
     return tallies.map(([server, tally]) => describe(server, tally));
   };
 }
 
-function emptyTally(server: ServerSnapshot): [ServerSnapshot, Tally] {
-  const none = { user: 0, busy: 0, stateless: 0, busyStateless: 0 };
-  return [server, { ...none, users: new Set(), troubles: [] }];
+function createTally(server: ServerSnapshot): [ServerSnapshot, ServerTally] {
+  const zeroCounts = { user: 0, ownInFlight: 0, stateless: 0, statelessInFlight: 0 };
+  return [server, { ...zeroCounts, users: new Set(), issues: [] }];
 }
 
-function countsWhileOpen(trouble: Trouble): boolean {
-  return isBreaker(trouble) || trouble.isLost === true;
+function isRelevantWhileOpen(issue: ConnectionIssue): boolean {
+  return isOpenBreaker(issue) || issue.isUnreachable === true;
 }
 
-function isBreaker({ retryAt }: Trouble): boolean {
+function isOpenBreaker({ retryAt }: ConnectionIssue): boolean {
   return retryAt !== undefined;
 }
 
-function summary(troubles: readonly Trouble[]): Pick<ServerConnections, 'code' | 'since' | 'retryAt'> {
-  const [first, ...others] = troubles;
+function summarize(
+  issues: readonly ConnectionIssue[],
+): Pick<ServerConnections, 'code' | 'since' | 'retryAt'> {
+  const [first, ...others] = issues;
   if (!first) return {};
-  const last = others.reduce((latest, trouble) => (trouble.at > latest.at ? trouble : latest), first);
-  const again = troubles.flatMap(({ retryAt }) => retryAt ?? []);
+  const last = others.reduce(
+    (latest, issue) => (issue.lastFailureAt > latest.lastFailureAt ? issue : latest),
+    first,
+  );
+  const retryTimes = issues.flatMap(({ retryAt }) => retryAt ?? []);
   return {
     code: last.code,
-    since: Math.min(...troubles.map(({ since }) => since)),
-    ...(again.length > 0 && { retryAt: Math.max(...again) }),
+    since: Math.min(...issues.map(({ since }) => since)),
+    ...(retryTimes.length > 0 && { retryAt: Math.max(...retryTimes) }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Cancellation } from '@behalf/kernel';
 import type { AppServer, UserServer } from '../registry/server.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { Holder } from './holder.ts';
+import type { ConnectionHolder } from './connectionHolder.ts';
 
 /** The right to use a connection. It is not closed before the last lease of it is released. */
 export interface Lease {
@@ -17,7 +17,7 @@ export interface Lease {
    */
   release(failure?: unknown): void;
   /** Runs once, when nobody gets this connection any more: whoever holds it for long lets go of it then. */
-  readonly whenRetired: (listener: () => void) => () => void;
+  readonly onRetire: (listener: () => void) => () => void;
 }
 
 export interface LeaseOptions {
@@ -37,6 +37,6 @@ export interface SharedPool {
 /** Connections that belong to one user each. */
 export interface UserPool {
   /** Throws `breaker_open` where a lease would, and spares what a lease would need. */
-  check(server: UserServer, holder: Holder): void;
-  lease(server: UserServer, holder: Holder, options: LeaseOptions): Promise<Lease>;
+  checkBreaker(server: UserServer, holder: ConnectionHolder): void;
+  lease(server: UserServer, holder: ConnectionHolder, options: LeaseOptions): Promise<Lease>;
 }

@@ -1,33 +1,33 @@
 export interface ConnectionLimits {
   /** A user's connection that nobody used for this long is closed. */
-  readonly idleMs: number;
+  readonly idleTimeoutMs: number;
   /** How often idle connections and old breakers are looked for. */
-  readonly sweepMs: number;
+  readonly sweepIntervalMs: number;
   /** Connections of one principal. */
-  readonly perPrincipal: number;
+  readonly maxPerPrincipal: number;
   /** Connections of all users together; counted apart for servers that keep no session. */
-  readonly total: number;
+  readonly maxTotal: number;
   /** The longest a close is waited for. */
-  readonly closeMs: number;
+  readonly closeTimeoutMs: number;
   /** The longest one user waits for another's opening, which may show that the server keeps no session. */
-  readonly scoutMs: number;
+  readonly probeWaitMs: number;
   /** Consecutive failures that open a breaker. */
-  readonly breakerFailures: number;
+  readonly breakerThreshold: number;
   readonly breakerBaseMs: number;
   readonly breakerMaxMs: number;
   /** Breakers and remembered failures kept at most; the oldest goes first. */
-  readonly remembered: number;
+  readonly maxEntries: number;
 }
 
-export const defaultLimits: ConnectionLimits = {
-  idleMs: 15 * 60_000,
-  sweepMs: 30_000,
-  perPrincipal: 32,
-  total: 2_000,
-  closeMs: 5_000,
-  scoutMs: 2_000,
-  breakerFailures: 3,
+export const defaultConnectionLimits: ConnectionLimits = {
+  idleTimeoutMs: 15 * 60_000,
+  sweepIntervalMs: 30_000,
+  maxPerPrincipal: 32,
+  maxTotal: 2_000,
+  closeTimeoutMs: 5_000,
+  probeWaitMs: 2_000,
+  breakerThreshold: 3,
   breakerBaseMs: 30_000,
   breakerMaxMs: 300_000,
-  remembered: 10_000,
+  maxEntries: 10_000,
 };

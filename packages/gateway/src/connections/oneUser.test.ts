@@ -37,10 +37,10 @@ describe('what one user can do to the others', () => {
       const rig = connectionsRig();
       rig.answer = (opening) => opening.refuse(reason, { status: 500 });
       for (let i = 0; i < 5; i += 1) {
-        const asked = rig.user(userServer(), holder('ann'));
-        asked.catch(() => undefined);
+        const pendingLease = rig.user(userServer(), holder('ann'));
+        pendingLease.catch(() => undefined);
         await rig.clock.advance(1_000);
-        await expect(asked).rejects.toMatchObject({ reason });
+        await expect(pendingLease).rejects.toMatchObject({ reason });
       }
       expect(rig.manager.counts().breakersOpen).toBe(0);
       rig.answer = (opening) => void opening.land();
@@ -55,10 +55,10 @@ describe('what one user can do to the others', () => {
         server.scope === 'app' ? rig.shared(server, options) : rig.user(server, holder('ann'), options);
       for (let i = 0; i < 5; i += 1) {
         const leaving = new AbortController();
-        const asked = ask({ explicit: true, forceNew: true, signal: leaving.signal });
+        const pendingLease = ask({ explicit: true, forceNew: true, signal: leaving.signal });
         await turn();
         leaving.abort(new UpstreamError('connect_timeout'));
-        await expect(asked).rejects.toMatchObject({ reason: 'connect_timeout' });
+        await expect(pendingLease).rejects.toMatchObject({ reason: 'connect_timeout' });
       }
       expect(rig.openings).toHaveLength(1);
       expect(rig.openings[0]!.options).toMatchObject({ initTimeoutMs: 30_000 });

@@ -1,9 +1,9 @@
 import type { Clock } from '@behalf/kernel';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { Closings } from './closings.ts';
+import type { CloseTracker } from './closeTracker.ts';
 import { createConnection, type Connection, type ConnectionParts } from './connection.ts';
 
-export type ConnectionHooks = Pick<ConnectionParts, 'onRetired' | 'onClosed' | 'once'>;
+export type ConnectionHooks = Pick<ConnectionParts, 'onRetired' | 'onClosed' | 'isSingleUse'>;
 
 /** Every connection that is not closed, also those that are only waited out: a shutdown must find them all. */
 export interface OpenConnections {
@@ -11,8 +11,8 @@ export interface OpenConnections {
   closeAll(): void;
 }
 
-export function createOpenConnections(parts: { clock: Clock; closings: Closings }): OpenConnections {
-  const open = new Set<Connection>();
+export function createOpenConnections(parts: { clock: Clock; closeTracker: CloseTracker }): OpenConnections {
+  const openSet = new Set<Connection>();
   let order = 0;
   const nextOrder = () => (order += 1);
 
@@ -23,16 +23,16 @@ export function createOpenConnections(parts: { clock: Clock; closings: Closings 
         ...hooks,
         nextOrder,
         onClosed(closed) {
-          open.delete(closed);
+          openSet.delete(closed);
           onClosed?.(closed);
         },
       });
       // One that had ended before it came here is closed by now.
-      if (!connection.retired) open.add(connection);
+      if (!connection.isRetired) openSet.add(connection);
       return connection;
     },
     closeAll() {
-      for (const connection of open) void connection.close();
+      for (const connection of openSet) void connection.close();
     },
   };
 }

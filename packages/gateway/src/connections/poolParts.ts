@@ -1,22 +1,22 @@
 import type { Clock } from '@behalf/kernel';
-import type { Attempt } from './attempt.ts';
-import type { Closings } from './closings.ts';
-import type { CurrentServers } from './currentServers.ts';
-import type { Gate } from './gate.ts';
+import type { OpenAndRecord } from './openAndRecord.ts';
+import type { CloseTracker } from './closeTracker.ts';
+import type { ActiveRevisions } from './activeRevisions.ts';
+import type { BreakerGuard } from './breakerGuard.ts';
 import type { ConnectionLimits } from './limits.ts';
 import type { OpenConnections } from './openConnections.ts';
-import type { Openings } from './openings.ts';
+import type { PendingConnections } from './pendingConnections.ts';
 
 /** What the pools are made of. They share it: one shutdown, one count, one memory of failures. */
 export interface PoolParts {
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
-  readonly gate: Gate;
-  readonly attempt: Attempt;
-  readonly openings: Openings;
-  readonly closings: Closings;
+  readonly breakerGuard: BreakerGuard;
+  readonly openAndRecord: OpenAndRecord;
+  readonly pendingConnections: PendingConnections;
+  readonly closeTracker: CloseTracker;
   readonly connections: OpenConnections;
-  readonly current: CurrentServers;
+  readonly activeRevisions: ActiveRevisions;
 }
 
 /** How a server stands in a pool; undefined when the pool has nothing of it. */

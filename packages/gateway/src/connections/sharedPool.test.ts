@@ -14,11 +14,11 @@ describe('the shared pool', () => {
   test('callers at once and later share one connection', async () => {
     const rig = connectionsRig();
     const server = appServer();
-    const asked = Array.from({ length: 20 }, () => rig.shared(server));
+    const pendingLeases = Array.from({ length: 20 }, () => rig.shared(server));
     await turn();
     expect(rig.openings).toHaveLength(1);
     const upstream = rig.openings[0]!.land();
-    for (const lease of await Promise.all(asked)) expect(lease.upstream).toBe(upstream);
+    for (const lease of await Promise.all(pendingLeases)) expect(lease.upstream).toBe(upstream);
     expect((await rig.shared(server)).upstream).toBe(upstream);
     expect(rig.openings).toHaveLength(1);
     expect(rig.manager.counts().shared).toBe(1);
@@ -73,10 +73,10 @@ describe('the shared pool', () => {
 
   test('a failure is shared by those who waited and not kept', async () => {
     const rig = connectionsRig();
-    const asked = [rig.shared(appServer()), rig.shared(appServer())];
+    const pendingLeases = [rig.shared(appServer()), rig.shared(appServer())];
     await turn();
     rig.openings[0]!.refuse('garbage');
-    for (const attempt of asked) await expect(attempt).rejects.toMatchObject({ reason: 'garbage' });
+    for (const attempt of pendingLeases) await expect(attempt).rejects.toMatchObject({ reason: 'garbage' });
     const again = rig.shared(appServer());
     const upstream = rig.openings[1]!.land();
     expect((await again).upstream).toBe(upstream);
@@ -112,9 +112,9 @@ describe('the shared pool', () => {
   test('with everybody gone it stands ready for the next', async () => {
     const rig = connectionsRig();
     const impatient = new AbortController();
-    const asked = rig.shared(appServer(), { signal: impatient.signal });
+    const pendingLease = rig.shared(appServer(), { signal: impatient.signal });
     impatient.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(pendingLease).rejects.toThrow();
     const upstream = rig.openings[0]!.land();
     await turn();
     expect((await rig.shared(appServer())).upstream).toBe(upstream);
@@ -124,16 +124,16 @@ describe('the shared pool', () => {
   test('a server that did not change keeps its connection, and a call under way is not cut', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land();
-    const [kept, changed] = [appServer('kept'), appServer('changed')];
-    rig.manager.update([kept, changed]);
-    (await rig.shared(kept)).release();
+    const [unchanged, changed] = [appServer('kept'), appServer('changed')];
+    rig.manager.update([unchanged, changed]);
+    (await rig.shared(unchanged)).release();
     const [call, another] = [await rig.shared(changed), await rig.shared(changed)];
     const renewed = appServer('changed', '2');
-    rig.manager.update([kept, renewed]);
+    rig.manager.update([unchanged, renewed]);
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 0]);
     const fresh = await rig.shared(renewed);
     expect(fresh.upstream).toBe(rig.upstreams[2]);
-    expect((await rig.shared(kept)).upstream).toBe(rig.upstreams[0]);
+    expect((await rig.shared(unchanged)).upstream).toBe(rig.upstreams[0]);
     // Said twice, it is still one of two.
     call.release();
     call.release();
@@ -141,7 +141,7 @@ describe('the shared pool', () => {
     another.release();
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1, 0]);
     fresh.release();
-    rig.manager.update([kept]);
+    rig.manager.update([unchanged]);
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([0, 1, 1]);
   });
 
@@ -163,11 +163,11 @@ describe('the shared pool', () => {
     const rig = connectionsRig();
     rig.manager.update([appServer('app', '1')]);
     const impatient = new AbortController();
-    const asked = rig.shared(appServer('app', '1'), { signal: impatient.signal });
+    const pendingLease = rig.shared(appServer('app', '1'), { signal: impatient.signal });
     rig.manager.update([appServer('app', '2')]);
     expect(rig.openings[0]!.options.signal.aborted).toBe(false);
     impatient.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(pendingLease).rejects.toThrow();
     expect(rig.openings[0]!.options.signal.aborted).toBe(true);
     const late = rig.openings[0]!.land();
     await turn();

@@ -130,8 +130,8 @@ describe('forced replacement', () => {
     await turn();
     rig.openings[0]!.land();
     await first;
-    const asked = Array.from({ length: 5 }, () => rig.shared(appServer(), { forceNew: true }));
-    const settled = Promise.allSettled(asked);
+    const pendingLeases = Array.from({ length: 5 }, () => rig.shared(appServer(), { forceNew: true }));
+    const settled = Promise.allSettled(pendingLeases);
     await turn();
     rig.answer = (opening) => void opening.land();
     rig.openings[1]!.land();

@@ -1,106 +1,106 @@
 import { unlessAborted, type Cancellation } from '@behalf/kernel';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { Closings } from './closings.ts';
+import type { CloseTracker } from './closeTracker.ts';
 import type { Connection } from './connection.ts';
-import type { Opening } from './opening.ts';
-import type { Openings } from './openings.ts';
+import type { PendingConnection } from './pendingConnection.ts';
+import type { PendingConnections } from './pendingConnections.ts';
 
-export interface Adopted {
+export interface AdoptResult {
   readonly connection: Connection;
-  /** `here`: the slot keeps it. `elsewhere`: somebody else does. `nowhere`: it is for those who waited, and closed. */
-  readonly kept: 'here' | 'elsewhere' | 'nowhere';
+  /** `slot`: this slot caches it. `stateless_pool`: the pool of stateless connections does. `none`: only the waiting callers use it. */
+  readonly cachedIn: 'slot' | 'stateless_pool' | 'none';
 }
 
 /** How one caller would open the connection. */
-export interface SlotWork {
+export interface SlotTask {
   /** Runs before anything is opened; throws when there is no room. */
-  begin?(): void;
+  beforeOpen?(): void;
   open(signal: AbortSignal): Promise<Upstream>;
-  adopt(upstream: Upstream, onRetired: (connection: Connection) => void): Adopted;
-  ended?(): void;
+  adopt(upstream: Upstream, onRetired: (connection: Connection) => void): AdoptResult;
+  onSettled?(): void;
 }
 
 /** The place of one connection: what is there, what is being opened, and who waits to replace it. */
 export interface Slot {
   readonly connection: Connection | undefined;
-  readonly opening: boolean;
+  readonly isOpening: boolean;
   /** Resolves with a connection that counts this caller among its borrowers. */
-  lease(work: SlotWork, signal: Cancellation, forceNew: boolean): Promise<Connection>;
+  lease(task: SlotTask, signal: Cancellation, forceNew: boolean): Promise<Connection>;
   /** Resolves when the opening under way has ended. */
-  settled(): Promise<void>;
+  whenSettled(): Promise<void>;
   /** Gives up the place: borrowers and those who wait are served, then everything closes. */
   retire(): Promise<void>;
 }
 
 export interface SlotParts {
-  readonly openings: Openings;
-  readonly closings: Closings;
+  readonly pendingConnections: PendingConnections;
+  readonly closeTracker: CloseTracker;
   /** Nothing is here, nothing will come. */
   readonly onEmpty: () => void;
 }
 
-export function createSlot({ openings, closings, onEmpty }: SlotParts): Slot {
+export function createSlot({ pendingConnections, closeTracker, onEmpty }: SlotParts): Slot {
   let connection: Connection | undefined;
-  let opening: Opening | undefined;
-  let retired = false;
+  let pending: PendingConnection | undefined;
+  let isRetired = false;
   /** Who will replace what is here. */
-  let queued = 0;
+  let queuedReplacements = 0;
 
-  const tellIfEmpty = () => {
-    if (!connection && !opening && queued === 0) onEmpty();
+  const notifyIfEmpty = () => {
+    if (!connection && !pending && queuedReplacements === 0) onEmpty();
   };
-  const onRetired = (gone: Connection) => {
-    if (connection !== gone) return;
+  const onRetired = (retiredConnection: Connection) => {
+    if (connection !== retiredConnection) return;
     connection = undefined;
-    tellIfEmpty();
+    notifyIfEmpty();
   };
 
-  function begin(work: SlotWork): Opening {
+  function startPending(task: SlotTask): PendingConnection {
     try {
-      work.begin?.();
+      task.beforeOpen?.();
     } catch (error) {
-      tellIfEmpty();
+      notifyIfEmpty();
       throw error;
     }
-    let kept: Adopted['kept'] = 'here';
-    opening = openings.start({
-      open: (signal) => work.open(signal),
+    let cachedIn: AdoptResult['cachedIn'] = 'slot';
+    pending = pendingConnections.start({
+      open: (signal) => task.open(signal),
       adopt(upstream) {
-        const adopted = work.adopt(upstream, onRetired);
-        kept = adopted.kept;
+        const adopted = task.adopt(upstream, onRetired);
+        cachedIn = adopted.cachedIn;
         return adopted.connection;
       },
-      handedOut(fresh) {
-        if (kept === 'nowhere' || (kept === 'here' && retired)) return void fresh.retire();
+      onDelivered(opened) {
+        if (cachedIn === 'none' || (cachedIn === 'slot' && isRetired)) return void opened.retire();
         // Made for one request, and all who asked for it have left.
-        if (fresh.once && fresh.borrowers === 0) return void fresh.retire();
+        if (opened.isSingleUse && opened.borrowerCount === 0) return void opened.retire();
         const previous = connection;
         // It may have ended at once; then it is not there to be found.
-        connection = kept === 'here' && !fresh.retired ? fresh : undefined;
+        connection = cachedIn === 'slot' && !opened.isRetired ? opened : undefined;
         void previous?.retire();
       },
-      discard: (upstream) => void closings.close(upstream),
-      ended() {
-        opening = undefined;
-        work.ended?.();
-        tellIfEmpty();
+      discard: (upstream) => void closeTracker.close(upstream),
+      onSettled() {
+        pending = undefined;
+        task.onSettled?.();
+        notifyIfEmpty();
       },
     });
-    return opening;
+    return pending;
   }
 
   /**
    * One at a time, and never beside an ordinary opening. All wait for the same opening and wake in the order in which
    * they came: the first begins, the others wait again. So the last word is the last asker's.
    */
-  async function replace(work: SlotWork, signal: Cancellation): Promise<Connection> {
-    queued += 1;
+  async function replace(task: SlotTask, signal: Cancellation): Promise<Connection> {
+    queuedReplacements += 1;
     try {
-      while (opening) await unlessAborted(opening.settled, signal);
-      return await begin(work).join(signal);
+      while (pending) await unlessAborted(pending.settled, signal);
+      return await startPending(task).join(signal);
     } finally {
-      queued -= 1;
-      tellIfEmpty();
+      queuedReplacements -= 1;
+      notifyIfEmpty();
     }
   }
 
@@ -108,21 +108,21 @@ export function createSlot({ openings, closings, onEmpty }: SlotParts): Slot {
     get connection() {
       return connection;
     },
-    get opening() {
-      return opening !== undefined;
+    get isOpening() {
+      return pending !== undefined;
     },
-    lease(work, signal, forceNew) {
-      if (forceNew) return replace(work, signal);
+    lease(task, signal, forceNew) {
+      if (forceNew) return replace(task, signal);
       if (connection) {
         connection.borrow();
         return Promise.resolve(connection);
       }
-      return (opening ?? begin(work)).join(signal);
+      return (pending ?? startPending(task)).join(signal);
     },
-    settled: () => opening?.settled ?? Promise.resolve(),
+    whenSettled: () => pending?.settled ?? Promise.resolve(),
     retire() {
-      retired = true;
-      opening?.abandon();
+      isRetired = true;
+      pending?.abandon();
       return connection?.retire() ?? Promise.resolve();
     },
   };

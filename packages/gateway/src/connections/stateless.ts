@@ -19,7 +19,7 @@ export function isStateless(target: UpstreamTarget, claims: ServerClaims): boole
  * The conversation as all users may have it. What a server tells the one who came first, by way of instructions, may be
  * meant for that user or be made up by them: it is nobody else's.
  */
-export function forEverybody(upstream: Upstream): Upstream {
+export function withoutInstructions(upstream: Upstream): Upstream {
   const { claims } = upstream;
   return claims.instructions === undefined
     ? upstream

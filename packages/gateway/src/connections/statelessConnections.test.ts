@@ -7,11 +7,11 @@ const users = (count: number) => Array.from({ length: count }, (_, i) => holder(
 describe('servers that keep no session', () => {
   test('one opening serves all users, at once and later', async () => {
     const rig = connectionsRig();
-    const asked = users(100).map((user) => rig.user(userServer(), user));
+    const pendingLeases = users(100).map((user) => rig.user(userServer(), user));
     await turn();
     expect(rig.openings).toHaveLength(1);
     const upstream = rig.openings[0]!.land('modern');
-    for (const lease of await Promise.all(asked)) {
+    for (const lease of await Promise.all(pendingLeases)) {
       expect(lease.upstream).toBe(upstream);
       lease.release();
     }
@@ -26,8 +26,8 @@ describe('servers that keep no session', () => {
     rig.answer = (opening) => void opening.land('modern');
     const call = await rig.user(userServer(), holder('ann'));
     call.release(new UpstreamError('ended'));
-    await rig.manager.dropPrincipal('ann');
-    await rig.manager.dropHolder('own', 'ann');
+    await rig.manager.dropForPrincipal('ann');
+    await rig.manager.dropForServer('own', 'ann');
     expect((await rig.user(userServer(), holder('bob'))).upstream).toBe(call.upstream);
     expect(rig.upstreams[0]!.closed).toBe(0);
   });
@@ -40,11 +40,11 @@ describe('servers that keep no session', () => {
     // Nobody waits long for somebody else's opening.
     await rig.clock.advance(2_000);
     expect(rig.openings).toHaveLength(2);
-    const kept = rig.openings[1]!.land('modern');
-    expect((await second).upstream).toBe(kept);
+    const retained = rig.openings[1]!.land('modern');
+    expect((await second).upstream).toBe(retained);
     const surplus = rig.openings[0]!.land('modern');
-    expect((await first).upstream).toBe(kept);
-    expect([kept.closed, surplus.closed]).toEqual([0, 1]);
+    expect((await first).upstream).toBe(retained);
+    expect([retained.closed, surplus.closed]).toEqual([0, 1]);
   });
 
   test('another address, tier, proxy or revision has its own', async () => {
@@ -82,10 +82,10 @@ describe('servers that keep no session', () => {
 
   test('what the server told whoever came first is told to nobody', async () => {
     const rig = connectionsRig();
-    const asked = [holder('ann'), holder('bob')].map((who) => rig.user(userServer(), who));
+    const pendingLeases = [holder('ann'), holder('bob')].map((who) => rig.user(userServer(), who));
     await turn();
     const upstream = rig.openings[0]!.land('modern', { instructions: 'Ann’s key is k1', name: 'same' });
-    const [ann, bob] = await Promise.all(asked);
+    const [ann, bob] = await Promise.all(pendingLeases);
     expect(bob!.upstream).toBe(ann!.upstream);
     expect(ann!.upstream.claims).toEqual({ ...upstream.claims, instructions: undefined });
     // A session of one's own may say what it likes to its user.
@@ -98,14 +98,14 @@ describe('servers that keep no session', () => {
 
   test('after one user found sessions, each opens their own', async () => {
     const rig = connectionsRig();
-    const asked = users(5).map((user) => rig.user(userServer(), user));
+    const pendingLeases = users(5).map((user) => rig.user(userServer(), user));
     await turn();
     expect(rig.openings).toHaveLength(1);
     rig.openings[0]!.land('legacy');
     await turn();
     expect(rig.openings).toHaveLength(5);
     for (const opening of rig.openings.slice(1)) opening.land('legacy');
-    const leases = await Promise.all(asked);
+    const leases = await Promise.all(pendingLeases);
     expect(new Set(leases.map(({ upstream }) => upstream)).size).toBe(5);
     // From now on nobody waits for another.
     const more = [rig.user(userServer(), holder('x')), rig.user(userServer(), holder('y'))];
@@ -131,14 +131,14 @@ describe('servers that keep no session', () => {
     rig.answer = (opening) => void opening.land('modern');
     (await rig.user(userServer(), holder('ann'))).release();
     rig.answer = (opening) => void opening.land('legacy');
-    const anew = await rig.user(userServer(), holder('ann'), { forceNew: true });
-    expect(anew.upstream).toBe(rig.upstreams[1]);
+    const fresh = await rig.user(userServer(), holder('ann'), { forceNew: true });
+    expect(fresh.upstream).toBe(rig.upstreams[1]);
     expect(rig.upstreams[0]!.closed).toBe(1);
-    expect((await rig.user(userServer(), holder('bob'))).upstream).not.toBe(anew.upstream);
+    expect((await rig.user(userServer(), holder('bob'))).upstream).not.toBe(fresh.upstream);
   });
 
   test('idle ones close, and the number is capped', async () => {
-    const rig = connectionsRig({ total: 3 });
+    const rig = connectionsRig({ maxTotal: 3 });
     rig.answer = (opening) => void opening.land('modern');
     const at = (path: string) => holder('ann', { target: remote(`https://one.example/${path}`) });
     const held = await rig.user(userServer(), at('0'));
@@ -154,7 +154,7 @@ describe('servers that keep no session', () => {
   });
 
   test('with all in use a further one serves its caller alone', async () => {
-    const rig = connectionsRig({ total: 2 });
+    const rig = connectionsRig({ maxTotal: 2 });
     rig.answer = (opening) => void opening.land('modern');
     const at = (path: string) => holder('ann', { target: remote(`https://one.example/${path}`) });
     const held = [await rig.user(userServer(), at('0')), await rig.user(userServer(), at('1'))];

@@ -1,12 +1,12 @@
 import type { RemoteTarget } from '../upstream/target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { UserServer } from '../registry/server.ts';
-import { leastRecentlyUsed } from './capacity.ts';
+import { findLeastRecentlyUsed } from './capacity.ts';
 import type { Connection } from './connection.ts';
 import type { PoolParts } from './poolParts.ts';
-import { serverKey } from './serverKey.ts';
-import type { Adopted } from './slot.ts';
-import { forEverybody } from './stateless.ts';
+import { tenantServerKey } from './connectionKeys.ts';
+import type { AdoptResult } from './slot.ts';
+import { withoutInstructions } from './stateless.ts';
 
 /** One for all users of a server that keeps no session. A user who is idle costs nothing here. */
 export interface StatelessConnections {
@@ -16,10 +16,10 @@ export interface StatelessConnections {
     key: string,
     server: UserServer,
     upstream: Upstream,
-    how: { readonly replace: boolean; readonly keep: boolean },
-  ): Adopted;
+    options: { readonly shouldReplace: boolean; readonly shouldCache: boolean },
+  ): AdoptResult;
   has(server: UserServer): boolean;
-  all(): Iterable<{ readonly server: UserServer; readonly connection: Connection }>;
+  list(): Iterable<{ readonly server: UserServer; readonly connection: Connection }>;
   retireOutdated(): void;
   sweep(): void;
   readonly size: number;
@@ -32,56 +32,56 @@ export function statelessKey(server: UserServer, target: RemoteTarget): string {
 }
 
 export function createStatelessConnections(
-  parts: Pick<PoolParts, 'clock' | 'limits' | 'closings' | 'connections' | 'current'>,
+  parts: Pick<PoolParts, 'clock' | 'limits' | 'closeTracker' | 'connections' | 'activeRevisions'>,
 ): StatelessConnections {
-  const { clock, limits, closings, connections, current } = parts;
+  const { clock, limits, closeTracker, connections, activeRevisions } = parts;
   const entries = new Map<string, { readonly server: UserServer; readonly connection: Connection }>();
 
   /** An address may hold a user's value, so there may be many. False when all are in use. */
-  function makeRoom(): boolean {
-    if (entries.size < limits.total) return true;
-    const oldest = leastRecentlyUsed([...entries.values()].map(({ connection }) => connection));
+  function evictIfFull(): boolean {
+    if (entries.size < limits.maxTotal) return true;
+    const oldest = findLeastRecentlyUsed([...entries.values()].map(({ connection }) => connection));
     void oldest?.retire();
     return oldest !== undefined;
   }
 
   return {
     find: (key) => entries.get(key)?.connection,
-    adopt(key, server, upstream, { replace, keep }) {
-      const known = entries.get(key)?.connection;
-      if (known && !replace) {
-        void closings.close(upstream);
-        return { connection: known, kept: 'elsewhere' };
+    adopt(key, server, upstream, { shouldReplace, shouldCache }) {
+      const existing = entries.get(key)?.connection;
+      if (existing && !shouldReplace) {
+        void closeTracker.close(upstream);
+        return { connection: existing, cachedIn: 'stateless_pool' };
       }
-      const connection = connections.add(forEverybody(upstream), {
-        onRetired(gone) {
-          if (entries.get(key)?.connection === gone) entries.delete(key);
+      const connection = connections.add(withoutInstructions(upstream), {
+        onRetired(retired) {
+          if (entries.get(key)?.connection === retired) entries.delete(key);
         },
       });
-      if (connection.retired || !keep || !(known ?? makeRoom())) {
-        return { connection, kept: 'nowhere' };
+      if (connection.isRetired || !shouldCache || !(existing ?? evictIfFull())) {
+        return { connection, cachedIn: 'none' };
       }
       entries.set(key, { server, connection });
-      void known?.retire();
-      return { connection, kept: 'elsewhere' };
+      void existing?.retire();
+      return { connection, cachedIn: 'stateless_pool' };
     },
     has(server) {
-      const wanted = serverKey(server);
-      for (const { server: kept } of entries.values()) {
-        if (kept.revision === server.revision && serverKey(kept) === wanted) return true;
+      const key = tenantServerKey(server);
+      for (const { server: cached } of entries.values()) {
+        if (cached.revision === server.revision && tenantServerKey(cached) === key) return true;
       }
       return false;
     },
-    all: () => entries.values(),
+    list: () => entries.values(),
     retireOutdated() {
       for (const { server, connection } of entries.values()) {
-        if (!current.holds(server)) void connection.retire();
+        if (!activeRevisions.isActive(server)) void connection.retire();
       }
     },
     sweep() {
-      const old = clock.now() - limits.idleMs;
+      const cutoff = clock.now() - limits.idleTimeoutMs;
       for (const { connection } of entries.values()) {
-        if (connection.borrowers === 0 && connection.usedAt <= old) void connection.retire();
+        if (connection.borrowerCount === 0 && connection.lastUsedAt <= cutoff) void connection.retire();
       }
     },
     get size() {

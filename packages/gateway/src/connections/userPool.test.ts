@@ -22,23 +22,23 @@ describe('the user pool', () => {
   test('names that a concatenated key would mix up stay apart', async () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
-    const asked = [
+    const pendingLeases = [
       rig.user(userServer('a'), holder('b","c', { binding: 'd' })),
       rig.user(userServer('a'), holder('b', { binding: 'c","d' })),
       rig.user(userServer('a","b'), holder('c', { binding: 'd' })),
       rig.user({ ...userServer('a'), tenant: 'other' }, holder('b', { binding: 'c","d' })),
     ];
-    const leases = await Promise.all(asked);
+    const leases = await Promise.all(pendingLeases);
     expect(new Set(leases.map(({ upstream }) => upstream)).size).toBe(4);
   });
 
   test("calls of one user at once share that user's session", async () => {
     const rig = connectionsRig();
-    const asked = Array.from({ length: 5 }, () => rig.user(userServer(), holder('ann')));
+    const pendingLeases = Array.from({ length: 5 }, () => rig.user(userServer(), holder('ann')));
     await turn();
     expect(rig.openings).toHaveLength(1);
     const upstream = rig.openings[0]!.land('legacy');
-    for (const lease of await Promise.all(asked)) expect(lease.upstream).toBe(upstream);
+    for (const lease of await Promise.all(pendingLeases)) expect(lease.upstream).toBe(upstream);
   });
 
   test('a new grant never meets the session of the old one', async () => {
@@ -133,7 +133,7 @@ describe('the user pool', () => {
     const rig = connectionsRig();
     rig.answer = (opening) => void opening.land('legacy');
     const server = userServer('body', '1', { requestScoped: true });
-    const [one, two] = [holder('ann', { request: 'r1' }), holder('ann', { request: 'r2' })];
+    const [one, two] = [holder('ann', { requestKey: 'r1' }), holder('ann', { requestKey: 'r2' })];
     const [first, same, other] = await Promise.all([
       rig.user(server, one),
       rig.user(server, one),
@@ -160,7 +160,7 @@ describe('the user pool', () => {
     const leases = [
       await rig.user(server, holder('ann')),
       await rig.user(server, holder('ann')),
-      await rig.user(server, holder('ann', { request: '1' })),
+      await rig.user(server, holder('ann', { requestKey: '1' })),
     ];
     expect(new Set(leases.map(({ upstream }) => upstream)).size).toBe(3);
     for (const lease of leases) lease.release();
@@ -171,10 +171,10 @@ describe('the user pool', () => {
     const rig = connectionsRig();
     const server = userServer('body', '1', { requestScoped: true });
     const ending = new AbortController();
-    const asked = rig.user(server, holder('ann', { request: 'r1' }), { signal: ending.signal });
+    const pendingLease = rig.user(server, holder('ann', { requestKey: 'r1' }), { signal: ending.signal });
     await turn();
     ending.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(pendingLease).rejects.toThrow();
     const late = rig.openings[0]!.land('legacy');
     await turn();
     expect(late.closed).toBe(1);
@@ -187,10 +187,10 @@ describe('the user pool', () => {
     (await rig.user(userServer('one'), holder('ann'))).release();
     (await rig.user(userServer('two'), holder('ann'))).release();
     const call = await rig.user(userServer('one'), holder('bob'));
-    await rig.manager.dropHolder('one', 'ann');
+    await rig.manager.dropForServer('one', 'ann');
     expect(rig.upstreams.map(({ closed }) => closed)).toEqual([1, 0, 0]);
     // It does not wait for a call under way, and does not cut it.
-    await rig.manager.dropHolder('one', 'bob');
+    await rig.manager.dropForServer('one', 'bob');
     expect(rig.upstreams[2]!.closed).toBe(0);
     call.release();
     expect(rig.upstreams[2]!.closed).toBe(1);
@@ -202,7 +202,7 @@ describe('the user pool', () => {
     for (const server of ['one', 'two']) {
       for (const who of ['ann', 'bob']) (await rig.user(userServer(server), holder(who))).release();
     }
-    await rig.manager.dropPrincipal('ann');
+    await rig.manager.dropForPrincipal('ann');
     expect(rig.upstreams.map(({ closed, owner }) => [owner, closed])).toEqual([
       ['ann', 1],
       ['bob', 0],
@@ -216,7 +216,7 @@ describe('the user pool', () => {
     const rig = connectionsRig();
     const waited = rig.user(userServer(), holder('ann'));
     await turn();
-    await rig.manager.dropPrincipal('ann');
+    await rig.manager.dropForPrincipal('ann');
     const late = rig.openings[0]!.land('legacy');
     (await waited).release();
     expect(late.closed).toBe(1);

@@ -1,15 +1,15 @@
 import { abortReason } from '@behalf/kernel';
 import type { UserServer } from '../registry/server.ts';
-import { createCapacity, type Place } from './capacity.ts';
+import { createConnectionCapacity, type ConnectionPermit } from './capacity.ts';
 import type { Connection } from './connection.ts';
-import type { Passage } from './gate.ts';
-import type { Holder } from './holder.ts';
+import type { ConnectionRequest } from './breakerGuard.ts';
+import type { ConnectionHolder } from './connectionHolder.ts';
 import type { LeaseOptions, UserPool } from './lease.ts';
-import { leaseOf } from './leaseOf.ts';
+import { createLease } from './createLease.ts';
 import type { PoolParts, PoolState } from './poolParts.ts';
-import { createScouts } from './scouts.ts';
-import { serverKey } from './serverKey.ts';
-import type { SlotWork } from './slot.ts';
+import { createSessionModeProbe } from './sessionModeProbe.ts';
+import { tenantServerKey } from './connectionKeys.ts';
+import type { SlotTask } from './slot.ts';
 import { canBeStateless, isStateless } from './stateless.ts';
 import { createStatelessConnections, statelessKey } from './statelessConnections.ts';
 import { createUserSlots } from './userSlots.ts';
@@ -17,170 +17,200 @@ import { createUserSlots } from './userSlots.ts';
 export interface UserConnections extends UserPool {
   retireOutdated(): void;
   sweep(): void;
-  dropHolder(serverId: string, principal: string): Promise<void>;
-  dropPrincipal(principal: string): Promise<void>;
+  dropForServer(serverId: string, principal: string): Promise<void>;
+  dropForPrincipal(principal: string): Promise<void>;
   state(server: UserServer, principal: string): PoolState;
   /** What single users have open, and how many requests use each. */
-  own(): Iterable<{ readonly server: UserServer; readonly principal: string; readonly borrowers: number }>;
+  listOwn(): Iterable<{
+    readonly server: UserServer;
+    readonly principal: string;
+    readonly borrowerCount: number;
+  }>;
   /** What is open and keeps no session. */
-  stateless(): Iterable<{ readonly server: UserServer; readonly borrowers: number }>;
+  listStateless(): Iterable<{ readonly server: UserServer; readonly borrowerCount: number }>;
   /** Sessions of users' own. */
   readonly size: number;
   readonly statelessSize: number;
 }
 
 /** Where a caller's connection may be found. */
-interface Keys {
+interface ConnectionKeys {
   /** Undefined when the server cannot be one that keeps no session. */
-  readonly everybody: string | undefined;
-  readonly own: string;
+  readonly sharedKey: string | undefined;
+  readonly ownKey: string;
 }
 
 export function createUserPool(parts: PoolParts): UserConnections {
-  const { clock, limits, gate, attempt, openings, closings, connections, current } = parts;
-  const capacity = createCapacity(limits);
-  const scouts = createScouts(clock, limits);
-  const stateless = createStatelessConnections(parts);
-  const slots = createUserSlots({ openings, closings });
+  const {
+    clock,
+    limits,
+    breakerGuard,
+    openAndRecord,
+    pendingConnections,
+    closeTracker,
+    connections,
+    activeRevisions,
+  } = parts;
+  const capacity = createConnectionCapacity(limits);
+  const sessionModeProbe = createSessionModeProbe(clock, limits);
+  const statelessPool = createStatelessConnections(parts);
+  const slots = createUserSlots({ pendingConnections, closeTracker });
 
-  let nameless = 0;
+  let unnamedRequests = 0;
 
-  function keysOf(server: UserServer, holder: Holder): Keys {
+  function resolveKeys(server: UserServer, holder: ConnectionHolder): ConnectionKeys {
     const { target, principal, binding } = holder;
     // Without a request to belong to, a connection serves one lease alone. A number meets no request's name.
-    const request = server.requestScoped ? (holder.request ?? (nameless += 1)) : null;
+    const requestKey = server.requestScoped ? (holder.requestKey ?? (unnamedRequests += 1)) : null;
     return {
-      everybody: canBeStateless(target) ? statelessKey(server, target) : undefined,
+      sharedKey: canBeStateless(target) ? statelessKey(server, target) : undefined,
       // The principal is in it even where users share a binding, as with a stored server's static key: a session may
       // hold what its user did. Revision and binding are in it, so that no old definition or grant is found.
-      own: JSON.stringify([server.tenant, server.id, server.revision, principal, binding, request]),
+      ownKey: JSON.stringify([server.tenant, server.id, server.revision, principal, binding, requestKey]),
     };
   }
 
-  function borrowWarm({ everybody, own }: Keys): Connection | undefined {
+  function borrowExisting({ sharedKey, ownKey }: ConnectionKeys): Connection | undefined {
     const connection =
-      (everybody === undefined ? undefined : stateless.find(everybody)) ?? slots.find(own)?.connection;
+      (sharedKey === undefined ? undefined : statelessPool.find(sharedKey)) ?? slots.find(ownKey)?.connection;
     connection?.borrow();
     return connection;
   }
 
-  async function borrowCold(keys: Keys, passage: UserPassage, options: LeaseOptions): Promise<Connection> {
-    const { server, holder } = passage;
+  async function openAndBorrow(
+    keys: ConnectionKeys,
+    request: UserConnectionRequest,
+    options: LeaseOptions,
+  ): Promise<Connection> {
+    const { server, holder } = request;
     const { signal, forceNew = false } = options;
-    const { everybody, own } = keys;
-    if (!forceNew && everybody !== undefined && scouts.isOut(everybody) && !slots.find(own)) {
-      await scouts.wait(everybody, signal);
-      const found = borrowWarm(keys);
+    const { sharedKey, ownKey } = keys;
+    if (
+      !forceNew &&
+      sharedKey !== undefined &&
+      sessionModeProbe.isRunning(sharedKey) &&
+      !slots.find(ownKey)
+    ) {
+      await sessionModeProbe.waitForResult(sharedKey, signal);
+      const found = borrowExisting(keys);
       if (found) return found;
     }
-    const slot = slots.obtain(own, server, holder.principal);
-    return slot.lease(workFor(passage, everybody, options), signal, forceNew);
+    const slot = slots.getOrCreate(ownKey, server, holder.principal);
+    return slot.lease(createSlotTask(request, sharedKey, options), signal, forceNew);
   }
 
-  const whenSettled = async ({ own }: Keys) => slots.find(own)?.settled();
+  const waitForPending = async ({ ownKey }: ConnectionKeys) => slots.find(ownKey)?.whenSettled();
 
-  function workFor(passage: UserPassage, everybody: string | undefined, options: LeaseOptions): SlotWork {
-    const { server, target, holder } = passage;
+  function createSlotTask(
+    request: UserConnectionRequest,
+    sharedKey: string | undefined,
+    options: LeaseOptions,
+  ): SlotTask {
+    const { server, target, holder } = request;
     const { forceNew = false } = options;
-    const stillHolds = current.follow(server);
-    let place: Place | undefined;
-    let reportBack: () => void = () => undefined;
+    const isStillValid = activeRevisions.trackValidity(server);
+    let capacityPermit: ConnectionPermit | undefined;
+    let finishProbe: () => void = () => undefined;
     return {
-      begin() {
-        place = capacity.take(holder.principal);
-        if (everybody !== undefined) reportBack = scouts.send(everybody);
+      beforeOpen() {
+        capacityPermit = capacity.acquire(holder.principal);
+        if (sharedKey !== undefined) finishProbe = sessionModeProbe.start(sharedKey);
       },
-      open: (signal) => attempt(passage, signal),
+      open: (signal) => openAndRecord(request, signal),
       adopt(upstream, onRetired) {
-        if (everybody !== undefined) {
+        if (sharedKey !== undefined) {
           if (isStateless(target, upstream.claims)) {
-            return stateless.adopt(everybody, server, upstream, { replace: forceNew, keep: stillHolds() });
+            return statelessPool.adopt(sharedKey, server, upstream, {
+              shouldReplace: forceNew,
+              shouldCache: isStillValid(),
+            });
           }
-          scouts.keepsSessions(everybody);
+          sessionModeProbe.markSessionBased(sharedKey);
           // It kept none before: what everybody had is of no use any more.
-          void stateless.find(everybody)?.retire();
+          void statelessPool.find(sharedKey)?.retire();
         }
-        const taken = place;
-        place = undefined;
+        const heldPermit = capacityPermit;
+        capacityPermit = undefined;
         const connection = connections.add(upstream, {
           onRetired,
-          onClosed: () => taken?.free(),
-          once: server.requestScoped,
+          onClosed: () => heldPermit?.release(),
+          isSingleUse: server.requestScoped,
         });
-        taken?.fill(connection);
-        return { connection, kept: stillHolds() ? 'here' : 'nowhere' };
+        heldPermit?.attach(connection);
+        return { connection, cachedIn: isStillValid() ? 'slot' : 'none' };
       },
-      ended() {
-        place?.free();
-        reportBack();
+      onSettled() {
+        capacityPermit?.release();
+        finishProbe();
       },
     };
   }
 
   return {
-    check(server, holder) {
-      gate.check({ server, target: holder.target, holder });
+    checkBreaker(server, holder) {
+      breakerGuard.check({ server, target: holder.target, holder });
     },
     async lease(server, holder, options) {
       const { signal, forceNew = false, explicit = false } = options;
       if (signal.aborted) throw abortReason(signal);
-      openings.assertAllowed();
-      const passage = { server, target: holder.target, holder };
-      const pass = gate.enter(passage, explicit);
-      const keys = keysOf(server, holder);
+      pendingConnections.assertNotClosed();
+      const request = { server, target: holder.target, holder };
+      const permit = breakerGuard.admit(request, explicit);
+      const keys = resolveKeys(server, holder);
       try {
-        const warm = forceNew ? undefined : borrowWarm(keys);
-        const connection = warm ?? (await borrowCold(keys, passage, options));
-        return leaseOf(connection, { passage, pass, gate, signal });
+        const existing = forceNew ? undefined : borrowExisting(keys);
+        const connection = existing ?? (await openAndBorrow(keys, request, options));
+        return createLease(connection, { request, permit, breakerGuard, signal });
       } catch (error) {
         // The opening goes on without this caller, and until it ends it is the one probe.
-        if (pass) void whenSettled(keys).then(() => gate.leave(passage, pass));
+        if (permit) void waitForPending(keys).then(() => breakerGuard.release(request, permit));
         throw error;
       }
     },
     retireOutdated() {
-      void slots.retire([...slots.all()].filter(({ server }) => !current.holds(server)));
-      stateless.retireOutdated();
+      void slots.retire([...slots.list()].filter(({ server }) => !activeRevisions.isActive(server)));
+      statelessPool.retireOutdated();
     },
     sweep() {
-      const old = clock.now() - limits.idleMs;
-      for (const { slot } of slots.all()) {
+      const cutoff = clock.now() - limits.idleTimeoutMs;
+      for (const { slot } of slots.list()) {
         const { connection } = slot;
-        if (connection?.borrowers === 0 && connection.usedAt <= old) void connection.retire();
+        if (connection?.borrowerCount === 0 && connection.lastUsedAt <= cutoff) void connection.retire();
       }
-      stateless.sweep();
+      statelessPool.sweep();
     },
-    dropHolder: (serverId, principal) =>
-      slots.retire(slots.of(principal).filter(({ server }) => server.id === serverId)),
-    dropPrincipal: (principal) => slots.retire(slots.of(principal)),
+    dropForServer: (serverId, principal) =>
+      slots.retire(slots.findByPrincipal(principal).filter(({ server }) => server.id === serverId)),
+    dropForPrincipal: (principal) => slots.retire(slots.findByPrincipal(principal)),
     state(server, principal) {
-      if (stateless.has(server)) return 'connected';
-      const name = serverKey(server);
-      const own = slots
-        .of(principal)
-        .filter((slot) => serverKey(slot.server) === name && slot.server.revision === server.revision);
-      if (own.some(({ slot }) => slot.connection)) return 'connected';
-      return own.length > 0 ? 'connecting' : undefined;
+      if (statelessPool.has(server)) return 'connected';
+      const key = tenantServerKey(server);
+      const matching = slots
+        .findByPrincipal(principal)
+        .filter((slot) => tenantServerKey(slot.server) === key && slot.server.revision === server.revision);
+      if (matching.some(({ slot }) => slot.connection)) return 'connected';
+      return matching.length > 0 ? 'connecting' : undefined;
     },
-    *own() {
-      for (const { server, principal, slot } of slots.all()) {
+    *listOwn() {
+      for (const { server, principal, slot } of slots.list()) {
         const { connection } = slot;
-        if (connection) yield { server, principal, borrowers: connection.borrowers };
+        if (connection) yield { server, principal, borrowerCount: connection.borrowerCount };
       }
     },
-    *stateless() {
-      for (const { server, connection } of stateless.all()) yield { server, borrowers: connection.borrowers };
+    *listStateless() {
+      for (const { server, connection } of statelessPool.list())
+        yield { server, borrowerCount: connection.borrowerCount };
     },
     get size() {
-      return capacity.filled;
+      return capacity.connectedCount;
     },
     get statelessSize() {
-      return stateless.size;
+      return statelessPool.size;
     },
   };
 }
 
-interface UserPassage extends Passage {
+interface UserConnectionRequest extends ConnectionRequest {
   readonly server: UserServer;
-  readonly holder: Holder;
+  readonly holder: ConnectionHolder;
 }

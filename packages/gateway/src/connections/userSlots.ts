@@ -1,5 +1,5 @@
 import type { UserServer } from '../registry/server.ts';
-import { serverKey } from './serverKey.ts';
+import { tenantServerKey } from './connectionKeys.ts';
 import { createSlot, type Slot, type SlotParts } from './slot.ts';
 
 export interface UserSlot {
@@ -13,49 +13,51 @@ export interface UserSlot {
 export interface UserSlots {
   find(key: string): Slot | undefined;
   /** The place with this key. The principal's other places at this server are given up: their binding is an old one. */
-  obtain(key: string, server: UserServer, principal: string): Slot;
+  getOrCreate(key: string, server: UserServer, principal: string): Slot;
   /** Gives up places; resolves when what nobody uses is closed. */
-  retire(which: readonly UserSlot[]): Promise<void>;
-  of(principal: string): readonly UserSlot[];
-  all(): Iterable<UserSlot>;
+  retire(entries: readonly UserSlot[]): Promise<void>;
+  findByPrincipal(principal: string): readonly UserSlot[];
+  list(): Iterable<UserSlot>;
 }
 
-export function createUserSlots(parts: Pick<SlotParts, 'openings' | 'closings'>): UserSlots {
+export function createUserSlots(parts: Pick<SlotParts, 'pendingConnections' | 'closeTracker'>): UserSlots {
   const byKey = new Map<string, UserSlot>();
   const byPrincipal = new Map<string, Set<UserSlot>>();
 
-  function forget(gone: UserSlot): void {
-    if (byKey.get(gone.key) !== gone) return;
-    byKey.delete(gone.key);
-    const own = byPrincipal.get(gone.principal);
-    own?.delete(gone);
-    if (own?.size === 0) byPrincipal.delete(gone.principal);
+  function remove(entry: UserSlot): void {
+    if (byKey.get(entry.key) !== entry) return;
+    byKey.delete(entry.key);
+    const ofPrincipal = byPrincipal.get(entry.principal);
+    ofPrincipal?.delete(entry);
+    if (ofPrincipal?.size === 0) byPrincipal.delete(entry.principal);
   }
 
-  const of = (principal: string) => [...(byPrincipal.get(principal) ?? [])];
+  const findByPrincipal = (principal: string) => [...(byPrincipal.get(principal) ?? [])];
 
-  async function retire(which: readonly UserSlot[]): Promise<void> {
-    which.forEach(forget);
-    await Promise.all(which.map(({ slot }) => slot.retire()));
+  async function retire(entries: readonly UserSlot[]): Promise<void> {
+    entries.forEach(remove);
+    await Promise.all(entries.map(({ slot }) => slot.retire()));
   }
 
   return {
     find: (key) => byKey.get(key)?.slot,
-    obtain(key, server, principal) {
-      const known = byKey.get(key);
-      if (known) return known.slot;
+    getOrCreate(key, server, principal) {
+      const existing = byKey.get(key);
+      if (existing) return existing.slot;
       if (!server.requestScoped) {
-        const name = serverKey(server);
-        void retire(of(principal).filter((other) => serverKey(other.server) === name));
+        const targetServer = tenantServerKey(server);
+        void retire(
+          findByPrincipal(principal).filter((other) => tenantServerKey(other.server) === targetServer),
+        );
       }
-      const slot = createSlot({ ...parts, onEmpty: () => forget(entry) });
+      const slot = createSlot({ ...parts, onEmpty: () => remove(entry) });
       const entry: UserSlot = { key, server, principal, slot };
       byKey.set(key, entry);
       byPrincipal.set(principal, (byPrincipal.get(principal) ?? new Set()).add(entry));
       return slot;
     },
     retire,
-    of,
-    all: () => byKey.values(),
+    findByPrincipal,
+    list: () => byKey.values(),
   };
 }

@@ -43,8 +43,8 @@ export function createAppTokens(vault: Pick<CredentialVault, 'peek' | 'token' | 
         token,
         // A call that is refused renews; what merely keeps a connection alive asks for what there is.
         renew: () => Promise.resolve(false),
-        isRenewed: () => false,
-        shown: () => [vault.peek(key)?.accessToken].filter((text) => text !== undefined),
+        hasRenewed: () => false,
+        presentedTokens: () => [vault.peek(key)?.accessToken].filter((text) => text !== undefined),
       });
     },
   };

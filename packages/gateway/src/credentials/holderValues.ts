@@ -1,6 +1,6 @@
 import type { TemplateValues } from '@behalf/settings';
 import type { UserStore } from '../ports/index.ts';
-import { principalOf } from '../principal/principal.ts';
+import { toPrincipal } from '../principal/principal.ts';
 import { declaredVariables } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { userIdOfHolder } from './credentialHolder.ts';
@@ -29,6 +29,6 @@ export async function readHolderValues(
   const declared = declaredVariables(server.settings).filter((name) => Object.hasOwn(values, name));
   return {
     userVar: Object.fromEntries(declared.map((name) => [name, values[name] ?? ''])),
-    user: userFieldsOf(principalOf(account, { via: 'session', session: '' })),
+    user: userFieldsOf(toPrincipal(account, { via: 'session', session: '' })),
   };
 }

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { CredentialKey } from '../ports/index.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { UserServer } from '../registry/server.ts';
-import type { Bearer, Token } from '../upstream/target.ts';
+import type { Bearer, WireToken } from '../upstream/target.ts';
 import type { Challenge } from '../upstream/upstreamError.ts';
 import type { CredentialSelector } from './credentialSelector.ts';
 import { credentialHolder } from './credentialHolder.ts';
@@ -138,7 +138,7 @@ export function createVaultBearer(
     presentedTokens.add(token.accessToken);
   }
 
-  function presentToken(token: VaultToken): Token {
+  function presentToken(token: VaultToken): WireToken {
     setPresented(token);
     // A login meanwhile is another grant: its token is not for a connection that was opened with the one before.
     if (isReplaced) throw new SignInRequired('revoked', { credentialId: token.id });
@@ -166,10 +166,10 @@ export function createVaultBearer(
       setPresented(token);
       return true;
     },
-    isRenewed: () => budget.isRenewed,
-    isReplaced: () => isReplaced,
-    shown: () => [...presentedTokens],
-    widen: (challenge) => toStepUpError(presented, challenge, [...presentedTokens]),
+    hasRenewed: () => budget.isRenewed,
+    isSuperseded: () => isReplaced,
+    presentedTokens: () => [...presentedTokens],
+    toScopeError: (challenge) => toStepUpError(presented, challenge, [...presentedTokens]),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Token } from '../upstream/target.ts';
+import type { WireToken } from '../upstream/target.ts';
 import type { Prover } from './dpop/dpop.ts';
 
 /** An access token, and what proves the key it is bound to, where it is. */
@@ -8,11 +8,11 @@ export interface TokenWithProver {
 }
 
 /** As it is presented: one that is bound to a key is never a mere text. */
-export function toWireToken({ accessToken, prover }: TokenWithProver): Token {
+export function toWireToken({ accessToken, prover }: TokenWithProver): WireToken {
   if (!prover) return accessToken;
   return {
     text: accessToken,
-    proof: (method, url) => prover.createProof(method, url, accessToken),
-    heard: (url, nonce, sent) => prover.recordNonce(url, nonce, sent),
+    createProof: (method, url) => prover.createProof(method, url, accessToken),
+    recordNonce: (url, nonce, sent) => prover.recordNonce(url, nonce, sent),
   };
 }

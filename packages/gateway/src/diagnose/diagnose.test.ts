@@ -133,9 +133,9 @@ describe('a diagnosis', () => {
     const bearer: Bearer = {
       token: () => 'token',
       renew: async () => ((renewals += 1), true),
-      isRenewed: () => false,
-      shown: () => [],
-      widen: () => new Error('asks for more'),
+      hasRenewed: () => false,
+      presentedTokens: () => [],
+      toScopeError: () => new Error('asks for more'),
     };
     const { target, binding } = readyFor(rig.server, ada);
     if (target.type === 'stdio') throw new Error('It has no address');

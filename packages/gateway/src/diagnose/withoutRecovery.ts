@@ -21,7 +21,7 @@ function asItIs(bearer: Bearer): Bearer {
     extension: bearer.extension,
     token: () => bearer.token(),
     renew: () => Promise.resolve(false),
-    isRenewed: () => bearer.isRenewed(),
-    shown: () => bearer.shown(),
+    hasRenewed: () => bearer.hasRenewed(),
+    presentedTokens: () => bearer.presentedTokens(),
   };
 }

@@ -2,7 +2,7 @@ import type { DiscoveredTool } from '@behalf/contracts';
 import type { Listed } from '../catalog/listAll.ts';
 import { isMapping } from '../registry/canonical.ts';
 import { mask } from '../toolcall/maskPresented.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 
 const MOST_TOOLS = 500;
 const LONGEST_NAME = 256;
@@ -46,7 +46,7 @@ function textOf(value: unknown, shown: readonly string[], longest: number): stri
 const ANYTHING = { type: 'object' };
 
 function schemaOf(
-  { inputSchema }: Json,
+  { inputSchema }: JsonObject,
   shown: readonly string[],
   largest: number,
 ): { readonly value: Record<string, unknown>; readonly size: number; readonly isOmitted: boolean } {

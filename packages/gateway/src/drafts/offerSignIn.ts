@@ -35,7 +35,7 @@ export async function offerSignIn(
     const flow = await parts.flows.start(server, principal, {
       ...{ returnTo, challenge },
       // A program begins it for its user, who then goes on in a browser: that one is asked.
-      bindsBrowser: principal.by.via === 'session',
+      bindsBrowser: principal.authentication.via === 'session',
     });
     return { view: offered(draft, flow), flow };
   } catch (error) {

@@ -2,7 +2,7 @@ import { systemRandom as random } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
 import type { AuditEvent } from '../audit/audit.ts';
-import { principalOf } from '../principal/principal.ts';
+import { toPrincipal } from '../principal/principal.ts';
 import { createApiKeys } from './apiKeys.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -20,7 +20,7 @@ async function createRig() {
     audit: { record: async (event) => void events.push(event), note: () => undefined, reserve: () => true },
   });
   const user = await accounts.create(ada);
-  const owner = principalOf(user, { via: 'session', session: 's' });
+  const owner = toPrincipal(user, { via: 'session', session: 's' });
   const make = (over = {}) =>
     keys.create(owner, { name: 'laptop', scopes: ['mcp'], expiresInDays: 30, ...over });
   return { ...rig, keys, user, owner, make, events };
@@ -35,7 +35,7 @@ describe('personal API keys', () => {
     expect(known?.caller).toMatchObject({
       kind: 'user',
       userId: user.id,
-      by: { via: 'api_key', key: record.id, scopes: ['mcp', 'servers'] },
+      authentication: { via: 'api_key', key: record.id, scopes: ['mcp', 'servers'] },
     });
     expect(known?.until).toBe(clock.now() + 30 * DAY_MS);
     for (const guess of ['', 'bhf_', `${key}x`, key.slice(0, -1), record.hash]) {

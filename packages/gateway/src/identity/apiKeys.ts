@@ -3,7 +3,7 @@ import type { Clock, Random } from '@behalf/kernel';
 import { actorOf, type Audit } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ApiKeyRecord, ApiKeyStore, ChangeFeed, UserStore } from '../ports/index.ts';
-import { principalOf, type UserPrincipal } from '../principal/principal.ts';
+import { toPrincipal, type UserPrincipal } from '../principal/principal.ts';
 import type { ResolvedCaller } from './callerCache.ts';
 import { hashSecret } from './hashSecret.ts';
 
@@ -89,7 +89,7 @@ export function createApiKeys({ store, users, changes, clock, random, audit }: A
       if (record.lastUsedAt === null || now - record.lastUsedAt >= TOUCH_INTERVAL_MS)
         await store.touch(record.id, now);
       const { id, scopes, expiresAt: until } = record;
-      return { caller: principalOf(user, { via: 'api_key', key: id, scopes, until }), until };
+      return { caller: toPrincipal(user, { via: 'api_key', key: id, scopes, expiresAt: until }), until };
     },
     sweep: () => store.removeExpired(clock.now()),
   };

@@ -2,7 +2,7 @@ import { aUser } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig } from '../../test/identityRig.ts';
 import { STALENESS_MS } from '../ports/index.ts';
-import { principalOf } from '../principal/principal.ts';
+import { toPrincipal } from '../principal/principal.ts';
 import { createCallerCache } from './callerCache.ts';
 import { hashSecret } from './hashSecret.ts';
 
@@ -146,7 +146,7 @@ describe('the cache of callers', () => {
 
   test('nobody is known for longer than what they hold is valid', async () => {
     const { clock, store } = createIdentityRig();
-    const caller = principalOf(aUser(), { via: 'bearer' });
+    const caller = toPrincipal(aUser(), { via: 'bearer' });
     const until = clock.now() + 1_000;
     const cache = createCallerCache({
       read: async () => ({ caller, until }),

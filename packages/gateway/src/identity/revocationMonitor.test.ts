@@ -3,7 +3,7 @@ import { anApiKey, aSession, aUser } from '@behalf/testkit/suites';
 import { systemRandom as random } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { describe, expect, test } from '@jest/globals';
-import { principalOf, type SignedInBy } from '../principal/principal.ts';
+import { toPrincipal, type Authentication } from '../principal/principal.ts';
 import { createRevocationMonitor } from './revocationMonitor.ts';
 
 const USERS = ['ada', 'bob'];
@@ -35,14 +35,14 @@ async function createRig() {
     clock,
   });
   const over: string[] = [];
-  const ways: Record<string, (id: string) => SignedInBy> = {
+  const ways: Record<string, (id: string) => Authentication> = {
     key: (id) => ({ via: 'api_key', key: `key-${id}`, scopes: [] }),
     cookie: (id) => ({ via: 'session', session: `session-${id}` }),
     grant: (id) => ({ via: 'bearer', grant: { session: `session-${id}`, clientId: 'c' } }),
     token: () => ({ via: 'bearer' }),
   };
   const follow = (id: string, way: string) =>
-    watch.subscribe(principalOf(aUser({ id, subject: id }), ways[way]!(id)), () => over.push(`${id} ${way}`));
+    watch.subscribe(toPrincipal(aUser({ id, subject: id }), ways[way]!(id)), () => over.push(`${id} ${way}`));
   const settled = () => eventually('it was asked', () => asked.length > 0).then(() => clock.advance(0));
   const followAll = async () => {
     for (const id of USERS) for (const way of Object.keys(ways)) follow(id, way);

@@ -159,14 +159,14 @@ function createChecks({
     [
       'apiKeys',
       {
-        idOf: ({ by }) => (by.via === 'api_key' ? by.key : undefined),
+        idOf: ({ authentication: by }) => (by.via === 'api_key' ? by.key : undefined),
         findActive: async (ids) => activeAmong(await apiKeys.liveAmong(ids, clock.now())),
       },
     ],
     [
       'sessions',
       {
-        idOf: ({ by }) =>
+        idOf: ({ authentication: by }) =>
           by.via === 'session' ? by.session : by.via === 'bearer' ? by.grant?.session : undefined,
         findActive: async (hashes) => activeAmong(await sessions.openAmong(hashes, clock.now())),
       },
@@ -175,7 +175,7 @@ function createChecks({
       // Of a rotation by the calendar, the key before still counts: nobody is ended for it.
       'signingKeys',
       {
-        idOf: ({ by }) => (by.via === 'bearer' ? by.grant?.key : undefined),
+        idOf: ({ authentication: by }) => (by.via === 'bearer' ? by.grant?.signingKeyId : undefined),
         findActive: async (kids) => activeAmong((await signingKeys?.liveAmong(kids)) ?? []),
       },
     ],

@@ -20,7 +20,7 @@ describe('sessions', () => {
         name: 'Ada',
         issuer: 'local',
         groups: [],
-        by: { via: 'session', session: hash },
+        authentication: { via: 'session', session: hash },
       },
       until: expiresAt,
     });

@@ -9,7 +9,7 @@ import type {
   UserRecord,
   UserStore,
 } from '../ports/index.ts';
-import { principalOf } from '../principal/principal.ts';
+import { toPrincipal } from '../principal/principal.ts';
 import type { ResolvedCaller } from './callerCache.ts';
 import { loginCredentialKey } from './loginCredentialKey.ts';
 import { hashSecret } from './hashSecret.ts';
@@ -138,7 +138,7 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
       // No cookie belongs to what a client was granted, whatever it is called.
       if (session.grant !== null) return null;
       const { hash, groups, expiresAt } = session;
-      return { caller: principalOf(user, { via: 'session', session: hash }, groups), until: expiresAt };
+      return { caller: toPrincipal(user, { via: 'session', session: hash }, groups), until: expiresAt };
     },
     list: (userId) => sessions.list(userId, clock.now()),
     async end(secret) {

@@ -17,7 +17,7 @@ const ada: UserPrincipal = {
   name: 'Ada',
   issuer: 'local',
   groups: [],
-  by: { via: 'session', session: 's' },
+  authentication: { via: 'session', session: 's' },
 };
 const bob: UserPrincipal = { ...ada, userId: 'u-bob' };
 
@@ -126,7 +126,9 @@ describe('approvals', () => {
     for (const other of others)
       expect([other, await one.consume({ ...call, ...other })]).toEqual([other, false]);
     // It goes with the person, not with the session they approved in.
-    expect(await one.consume({ ...call, principal: { ...ada, by: { via: 'bearer' } } })).toBe(true);
+    expect(await one.consume({ ...call, principal: { ...ada, authentication: { via: 'bearer' } } })).toBe(
+      true,
+    );
   });
 
   test('nobody else can decide, and all refusals are alike', async () => {
@@ -148,7 +150,7 @@ describe('approvals', () => {
   test('an API key cannot approve, not even for its owner', async () => {
     const { one } = rig();
     const { id } = await one.request(call);
-    const program: UserPrincipal = { ...ada, by: { via: 'api_key', key: 'k', scopes: ['mcp'] } };
+    const program: UserPrincipal = { ...ada, authentication: { via: 'api_key', key: 'k', scopes: ['mcp'] } };
     expect(await codeOf(one.decide(program, id, true))).toBe('API_KEY_SCOPE');
     expect(await one.consume(call)).toBe(false);
   });

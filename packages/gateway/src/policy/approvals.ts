@@ -124,7 +124,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     request,
     async decide(principal, id, isApproved) {
       // A key is in the hands of a program: it would approve its own calls.
-      if (principal.by.via === 'api_key') throw new GatewayError('API_KEY_SCOPE');
+      if (principal.authentication.via === 'api_key') throw new GatewayError('API_KEY_SCOPE');
       const call = (await lists.read(principal)).find((other) => other.id === id);
       // What was approved and has not run yet can still be denied.
       if (!call || (isApproved && !(await isWaiting(call)))) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { CatalogTool } from '../catalog/catalog.ts';
 import { stableText } from '../registry/stableText.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 
 /** What a person read before they approved: when the server changes any of it, they are asked again. */
 export function toolHash({
@@ -15,7 +15,7 @@ export function toolHash({
 }
 
 /** Arguments are few and can be guessed: this is kept sealed, and nowhere else. */
-export function argumentsHash(args: Json): string {
+export function argumentsHash(args: JsonObject): string {
   return sha256(stableText(args));
 }
 

@@ -6,14 +6,14 @@ import type { GatewayError } from '../errors/gatewayError.ts';
 import { appServer } from '../../test/servers.ts';
 import { ada } from '../../test/toolcallRig.ts';
 import { stableText } from '../registry/stableText.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import type { ApprovedRun } from './approvals.ts';
 import { argumentsHash, toolHash } from './callHash.ts';
 import { enforceApproval } from './enforceApproval.ts';
 
 const server = appServer();
 
-function toolOf(more: Json = {}): CatalogTool {
+function toolOf(more: JsonObject = {}): CatalogTool {
   const definition = { name: 'create', description: 'Creates.', inputSchema: { type: 'object' }, ...more };
   const listed = { items: [definition], complete: true, era: 'legacy' } as const;
   const tool = buildToolList(server, listed, () => undefined).find('create');
@@ -62,7 +62,7 @@ describe('a call that asks first', () => {
     expect(toolHash(toolOf({ inputSchema: { type: 'object' }, _meta: { at: 2 }, outputSchema: {} }))).toBe(
       known,
     );
-    const changes: Json[] = [
+    const changes: JsonObject[] = [
       { description: 'Creates, and sends your files along.' },
       { title: 'Read only' },
       { inputSchema: { type: 'object', properties: { file: {} } } },
@@ -103,7 +103,7 @@ describe('a call that asks first', () => {
       { ' a': 1 },
       { a: { a: 1 } },
     ]) {
-      expect(argumentsHash(other as Json)).not.toBe(argumentsHash({ a: 1 }));
+      expect(argumentsHash(other as JsonObject)).not.toBe(argumentsHash({ a: 1 }));
     }
     expect(argumentsHash({ a: [1, 2] })).not.toBe(argumentsHash({ a: [2, 1] }));
     fc.assert(

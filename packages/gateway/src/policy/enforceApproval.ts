@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Door } from '../toolcall/call.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import type { Approvals } from './approvals.ts';
 import { argumentsHash, toolHash } from './callHash.ts';
 
@@ -16,7 +16,7 @@ export interface AskingCall {
   readonly server: Pick<ServerSnapshot, 'id' | 'revision' | 'name'>;
   /** As the server describes it now, and as it is about to be called. */
   readonly tool: CatalogTool;
-  readonly args: Json;
+  readonly args: JsonObject;
   readonly door: Door;
 }
 

@@ -1,11 +1,11 @@
 import { aUser } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
-import { principalKey, principalOf } from './principal.ts';
+import { principalKey, toPrincipal } from './principal.ts';
 
 describe('the key of a principal', () => {
   test('is one per person, and no two share one', () => {
-    const ada = principalOf(aUser({ id: 'ada', tenant: 'a' }), { via: 'bearer' });
-    const again = principalOf(aUser({ id: 'ada', tenant: 'a' }), { via: 'session', session: 's' });
+    const ada = toPrincipal(aUser({ id: 'ada', tenant: 'a' }), { via: 'bearer' });
+    const again = toPrincipal(aUser({ id: 'ada', tenant: 'a' }), { via: 'session', session: 's' });
     const others = [
       ada,
       { ...ada, tenant: 'b' },

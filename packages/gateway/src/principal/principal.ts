@@ -15,11 +15,11 @@ export interface ClientGrant {
   readonly session: string;
   readonly clientId: string;
   /** Which key of ours signed the token that was shown. */
-  readonly key?: string;
+  readonly signingKeyId?: string;
 }
 
 /** A token of the identity provider, or of our own authorization server. */
-export interface SignedInByToken {
+export interface TokenAuthentication {
   readonly via: 'bearer';
   /** Without it, or a grant, there is nothing to exchange. */
   readonly token?: PresentedToken;
@@ -30,22 +30,22 @@ export interface SignedInByToken {
   /** What was delegated with it. */
   readonly scopes?: readonly string[];
   /** When it counts no longer. */
-  readonly until?: number;
+  readonly expiresAt?: number;
 }
 
 /** By what a caller is known: the cookie of a session, a token of the identity provider, or a key of their own. */
-export type SignedInBy =
+export type Authentication =
   | { readonly via: 'session'; readonly session: string }
-  | SignedInByToken
+  | TokenAuthentication
   | {
       readonly via: 'api_key';
       readonly key: string;
       readonly scopes: readonly string[];
       /** When it counts no longer. */
-      readonly until?: number;
+      readonly expiresAt?: number;
     };
 
-interface Caller {
+interface PrincipalBase {
   /** Of a user the account's id; of a service a name that no account can have. */
   readonly userId: string;
   readonly tenant: string;
@@ -55,35 +55,39 @@ interface Caller {
   /** `local`, or the issuer that vouches for them. */
   readonly issuer: string;
   readonly groups: readonly string[];
-  readonly by: SignedInBy;
+  readonly authentication: Authentication;
 }
 
-export interface UserPrincipal extends Caller {
+export interface UserPrincipal extends PrincipalBase {
   readonly kind: 'user';
 }
 
 /** A program with a token of its own: there is no user whose values, tokens or identity it could use. */
-export interface ServicePrincipal extends Caller {
+export interface ServicePrincipal extends PrincipalBase {
   readonly kind: 'service';
 }
 
 /** Who is calling: never a request, never a database row. */
 export type Principal = UserPrincipal | ServicePrincipal;
 
-export function principalOf(user: UserRecord, by: SignedInBy, groups: readonly string[] = []): UserPrincipal {
+export function toPrincipal(
+  user: UserRecord,
+  authentication: Authentication,
+  groups: readonly string[] = [],
+): UserPrincipal {
   const { id: userId, tenant, role, email, name, issuer } = user;
-  return Object.freeze({ kind: 'user', userId, tenant, role, email, name, issuer, groups, by });
+  return Object.freeze({ kind: 'user', userId, tenant, role, email, name, issuer, groups, authentication });
 }
 
 /** Of principals, which never change: every call asks for it, several times. */
-const keys = new WeakMap<object, string>();
+const keyCache = new WeakMap<object, string>();
 
 /** One text per person, for keys: never two for one, never one for two. */
-export function principalKey(of: Pick<Principal, 'tenant' | 'userId'>): string {
-  const known = keys.get(of);
-  if (known !== undefined) return known;
-  const key = JSON.stringify([of.tenant, of.userId]);
-  if (Object.isFrozen(of)) keys.set(of, key);
+export function principalKey(principal: Pick<Principal, 'tenant' | 'userId'>): string {
+  const cached = keyCache.get(principal);
+  if (cached !== undefined) return cached;
+  const key = JSON.stringify([principal.tenant, principal.userId]);
+  if (Object.isFrozen(principal)) keyCache.set(principal, key);
   return key;
 }
 

@@ -1,7 +1,7 @@
 import { formatPath, normalizeServerName } from '@behalf/contracts';
 import { SealError, type Clock, type Keyring, type Random } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { follow, type Followed } from '../following/follow.ts';
+import { createReplicatedValue, type ReplicatedValue } from '../replication/replicatedValue.ts';
 import {
   serverContext,
   type ChangeFeed,
@@ -75,7 +75,9 @@ export interface StoredServers {
    * Calls back with all of them now and after each change, at most two seconds late. When the store has not answered
    * for half a minute the answer is none: what was taken away meanwhile must not go on serving.
    */
-  follow(listener: (servers: readonly StoredDefinition[]) => void): Followed<readonly StoredDefinition[]>;
+  follow(
+    listener: (servers: readonly StoredDefinition[]) => void,
+  ): ReplicatedValue<readonly StoredDefinition[]>;
 }
 
 const NONE: readonly StoredDefinition[] = [];
@@ -237,11 +239,11 @@ function check(name: string, definition: unknown): void {
 function followAll(
   { servers, changes, clock, log, load }: StoredServerParts & Pick<StoredServers, 'load'>,
   listener: (servers: readonly StoredDefinition[]) => void,
-): Followed<readonly StoredDefinition[]> {
+): ReplicatedValue<readonly StoredDefinition[]> {
   let seen = '';
   let loaded = NONE;
   let told: readonly StoredDefinition[] | null = null;
-  return follow({
+  return createReplicatedValue({
     topic: 'servers',
     async read() {
       // Cheap enough to be asked every other second while nobody can say that nothing has changed.
@@ -252,7 +254,7 @@ function followAll(
       seen = versions;
       return loaded;
     },
-    nothing: NONE,
+    fallback: NONE,
     changes,
     clock,
     log,

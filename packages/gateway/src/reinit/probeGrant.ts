@@ -52,8 +52,8 @@ function asItIs({ key, token, canonicalUrl }: NewToken): UserToken {
   const bearer: Bearer = {
     token: () => token,
     renew: () => Promise.resolve(false),
-    isRenewed: () => false,
-    shown: () => [typeof token === 'string' ? token : token.text],
+    hasRenewed: () => false,
+    presentedTokens: () => [typeof token === 'string' ? token : token.text],
   };
   return { bearer, key, canonicalUrl, grantHash: '' };
 }

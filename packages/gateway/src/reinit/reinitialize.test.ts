@@ -4,7 +4,7 @@ import { rejection, signInAbsent } from '../../test/toolcallRig.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
 
 const apiKey = { source: 'admin', authorization_type: 'bearer', key: 'planted-key' };
@@ -181,7 +181,7 @@ describe('reinitialising', () => {
   });
 
   test('a key or a value that is refused is not followed by a bare request', async () => {
-    const definitions: Json[] = [
+    const definitions: JsonObject[] = [
       { apiKey },
       { headers: { Authorization: 'Bearer planted' } },
       { headers: { 'X-Api-Key': 'planted' } },

@@ -5,7 +5,7 @@ import { etagOf } from '../configure/ifMatch.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { mayRepeat } from '../toolcall/recoverFromRefusal.ts';
 import type { Inbound } from '../toolcall/call.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { knownTool } from '../blocks/runBlock.ts';
 import { givenTo } from './checkSet.ts';
@@ -18,7 +18,7 @@ export interface Attempt extends Pick<KeptStep, 'mayGoOn'> {
   readonly code?: ErrorCode;
   readonly errors?: Diagnostic[];
   readonly wait?: StepWait;
-  readonly result?: Json;
+  readonly result?: JsonObject;
 }
 
 /**
@@ -52,7 +52,7 @@ export async function attemptStep(
 }
 
 /** What the run brought, what the set fixes, and what earlier steps gave. */
-function gather(step: KeptStep, before: readonly KeptStep[]): Json {
+function gather(step: KeptStep, before: readonly KeptStep[]): JsonObject {
   const args: Record<string, unknown> = { ...givenTo(step, step.given) };
   const errors: Diagnostic[] = [];
   for (const [name, input] of Object.entries(step.inputs)) {
@@ -73,7 +73,7 @@ function nothingAt({ pointer, step }: { pointer: string; step: string }, source:
 }
 
 /** Our own words, never a server's: they lead somewhere. */
-function signInFirst(result: Json): Attempt {
+function signInFirst(result: JsonObject): Attempt {
   const meta = result['_meta'] as { 'behalf/auth': Record<'server' | 'reason' | 'connectUrl', string> };
   const { server, reason, connectUrl } = meta['behalf/auth'];
   const wait = { kind: 'sign_in', server, reason, connectUrl } as const;

@@ -7,7 +7,7 @@ import type { RunBlockParts } from '../blocks/parts.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { findSaved, seeSaved } from '../saved/findSaved.ts';
 import type { Inbound } from '../toolcall/call.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import type { ViewSetParts } from './parts.ts';
 import { setShelf } from './sealedSets.ts';
 
@@ -82,7 +82,7 @@ async function checkStep(
 }
 
 /** What a run brings to a step, and what the set does: what the set decides is nobody else's to change. */
-export function givenTo({ inputs }: Pick<SetStep, 'inputs'>, given: Json): Json {
+export function givenTo({ inputs }: Pick<SetStep, 'inputs'>, given: JsonObject): JsonObject {
   const errors = Object.keys(given)
     .filter((name) => Object.hasOwn(inputs, name))
     .map((name) => ({ path: `inputs.${name}`, code: 'input_fixed', message: 'is decided by the set' }));

@@ -1,7 +1,7 @@
 import type { Clock } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ApiKeyStore, SessionStore, UserStore } from '../ports/index.ts';
-import type { SignedInBy, UserPrincipal } from '../principal/principal.ts';
+import type { Authentication, UserPrincipal } from '../principal/principal.ts';
 
 export interface RunnerParts {
   readonly users: Pick<UserStore, 'findById'>;
@@ -25,12 +25,12 @@ export async function runnerOf(
   const user = await parts.users.findById(principal.userId);
   const isTheirs = user?.tenant === principal.tenant && user.disabledAt === null;
   if (!isTheirs || (user.signedOutAt ?? -1) >= since) throw new GatewayError('AUTH_REQUIRED');
-  if (!(await stands(parts, principal.by))) throw new GatewayError('AUTH_REQUIRED');
+  if (!(await stands(parts, principal.authentication))) throw new GatewayError('AUTH_REQUIRED');
   return user.role === principal.role ? principal : Object.freeze({ ...principal, role: user.role });
 }
 
 /** A token of the identity provider ends by itself, mostly sooner than what it began. */
-async function stands({ signIns, clock }: RunnerParts, by: SignedInBy): Promise<boolean> {
+async function stands({ signIns, clock }: RunnerParts, by: Authentication): Promise<boolean> {
   const now = clock.now();
   if (by.via === 'api_key') return (await signIns.apiKeys.liveAmong([by.key], now)).length > 0;
   const session = by.via === 'session' ? by.session : by.grant?.session;

@@ -1,7 +1,7 @@
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 
 /** What later steps take from: the structured content, else what the text says as JSON object or list, else the text. */
-export function outputOf(result: Json): unknown {
+export function outputOf(result: JsonObject): unknown {
   const { structuredContent, content } = result;
   if (structuredContent !== undefined) return structuredContent;
   const texts = (Array.isArray(content) ? content : []).flatMap((part: unknown) => {
@@ -29,7 +29,7 @@ export function atPointer(document: unknown, pointer: string): unknown {
       value = value[Number(name)] as unknown;
     } else {
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-      value = (value as Json)[name];
+      value = (value as JsonObject)[name];
     }
   }
   return value;

@@ -34,7 +34,7 @@ describe('a result for a model', () => {
         '[Link to a resource "r1", text/plain, 12 bytes, demo://r/1: see attachments[2]]',
         'Resource demo://r/2 (text/plain):\nplain words',
         '[Embedded resource application/pdf, 900 bytes, demo://r/3: see attachments[3]]',
-        '[Content of the unknown type "video", video/mp4: see attachments[4]]',
+        '[Content of unknown type "video", video/mp4: see attachments[4]]',
         'Structured result:\n{"temperature":22.5}',
       ].join('\n\n'),
     });

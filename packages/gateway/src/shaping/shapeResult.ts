@@ -1,68 +1,69 @@
 import type { AnthropicResult, Attachment, OpenAiResult, RawResult, ResultFormat } from '@behalf/contracts';
-import type { Json } from '../upstream/upstream.ts';
-import { anthropicImage, type AnthropicContent } from './anthropicImage.ts';
-import { readBlock } from './contentBlock.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
+import { toAnthropicImage, type AnthropicContent } from './anthropicImage.ts';
+import { parseContentBlock } from './contentBlock.ts';
 import { describeAttachment } from './describeAttachment.ts';
-import { structuredText } from './structuredText.ts';
+import { toStructuredText } from './structuredText.ts';
 
-interface Shapes {
+interface ResultShapes {
   raw: RawResult;
   openai: OpenAiResult;
   anthropic: AnthropicResult;
 }
 
-const NOTHING = 'The tool returned no content.';
+const EMPTY_RESULT_TEXT = 'The tool returned no content.';
 
 /**
  * A tool's result in the form that a model's API takes. What that form cannot hold is named in the text and stands in
  * `attachments`; nothing is dropped, and no payload becomes text.
  */
-export function shapeResult<F extends ResultFormat>(result: Json, format: F): Shapes[F];
-export function shapeResult(result: Json, format: ResultFormat): Shapes[ResultFormat] {
-  if (format === 'raw') return { ...result, content: blocksOf(result), isError: result['isError'] === true };
-  return format === 'openai' ? forOpenAi(result) : forAnthropic(result);
+export function shapeResult<F extends ResultFormat>(result: JsonObject, format: F): ResultShapes[F];
+export function shapeResult(result: JsonObject, format: ResultFormat): ResultShapes[ResultFormat] {
+  if (format === 'raw')
+    return { ...result, content: listContentItems(result), isError: result['isError'] === true };
+  return format === 'openai' ? toOpenAiResult(result) : toAnthropicResult(result);
 }
 
-function forOpenAi(result: Json): OpenAiResult {
-  const { parts, rest } = collect(result, () => undefined);
+function toOpenAiResult(result: JsonObject): OpenAiResult {
+  const { parts, rest } = collectContent(result, () => undefined);
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  const text = texts.join('\n\n') || NOTHING;
+  const text = texts.join('\n\n') || EMPTY_RESULT_TEXT;
   // A tool message has no field that says so.
   const content = rest.isError ? `The tool reported an error:\n${text}` : text;
   return { format: 'openai', message: { role: 'tool', content }, ...rest };
 }
 
-function forAnthropic(result: Json): AnthropicResult {
+function toAnthropicResult(result: JsonObject): AnthropicResult {
   // The Messages API takes nothing but text in a result that is an error.
-  const image = result['isError'] === true ? () => undefined : anthropicImage;
-  const { parts, rest } = collect(result, image);
-  const content: AnthropicContent[] = parts.length > 0 ? parts : [{ type: 'text', text: NOTHING }];
+  const toImage = result['isError'] === true ? () => undefined : toAnthropicImage;
+  const { parts, rest } = collectContent(result, toImage);
+  const content: AnthropicContent[] = parts.length > 0 ? parts : [{ type: 'text', text: EMPTY_RESULT_TEXT }];
   return { format: 'anthropic', block: { type: 'tool_result', content, is_error: rest.isError }, ...rest };
 }
 
 type ToImage = (attachment: Attachment, data: string) => AnthropicContent | undefined;
 
-function collect(result: Json, toImage: ToImage) {
+function collectContent(result: JsonObject, toImage: ToImage) {
   const parts: AnthropicContent[] = [];
   const attachments: Attachment[] = [];
   // An empty text block is refused by the Messages API and says nothing.
-  const say = (text: string) => text.trim() !== '' && parts.push({ type: 'text', text });
+  const addText = (text: string) => text.trim() !== '' && parts.push({ type: 'text', text });
   const texts: string[] = [];
-  for (const item of blocksOf(result)) {
-    const block = readBlock(item);
+  for (const item of listContentItems(result)) {
+    const block = parseContentBlock(item);
     if (block.kind === 'inline') {
       texts.push(block.text);
-      say(block.text);
+      addText(block.text);
       continue;
     }
     const image = block.data === undefined ? undefined : toImage(block.attachment, block.data);
     // An image block has no place for where it came from.
-    if (image && block.attachment.uri !== undefined) say(`Resource ${block.attachment.uri}:`);
+    if (image && block.attachment.uri !== undefined) addText(`Resource ${block.attachment.uri}:`);
     if (image) parts.push(image);
-    else say(describeAttachment(block.attachment, attachments.push(block.attachment) - 1));
+    else addText(describeAttachment(block.attachment, attachments.push(block.attachment) - 1));
   }
   const { structuredContent, _meta } = result;
-  say(structuredText(structuredContent, texts) ?? '');
+  addText(toStructuredText(structuredContent, texts) ?? '');
   const rest = {
     isError: result['isError'] === true,
     attachments,
@@ -73,7 +74,7 @@ function collect(result: Json, toImage: ToImage) {
 }
 
 /** A result without a list of content holds none; a single block in its place is content all the same. */
-function blocksOf({ content }: Json): unknown[] {
+function listContentItems({ content }: JsonObject): unknown[] {
   if (content === undefined || content === null) return [];
   return Array.isArray(content) ? content : [content];
 }

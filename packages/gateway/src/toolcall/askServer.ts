@@ -10,7 +10,7 @@ import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Registry } from '../registry/registry.ts';
 import { usesGraph } from '../registry/scope.ts';
-import type { Answer } from '../upstream/upstream.ts';
+import type { UpstreamResponse } from '../upstream/upstream.ts';
 import type { Inbound } from './call.ts';
 import { callUpstream, type Question } from './callUpstream.ts';
 import { checkAccess, type AccessParts, type Allowed } from './checkAccess.ts';
@@ -75,7 +75,7 @@ export async function prepare(
   const bearer = bearerOf(ready);
   if (bearer && 'holder' in ready) {
     // Nothing is exchanged for a server that is left alone, and no connection opened without a token.
-    if (!explicit) parts.connections.user.check(ready.server, ready.holder);
+    if (!explicit) parts.connections.user.checkBreaker(ready.server, ready.holder);
     const token = bearer.token();
     if (token instanceof Promise) await unlessAborted(token, inbound.signal);
   }
@@ -92,7 +92,7 @@ export async function ask(
   question: Question,
   inbound: Inbound,
   again: Again,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const exclusive = 'holder' in ready ? ready.exclusive : undefined;
   // Nobody holds a credential while a person thinks: each round is a request of its own.
   const round = (now: Inbound) => {
@@ -100,7 +100,9 @@ export async function ask(
     return exclusive ? parts.vault.withExclusiveUse(exclusive, now.signal, asking) : asking();
   };
   const answer = await round(inbound);
-  return answer.asksBack ? inRounds(answer, { method: question.method, ready, inbound }, round) : answer;
+  return answer.isInputRequired
+    ? inRounds(answer, { method: question.method, ready, inbound }, round)
+    : answer;
 }
 
 /** One question on one connection, and a second time at most. Who has left is not asked for. */
@@ -110,7 +112,7 @@ async function askTwiceAtMost(
   question: Question,
   inbound: Inbound,
   again: Again,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   try {
     return await askOnce(parts, ready, question, inbound);
   } catch (error) {
@@ -136,7 +138,7 @@ async function askOnce(
   ready: Ready,
   question: Question,
   inbound: Inbound,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const lease = await leaseConnection(connections, ready, { signal: inbound.signal });
   return await callUpstream(lease, ready, question, inbound);
 }

@@ -2,7 +2,7 @@ import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { toolVerdict, type PolicyParts } from '../policy/toolOffered.ts';
 import type { TaskMethod } from '../upstream/tasks.ts';
-import type { Answer, BegunTask, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, StartedTask, JsonObject } from '../upstream/upstream.ts';
 import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import type { Question } from './callUpstream.ts';
@@ -20,9 +20,9 @@ export interface TaskParts extends AskParts, LoadParts, AuditParts, PolicyParts 
 /** What somebody wants of a task that a call of theirs became. Whose task it is, the door has made sure of. */
 export interface TaskAsked {
   readonly method: TaskMethod;
-  readonly task: Omit<BegunTask, 'ttlMs'>;
+  readonly task: Omit<StartedTask, 'ttlMs'>;
   /** Answers to what the task asked. */
-  readonly inputResponses?: Json;
+  readonly inputResponses?: JsonObject;
 }
 
 const actions = {
@@ -36,7 +36,7 @@ const actions = {
  * may use the server and whether the tool exists for them, and the credential is obtained anew. Whatever is not so any
  * more is told like a task that never was.
  */
-export function askTask(parts: TaskParts, asked: TaskAsked, inbound: Inbound): Promise<Answer> {
+export function askTask(parts: TaskParts, asked: TaskAsked, inbound: Inbound): Promise<UpstreamResponse> {
   const { method, task } = asked;
   const { server, tool } = task;
   return recordAudit(parts, inbound, { action: actions[method], server, tool }, (trail) =>
@@ -49,7 +49,7 @@ async function walk(
   { method, task, inputResponses }: TaskAsked,
   inbound: Inbound,
   trail: Trail,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const server = enter(parts, inbound, task.server, 'MCP_TASK_NOT_FOUND');
   // One that was made anew under the same name is another.
   if (server.id !== task.serverId) throw unknown();
@@ -66,7 +66,7 @@ async function walk(
   try {
     const ready = await obtain();
     // The id may be all that it takes to read a result where it was begun: nobody else is shown it, nor what its user answers.
-    if (placeOf(ready) !== task.place) throw unknown();
+    if (placeOf(ready) !== task.targetFingerprint) throw unknown();
     trail.isPrepared = true;
     const answer = await ask(parts, ready, question, inbound, (error) =>
       mayRepeat(error, server) ? question : undefined,

@@ -3,7 +3,7 @@ import { scriptedError, type ScriptedTool } from '@behalf/testkit';
 import { ann, askedPeer, relayRig, stopRelayRigs, tokenOf } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
-import type { Answer, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { maskTokens } from './maskPresented.ts';
 import type { Ready } from './obtainCredential.ts';
 
@@ -14,7 +14,7 @@ const form = { mode: 'form', message: 'Your name?', requestedSchema: { type: 'ob
 const page = { mode: 'url', message: 'Sign here', url: 'https://sign.example/1', elicitationId: 'e1' };
 const accepted = { action: 'accept', content: { name: 'Ann' } };
 
-const repliesOf = ({ result }: { result: Json }) =>
+const repliesOf = ({ result }: { result: JsonObject }) =>
   JSON.parse((result['content'] as [{ text: string }])[0].text) as unknown[];
 
 describe('a token that the server repeats', () => {
@@ -25,7 +25,7 @@ describe('a token that the server repeats', () => {
       handler: async (_, call) => {
         call.progress(1, 2);
         call.notify('notifications/progress', {
-          ...(call.params['_meta'] as Json),
+          ...(call.params['_meta'] as JsonObject),
           progress: 2,
           message: token,
         });
@@ -35,8 +35,8 @@ describe('a token that the server repeats', () => {
     };
     const { call } = await relayRig({ era: 'legacy', tools: [tool] }, { own: true });
     const { peer, asked } = askedPeer(accepted);
-    const heard: Json[] = [];
-    const hear = (params: Json) => void heard.push(params);
+    const heard: JsonObject[] = [];
+    const hear = (params: JsonObject) => void heard.push(params);
     const answer = await call('leaky', { peer, onProgress: hear, onLog: hear });
     expect(answer.result).toMatchObject(text(accepted));
     const told = JSON.stringify([asked, heard]);
@@ -58,13 +58,21 @@ describe('a token that the server repeats', () => {
     const { peer } = askedPeer({}, { era: 'modern' });
     const answer = await call('asks', { peer });
     expect(JSON.stringify(answer)).not.toContain(token);
-    expect(answer).toMatchObject({ asksBack: true, json: undefined, result: { requestState: 'state' } });
+    expect(answer).toMatchObject({
+      isInputRequired: true,
+      json: undefined,
+      result: { requestState: 'state' },
+    });
   });
 
   test('and a question of a second try, with the first token in it, is still one', () => {
     const token = tokenOf(ann);
-    const ready = { bearer: { shown: () => [token] } } as unknown as Ready;
-    const asks: Answer = { result: { requestState: token }, json: undefined, asksBack: true };
+    const ready = { bearer: { presentedTokens: () => [token] } } as unknown as Ready;
+    const asks: UpstreamResponse = {
+      result: { requestState: token },
+      json: undefined,
+      isInputRequired: true,
+    };
     expect(maskTokens(asks, ready)).toEqual({ ...asks, result: { requestState: '[redacted]' } });
   });
 });
@@ -72,7 +80,7 @@ describe('a token that the server repeats', () => {
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
 describe('a modern server that asks back', () => {
-  const asks = (inputRequests: Json): ScriptedTool => ({
+  const asks = (inputRequests: JsonObject): ScriptedTool => ({
     name: 'asks',
     handler: (_, { params }) =>
       params['inputResponses'] === undefined
@@ -94,7 +102,7 @@ describe('a modern server that asks back', () => {
         requestState: 'a "state" \\ ü',
       },
       json: undefined,
-      asksBack: true,
+      isInputRequired: true,
     });
     const retry = {
       inputResponses: { one: accepted },
@@ -115,7 +123,7 @@ describe('a modern server that asks back', () => {
     await call('plain');
     const declared = server
       .received('tools/call')
-      .map(({ message }) => (message!.params!['_meta'] as Json)[CAPABILITIES]);
+      .map(({ message }) => (message!.params!['_meta'] as JsonObject)[CAPABILITIES]);
     expect(declared).toEqual([
       { elicitation: { form: {}, url: {} } },
       { elicitation: { form: {} } },
@@ -124,7 +132,8 @@ describe('a modern server that asks back', () => {
       {},
     ]);
     const lists = [...server.received('tools/list'), ...server.received('server/discover')];
-    for (const { message } of lists) expect((message!.params!['_meta'] as Json)[CAPABILITIES]).toEqual({});
+    for (const { message } of lists)
+      expect((message!.params!['_meta'] as JsonObject)[CAPABILITIES]).toEqual({});
   });
 
   test('for a model only where the definition lends it', async () => {
@@ -134,7 +143,7 @@ describe('a modern server that asks back', () => {
       code: 'MCP_DIALOGUE_UNSUPPORTED',
     });
     const lent = await relayRig({ era: 'modern', tools }, { definition: { relay: ['sampling'] } });
-    expect(await lent.call('asks', { peer: modern() })).toMatchObject({ asksBack: true });
+    expect(await lent.call('asks', { peer: modern() })).toMatchObject({ isInputRequired: true });
   });
 
   test('is an error of its own for who cannot be asked like that', async () => {
@@ -203,7 +212,7 @@ describe('a modern server that asks back', () => {
       content: [],
     };
     const { call } = await relayRig({ era: 'legacy', tools: [{ name: 'forged', handler: () => forged }] });
-    const { result, asksBack } = await call('forged', { peer: modern() });
+    const { result, isInputRequired: asksBack } = await call('forged', { peer: modern() });
     expect([result['resultType'], asksBack]).toEqual([undefined, undefined]);
   });
 });

@@ -16,7 +16,14 @@ describe('a server that begins a task', () => {
     const { peer } = askedPeer({}, { era: 'modern', capabilities: tasksExtension });
     const { task } = await call('slow', { peer });
     const place = expect.any(String) as unknown;
-    expect(task).toEqual({ server: 'odd', serverId: 'odd', tool: 'slow', id: 'own', ttlMs: 5, place });
+    expect(task).toEqual({
+      server: 'odd',
+      serverId: 'odd',
+      tool: 'slow',
+      id: 'own',
+      ttlMs: 5,
+      targetFingerprint: place,
+    });
   });
 
   test('for a caller with a session, whatever that one declared', async () => {

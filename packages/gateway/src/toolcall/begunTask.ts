@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors/gatewayError.ts';
-import { withoutOurMeta } from '../shaping/withoutOurMeta.ts';
-import { isTaskMethod, namesTasks } from '../upstream/tasks.ts';
-import type { Answer, Json, Upstream } from '../upstream/upstream.ts';
+import { stripGatewayMeta } from '../shaping/stripGatewayMeta.ts';
+import { isTaskMethod, hasTasksCapability } from '../upstream/tasks.ts';
+import type { UpstreamResponse, JsonObject, Upstream } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { InboundPeer } from './call.ts';
 import { isObject, takesTasks } from './dialogue.ts';
@@ -19,10 +19,10 @@ const LONGEST_ID = 2_048;
 export function begunTask(
   error: unknown,
   ready: Ready,
-  { method, params }: { readonly method: string; readonly params: Json },
+  { method, params }: { readonly method: string; readonly params: JsonObject },
   peer: InboundPeer,
   { claims }: Pick<Upstream, 'claims'>,
-): Answer | undefined {
+): UpstreamResponse | undefined {
   if (!(error instanceof UpstreamError) || error.reason !== 'task') return undefined;
   // What asks after a task begins none.
   if (method !== 'tools/call' || !takesTasks(peer, method, claims)) return undefined;
@@ -37,7 +37,7 @@ export function begunTask(
     task: {
       server: server.name,
       serverId: server.id,
-      place: placeOf(ready),
+      targetFingerprint: placeOf(ready),
       tool: String(params['name']),
       id,
       ...(credential !== undefined && { credential }),
@@ -52,19 +52,19 @@ const told = ['status', 'statusMessage', 'createdAt', 'lastUpdatedAt', 'ttlMs', 
  * That a task has begun, and nothing of what may be inside one: questions, a result and an error are told to who asks after it, as
  * whoever asked may be told them.
  */
-function begunTold(result: Json): Json {
+function begunTold(result: JsonObject): JsonObject {
   const said: Record<string, unknown> = {};
   for (const member of told) {
     const value = result[member];
     if (value === null || ['string', 'number'].includes(typeof value)) said[member] = value;
   }
-  const { _meta } = withoutOurMeta(result);
+  const { _meta } = stripGatewayMeta(result);
   return { ...said, ...(isObject(_meta) && { _meta }) };
 }
 
 /** A server that does not have the extension (any more) has no tasks, and another era means something else by these methods. */
 export function requireTasks(method: string, { claims }: Pick<Upstream, 'claims'>): void {
   if (!isTaskMethod(method)) return;
-  if (claims.era !== 'modern' || !namesTasks(claims.capabilities))
+  if (claims.era !== 'modern' || !hasTasksCapability(claims.capabilities))
     throw new GatewayError('MCP_TASK_NOT_FOUND');
 }

@@ -1,6 +1,6 @@
 import type { Cancellation } from '@behalf/kernel';
 import type { Principal } from '../principal/principal.ts';
-import type { Era, Json } from '../upstream/upstream.ts';
+import type { Era, JsonObject } from '../upstream/upstream.ts';
 
 /** By which door a call came in. */
 export type Door = 'rest' | 'mcp' | 'chat';
@@ -22,13 +22,13 @@ export interface RequestFields {
 /** What the inbound peer can do while its request is under way. */
 export interface InboundPeer {
   /** Client capabilities in the sense of MCP, as the peer declared them. */
-  readonly capabilities: Json;
+  readonly capabilities: JsonObject;
   /** `legacy`: can be asked in the middle of a call, through `ask`. `modern`: gets an `input_required` result back. */
   readonly era: Era;
   /** Legacy peers: sends the server's request to the client and waits for the answer: its result, or throws. */
-  readonly ask?: (method: string, params: Json, signal: Cancellation) => Promise<Json>;
+  readonly ask?: (method: string, params: JsonObject, signal: Cancellation) => Promise<JsonObject>;
   /** Modern peers: what a retried request brings. The door has unwrapped `requestState` already. */
-  readonly retry?: { readonly inputResponses?: Json; readonly requestState?: string };
+  readonly retry?: { readonly inputResponses?: JsonObject; readonly requestState?: string };
   /** The log level this request wants. */
   readonly logLevel?: string;
 }
@@ -49,8 +49,8 @@ export interface Inbound {
   readonly trace?: TraceContext | undefined;
   /** The inbound hop header; the door out counts it up. */
   readonly hop?: string | undefined;
-  readonly onProgress?: ((params: Json) => void) | undefined;
-  readonly onLog?: ((params: Json) => void) | undefined;
+  readonly onProgress?: ((params: JsonObject) => void) | undefined;
+  readonly onLog?: ((params: JsonObject) => void) | undefined;
   /** Absent: nobody can be asked. */
   readonly peer?: InboundPeer | undefined;
 }

@@ -4,7 +4,7 @@ import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { enforceApproval, type EnforceParts } from '../policy/enforceApproval.ts';
 import { toolOffered, toolVerdict, type PolicyParts } from '../policy/toolOffered.ts';
-import type { Answer, HeaderValues, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, HeaderValues, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
@@ -28,7 +28,7 @@ export interface CallParts extends AskParts, LoadParts, AuditParts, PolicyParts,
 export interface ToolCall {
   readonly server: string;
   readonly tool: string;
-  readonly args: Json;
+  readonly args: JsonObject;
   /** `mcp-param-*` that the caller sent, whether or not the tool knows them. */
   readonly params?: HeaderValues;
   /** Of the server that is meant: one that was made anew under the same name is another. */
@@ -39,7 +39,7 @@ export interface ToolCall {
  * The walk of a tool call: may they, does it exist, do the arguments fit, has its user approved it, with which
  * credential, over which connection, and what came back. Nothing is spent before the steps that can refuse for free.
  */
-export function callTool(parts: CallParts, call: ToolCall, inbound: Inbound): Promise<Answer> {
+export function callTool(parts: CallParts, call: ToolCall, inbound: Inbound): Promise<UpstreamResponse> {
   const { server, tool, args } = call;
   return recordAudit(parts, inbound, { action: 'tool.call', server, tool, args }, (trail) =>
     walkTo(parts, call, inbound, trail),
@@ -52,7 +52,7 @@ export async function walkTo(
   call: ToolCall,
   inbound: Inbound,
   trail: Trail,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const server = enter(parts, inbound, call.server, 'MCP_TOOL_NOT_FOUND');
   if (call.serverId !== undefined && server.id !== call.serverId)
     throw new GatewayError('MCP_TOOL_NOT_FOUND');
@@ -132,7 +132,7 @@ function problemsOf({ parts, server, call }: Walk, tool: CatalogTool): Diagnosti
   return parts.arguments.validate({ serverId: server.id, toolName: tool.name }, tool.inputSchema, call.args);
 }
 
-async function run(walk: Walk, ready: Ready, tool: CatalogTool): Promise<Answer> {
+async function run(walk: Walk, ready: Ready, tool: CatalogTool): Promise<UpstreamResponse> {
   const { parts, server, call, inbound } = walk;
   const question = (current: CatalogTool): Question => ({
     method: 'tools/call',

@@ -2,7 +2,7 @@ import { hopHeader } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import type { ServerSource } from '../registry/server.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Inbound } from './call.ts';
 import { callTool } from './callTool.ts';
@@ -17,7 +17,7 @@ const trace = {
 };
 
 /** What goes with a call to a server of this definition. */
-async function options(definition: Json, more: Partial<Inbound> = {}, source: ServerSource = 'yaml') {
+async function options(definition: JsonObject, more: Partial<Inbound> = {}, source: ServerSource = 'yaml') {
   const rig = toolcallRig([define('odd', definition, { source, author: 'u-ada' })]);
   await callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, rig.inbound(more));
   return rig.calls()[0]!.options;
@@ -98,7 +98,7 @@ describe('what goes with a request', () => {
   });
 
   test('who asks hears of progress, and ends the request by leaving', async () => {
-    const heard: Json[] = [];
+    const heard: JsonObject[] = [];
     const gone = new Error('the reason why the wait is over');
     const rig = toolcallRig([define('odd')]);
     rig.answers = ({ options: { onProgress, onLog, signal } }) => {

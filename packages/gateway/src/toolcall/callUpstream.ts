@@ -1,7 +1,13 @@
 import { hopHeader } from '@behalf/contracts';
 import type { Lease } from '../connections/connectionManager.ts';
-import { answerWithoutOurMeta } from '../shaping/withoutOurMeta.ts';
-import type { Answer, HeaderValues, Json, RequestOptions, Upstream } from '../upstream/upstream.ts';
+import { stripResponseMeta } from '../shaping/stripGatewayMeta.ts';
+import type {
+  UpstreamResponse,
+  HeaderValues,
+  JsonObject,
+  UpstreamRequestOptions,
+  Upstream,
+} from '../upstream/upstream.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Inbound, TraceContext } from './call.ts';
 import { askedBack, dialogueOf, withoutKind, withRetry } from './dialogue.ts';
@@ -16,7 +22,7 @@ export const TOTAL_CAP_MS = 300_000;
 
 export interface Question {
   readonly method: string;
-  readonly params: Json;
+  readonly params: JsonObject;
   /** `mcp-param-*`, for servers that read arguments from headers. */
   readonly mirrored?: HeaderValues | undefined;
   /** Others of that kind, which go on as they came. Servers of the era before know none. */
@@ -29,7 +35,7 @@ export async function callUpstream(
   ready: Ready,
   { method, params, mirrored, passed }: Question,
   inbound: Inbound,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   let failure: unknown;
   try {
     const { upstream } = lease;
@@ -41,7 +47,7 @@ export async function callUpstream(
       : upstream.request(method, params, options);
     const answer = await asked;
     const told = inbound.peer && era === 'legacy' ? withoutKind(answer) : answer;
-    return maskTokens(answerWithoutOurMeta(told), ready);
+    return maskTokens(stripResponseMeta(told), ready);
   } catch (error) {
     const task = inbound.peer && begunTask(error, ready, { method, params }, inbound.peer, lease.upstream);
     if (task) return task;
@@ -57,11 +63,11 @@ export async function callUpstream(
 /** The same with somebody at the other end who can be asked. */
 function conversing(
   upstream: Upstream,
-  options: Writable<RequestOptions>,
+  options: Writable<UpstreamRequestOptions>,
   ready: Ready,
   { method, params }: Question,
   inbound: Inbound,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const { claims } = upstream;
   requireTasks(method, upstream);
   const dialogue = dialogueOf(ready, method, inbound, claims);
@@ -75,7 +81,7 @@ export function requestOptions(
   ready: Ready,
   inbound: Inbound,
   mirrored?: HeaderValues,
-): Writable<RequestOptions> {
+): Writable<UpstreamRequestOptions> {
   const { signal, trace, hop, onProgress, onLog } = inbound;
   const timeoutMs = ready.server.settings.timeout;
   const target = 'holder' in ready ? ready.holder.target : ready.server.target;
@@ -86,7 +92,7 @@ export function requestOptions(
       ? { ...mirrored, ...told, ...(hop !== undefined && { [hopHeader]: hop }) }
       : undefined;
   // Member by member: it is made for every call, and most of it is absent from most of them.
-  const options: Writable<RequestOptions> = {
+  const options: Writable<UpstreamRequestOptions> = {
     signal,
     timeoutMs,
     totalMs: Math.max(timeoutMs, TOTAL_CAP_MS),

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { scriptedError, type ScriptedTool } from '@behalf/testkit';
 import { ann, askedPeer, bob, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { completeServer } from './completeServer.ts';
 
 afterEach(stopRelayRigs);
@@ -58,7 +58,7 @@ describe('the log of a server', () => {
   const heardAt = (logLevel: string) => {
     const heard: unknown[] = [];
     const peer = { ...askedPeer({}).peer, logLevel };
-    return { heard, inbound: { peer, onLog: (params: Json) => void heard.push(params['level']) } };
+    return { heard, inbound: { peer, onLog: (params: JsonObject) => void heard.push(params['level']) } };
   };
 
   test('of a legacy session is as verbose as anybody wants; each hears their own', async () => {
@@ -88,7 +88,7 @@ describe('the log of a server', () => {
     const few = heardAt('error');
     await call('loud', few.inbound);
     expect(few.heard).toEqual(['error']);
-    const meta = server.received('tools/call')[0]!.message!.params!['_meta'] as Json;
+    const meta = server.received('tools/call')[0]!.message!.params!['_meta'] as JsonObject;
     expect(meta['io.modelcontextprotocol/logLevel']).toBe('error');
   });
 });

@@ -1,4 +1,4 @@
-import type { Answer, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
@@ -8,12 +8,15 @@ import { toldOf } from './toldOf.ts';
 
 /** `completion/complete`, of a prompt's argument or a part of a resource's address. */
 export interface Completing {
-  readonly ref: Json;
-  readonly argument: Json;
-  readonly context?: Json;
+  readonly ref: JsonObject;
+  readonly argument: JsonObject;
+  readonly context?: JsonObject;
 }
 
-const NOTHING: Answer = { result: { completion: { values: [], total: 0, hasMore: false } }, json: undefined };
+const NOTHING: UpstreamResponse = {
+  result: { completion: { values: [], total: 0, hasMore: false } },
+  json: undefined,
+};
 const METHOD_NOT_FOUND = -32_601;
 
 /**
@@ -25,7 +28,7 @@ export async function completeServer(
   name: string,
   { ref, argument, context }: Completing,
   inbound: Inbound,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const isPrompt = ref['type'] === 'ref/prompt';
   const denial = isPrompt ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
   const server = enter(parts, inbound, name, denial);

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
 import { ann, askedPeer, bob, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
-import { PeerRefusal } from '../upstream/dialogue.ts';
-import type { Json } from '../upstream/upstream.ts';
+import { ClientRpcError } from '../upstream/dialogue.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { watchServer } from './watchServer.ts';
 
 afterEach(stopRelayRigs);
@@ -14,7 +14,7 @@ const page = { mode: 'url', message: 'Sign here', url: 'https://sign.example/1',
 const accepted = { action: 'accept', content: { name: 'Ann' } };
 
 /** Asks what it is told to, and answers with the replies. */
-const asking = (...questions: (readonly [string, Json])[]): ScriptedTool => ({
+const asking = (...questions: (readonly [string, JsonObject])[]): ScriptedTool => ({
   name: 'asking',
   handler: async (_, call) => {
     const replies: unknown[] = [];
@@ -26,7 +26,7 @@ const asking = (...questions: (readonly [string, Json])[]): ScriptedTool => ({
   },
 });
 
-const repliesOf = ({ result }: { result: Json }) =>
+const repliesOf = ({ result }: { result: JsonObject }) =>
   JSON.parse((result['content'] as [{ text: string }])[0].text) as unknown[];
 
 const everything = [
@@ -113,7 +113,7 @@ describe('a question of a legacy server in the middle of a call', () => {
       { era: 'legacy', tools: [asking(...everything.slice(1, 3))] },
       { definition: { relay: ['sampling'] } },
     );
-    const refusing = askedPeer(() => Promise.reject(new PeerRefusal(-1, 'The user said no')));
+    const refusing = askedPeer(() => Promise.reject(new ClientRpcError(-1, 'The user said no')));
     expect(repliesOf(await call('asking', { peer: refusing.peer }))).toEqual([
       { code: -1, message: 'The user said no' },
       { code: -1, message: 'The user said no' },
@@ -245,7 +245,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     const signals: { aborted: boolean }[] = [];
     const peer = {
       ...askedPeer({}).peer,
-      ask: (_method: string, _params: Json, signal: { aborted: boolean }) => {
+      ask: (_method: string, _params: JsonObject, signal: { aborted: boolean }) => {
         signals.push(signal);
         return new Promise<never>(() => undefined);
       },

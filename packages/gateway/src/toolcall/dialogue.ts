@@ -1,8 +1,8 @@
 import { GatewayError } from '../errors/gatewayError.ts';
-import { withoutOurMeta } from '../shaping/withoutOurMeta.ts';
-import { bridgeable, mayAsk, type Dialogue } from '../upstream/dialogue.ts';
-import { isTaskMethod, namesTasks, tasksDeclared } from '../upstream/tasks.ts';
-import type { Answer, Era, Json, ServerClaims } from '../upstream/upstream.ts';
+import { stripGatewayMeta } from '../shaping/stripGatewayMeta.ts';
+import { filterCapabilities, isServerRequestAllowed, type Dialogue } from '../upstream/dialogue.ts';
+import { isTaskMethod, hasTasksCapability, tasksCapability } from '../upstream/tasks.ts';
+import type { UpstreamResponse, Era, JsonObject, ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Inbound, InboundPeer } from './call.ts';
 import { linksOf, linksResult } from './links.ts';
@@ -30,14 +30,14 @@ export function dialogueOf(
   const { era } = claims;
   if (era === 'modern') {
     const own = capabilitiesOf(ready, peer, method);
-    return { era, capabilities: takesTasks(peer, method, claims) ? { ...own, ...tasksDeclared } : own };
+    return { era, capabilities: takesTasks(peer, method, claims) ? { ...own, ...tasksCapability } : own };
   }
   const { ask } = peer;
   if (!ask) return undefined;
   return {
     era,
-    capabilities: bridgeable(peer.capabilities, ready.server.settings.relay),
-    ask: (asked, params, signal) => ask(asked, presentable(asked, params, ready), signal),
+    capabilities: filterCapabilities(peer.capabilities, ready.server.settings.relay),
+    sendRequest: (asked, params, signal) => ask(asked, presentable(asked, params, ready), signal),
   };
 }
 
@@ -50,22 +50,26 @@ export function takesTasks(
   return (
     era === 'modern' &&
     (method === 'tools/call' || isTaskMethod(method)) &&
-    namesTasks(capabilities) &&
+    hasTasksCapability(capabilities) &&
     claims.era === 'modern' &&
-    namesTasks(claims.capabilities)
+    hasTasksCapability(claims.capabilities)
   );
 }
 
 /** A legacy caller of a tool is told of a page in the result when it cannot be sent there: that one may be asked for. */
-function capabilitiesOf({ server }: Ready, { capabilities, era, ask }: InboundPeer, method: string): Json {
-  const own = era === 'modern' || ask ? bridgeable(capabilities, server.settings.relay) : {};
+function capabilitiesOf(
+  { server }: Ready,
+  { capabilities, era, ask }: InboundPeer,
+  method: string,
+): JsonObject {
+  const own = era === 'modern' || ask ? filterCapabilities(capabilities, server.settings.relay) : {};
   if (era === 'modern' || method !== 'tools/call') return own;
   const { elicitation } = own;
   return { ...own, elicitation: { ...(isObject(elicitation) && elicitation), url: {} } };
 }
 
 /** The answers that a caller came back with. Only a modern server knows what to do with them. */
-export function withRetry(params: Json, { peer }: Inbound, era: Era): Json {
+export function withRetry(params: JsonObject, { peer }: Inbound, era: Era): JsonObject {
   if (era !== 'modern' || !peer?.retry) return params;
   const { inputResponses, requestState } = peer.retry;
   return {
@@ -84,7 +88,7 @@ export function askedBack(
   ready: Ready,
   method: string,
   { peer }: Inbound,
-): Answer | undefined {
+): UpstreamResponse | undefined {
   if (!(error instanceof UpstreamError) || !peer || !DIALOGUES.has(method)) return undefined;
   const requiredCapabilities = peer.era === 'modern' ? undeclared(error, ready) : undefined;
   if (requiredCapabilities)
@@ -93,17 +97,19 @@ export function askedBack(
   const { result, rpc } = error.detail;
   if (result) return inputRequired(result, capabilitiesOf(ready, peer, method), ready);
   if (rpc?.code !== URL_ELICITATION_REQUIRED) return undefined;
-  const capabilities = bridgeable(peer.capabilities, ready.server.settings.relay);
+  const capabilities = filterCapabilities(peer.capabilities, ready.server.settings.relay);
   const elicitations = addresses(rpc.data, ANY_PAGE, ready);
   if (!elicitations) return undefined;
-  const canOpen = elicitations.every((each) => mayAsk(capabilities, 'elicitation/create', each));
+  const canOpen = elicitations.every((each) =>
+    isServerRequestAllowed(capabilities, 'elicitation/create', each),
+  );
   if (peer.era === 'modern') return canOpen && !wasClosed(peer) ? pagesFirst(elicitations) : undefined;
   if (canOpen) throw new GatewayError('MCP_URL_ELICITATION_REQUIRED', { elicitations, cause: error });
   const links = linksOf(elicitations.map((params) => ({ params })));
   return links && linksResult(method, ready.server, links);
 }
 
-const ANY_PAGE: Json = { elicitation: { url: {} } };
+const ANY_PAGE: JsonObject = { elicitation: { url: {} } };
 
 /** Whoever does not want to open a page is not asked once more. */
 function wasClosed({ retry }: InboundPeer): boolean {
@@ -113,73 +119,80 @@ function wasClosed({ retry }: InboundPeer): boolean {
 }
 
 /** The modern era has no error for it: the pages are questions, and the same request comes again afterwards. */
-function pagesFirst(elicitations: readonly Json[]): Answer {
+function pagesFirst(elicitations: readonly JsonObject[]): UpstreamResponse {
   const questions = elicitations.map(({ elicitationId: _id, ...params }, index) => [
     `page-${index + 1}`,
     { method: 'elicitation/create', params },
   ]);
   return {
-    result: { inputRequests: Object.fromEntries(questions) as Json },
+    result: { inputRequests: Object.fromEntries(questions) as JsonObject },
     json: undefined,
-    asksBack: true,
+    isInputRequired: true,
   };
 }
 
-function inputRequired(result: Json, capabilities: Json, ready: Ready): Answer | undefined {
+function inputRequired(
+  result: JsonObject,
+  capabilities: JsonObject,
+  ready: Ready,
+): UpstreamResponse | undefined {
   const { inputRequests = {}, requestState } = result;
   if (!isObject(inputRequests)) return undefined;
   const asked = presentedQuestions(inputRequests, capabilities, ready);
   const isEmpty = asked && Object.keys(asked).length === 0;
   if (!asked || (isEmpty && requestState === undefined)) return undefined;
   const whole = isEmpty ? result : { ...result, inputRequests: asked };
-  const masked = maskJson(withoutOurMeta(whole), ready);
+  const masked = maskJson(stripGatewayMeta(whole), ready);
   // The server's own, for the server alone: it goes back byte for byte.
   const told = requestState === undefined ? masked : { ...masked, requestState };
-  return { result: told, json: undefined, asksBack: true };
+  return { result: told, json: undefined, isInputRequired: true };
 }
 
 /** The questions as they are passed on; undefined when this caller cannot or may not be asked one of them: then none is. */
 export function presentedQuestions(
-  inputRequests: Json,
-  capabilities: Json,
+  inputRequests: JsonObject,
+  capabilities: JsonObject,
   ready: Ready,
-): Readonly<Record<string, Json>> | undefined {
+): Readonly<Record<string, JsonObject>> | undefined {
   const questions = Object.entries(inputRequests);
   if (questions.length > MOST_QUESTIONS) return undefined;
-  const asked: Record<string, Json> = {};
+  const asked: Record<string, JsonObject> = {};
   for (const [id, question] of questions) {
     if (!isObject(question)) return undefined;
     const { method, params: given } = question;
     const params = isObject(given) ? given : {};
-    if (typeof method !== 'string' || !mayAsk(capabilities, method, params)) return undefined;
+    if (typeof method !== 'string' || !isServerRequestAllowed(capabilities, method, params)) return undefined;
     asked[id] = { ...question, ...(given !== undefined && { params: presentable(method, params, ready) }) };
   }
   return asked;
 }
 
 /** What the caller would have to declare; nothing where that would not help, because we do not pass all of it on. */
-function undeclared({ detail: { rpc } }: UpstreamError, { server }: Ready): Json | undefined {
+function undeclared({ detail: { rpc } }: UpstreamError, { server }: Ready): JsonObject | undefined {
   const wanted =
     rpc?.code === CAPABILITY_MISSING && isObject(rpc.data) ? rpc.data['requiredCapabilities'] : undefined;
   if (!isObject(wanted)) return undefined;
-  const passed = { ...bridgeable(wanted, server.settings.relay), ...(wantsTasks(wanted) && tasksDeclared) };
+  const passed = {
+    ...filterCapabilities(wanted, server.settings.relay),
+    ...(wantsTasks(wanted) && tasksCapability),
+  };
   const names = Object.keys(wanted);
   return names.length > 0 && names.every((name) => name in passed) ? passed : undefined;
 }
 
 /** That extension and no other: what else is wanted we do not pass on. */
-function wantsTasks(wanted: Json): boolean {
-  return namesTasks(wanted) && Object.keys(wanted['extensions'] as Json).length === 1;
+function wantsTasks(wanted: JsonObject): boolean {
+  return hasTasksCapability(wanted) && Object.keys(wanted['extensions'] as JsonObject).length === 1;
 }
 
 /** Where a caller is to be sent first (-32042), as far as they may be sent there. */
-function addresses(data: unknown, capabilities: Json, ready: Ready): readonly Json[] | undefined {
+function addresses(data: unknown, capabilities: JsonObject, ready: Ready): readonly JsonObject[] | undefined {
   const listed = isObject(data) ? data['elicitations'] : undefined;
   if (!Array.isArray(listed) || listed.length === 0 || listed.length > MOST_QUESTIONS) return undefined;
-  const asked: Json[] = [];
+  const asked: JsonObject[] = [];
   for (const each of listed) {
     if (!isObject(each) || each['mode'] !== 'url') return undefined;
-    if (!mayAsk(capabilities, 'elicitation/create', each)) return undefined;
+    if (!isServerRequestAllowed(capabilities, 'elicitation/create', each)) return undefined;
     asked.push(presentable('elicitation/create', each, ready));
   }
   return asked;
@@ -189,14 +202,14 @@ function addresses(data: unknown, capabilities: Json, ready: Ready): readonly Js
  * A question as people see it: it says which server asks, because their client knows only us, and it holds neither a
  * token that the server repeats nor words that only we may say.
  */
-function presentable(method: string, params: Json, ready: Ready): Json {
+function presentable(method: string, params: JsonObject, ready: Ready): JsonObject {
   const { message } = params;
   const { name, settings } = ready.server;
   const named =
     method === 'elicitation/create' && typeof message === 'string'
       ? { ...params, message: `The server “${settings.title ?? name}” asks: ${message}` }
       : params;
-  return maskJson(withoutOurMeta(named), ready);
+  return maskJson(stripGatewayMeta(named), ready);
 }
 
 /** -32021: a modern server does nothing for who cannot be asked what it would ask. */
@@ -205,12 +218,12 @@ export function wantsDialogue({ reason, detail }: UpstreamError): boolean {
 }
 
 /** A legacy result knows no kinds. One that names a kind all the same must not pass for a question. */
-export function withoutKind(answer: Answer): Answer {
+export function withoutKind(answer: UpstreamResponse): UpstreamResponse {
   if (answer.result['resultType'] === undefined) return answer;
   const { resultType: _kind, ...result } = answer.result;
   return { result, json: undefined };
 }
 
-export function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

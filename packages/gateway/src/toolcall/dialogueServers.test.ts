@@ -5,11 +5,11 @@ import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@mo
 import { z } from 'zod';
 import { listen, startEverything } from '../../test/mcpServers.ts';
 import { askedPeer, relayTo, stopRelayRigs } from '../../test/relayRig.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 
 afterEach(stopRelayRigs);
 
-const textOf = ({ result }: { result: Json }) => JSON.stringify(result['content']);
+const textOf = ({ result }: { result: JsonObject }) => JSON.stringify(result['content']);
 
 describe('the reference server', () => {
   test('asks with a form and goes on with the answer', async () => {
@@ -54,7 +54,7 @@ describe('a server on the second SDK', () => {
     const { call } = relayTo(await start());
     const { peer } = askedPeer({}, { era: 'modern' });
     const first = await call('ask', { peer });
-    expect(first).toMatchObject({ asksBack: true, result: { requestState: 'round one' } });
+    expect(first).toMatchObject({ isInputRequired: true, result: { requestState: 'round one' } });
     const inputResponses = { who: { action: 'accept', content: { name: 'Ada' } } };
     const second = await call('ask', {
       peer: { ...peer, retry: { inputResponses, requestState: 'round one' } },

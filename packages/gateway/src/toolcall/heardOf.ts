@@ -1,6 +1,6 @@
-import { withoutOurMeta } from '../shaping/withoutOurMeta.ts';
-import { levelRank } from '../upstream/logLevels.ts';
-import type { Json, RequestOptions } from '../upstream/upstream.ts';
+import { stripGatewayMeta } from '../shaping/stripGatewayMeta.ts';
+import { getLevelRank } from '../upstream/logLevels.ts';
+import type { JsonObject, UpstreamRequestOptions } from '../upstream/upstream.ts';
 import type { Inbound } from './call.ts';
 import { maskJson } from './maskPresented.ts';
 import type { Ready } from './obtainCredential.ts';
@@ -12,16 +12,16 @@ import type { Ready } from './obtainCredential.ts';
 export function heardOf(
   ready: Ready,
   { onProgress, onLog, peer }: Inbound,
-): Pick<RequestOptions, 'onProgress' | 'onLog' | 'logLevel'> {
-  const clean = (params: Json) => maskJson(withoutOurMeta(params), ready);
+): Pick<UpstreamRequestOptions, 'onProgress' | 'onLog' | 'logLevel'> {
+  const clean = (params: JsonObject) => maskJson(stripGatewayMeta(params), ready);
   const logLevel = peer?.logLevel;
-  const least = logLevel === undefined ? 0 : levelRank(logLevel);
+  const least = logLevel === undefined ? 0 : getLevelRank(logLevel);
   return {
-    ...(onProgress && { onProgress: (params: Json) => onProgress(clean(params)) }),
+    ...(onProgress && { onProgress: (params: JsonObject) => onProgress(clean(params)) }),
     ...(onLog && {
-      onLog(params: Json) {
+      onLog(params: JsonObject) {
         // A session that others use too may say more than this caller wants to hear.
-        if (levelRank(params['level']) >= least) onLog(clean(params));
+        if (getLevelRank(params['level']) >= least) onLog(clean(params));
       },
     }),
     ...(onLog && logLevel !== undefined && { logLevel }),

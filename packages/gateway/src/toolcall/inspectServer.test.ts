@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { appServer, connectionsRig } from '../../test/connectionsRig.ts';
 import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import type { AppServer } from '../registry/server.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { inspectServer } from './inspectServer.ts';
 
 describe('a look at a shared server', () => {
@@ -29,9 +29,9 @@ describe('a look at a shared server', () => {
   test('one that is given up leaves its list to those who wait for the same', async () => {
     const server = define('shared') as AppServer;
     const rig = toolcallRig([server]);
-    let show: (answer: Json) => void = () => undefined;
+    let show: (answer: JsonObject) => void = () => undefined;
     rig.tools = undefined;
-    rig.answers = () => new Promise<Json>((resolve) => (show = resolve));
+    rig.answers = () => new Promise<JsonObject>((resolve) => (show = resolve));
     const patience = new AbortController();
     const look = rejection(inspectServer(rig.parts, server, { signal: patience.signal, explicit: false }));
     await eventually('the list is asked for', () => rig.lists().length === 1);

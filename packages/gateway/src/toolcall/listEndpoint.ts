@@ -6,7 +6,7 @@ import type { CatalogTool } from '../catalog/toolList.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Json, ListKind } from '../upstream/upstream.ts';
+import type { JsonObject, ListKind } from '../upstream/upstream.ts';
 import { isAppAddress, namesApp } from './appAddresses.ts';
 import type { Inbound } from './call.ts';
 import type { Allowed } from './checkAccess.ts';
@@ -18,7 +18,7 @@ import { createOwnName, type KnownNames, type OwnName } from './ownNames.ts';
 import { unwrapAddress, wrapAddress } from './resourceAddress.ts';
 
 export interface EndpointList {
-  readonly items: readonly Json[];
+  readonly items: readonly JsonObject[];
   readonly missing: readonly MissingServer[];
   /** Whether every server of it tells when it changes. */
   readonly followed: boolean;
@@ -145,7 +145,7 @@ function renamed(
   lists: readonly [Allowed, Listed][],
   keyOf: (server: ServerSnapshot) => string | undefined,
   ownName: OwnName,
-): Json[] {
+): JsonObject[] {
   return lists.flatMap(([server, listed]) => {
     const key = keyOf(server);
     const named = listed.items.flatMap((item) => (typeof item['name'] === 'string' ? [item] : []));
@@ -175,7 +175,7 @@ function addressed(
   principal: Principal,
   { lists, missing, method }: Addressed,
   keyOf: (server: ServerSnapshot) => string | undefined,
-): Json[] {
+): JsonObject[] {
   const member = method === 'resources/list' ? 'uri' : 'uriTemplate';
   const away = missing.map(({ server }) => {
     return [server, listings.last(server, holderKey(server, principal), method)] as const;

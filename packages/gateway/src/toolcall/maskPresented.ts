@@ -1,5 +1,5 @@
 import type { UpstreamTarget } from '../upstream/target.ts';
-import type { Answer, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import type { Ready } from './obtainCredential.ts';
 import { bearerOf } from './recoverFromRefusal.ts';
 
@@ -13,13 +13,13 @@ const REDACTED = '[redacted]';
  */
 export function maskPresented(text: string, ready: Ready): string {
   const target = 'holder' in ready ? ready.holder.target : ready.server.target;
-  const shown = [...presented(target), ...(bearerOf(ready)?.shown() ?? [])];
+  const shown = [...presented(target), ...(bearerOf(ready)?.presentedTokens() ?? [])];
   return mask(text, worthMasking(shown));
 }
 
 /** All that a server was shown in one conversation, for whoever masks more than one text. */
 export function shownTo(target: UpstreamTarget): readonly string[] {
-  const tokens = target.type === 'stdio' ? [] : (target.bearer?.shown() ?? []);
+  const tokens = target.type === 'stdio' ? [] : (target.bearer?.presentedTokens() ?? []);
   return worthMasking([...presented(target), ...tokens]);
 }
 
@@ -36,28 +36,28 @@ function worthMasking(shown: readonly string[]): readonly string[] {
  * A result without the token that the server was shown for it: a tool that repeats it would hand a user's token to a model, to
  * its provider and to whatever keeps the conversation. Keys of headers stay: they may be what the tool is about, such as a name.
  */
-export function maskTokens(answer: Answer, ready: Ready): Answer {
+export function maskTokens(answer: UpstreamResponse, ready: Ready): UpstreamResponse {
   const bearer = bearerOf(ready);
   if (!bearer) return answer;
   const text = answer.json ?? JSON.stringify(answer.result);
   // Some writers escape every slash (RFC 8259, section 7).
   const holds = (token: string) => text.includes(token) || text.includes(token.replaceAll('/', '\\/'));
-  const found = bearer.shown().filter((token) => token.length >= SHORTEST && holds(token));
+  const found = bearer.presentedTokens().filter((token) => token.length >= SHORTEST && holds(token));
   if (found.length === 0) return answer;
   const masked = found.reduce(
     (rest, token) => rest.replaceAll(token, REDACTED),
     JSON.stringify(answer.result),
   );
   // Whatever else is known of it stays: a question is still one.
-  return { ...answer, result: JSON.parse(masked) as Json, json: undefined };
+  return { ...answer, result: JSON.parse(masked) as JsonObject, json: undefined };
 }
 
 /** The same for what a server says before its result: progress, a log message, a question. */
-export function maskJson<T extends Json>(said: T, ready: Ready): T {
+export function maskJson<T extends JsonObject>(said: T, ready: Ready): T {
   const bearer = bearerOf(ready);
   if (!bearer) return said;
   const text = JSON.stringify(said);
-  const found = bearer.shown().filter((token) => token.length >= SHORTEST && text.includes(token));
+  const found = bearer.presentedTokens().filter((token) => token.length >= SHORTEST && text.includes(token));
   if (found.length === 0) return said;
   return JSON.parse(found.reduce((rest, token) => rest.replaceAll(token, REDACTED), text)) as T;
 }

@@ -28,8 +28,8 @@ function oboCallRig() {
       counts.renewals.push(challenge);
       return whole.renew(counts.renewals.length);
     },
-    isRenewed: () => counts.renewals.length > 0,
-    shown: () => ['secret-of-the-user'],
+    hasRenewed: () => counts.renewals.length > 0,
+    presentedTokens: () => ['secret-of-the-user'],
   };
   const own = {
     counts,
@@ -180,7 +180,7 @@ describe('a sign-in that is needed here', () => {
     const rig = oboCallRig();
     const brought = new ReauthNeeded(needed.reason, { ...needed.detail, via: 'bearer' });
     rig.token = () => Promise.reject(brought);
-    const principal = { ...ada, by: { via: 'bearer' } } as const;
+    const principal = { ...ada, authentication: { via: 'bearer' } } as const;
     const error = { code: 'OBO_CONSENT_REQUIRED', challenge: { claims: '{"a":1}' } };
     expect(await rejection(rig.call({ principal }))).toMatchObject(error);
     for (const refused of await askedOtherwise(rig)) expect(refused).toMatchObject(error);
@@ -210,7 +210,7 @@ describe('a sign-in that is needed here', () => {
   async function askedOtherwise(rig: ReturnType<typeof oboCallRig>): Promise<unknown[]> {
     const { parts } = rig;
     const ref = { type: 'ref/prompt', name: 'greet' };
-    const task = { id: 't', server: 'mail', serverId: rig.server.id, tool: 'echo', place: '' };
+    const task = { id: 't', server: 'mail', serverId: rig.server.id, tool: 'echo', targetFingerprint: '' };
     return [
       await rejection(readServer(parts, 'mail', reading, rig.inbound())),
       await rejection(completeServer(parts, 'mail', { ref, argument: {} }, rig.inbound())),

@@ -17,7 +17,7 @@ export type Ready =
         readonly principal: string;
         readonly target: UpstreamTarget;
         readonly binding: string;
-        readonly request?: string;
+        readonly requestKey?: string;
       };
       /** Only one call at a time may be made with this credential. */
       readonly exclusive?: CredentialKey | undefined;
@@ -41,7 +41,7 @@ export async function obtainCredential(
     principal: principalKey(principal),
     target,
     binding,
-    ...(server.requestScoped && { request: request ?? random.id() }),
+    ...(server.requestScoped && { requestKey: request ?? random.id() }),
   };
   return { server, holder, exclusive, credential: label };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { ada, define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { callTool } from './callTool.ts';
 import { findServer, findServers } from './findServer.ts';
 import { holderKey } from './loadTools.ts';
@@ -14,11 +14,12 @@ const numbers = {
   name: 'add',
   inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
 };
-const own = (more: Json = {}) => define('own', { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' }, ...more });
+const own = (more: JsonObject = {}) =>
+  define('own', { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' }, ...more });
 const nothing = { obtained: 0, leases: 0, sent: 0 };
 
 /** A rig whose list of tools is known, and whose counts begin after that. */
-async function warm(servers = [own()], tools: readonly Json[] = [numbers]) {
+async function warm(servers = [own()], tools: readonly JsonObject[] = [numbers]) {
   const rig = toolcallRig(servers, tools);
   for (const server of servers) {
     await rig.catalog.load(
@@ -169,11 +170,11 @@ describe('what is asked before anything is spent', () => {
     await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
     expect(rig.obtained).toBe(1);
     // A connection of one request serves its list and its call, and no other request.
-    const [list, first] = rig.leases.map(({ holder }) => holder?.request);
+    const [list, first] = rig.leases.map(({ holder }) => holder?.requestKey);
     expect(list).toBe(first);
     await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
     expect(rig.leases).toHaveLength(3);
-    expect(rig.leases[2]?.holder?.request).not.toBe(first);
+    expect(rig.leases[2]?.holder?.requestKey).not.toBe(first);
   });
 
   test('a user’s server is leased for that user, a shared one for nobody', async () => {
@@ -234,7 +235,7 @@ describe('tools that the definition hides', () => {
     { name: 'drop_all', annotations: { readOnlyHint: true } },
     { name: 'write' },
   ];
-  const filters: [Json, string[]][] = [
+  const filters: [JsonObject, string[]][] = [
     [{ include: ['read_*'] }, ['read_one', 'read_two']],
     [{ exclude: ['*_all', 'write'] }, ['read_one', 'read_two']],
     [{ readOnlyOnly: true }, ['read_one', 'drop_all']],

@@ -4,13 +4,13 @@ import { closeVaultRigs, keyOf, vaultRig } from '../../test/vaultRig.ts';
 import { createOAuthTokens } from '../credentials/oauthTokens.ts';
 import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import type { Credentials } from '../credentials/credentials.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
-import type { Token } from '../upstream/target.ts';
+import type { WireToken } from '../upstream/target.ts';
 import { listServer } from './listServer.ts';
 
-const textOf = (token: Token) => (typeof token === 'string' ? token : token.text);
+const textOf = (token: WireToken) => (typeof token === 'string' ? token : token.text);
 
 afterEach(closeVaultRigs);
 
@@ -42,7 +42,7 @@ async function ownTokensRig(...happenings: Happening[]) {
     },
   };
   const tokens: string[] = [];
-  rig.answers = async ({ options }): Promise<Json> => {
+  rig.answers = async ({ options }): Promise<JsonObject> => {
     const token = textOf(await options.bearer!.token());
     tokens.push(token);
     await happenings.shift()?.(token);
@@ -128,7 +128,7 @@ describe('a token that was renewed in the middle of a call', () => {
   test('is taken out of the answer, and so is the one before it', async () => {
     const scene = await ownTokensRig();
     const { rig, vault } = scene;
-    rig.answers = async ({ options }): Promise<Json> => {
+    rig.answers = async ({ options }): Promise<JsonObject> => {
       const first = textOf(await options.bearer!.token());
       // Another call renews it.
       await vault.vault.recover(keyOf(), first);

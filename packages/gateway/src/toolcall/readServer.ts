@@ -1,4 +1,4 @@
-import type { Answer, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { ask, enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import { recordAudit, requireRoom, type Asked, type AuditParts, type Trail } from './recordAudit.ts';
@@ -11,7 +11,7 @@ export type Reading =
   | { readonly method: 'resources/read'; readonly params: { readonly uri: string } }
   | {
       readonly method: 'prompts/get';
-      readonly params: { readonly name: string; readonly arguments: Json };
+      readonly params: { readonly name: string; readonly arguments: JsonObject };
     };
 
 export interface ReadParts extends AskParts, AuditParts {}
@@ -21,7 +21,7 @@ export function readServer(
   name: string,
   reading: Reading,
   inbound: Inbound,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const asked: Asked =
     reading.method === 'prompts/get'
       ? { action: 'prompt.get', server: name, tool: reading.params.name, args: reading.params.arguments }
@@ -36,7 +36,7 @@ async function read(
   reading: Reading,
   inbound: Inbound,
   trail: Trail,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const denial = reading.method === 'prompts/get' ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
   const server = enter(parts, inbound, name, denial);
   trail.server = server;

@@ -88,7 +88,7 @@ describe('the trail of a call', () => {
 
   test('what is read leaves a trail too, without the address that was asked for', async () => {
     const rig = toolcallRig([http()]);
-    const principal = aPrincipal({ by: { via: 'api_key', key: 'k1', scopes: ['mcp'] } });
+    const principal = aPrincipal({ authentication: { via: 'api_key', key: 'k1', scopes: ['mcp'] } });
     const inbound = rig.inbound({ principal });
     await readServer(
       rig.parts,

@@ -4,7 +4,7 @@ import { actorOf, type Audit, type AuditEvent } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { usesGraph, usesObo } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Answer, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { authorityOf } from './authorityOf.ts';
 import type { Inbound } from './call.ts';
 
@@ -18,7 +18,7 @@ export interface Asked {
   readonly action: 'tool.call' | 'resource.read' | 'prompt.get' | `task.${'get' | 'update' | 'cancel'}`;
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
-  readonly args?: Json | undefined;
+  readonly args?: JsonObject | undefined;
   /** The id of the block that asks, where one does. */
   readonly subject?: string | undefined;
 }
@@ -39,15 +39,15 @@ export async function recordAudit(
   { audit, clock }: AuditParts,
   inbound: Inbound,
   asked: Asked,
-  work: (trail: Trail) => Promise<Answer>,
-): Promise<Answer> {
+  work: (trail: Trail) => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
   const begun = clock.now();
   const trail: Trail = {};
   let ended: Ended = ok;
   try {
     const answer = await work(trail);
     if (trail.refused !== undefined) ended = { outcome: 'refused', code: trail.refused };
-    else if (answer.asksBack) ended = askedBack;
+    else if (answer.isInputRequired) ended = askedBack;
     else if (answer.result['isError'] === true) ended = toolFailed;
     return answer;
   } catch (error) {

@@ -42,7 +42,7 @@ export function bearerOf(ready: Ready): Bearer | undefined {
 /** The server wants a wider scope than the token has: what its user has to do, where that would help. Nothing was run. */
 export function widerScope(error: unknown, ready: Ready): Error | undefined {
   if (!(error instanceof UpstreamError) || error.reason !== 'insufficient_scope') return undefined;
-  return bearerOf(ready)?.widen?.(error.detail.challenge);
+  return bearerOf(ready)?.toScopeError?.(error.detail.challenge);
 }
 
 /** Whether the server refused a token that another could take the place of. It ran nothing then. */
@@ -80,7 +80,7 @@ export interface Tries<T> {
 
 /** Whether its user has signed in anew since it was prepared: nothing was sent with what is there now. */
 export function isReplaced(ready: Ready): boolean {
-  return bearerOf(ready)?.isReplaced?.() === true;
+  return bearerOf(ready)?.isSuperseded?.() === true;
 }
 
 /** The last one: what its user has to do about a scope is told here as after the first. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
 import { listServer } from './listServer.ts';
@@ -15,8 +15,8 @@ const unreachable = ['not_allowed', 'connect_failed', 'connect_timeout', 'too_ma
 /** A server whose answers fail for these reasons, one after the other; then it answers. */
 function failing(
   reasons: readonly UpstreamReason[],
-  definition: Json = {},
-  tools: readonly Json[] = harmless,
+  definition: JsonObject = {},
+  tools: readonly JsonObject[] = harmless,
 ) {
   const rig = toolcallRig([define('odd', definition)], tools);
   rig.answers = (_sent, turn) => {
@@ -50,7 +50,7 @@ describe('when a call is sent again', () => {
   });
 
   test('what the operator vouches for is sent once more', async () => {
-    const vouched: [Json, Json][] = [
+    const vouched: [JsonObject, JsonObject][] = [
       [{ trustAnnotations: true }, { name: 'echo', annotations: { readOnlyHint: true } }],
       [{ trustAnnotations: true }, { name: 'echo', annotations: { idempotentHint: true } }],
       [{ idempotentTools: ['echo'] }, { name: 'echo' }],
@@ -181,7 +181,7 @@ describe('when a call is sent again', () => {
   });
 
   test('what the new list says holds: gone, hidden, or other arguments', async () => {
-    const now: [readonly Json[], string][] = [
+    const now: [readonly JsonObject[], string][] = [
       [[{ name: 'other' }], 'MCP_TOOL_NOT_FOUND'],
       [[{ name: 'echo' }], 'MCP_TOOL_NOT_FOUND'],
       [[{ ...harmless[0], inputSchema: { type: 'object', required: ['new'] } }], 'MCP_ARGUMENTS_INVALID'],

@@ -3,8 +3,8 @@ import type { Cancellation } from '@behalf/kernel';
 import { eventually, scriptedError, type ScriptedTool } from '@behalf/testkit';
 import { askedPeer, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
 import { rejection } from '../../test/toolcallRig.ts';
-import { PeerRefusal } from '../upstream/dialogue.ts';
-import type { Json } from '../upstream/upstream.ts';
+import { ClientRpcError } from '../upstream/dialogue.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 
 afterEach(stopRelayRigs);
 
@@ -12,13 +12,13 @@ const text = (value: unknown) => ({ content: [{ type: 'text', text: JSON.stringi
 const form = { mode: 'form', message: 'Your name?', requestedSchema: { type: 'object', properties: {} } };
 const page = { mode: 'url', message: 'Sign here', url: 'https://sign.example/1' };
 const accepted = { action: 'accept', content: { name: 'Ann' } };
-const elicit = (params: Json) => ({ method: 'elicitation/create', params });
+const elicit = (params: JsonObject) => ({ method: 'elicitation/create', params });
 
-const repliesOf = ({ result }: { result: Json }) =>
+const repliesOf = ({ result }: { result: JsonObject }) =>
   JSON.parse((result['content'] as [{ text: string }])[0].text) as unknown[];
 
 /** Asks so many times, each time with another state, and then tells what it got. */
-const asking = (rounds: number, inputRequests: Json): ScriptedTool => ({
+const asking = (rounds: number, inputRequests: JsonObject): ScriptedTool => ({
   name: 'asks',
   handler(_, { params: { requestState, inputResponses } }) {
     const round = typeof requestState === 'string' ? Number(requestState.split(' ')[1]) : 0;
@@ -67,7 +67,7 @@ describe('a legacy caller of a modern server', () => {
       { era: 'modern', tools: [asking(1, { one: elicit(form) })] },
       { definition: { relay: ['sampling'] } },
     );
-    const refusing = askedPeer(() => Promise.reject(new PeerRefusal(-1, 'No'))).peer;
+    const refusing = askedPeer(() => Promise.reject(new ClientRpcError(-1, 'No'))).peer;
     expect(repliesOf(await call('asks', { peer: refusing }))[0]).toEqual({ one: { action: 'cancel' } });
   });
 
@@ -80,11 +80,11 @@ describe('a legacy caller of a modern server', () => {
     const signals: { aborted: boolean }[] = [];
     const peer = {
       ...askedPeer({}).peer,
-      ask: (method: string, _params: Json, signal: { aborted: boolean }) => {
+      ask: (method: string, _params: JsonObject, signal: { aborted: boolean }) => {
         signals.push(signal);
         return method === 'roots/list' || method === 'elicitation/create'
           ? new Promise<never>(() => undefined)
-          : Promise.reject(new PeerRefusal(-1, 'No'));
+          : Promise.reject(new ClientRpcError(-1, 'No'));
       },
     };
     expect(await rejection(call('asks', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
@@ -110,7 +110,7 @@ describe('a legacy caller of a modern server', () => {
     const leaving = new AbortController();
     const peer = {
       ...askedPeer({}).peer,
-      async ask(_method: string, _params: Json, signal: Cancellation): Promise<never> {
+      async ask(_method: string, _params: JsonObject, signal: Cancellation): Promise<never> {
         const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
         leaving.abort();
         await left;
@@ -139,7 +139,7 @@ describe('a modern caller of a legacy server', () => {
     expect(answer).toEqual({
       result: { inputRequests: { 'page-1': { method: 'elicitation/create', params } } },
       json: undefined,
-      asksBack: true,
+      isInputRequired: true,
     });
     const closed = { inputResponses: { 'page-1': { action: 'decline' } } };
     const peer = { ...askedPeer({}, { era: 'modern' }).peer, retry: closed };

@@ -1,7 +1,7 @@
 import { abortReason, LightCancellation, type Cancellation } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { bridgeable, mayAsk, replyOfNoAnswer } from '../upstream/dialogue.ts';
-import type { Answer, Json } from '../upstream/upstream.ts';
+import { filterCapabilities, isServerRequestAllowed, createFailureResponse } from '../upstream/dialogue.ts';
+import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import type { Inbound, InboundPeer } from './call.ts';
 import { isObject, MOST_QUESTIONS } from './dialogue.ts';
 import { linksOf, linksResult } from './links.ts';
@@ -18,14 +18,14 @@ type Retry = NonNullable<InboundPeer['retry']>;
  * caller is asked here, and the server gets the same request again with the answers, until it gives a result.
  */
 export async function inRounds(
-  first: Answer,
+  first: UpstreamResponse,
   { method, ready, inbound }: { method: string; ready: Ready; inbound: Inbound },
-  next: (inbound: Inbound) => Promise<Answer>,
-): Promise<Answer> {
+  next: (inbound: Inbound) => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
   const { peer } = inbound;
   let answer = first;
   let asked = 0;
-  for (let round = 0; answer.asksBack && peer?.era === 'legacy'; round += 1) {
+  for (let round = 0; answer.isInputRequired && peer?.era === 'legacy'; round += 1) {
     const questions = Object.entries(requestsOf(answer));
     asked += questions.length;
     if (round >= MOST_ROUNDS || asked > MOST_QUESTIONS) throw endless(ready);
@@ -40,7 +40,7 @@ export async function inRounds(
   return answer;
 }
 
-type Questions = readonly (readonly [string, Json])[];
+type Questions = readonly (readonly [string, JsonObject])[];
 
 interface Asking {
   readonly method: string;
@@ -52,12 +52,12 @@ interface Asking {
 async function answersOf(
   questions: Questions,
   { method, ready, inbound, peer }: Asking,
-): Promise<Retry | { links: Answer }> {
+): Promise<Retry | { links: UpstreamResponse }> {
   if (questions.length === 0) return {};
   const { ask } = peer;
-  const capabilities = bridgeable(peer.capabilities, ready.server.settings.relay);
+  const capabilities = filterCapabilities(peer.capabilities, ready.server.settings.relay);
   const canAsk = ([, { method: asks, params }]: Questions[number]) =>
-    mayAsk(capabilities, asks, isObject(params) ? params : {});
+    isServerRequestAllowed(capabilities, asks, isObject(params) ? params : {});
   if (!ask || !questions.every(canAsk)) {
     const links = linksOf(questions.map(([, question]) => question));
     if (links) return { links: linksResult(method, ready.server, links) };
@@ -79,16 +79,16 @@ async function answersOf(
 async function answerOf(
   ask: NonNullable<InboundPeer['ask']>,
   method: string,
-  params: Json,
+  params: JsonObject,
   signal: Cancellation,
   ready: Ready,
-): Promise<Json> {
+): Promise<JsonObject> {
   try {
     return await ask(method, params, signal);
   } catch (error) {
     if (signal.aborted) throw error;
     // A page or form that nobody filled in is one that was closed; for the rest there is no such answer.
-    const reply = replyOfNoAnswer(method, method === 'elicitation/create' ? undefined : error);
+    const reply = createFailureResponse(method, method === 'elicitation/create' ? undefined : error);
     if ('result' in reply) return reply.result;
     throw unanswered(ready, error);
   }
@@ -108,9 +108,9 @@ function linked(outer: Cancellation) {
   };
 }
 
-function requestsOf({ result }: Answer): Readonly<Record<string, Json>> {
+function requestsOf({ result }: UpstreamResponse): Readonly<Record<string, JsonObject>> {
   const { inputRequests } = result;
-  return isObject(inputRequests) ? (inputRequests as Readonly<Record<string, Json>>) : {};
+  return isObject(inputRequests) ? (inputRequests as Readonly<Record<string, JsonObject>>) : {};
 }
 
 function unanswered({ server }: Ready, cause?: unknown): GatewayError {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { Answer } from '../upstream/upstream.ts';
+import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { maskPresented } from './maskPresented.ts';
 import type { Ready } from './obtainCredential.ts';
@@ -13,7 +13,7 @@ const LONGEST_TEXT = 4_096;
  * A server that answers a call with an error of the protocol has judged it: unknown resource inside, wrong arguments,
  * failure while running. The model needs its words to do better, so they become a result, as a failed tool's do.
  */
-export function failedResult(error: unknown, ready: Ready): Answer | undefined {
+export function failedResult(error: unknown, ready: Ready): UpstreamResponse | undefined {
   if (!(error instanceof UpstreamError) || error.reason !== 'rpc_error') return undefined;
   const { rpc } = error.detail;
   if (!rpc || NOT_OFFERED.has(rpc.code)) return undefined;

@@ -1,7 +1,7 @@
 import type { Listed } from '../catalog/listAll.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { cutWords, plainWords } from '../shaping/plainWords.ts';
+import { truncateText, sanitizeText } from '../shaping/sanitizeText.ts';
 import type { ServerClaims } from '../upstream/upstream.ts';
 import { holderKey, type LoadParts } from './loadTools.ts';
 
@@ -27,7 +27,7 @@ const MOST_WORDS = 2_000;
  */
 export function withWords(listed: Listed, { settings }: ServerSnapshot, { claims, masked }: Said): Listed {
   if (settings.serverInstructions !== true || claims.instructions === undefined) return listed;
-  const text = cutWords(masked(plainWords(claims.instructions)), MOST_WORDS);
+  const text = truncateText(masked(sanitizeText(claims.instructions)), MOST_WORDS);
   return text === '' ? listed : { ...listed, instructions: text };
 }
 
@@ -41,7 +41,7 @@ export function wordsOf(
   // What a user wrote about a server of theirs is not for the models of others.
   if (said === false || server.source === 'user') return undefined;
   if (said !== true)
-    return said.trim() === '' ? undefined : { text: cutWords(said, MOST_WORDS), by: 'operator' };
+    return said.trim() === '' ? undefined : { text: truncateText(said, MOST_WORDS), by: 'operator' };
   const text = catalog.peek(server, holderKey(server, principal))?.instructions;
   return text === undefined ? undefined : { text, by: 'server' };
 }

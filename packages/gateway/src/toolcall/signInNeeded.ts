@@ -5,7 +5,7 @@ import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Answer, Json } from '../upstream/upstream.ts';
+import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
 /** Where a browser signs in here. What the next sign-in has to prove is known to the page, not to its address. */
@@ -31,7 +31,7 @@ export interface SignInNeeded {
   readonly refusal: GatewayError | undefined;
   readonly text: string;
   /** `_meta["behalf/auth"]`, of a result or of an error. */
-  readonly auth: Json;
+  readonly auth: JsonObject;
 }
 
 /**
@@ -69,7 +69,7 @@ function ownTokenRefused(error: ReauthNeeded): GatewayError {
 }
 
 /** Of a tool it is a result, at every door: a chat shows it to its user, and a model reads that repeating is pointless. */
-export function signInResult({ text, auth }: SignInNeeded): Answer {
+export function signInResult({ text, auth }: SignInNeeded): UpstreamResponse {
   return {
     result: { content: [{ type: 'text', text }], isError: true, _meta: { 'behalf/auth': auth } },
     json: undefined,

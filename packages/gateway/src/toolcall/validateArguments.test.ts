@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { argumentRig } from '../../test/argumentRig.ts';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 
 const forecast = {
   type: 'object',
@@ -168,7 +168,7 @@ describe('the arguments of a call', () => {
     const { check } = argumentRig();
     const schema = JSON.parse(
       '{"properties":{"constructor":{"type":"string"},"__proto__":{"type":"string"}},"required":["toString"]}',
-    ) as Json;
+    ) as JsonObject;
     expect(check(schema, {})).toMatchObject([{ path: 'arguments.toString', code: 'missing' }]);
     expect(check(schema, { toString: 1 })).toBeNull();
     expect(check(schema, { toString: 1, constructor: 2 })).toMatchObject([{ path: 'arguments.constructor' }]);

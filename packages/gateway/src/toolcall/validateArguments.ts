@@ -1,6 +1,6 @@
 import type { Diagnostic } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
-import type { Json } from '../upstream/upstream.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
 import { createCompiledSchemas, type SchemaEntry } from './schema/compiledSchemas.ts';
 import { createCompilerTime } from './schema/compilerTime.ts';
 import { explainProblems } from './schema/explainProblems.ts';
@@ -27,7 +27,7 @@ export interface ArgumentValidator {
    * cannot be checked safely is not checked: the server judges for itself, and the tool stays usable. `largest`: in bytes, of
    * what is not arguments.
    */
-  validate(tool: ToolIdentity, inputSchema: Json, args: unknown, largest?: number): Diagnostic[] | null;
+  validate(tool: ToolIdentity, inputSchema: JsonObject, args: unknown, largest?: number): Diagnostic[] | null;
 }
 
 const MAX_COMPILED = 500;
@@ -85,7 +85,7 @@ export function createArgumentValidator({
 }
 
 /** The arguments without those that are null; nothing where none is. */
-function withoutNulls(args: unknown): Json | undefined {
+function withoutNulls(args: unknown): JsonObject | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
   const given = Object.entries(args).filter(([, value]) => value !== null);
   return given.length === Object.keys(args).length ? undefined : Object.fromEntries(given);

@@ -3,7 +3,7 @@ import { eventually, scriptedError, type ScriptedOptions } from '@behalf/testkit
 import { ann, bob, relayRig, stopRelayRigs, tokenOf } from '../../test/relayRig.ts';
 import { define, rejection } from '../../test/toolcallRig.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
-import type { Notice } from '../upstream/upstream.ts';
+import type { ServerNotification } from '../upstream/upstream.ts';
 import { watchServer } from './watchServer.ts';
 
 afterEach(stopRelayRigs);
@@ -20,7 +20,7 @@ async function watchRig(era: 'legacy' | 'modern', more: Partial<ScriptedOptions>
   const script = { era, getStream: true, capabilities, methods, tools: [{ name: 'plain' }], ...more };
   const rig = await relayRig(script, { own });
   function watch(principal: Principal) {
-    const heard: Notice[] = [];
+    const heard: ServerNotification[] = [];
     const watching = watchServer(rig.parts, 'odd', rig.inbound({ principal }), (notice) => {
       heard.push(notice);
     });
@@ -98,13 +98,13 @@ for (const era of eras) {
       await opened(1);
       server.push(TOOLS);
       await eventually('both hear', () => first.heard.length + second.heard.length === 2);
-      second.stop();
+      second.close();
       await opened(1);
       server.push(PROMPTS);
       await eventually('the first hears', () => first.heard.length === 2);
       expect(second.methods()).toEqual([TOOLS]);
-      first.stop();
-      first.stop();
+      first.close();
+      first.close();
       await opened(0);
       expect(watches.size).toBe(0);
     });
@@ -131,7 +131,7 @@ for (const era of eras) {
       const { server, watch, opened, reopened, connections } = await watchRig(era);
       const watching = watch(ann);
       await opened(1);
-      void connections.dropHolder('odd', principalKey(ann));
+      void connections.dropForServer('odd', principalKey(ann));
       await reopened(2);
       server.push(TOOLS);
       await eventually('it is heard', () => watching.heard.length === 1);
@@ -141,8 +141,8 @@ for (const era of eras) {
       const { server, watch, opened, reopened } = await watchRig(era, {}, false);
       const [anns, bobs] = [watch(ann), watch(bob)];
       await opened(1);
-      await anns.subscribe('note://a');
-      await bobs.subscribe('note://b');
+      await anns.subscribeResource('note://a');
+      await bobs.subscribeResource('note://b');
       await eventually('the server knows', () => subscribed(server, era).size === 2);
       await reopened(1);
       server.push(UPDATED, { uri: 'note://a', title: 'x' });
@@ -151,7 +151,7 @@ for (const era of eras) {
       await eventually('both hear', () => anns.heard.length + bobs.heard.length === 2);
       expect(anns.heard).toEqual([{ method: UPDATED, params: { uri: 'note://a' } }]);
       expect(bobs.heard).toEqual([{ method: UPDATED, params: { uri: 'note://b' } }]);
-      bobs.unsubscribe('note://b');
+      bobs.unsubscribeResource('note://b');
       await eventually('the server knows', () => subscribed(server, era).size === 1);
       await reopened(1);
       server.push(UPDATED, { uri: 'note://b' });
@@ -197,25 +197,25 @@ describe('a watch', () => {
       expect(message?.params?.['_meta']).toMatchObject({
         'io.modelcontextprotocol/clientCapabilities': { extensions: { [extension]: {} } },
       });
-    watching.stop();
+    watching.close();
   });
 
   test('of two users of one resource is one subscription at the server', async () => {
     const { server, watch } = await watchRig('legacy', {}, false);
     const [anns, bobs] = [watch(ann), watch(bob)];
-    await anns.subscribe('note://a');
-    await bobs.subscribe('note://a');
-    anns.unsubscribe('note://a');
+    await anns.subscribeResource('note://a');
+    await bobs.subscribeResource('note://a');
+    anns.unsubscribeResource('note://a');
     expect(server.received('resources/subscribe')).toHaveLength(1);
     expect(server.received('resources/unsubscribe')).toHaveLength(0);
-    bobs.stop();
-    anns.stop();
+    bobs.close();
+    anns.close();
   });
 
   test('is subscribed again when the server forgot the session', async () => {
     const { server, watch, call, opened } = await watchRig('legacy', {}, false);
     const watching = watch(ann);
-    await watching.subscribe('note://a');
+    await watching.subscribeResource('note://a');
     await opened(1);
     server.forgetSessions();
     server.endStreams();
@@ -234,7 +234,7 @@ describe('a watch', () => {
       },
     };
     const { watch } = await watchRig('legacy', { methods }, false);
-    expect(await rejection(watch(ann).subscribe('note://none'))).toMatchObject({
+    expect(await rejection(watch(ann).subscribeResource('note://none'))).toMatchObject({
       code: 'MCP_RESOURCE_NOT_FOUND',
     });
   });
@@ -244,7 +244,7 @@ describe('a watch', () => {
     const many = Array.from({ length: 1_024 }, () => watch(ann));
     expect(() => watch(ann)).toThrow(expect.objectContaining({ code: 'MCP_RATE_LIMITED' }));
     watch(bob);
-    many[0]!.stop();
+    many[0]!.close();
     watch(ann);
   });
 
@@ -279,7 +279,7 @@ describe('a watch', () => {
         return { ...define(name, { url: theirs.server.url }), tenant };
       },
     };
-    const heard: Notice[] = [];
+    const heard: ServerNotification[] = [];
     watchServer({ ...parts, registry }, 'odd', inbound({ principal: mallory }), (one) => heard.push(one));
     const anns = watch(ann);
     await opened(1);

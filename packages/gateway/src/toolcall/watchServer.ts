@@ -3,9 +3,12 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { Lease } from '../connections/connectionManager.ts';
 import type { Bearer } from '../upstream/target.ts';
-import type { Notice, RequestOptions } from '../upstream/upstream.ts';
-import { nothingToHear, type Standing } from '../watching/feed.ts';
-import type { Watch, Watches } from '../watching/watches.ts';
+import type { ServerNotification, UpstreamRequestOptions } from '../upstream/upstream.ts';
+import {
+  createSubscriptionUnsupportedError,
+  type OpenStream,
+} from '../subscriptions/upstreamSubscription.ts';
+import type { ServerSubscription, ServerSubscriptions } from '../subscriptions/serverSubscriptions.ts';
 import { enter, prepare, type AskParts } from './askServer.ts';
 import type { Inbound } from './call.ts';
 import { requestOptions } from './callUpstream.ts';
@@ -20,7 +23,7 @@ import { toldOf } from './toldOf.ts';
 
 export interface WatchParts extends AskParts {
   readonly catalog: Pick<Catalog, 'onListChanged'>;
-  readonly watches: Watches;
+  readonly watches: ServerSubscriptions;
 }
 
 /**
@@ -32,8 +35,8 @@ export function watchServer(
   parts: WatchParts,
   name: string,
   inbound: Inbound,
-  listener: (notice: Notice) => void,
-): Watch {
+  listener: (notice: ServerNotification) => void,
+): ServerSubscription {
   const { principal, door, credential } = inbound;
   const find = () => enter(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
   const server = find();
@@ -43,11 +46,11 @@ export function watchServer(
   const own = holderKey(server, principal);
   const owner = own === '' ? undefined : own;
   const key = JSON.stringify([server.tenant, server.id, server.scope, own, credential ?? null]);
-  return parts.watches.watch(
+  return parts.watches.subscribe(
     { key, owner, serverId: server.id },
     {
       principal: principalKey(principal),
-      async stand(signal) {
+      async openStream(signal) {
         const current = find();
         if (!isSame(current)) throw new GatewayError('MCP_SERVER_NOT_FOUND');
         try {
@@ -56,24 +59,24 @@ export function watchServer(
           throw toldOf(error, current);
         }
       },
-      mayHear: () => isSame(find()),
-      hear: listener,
+      isAllowed: () => isSame(find()),
+      onNotification: listener,
     },
   );
 }
 
-async function stand(parts: WatchParts, server: Allowed, inbound: Inbound): Promise<Standing | undefined> {
+async function stand(parts: WatchParts, server: Allowed, inbound: Inbound): Promise<OpenStream | undefined> {
   if (isSilent(server)) return undefined;
   const ready = await prepare(parts, server, inbound);
   const lease = await leaseConnection(parts.connections, ready, { signal: inbound.signal });
   return standOn(parts, ready, inbound, lease);
 }
 
-function standOn(parts: WatchParts, ready: Ready, inbound: Inbound, lease: Lease): Standing {
+function standOn(parts: WatchParts, ready: Ready, inbound: Inbound, lease: Lease): OpenStream {
   const { server } = ready;
   const { upstream } = lease;
   const bearer = lastingBearer(parts, ready, inbound);
-  const options: RequestOptions = { ...requestOptions(ready, inbound), ...(bearer && { bearer }) };
+  const options: UpstreamRequestOptions = { ...requestOptions(ready, inbound), ...(bearer && { bearer }) };
   const { headers } = options;
   let stop: () => void = () => undefined;
   let isOver = false;
@@ -81,14 +84,14 @@ function standOn(parts: WatchParts, ready: Ready, inbound: Inbound, lease: Lease
     listen(hear, resources, onRenewed) {
       if (isOver) return;
       const before = stop;
-      const heard = (notice: Notice) => {
+      const heard = (notice: ServerNotification) => {
         if (notice.method === TOOLS_CHANGED) {
           parts.catalog.onListChanged(server.id, holderKey(server, inbound.principal));
         }
         hear(notice);
       };
       stop = upstream.listen(heard, {
-        ...{ resources, onRenewed },
+        ...{ resources, onSessionRenewed: onRenewed },
         ...(headers && { headers }),
         ...(bearer && { bearer }),
       });
@@ -98,7 +101,7 @@ function standOn(parts: WatchParts, ready: Ready, inbound: Inbound, lease: Lease
     async subscribe(uri) {
       if (upstream.claims.era === 'modern') {
         // It was told with the stream, and says nothing of an address where it offers none.
-        if (!offersUpdates(upstream.claims)) throw nothingToHear();
+        if (!offersUpdates(upstream.claims)) throw createSubscriptionUnsupportedError();
         return;
       }
       try {
@@ -111,8 +114,8 @@ function standOn(parts: WatchParts, ready: Ready, inbound: Inbound, lease: Lease
       if (upstream.claims.era === 'modern') return;
       upstream.request('resources/unsubscribe', { uri }, options).catch(() => undefined);
     },
-    whenOver: (listener) => void lease.whenRetired(listener),
-    end() {
+    onOutdated: (listener) => void lease.onRetire(listener),
+    close() {
       if (isOver) return;
       isOver = true;
       stop();
@@ -143,8 +146,8 @@ function lastingBearer(parts: WatchParts, ready: Ready, inbound: Inbound): Beare
       return bearer.token();
     },
     renew: () => Promise.resolve(false),
-    isRenewed: () => false,
-    shown: () => [],
+    hasRenewed: () => false,
+    presentedTokens: () => [],
   };
 }
 

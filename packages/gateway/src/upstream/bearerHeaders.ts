@@ -1,10 +1,10 @@
 import { abortReason, unlessAborted, type Cancellation, type Fetch, type Send } from '@behalf/kernel';
 import type { SendReply, SendRequest } from '@behalf/kernel';
-import type { Bearer, BoundToken, Token } from './target.ts';
+import type { Bearer, DpopToken, WireToken } from './target.ts';
 import type { HeaderValues } from './upstream.ts';
 
 /** What a caller presents: headers as they stand, and a token that is asked for when something is sent. */
-export interface Presented {
+export interface PresentedCredential {
   readonly headers?: HeaderValues | undefined;
   readonly bearer?: Bearer | undefined;
 }
@@ -16,111 +16,120 @@ const DPOP = 'dpop';
  * The headers of one request with the token of this moment, for this request alone. It is the only Authorization that
  * goes out: what else stands there under that name, in whatever letter case, is another's or an old one.
  */
-export function bearing(headers: HeaderValues, token: Token, method: string, url: string): HeaderValues {
-  refuseEmpty(token);
+export function withAuthorization(
+  headers: HeaderValues,
+  token: WireToken,
+  method: string,
+  url: string,
+): HeaderValues {
+  assertTokenPresent(token);
   return typeof token === 'string'
-    ? owning(headers, AUTHORIZATION, `Bearer ${token}`)
-    : proving(headers, token, method, url);
+    ? replaceHeader(headers, AUTHORIZATION, `Bearer ${token}`)
+    : withDpop(headers, token, method, url);
 }
 
 /** A source that has none must say so. Nothing is sent on the strength of its silence. */
-export function refuseEmpty(token: Token): void {
-  if (!(typeof token === 'string' ? token : (token as BoundToken | undefined)?.text)) {
-    throw new TypeError('A bearer gave an empty token');
+export function assertTokenPresent(token: WireToken): void {
+  if (!(typeof token === 'string' ? token : (token as DpopToken | undefined)?.text)) {
+    throw new TypeError('The token source returned an empty token');
   }
 }
 
 /** A token that is bound to a key, with the proof of it (RFC 9449, section 7.1). */
-function proving(headers: HeaderValues, token: BoundToken, method: string, url: string): HeaderValues {
-  const presenting = owning(headers, AUTHORIZATION, `DPoP ${token.text}`);
-  return owning(presenting, DPOP, token.proof(method, url));
+function withDpop(headers: HeaderValues, token: DpopToken, method: string, url: string): HeaderValues {
+  const authorized = replaceHeader(headers, AUTHORIZATION, `DPoP ${token.text}`);
+  return replaceHeader(authorized, DPOP, token.createProof(method, url));
 }
 
-function owning(headers: HeaderValues, owned: string, value: string): HeaderValues {
-  const out: Record<string, string> = { ...headers, [owned]: value };
+function replaceHeader(headers: HeaderValues, headerName: string, value: string): HeaderValues {
+  const result: Record<string, string> = { ...headers, [headerName]: value };
   for (const name in headers) {
-    if (name.length !== owned.length || name === owned) continue;
-    if (name.toLowerCase() === owned) Reflect.deleteProperty(out, name);
+    if (name.length !== headerName.length || name === headerName) continue;
+    if (name.toLowerCase() === headerName) Reflect.deleteProperty(result, name);
   }
-  return out;
+  return result;
 }
 
 /** The token of this moment. Rejects as the bearer does, or with the signal's reason as soon as it aborts. */
-export async function tokenOf(bearer: Bearer, signal: Cancellation): Promise<Token> {
+export async function acquireToken(bearer: Bearer, signal: Cancellation): Promise<WireToken> {
   if (signal.aborted) throw abortReason(signal);
-  const asked = bearer.token();
-  const token = asked instanceof Promise ? await unlessAborted(asked, signal) : asked;
-  refuseEmpty(token);
+  const tokenResult = bearer.token();
+  const token = tokenResult instanceof Promise ? await unlessAborted(tokenResult, signal) : tokenResult;
+  assertTokenPresent(token);
   return token;
 }
 
 /** Sends with the token of this moment, where there is a bearer. */
-export async function sendPresenting(
+export async function sendWithCredential(
   send: Send,
   request: SendRequest,
   bearer: Bearer | undefined,
 ): Promise<SendReply> {
   if (!bearer) return send(request);
-  const token = await tokenOf(bearer, request.signal);
+  const token = await acquireToken(bearer, request.signal);
   if (request.signal.aborted) throw abortReason(request.signal);
-  return sendWith(send, request, token);
+  return sendWithToken(send, request, token);
 }
 
 /** With this very token; a second time where a server wants something repeated in the proof: it has run nothing then. */
-export async function sendWith(send: Send, request: SendRequest, token: Token): Promise<SendReply> {
+export async function sendWithToken(send: Send, request: SendRequest, token: WireToken): Promise<SendReply> {
   const { method, url } = request;
-  const presenting = () => ({ ...request, headers: bearing(request.headers, token, method, url) });
-  const first = presenting();
-  const reply = await send(first);
+  const buildRequest = () => ({
+    ...request,
+    headers: withAuthorization(request.headers, token, method, url),
+  });
+  const firstRequest = buildRequest();
+  const reply = await send(firstRequest);
   if (typeof token === 'string') return reply;
-  if (!wantsAnother(token, url, first.headers, reply.status, (name) => reply.header(name))) return reply;
+  if (!requiresNonceRetry(token, url, firstRequest.headers, reply.status, (name) => reply.header(name)))
+    return reply;
   void reply.discard();
-  const again = presenting();
-  const second = await send(again);
-  token.heard(url, second.header(NONCE), proofIn(again.headers));
-  return second;
+  const retryRequest = buildRequest();
+  const retryReply = await send(retryRequest);
+  token.recordNonce(url, retryReply.header(NONCE), readProof(retryRequest.headers));
+  return retryReply;
 }
 
 /** The same over WHATWG fetch. `init.headers` are plain. */
-export async function fetchWith(
+export async function fetchWithToken(
   fetch: Fetch,
   url: string | URL,
   init: RequestInit & { headers: HeaderValues },
-  token: Token,
+  token: WireToken,
 ): Promise<Response> {
-  const [method, place] = [init.method ?? 'GET', String(url)];
-  const presenting = () => ({ ...init, headers: bearing(init.headers, token, method, place) });
-  const first = presenting();
-  const response = await fetch(url, first);
+  const [method, targetUrl] = [init.method ?? 'GET', String(url)];
+  const buildInit = () => ({ ...init, headers: withAuthorization(init.headers, token, method, targetUrl) });
+  const firstInit = buildInit();
+  const response = await fetch(url, firstInit);
   if (typeof token === 'string') return response;
   const header = (name: string) => response.headers.get(name) ?? undefined;
-  if (!wantsAnother(token, place, first.headers, response.status, header)) return response;
+  if (!requiresNonceRetry(token, targetUrl, firstInit.headers, response.status, header)) return response;
   await response.body?.cancel().catch(() => undefined);
-  const again = presenting();
-  const second = await fetch(url, again);
-  token.heard(place, second.headers.get(NONCE) ?? undefined, proofIn(again.headers));
-  return second;
+  const retryInit = buildInit();
+  const retryResponse = await fetch(url, retryInit);
+  token.recordNonce(targetUrl, retryResponse.headers.get(NONCE) ?? undefined, readProof(retryInit.headers));
+  return retryResponse;
 }
 
 const NONCE = 'dpop-nonce';
 
-function proofIn(headers: HeaderValues): string {
+function readProof(headers: HeaderValues): string {
   return headers[DPOP] ?? '';
 }
 
 /** RFC 9449, section 9. A nonce that was in the proof is not what is missing. */
-function wantsAnother(
-  token: BoundToken,
+function requiresNonceRetry(
+  token: DpopToken,
   url: string,
-  sent: HeaderValues,
+  sentHeaders: HeaderValues,
   status: number,
   header: (name: string) => string | undefined,
 ): boolean {
-  const isAnother = token.heard(url, header(NONCE), proofIn(sent));
-  return isAnother && status === 401 && header('www-authenticate')?.includes('use_dpop_nonce') === true;
+  const isNewNonce = token.recordNonce(url, header(NONCE), readProof(sentHeaders));
+  return isNewNonce && status === 401 && header('www-authenticate')?.includes('use_dpop_nonce') === true;
 }
 
 /** As plain values: WHATWG's own errors repeat a value that they refuse, and the door out does not. */
-export function plainHeaders(headers: RequestInit['headers']): HeaderValues {
+export function toPlainHeaders(headers: RequestInit['headers']): HeaderValues {
   return Object.fromEntries(new Headers(headers));
 }

@@ -1,9 +1,9 @@
 import { parseUrl } from '@behalf/contracts';
 import type { Cancellation } from '@behalf/kernel';
-import type { Json } from './upstream.ts';
+import type { JsonObject } from './upstream.ts';
 
 /** What a definition must name before a server may ask for it: a user's model, a user's folders. */
-export type Relay = 'sampling' | 'roots';
+export type RelayedCapability = 'sampling' | 'roots';
 
 /**
  * What a server may ask of the caller in the middle of a request. `capabilities` are those that the caller declared and
@@ -12,19 +12,19 @@ export type Relay = 'sampling' | 'roots';
 export type Dialogue =
   | {
       readonly era: 'legacy';
-      readonly capabilities: Json;
+      readonly capabilities: JsonObject;
       /** Passes a request of the server on and waits for the answer; rejects with `PeerRefusal` where there was one. */
-      readonly ask: (method: string, params: Json, signal: Cancellation) => Promise<Json>;
+      readonly sendRequest: (method: string, params: JsonObject, signal: Cancellation) => Promise<JsonObject>;
     }
   | {
       /** The caller gets the server's questions as a result and comes again with the answers. */
       readonly era: 'modern';
-      readonly capabilities: Json;
+      readonly capabilities: JsonObject;
     };
 
 /** The caller answered a question of the server with an error of the protocol: it is passed on as it is. */
-export class PeerRefusal extends Error {
-  override readonly name = 'PeerRefusal';
+export class ClientRpcError extends Error {
+  override readonly name = 'ClientRpcError';
   readonly code: number;
   constructor(code: number, message: string) {
     super(message);
@@ -36,7 +36,7 @@ export class PeerRefusal extends Error {
  * What we say we can do when a session opens. A question that cannot be put to anybody is answered as if its user had
  * closed it, so that a form may always be claimed; a model or folders are claimed only where they may be lent.
  */
-export function sessionCapabilities(relay: readonly Relay[] = []): Json {
+export function buildSessionCapabilities(relay: readonly RelayedCapability[] = []): JsonObject {
   return {
     elicitation: { form: {}, url: {} },
     ...(relay.includes('sampling') && { sampling: {} }),
@@ -45,35 +45,41 @@ export function sessionCapabilities(relay: readonly Relay[] = []): Json {
 }
 
 /** What the caller declared, as far as this server may use it. */
-export function bridgeable(declared: Json, relay: readonly Relay[]): Json {
+export function filterCapabilities(declared: JsonObject, relay: readonly RelayedCapability[]): JsonObject {
   const { elicitation, sampling, roots } = declared;
-  if (elicitation === undefined && sampling === undefined && roots === undefined) return NOTHING;
-  const modes = isObject(elicitation) ? modesOf(elicitation) : {};
+  if (elicitation === undefined && sampling === undefined && roots === undefined) return NO_CAPABILITIES;
+  const modes = isObject(elicitation) ? readElicitationModes(elicitation) : {};
   return {
     ...(Object.keys(modes).length > 0 && { elicitation: modes }),
     ...(isObject(sampling) &&
-      relay.includes('sampling') && { sampling: flags(sampling, ['context', 'tools']) }),
+      relay.includes('sampling') && { sampling: pickFlags(sampling, ['context', 'tools']) }),
     ...(isObject(roots) && relay.includes('roots') && { roots: {} }),
   };
 }
 
-const NOTHING: Json = Object.freeze({});
+const NO_CAPABILITIES: JsonObject = Object.freeze({});
 
 /** Without a mode it is the form: the first revision knew no other. */
-function modesOf(elicitation: Json): Json {
-  const modes = flags(elicitation, ['form', 'url']);
+function readElicitationModes(elicitation: JsonObject): JsonObject {
+  const modes = pickFlags(elicitation, ['form', 'url']);
   return Object.keys(elicitation).length === 0 ? { form: {} } : modes;
 }
 
-function flags(capability: Json, names: readonly string[]): Json {
+function pickFlags(capability: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.filter((name) => isObject(capability[name])).map((name) => [name, {}]));
 }
 
 /** Whether this very question may be put to who declared these capabilities. Whatever is not known may not. */
-export function mayAsk(capabilities: Json, method: unknown, params: Json): boolean {
+export function isServerRequestAllowed(
+  capabilities: JsonObject,
+  method: unknown,
+  params: JsonObject,
+): boolean {
   switch (method) {
     case 'elicitation/create':
-      return isObject(capabilities['elicitation']) && mayElicit(capabilities['elicitation'], params);
+      return (
+        isObject(capabilities['elicitation']) && isElicitationAllowed(capabilities['elicitation'], params)
+      );
     case 'sampling/createMessage':
       return isObject(capabilities['sampling']);
     case 'roots/list':
@@ -83,38 +89,38 @@ export function mayAsk(capabilities: Json, method: unknown, params: Json): boole
   }
 }
 
-function mayElicit(modes: Json, { mode, url }: Json): boolean {
+function isElicitationAllowed(modes: JsonObject, { mode, url }: JsonObject): boolean {
   if (mode === undefined || mode === 'form') return isObject(modes['form']);
   // What else an address can be, a client might run.
-  return mode === 'url' && isObject(modes['url']) && typeof url === 'string' && isWebAddress(url);
+  return mode === 'url' && isObject(modes['url']) && typeof url === 'string' && isHttpUrl(url);
 }
 
-function isWebAddress(text: string): boolean {
+function isHttpUrl(text: string): boolean {
   const protocol = parseUrl(text)?.protocol;
   return protocol === 'https:' || protocol === 'http:';
 }
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What a server gets for a request that nobody is asked. */
-export type Reply =
-  { readonly result: Json } | { readonly error: { readonly code: number; readonly message: string } };
+export type RpcResponseBody =
+  { readonly result: JsonObject } | { readonly error: { readonly code: number; readonly message: string } };
 
 const METHOD_NOT_FOUND = -32_601;
 const INTERNAL_ERROR = -32_603;
 
 /** A form is dismissed as if its user had closed it; a model and a file system are not ours to lend. */
-export function replyOfNobody(method: unknown): Reply {
+export function createDefaultResponse(method: unknown): RpcResponseBody {
   if (method === 'ping') return { result: {} };
   if (method === 'elicitation/create') return { result: { action: 'cancel' } };
   return { error: { code: METHOD_NOT_FOUND, message: 'Method not found' } };
 }
 
 /** The same for one that was asked and did not answer, or not in a form that can be passed on. */
-export function replyOfNoAnswer(method: unknown, error: unknown): Reply {
-  if (error instanceof PeerRefusal) return { error: { code: error.code, message: error.message } };
-  if (method === 'elicitation/create') return replyOfNobody(method);
+export function createFailureResponse(method: unknown, error: unknown): RpcResponseBody {
+  if (error instanceof ClientRpcError) return { error: { code: error.code, message: error.message } };
+  if (method === 'elicitation/create') return createDefaultResponse(method);
   return { error: { code: INTERNAL_ERROR, message: 'The client did not answer' } };
 }

@@ -2,6 +2,6 @@
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 /** How grave a level is. What is none counts as the least: whoever wants less than everything does not hear it. */
-export function levelRank(level: unknown): number {
+export function getLevelRank(level: unknown): number {
   return Math.max(0, LEVELS.indexOf(String(level)));
 }

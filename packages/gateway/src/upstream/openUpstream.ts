@@ -4,11 +4,11 @@ import { createOpenStdio } from './channel/openStdio.ts';
 import { createSseTransport } from './channel/sseTransport.ts';
 import type { StdioLimits } from './channel/stdioLimits.ts';
 import { createWebSocketTransport } from './channel/webSocketTransport.ts';
-import { createEraVerdicts } from './http/eraVerdicts.ts';
+import { createProtocolVersionCache } from './http/protocolVersionCache.ts';
 import { openHttpUpstream } from './http/openHttpUpstream.ts';
 import type { UpstreamParts } from './parts.ts';
 import type { OpenOptions, UpstreamTarget } from './target.ts';
-import { watchToken } from './tokenWait.ts';
+import { trackTokenWait } from './tokenWaitTracker.ts';
 import type { Upstream } from './upstream.ts';
 import { UpstreamError } from './upstreamError.ts';
 
@@ -18,14 +18,14 @@ export type OpenUpstream = (target: UpstreamTarget, options: OpenOptions) => Pro
 export function createOpenUpstream(parts: UpstreamParts & { readonly limits: StdioLimits }): OpenUpstream {
   const { clock, network } = parts;
   const openStdio = createOpenStdio(parts);
-  const eras = createEraVerdicts({ clock });
+  const versionCache = createProtocolVersionCache({ clock });
 
   function open(target: UpstreamTarget, options: OpenOptions): Promise<Upstream> {
     switch (target.type) {
       case 'stdio':
         return openStdio(target, options);
       case 'streamable-http':
-        return openHttpUpstream(target, options, parts, eras);
+        return openHttpUpstream(target, options, parts, versionCache);
       case 'sse':
         return openChannelUpstream(
           createSseTransport(target, parts),
@@ -42,16 +42,17 @@ export function createOpenUpstream(parts: UpstreamParts & { readonly limits: Std
 
   return async (target, options) => {
     options.signal.throwIfAborted();
-    const bound = new AbortController();
-    const onAbort = () => bound.abort(abortReason(options.signal));
+    const timeoutController = new AbortController();
+    const onAbort = () => timeoutController.abort(abortReason(options.signal));
     options.signal.addEventListener('abort', onAbort, { once: true });
-    const wait = watchToken(target);
-    const late = () => bound.abort(new UpstreamError(wait.pending ? 'token_late' : 'connect_timeout'));
-    const stop = clock.timer(options.initTimeoutMs, late, { hold: true });
+    const tokenWait = trackTokenWait(target);
+    const onTimeout = () =>
+      timeoutController.abort(new UpstreamError(tokenWait.isPending ? 'token_late' : 'connect_timeout'));
+    const cancelTimer = clock.timer(options.initTimeoutMs, onTimeout, { hold: true });
     try {
-      return await open(wait.target, { ...options, signal: bound.signal });
+      return await open(tokenWait.target, { ...options, signal: timeoutController.signal });
     } finally {
-      stop();
+      cancelTimer();
       options.signal.removeEventListener('abort', onAbort);
     }
   };

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ask, call } from '../../test/channelRig.ts';
 import { openSample, sampleTarget } from '../../test/sampleServer.ts';
-import type { Json, Upstream } from './upstream.ts';
+import type { JsonObject, Upstream } from './upstream.ts';
 
 interface Tool {
   readonly name: string;
-  readonly inputSchema: Json;
+  readonly inputSchema: JsonObject;
 }
 
 /** What a tool that waits for somebody (elicitation, sampling) may take before its caller gives up. */

@@ -137,7 +137,7 @@ describe('ending a stdio server', () => {
   test('a second start does not lose the first process', async () => {
     const child = nodeChild('process.stdin.resume()');
     await child.transport.start();
-    await expect(child.transport.start()).rejects.toThrow('runs already');
+    await expect(child.transport.start()).rejects.toThrow('is already running');
     await child.transport.close();
   });
 

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Cancel, Clock } from '@behalf/kernel';
 import type { Channel } from './channel/channel.ts';
-import { createLineBudget } from './channel/lineBudget.ts';
+import { createLineRateLimiter } from './channel/lineRateLimiter.ts';
 import { createLineReader } from './channel/lineReader.ts';
-import { readLongMessage } from './channel/longMessage.ts';
-import { readMessage } from './channel/message.ts';
+import { parseOversizedMessage } from './channel/oversizedMessage.ts';
+import { parseRpcMessage } from './channel/message.ts';
 import { UpstreamError } from './upstreamError.ts';
 
 export interface StdioCommand {
@@ -24,23 +24,23 @@ export interface StdioParts {
   /** `process.kill`; a negative id names a group. */
   readonly kill: (pid: number, signal: NodeJS.Signals) => void;
   /** Asked before a process starts; throws when there is no place for it. What it returns runs when it is gone. */
-  readonly admit?: () => () => void;
+  readonly acquirePermit?: () => () => void;
 }
 
 export interface StdioTransport extends Channel {
   /** Ends a child that nobody got to use: SIGTERM at once, SIGKILL half a second later. */
-  abandon(): Promise<void>;
+  terminate(): Promise<void>;
 }
 
 /** How long a child may take to end by itself after its input closed, and again after SIGTERM. */
-const GRACE_MS = 2_000;
+const EXIT_GRACE_MS = 2_000;
 /** The same for one that nobody got to use. */
-const SHORT_GRACE_MS = 500;
+const TERMINATE_GRACE_MS = 500;
 /** How long the pipes of a child that has ended are read on. */
 const DRAIN_MS = 500;
-const LONGEST_LINE = 8_192;
+const MAX_LINE_LENGTH = 8_192;
 /** As large as the body of an answer over HTTP may be. */
-const LARGEST_MESSAGE = 16 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /**
  * A child process as an MCP transport. The SDK's own one hands PATH, HOME, USER and more to every child; this one
@@ -49,9 +49,9 @@ const LARGEST_MESSAGE = 16 * 1024 * 1024;
 export function createStdioTransport(server: StdioCommand, parts: StdioParts): StdioTransport {
   const { clock, kill } = parts;
   let child: ChildProcess | null = null;
-  let ended: Promise<void> = Promise.resolve();
-  let deaf = false;
-  const reader = createLineReader({ maxBytes: LARGEST_MESSAGE, onLine: receive, onLongLine: skip });
+  let exited: Promise<void> = Promise.resolve();
+  let isDiscarding = false;
+  const reader = createLineReader({ maxBytes: MAX_MESSAGE_BYTES, onLine: receive, onLongLine: skipLongLine });
 
   const signalGroup = (pid: number | undefined, signal: NodeJS.Signals) => {
     if (pid === undefined) return;
@@ -63,23 +63,25 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
   };
 
   /** Closes the child's input, and sends what it does not want to hear. */
-  async function end(...steps: readonly (readonly [ms: number, signal: NodeJS.Signals])[]): Promise<void> {
-    if (!child) return ended;
+  async function shutDown(
+    ...steps: readonly (readonly [ms: number, signal: NodeJS.Signals])[]
+  ): Promise<void> {
+    if (!child) return exited;
     const { pid } = child;
     child.stdin?.end();
-    const cancel = steps.map(([ms, signal]) => clock.timer(ms, () => signalGroup(pid, signal)));
-    await ended;
-    for (const stop of cancel) stop();
+    const cancelTimers = steps.map(([ms, signal]) => clock.timer(ms, () => signalGroup(pid, signal)));
+    await exited;
+    for (const cancelTimer of cancelTimers) cancelTimer();
   }
 
   const transport: StdioTransport = {
     async start() {
-      if (child) throw new Error('The server process runs already');
-      let leave: () => void = () => undefined;
-      let started: ChildProcess;
+      if (child) throw new Error('The server process is already running');
+      let releasePermit: () => void = () => undefined;
+      let spawned: ChildProcess;
       try {
-        leave = parts.admit?.() ?? leave;
-        started = spawn(server.command, [...server.args], {
+        releasePermit = parts.acquirePermit?.() ?? releasePermit;
+        spawned = spawn(server.command, [...server.args], {
           env: { ...server.env },
           stdio: ['pipe', 'pipe', server.stderr ?? 'pipe'],
           detached: true,
@@ -87,23 +89,23 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
           ...(server.cwd !== undefined && { cwd: server.cwd }),
         });
       } catch (error) {
-        leave();
+        releasePermit();
         throw error;
       }
-      child = started;
-      ended = new Promise((done) => {
+      child = spawned;
+      exited = new Promise((done) => {
         let stopDraining: Cancel = () => undefined;
-        started.once('exit', () => {
-          leave();
+        spawned.once('exit', () => {
+          releasePermit();
           // What the child itself had started ends with it, whether we ended it or it crashed.
-          signalGroup(started.pid, 'SIGKILL');
+          signalGroup(spawned.pid, 'SIGKILL');
           // Its last words may still be in the pipes; who left the group with an end of one must not hold us up.
           stopDraining = clock.timer(DRAIN_MS, () => {
-            started.stdout?.destroy();
-            started.stderr?.destroy();
+            spawned.stdout?.destroy();
+            spawned.stderr?.destroy();
           });
         });
-        started.once('close', () => {
+        spawned.once('close', () => {
           stopDraining();
           child = null;
           done();
@@ -111,13 +113,13 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
         });
       });
       // A child that is gone breaks its pipe; `close` tells of it.
-      started.stdin?.on('error', (error) => transport.onerror?.(error));
-      started.stdout?.on('data', (chunk: Buffer) => take(chunk));
-      if (started.stderr) passOnLines(started.stderr, parts);
+      spawned.stdin?.on('error', (error) => transport.onerror?.(error));
+      spawned.stdout?.on('data', (chunk: Buffer) => readChunk(chunk));
+      if (spawned.stderr) forwardStderrLines(spawned.stderr, parts);
       await new Promise<void>((resolve, reject) => {
-        started.once('spawn', () => resolve());
-        started.once('error', (error) => {
-          if (started.pid === undefined) leave();
+        spawned.once('spawn', () => resolve());
+        spawned.once('error', (error) => {
+          if (spawned.pid === undefined) releasePermit();
           reject(error);
           transport.onerror?.(error);
         });
@@ -128,42 +130,43 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
         if (!child?.stdin?.writable) return reject(new UpstreamError('ended'));
         child.stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
       }),
-    close: () => end([GRACE_MS, 'SIGTERM'], [2 * GRACE_MS, 'SIGKILL']),
-    abandon() {
+    close: () => shutDown([EXIT_GRACE_MS, 'SIGTERM'], [2 * EXIT_GRACE_MS, 'SIGKILL']),
+    terminate() {
       signalGroup(child?.pid, 'SIGTERM');
-      return end([SHORT_GRACE_MS, 'SIGKILL']);
+      return shutDown([TERMINATE_GRACE_MS, 'SIGKILL']);
     },
   };
 
-  function take(chunk: Buffer): void {
-    if (deaf) return;
+  function readChunk(chunk: Buffer): void {
+    if (isDiscarding) return;
     try {
       reader.push(chunk);
     } catch (cause) {
-      giveUp(new UpstreamError('too_large', { cause }));
+      failChannel(new UpstreamError('too_large', { cause }));
     }
   }
 
   /** Nothing it says from here on can be trusted to be a line. */
-  function giveUp(why: UpstreamError): void {
-    deaf = true;
-    transport.onerror?.(why);
+  function failChannel(error: UpstreamError): void {
+    isDiscarding = true;
+    transport.onerror?.(error);
     void transport.close();
   }
 
   /** A message that nobody can hold fails the request it answers; the others on this channel go on. */
-  function skip(head: string, tail?: string): void {
-    const message = readLongMessage(head, tail);
+  function skipLongLine(head: string, tail?: string): void {
+    const message = parseOversizedMessage(head, tail);
     const tooLarge = new UpstreamError('too_large');
-    if (message.kind === 'answer' && message.id !== undefined) transport.onfailure?.(message.id, tooLarge);
+    if (message.kind === 'response' && message.id !== undefined)
+      transport.onrequesterror?.(message.id, tooLarge);
     // Its id may stand at its end.
-    else if (message.kind === 'unknown' || (message.kind === 'answer' && tail !== undefined))
-      giveUp(tooLarge);
+    else if (message.kind === 'unknown' || (message.kind === 'response' && tail !== undefined))
+      failChannel(tooLarge);
   }
 
   function receive(line: string): void {
     try {
-      transport.onmessage?.(readMessage(line));
+      transport.onmessage?.(parseRpcMessage(line));
     } catch (error) {
       // One line that is not a message: say so and read on.
       transport.onerror?.(error as Error);
@@ -173,22 +176,22 @@ export function createStdioTransport(server: StdioCommand, parts: StdioParts): S
   return transport;
 }
 
-function passOnLines(stream: NodeJS.ReadableStream, { clock, onStderr }: StdioParts): void {
-  const budget = createLineBudget(clock, (count) => onStderr(`(${count} lines were left out)`));
+function forwardStderrLines(stream: NodeJS.ReadableStream, { clock, onStderr }: StdioParts): void {
+  const rateLimiter = createLineRateLimiter(clock, (count) => onStderr(`(${count} lines dropped)`));
   let pending = '';
-  const tell = (line: string) => {
-    if (line.trim() && budget.spend()) onStderr(line.trimEnd().slice(0, LONGEST_LINE));
+  const emitLine = (line: string) => {
+    if (line.trim() && rateLimiter.tryAcquire()) onStderr(line.trimEnd().slice(0, MAX_LINE_LENGTH));
   };
   stream.setEncoding('utf8');
   stream.on('data', (text: string) => {
     const lines = (pending + text).split('\n');
     // A child that never ends its line must not fill our memory.
-    pending = (lines.pop() ?? '').slice(0, LONGEST_LINE);
-    for (const line of lines) tell(line);
+    pending = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
+    for (const line of lines) emitLine(line);
   });
   // Last words often come without a line break.
   stream.on('end', () => {
-    tell(pending);
-    budget.end();
+    emitLine(pending);
+    rateLimiter.close();
   });
 }

@@ -1,4 +1,4 @@
-import type { Relay } from './dialogue.ts';
+import type { RelayedCapability } from './dialogue.ts';
 import type { HeaderValues } from './upstream.ts';
 import type { Challenge } from './upstreamError.ts';
 
@@ -19,33 +19,33 @@ export interface RemoteTarget {
 }
 
 /** A token that is good only together with a proof that we hold its key (RFC 9449). It is never sent as a bearer token. */
-export interface BoundToken {
+export interface DpopToken {
   readonly text: string;
   /** For one request with this token. */
-  proof(method: string, url: string): string;
+  createProof(method: string, url: string): string;
   /** What an answer said in `DPoP-Nonce`. True: it is another one than stood in the proof that was sent. */
-  heard(url: string, nonce: string | undefined, sent: string): boolean;
+  recordNonce(url: string, nonce: string | undefined, sent: string): boolean;
 }
 
 /** What is presented at a server: a bearer token as its text, or one that is bound to a key. */
-export type Token = string | BoundToken;
+export type WireToken = string | DpopToken;
 
 /** One user's token for one server, asked for anew for every HTTP request; who asks keeps no answer. */
 export interface Bearer {
   /** The MCP extension by which it is had: the server is told that we know it. */
   readonly extension?: string | undefined;
   /** At once while one is at hand. Rejects when none is to be had: then nothing is sent. */
-  token(): Token | Promise<Token>;
+  token(): WireToken | Promise<WireToken>;
   /** The server refused the last one. True: another is at hand, and the request may be sent once more. */
   renew(challenge: Challenge | undefined): Promise<boolean>;
   /** Whether another one was already tried in this call because the server refused one. */
-  isRenewed(): boolean;
+  hasRenewed(): boolean;
   /** Whether its user has signed in anew since: that token is for another connection, to be prepared anew. */
-  isReplaced?(): boolean;
+  isSuperseded?(): boolean;
   /** What was shown in this call, so that it can be taken out of the server's own words. */
-  shown(): readonly string[];
+  presentedTokens(): readonly string[];
   /** The server wants a wider scope: what its user has to do about it; undefined when nothing they could do would help. */
-  widen?(challenge: Challenge | undefined): Error | undefined;
+  toScopeError?(challenge: Challenge | undefined): Error | undefined;
 }
 
 export const ownedByApp: unique symbol = Symbol('owned by the app');
@@ -81,7 +81,7 @@ export interface OpenOptions {
   readonly era: 'auto' | 'modern' | 'legacy';
   readonly initTimeoutMs: number;
   /** What the server may ask of a caller besides forms. */
-  readonly relay?: readonly Relay[] | undefined;
+  readonly relay?: readonly RelayedCapability[] | undefined;
   /** Aborts when nobody will use it. */
   readonly signal: AbortSignal;
 }

@@ -6,7 +6,7 @@ import type { Bearer } from './target.ts';
 export type Era = 'legacy' | 'modern';
 
 /** A JSON object of the protocol. What is inside was chosen by the server: read it with care. */
-export type Json = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Header names in lower case. */
 export type HeaderValues = Readonly<Record<string, string>>;
@@ -18,10 +18,10 @@ export interface ServerClaims {
   readonly name: string;
   readonly version: string;
   readonly instructions: string | undefined;
-  readonly capabilities: Json;
+  readonly capabilities: JsonObject;
 }
 
-export interface RequestOptions {
+export interface UpstreamRequestOptions {
   /** Aborts when nobody waits any more. The server is told, and the caller gets the signal's reason. */
   readonly signal: Cancellation;
   /** This caller's credential on this server. Over HTTP alone: a child process got its values when it started. */
@@ -32,36 +32,36 @@ export interface RequestOptions {
   readonly timeoutMs: number;
   /** The longest time altogether, whatever progress says. */
   readonly totalMs: number;
-  readonly onProgress?: (params: Json) => void;
+  readonly onProgress?: (params: JsonObject) => void;
   /** A log message of the server that belongs to this very request. */
-  readonly onLog?: (params: Json) => void;
+  readonly onLog?: (params: JsonObject) => void;
   /** From which level on; a legacy session is set to the most verbose one that anybody wants. */
   readonly logLevel?: string;
   /** Who can be asked while this request is under way. Absent: nobody. */
   readonly dialogue?: Dialogue;
   /** W3C trace context and whatever else the caller adds to `_meta`. */
-  readonly meta?: Json;
+  readonly meta?: JsonObject;
   /** Headers of this request alone: `traceparent`, our hop count, `mcp-param-*`. Never a credential. */
   readonly extraHeaders?: HeaderValues;
 }
 
 /** What the server answered, as it came. */
-export interface Answer {
-  readonly result: Json;
+export interface UpstreamResponse {
+  readonly result: JsonObject;
   /** The text of `result`, when it can be passed on without writing it anew. */
   readonly json: string | undefined;
   /** It is no result yet but questions to the caller (`input_required`), who comes again with the answers. */
-  readonly asksBack?: true;
+  readonly isInputRequired?: true;
   /** It is no result yet but a task at the server, which its caller asks after. */
-  readonly task?: BegunTask;
+  readonly task?: StartedTask;
 }
 
 /** All that it takes to ask after a task later, in whichever process. */
-export interface BegunTask {
+export interface StartedTask {
   readonly server: string;
   readonly serverId: string;
   /** Where that led when it began: a server may be led elsewhere and stay the same one. */
-  readonly place: string;
+  readonly targetFingerprint: string;
   readonly tool: string;
   /** As the server calls it. */
   readonly id: string;
@@ -71,9 +71,9 @@ export interface BegunTask {
   readonly ttlMs: number | null;
 }
 
-export interface Notice {
+export interface ServerNotification {
   readonly method: string;
-  readonly params: Json;
+  readonly params: JsonObject;
 }
 
 export type ListKind = 'tools' | 'prompts' | 'resources';
@@ -84,9 +84,9 @@ export interface ListenOptions {
   /** Resources whose updates are heard. A modern server is told here; a legacy one by `resources/subscribe`. */
   readonly resources?: readonly string[];
   /** The server has forgotten a legacy session, and with it what was subscribed there. */
-  readonly onRenewed?: () => void;
+  readonly onSessionRenewed?: () => void;
   /** Of which lists changes are heard from now on: those that the server announces, while a stream is open. */
-  readonly onFollowed?: (lists: readonly ListKind[]) => void;
+  readonly onSubscribedLists?: (lists: readonly ListKind[]) => void;
 }
 
 /**
@@ -96,12 +96,12 @@ export interface ListenOptions {
 export interface Upstream {
   readonly claims: ServerClaims;
   /** Every method goes this one way: tools, resources, prompts, ping. */
-  request(method: string, params: Json, options: RequestOptions): Promise<Answer>;
+  request(method: string, params: JsonObject, options: UpstreamRequestOptions): Promise<UpstreamResponse>;
   /**
    * Notices that belong to nobody's request (`list_changed`). A stream is kept open only while somebody listens; a
    * server that offers none is no error. Returns how to stop.
    */
-  listen(listener: (notice: Notice) => void, options: ListenOptions): () => void;
+  listen(listener: (notification: ServerNotification) => void, options: ListenOptions): () => void;
   /** Runs once, when the conversation ends for whatever reason; at once when it has ended. */
   onClose(listener: () => void): void;
   /** Idempotent. Ends the session at the server (DELETE, at most 5 s) or the child process. */

@@ -1,11 +1,11 @@
 import type { ErrorCode } from '@behalf/contracts';
-import type { Json } from './upstream.ts';
+import type { JsonObject } from './upstream.ts';
 
 /**
  * What became of a request. `refused`: it was not run, so it may be sent again. `failed`: it ran, or was judged, and
  * the server answered with an error. `unknown`: it may have run. `unreachable`: nothing was sent.
  */
-export type Outcome = 'refused' | 'failed' | 'unknown' | 'unreachable';
+export type UpstreamOutcome = 'refused' | 'failed' | 'unknown' | 'unreachable';
 
 /** Every way a request can fail, with its outcome and the code that callers see. */
 const reasons = {
@@ -44,7 +44,7 @@ const reasons = {
   token_late: ['unreachable', 'OBO_TEMPORARY'],
   /** A user's token for a connection that cannot carry one with every message. */
   bearer_unsupported: ['unreachable', 'OBO_MISCONFIGURED'],
-} as const satisfies Record<string, readonly [Outcome, ErrorCode]>;
+} as const satisfies Record<string, readonly [UpstreamOutcome, ErrorCode]>;
 
 export type UpstreamReason = keyof typeof reasons;
 
@@ -66,7 +66,7 @@ export interface UpstreamErrorDetail {
   /** The server's own error. Its text may hold anything; it never goes into a log. */
   readonly rpc?: { readonly code: number; readonly message: string; readonly data?: unknown };
   /** The result of an `input_required` answer, or of one that is a task. */
-  readonly result?: Json;
+  readonly result?: JsonObject;
   readonly cause?: unknown;
 }
 
@@ -74,12 +74,12 @@ export interface UpstreamErrorDetail {
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly reason: UpstreamReason;
-  readonly outcome: Outcome;
+  readonly outcome: UpstreamOutcome;
   readonly code: ErrorCode;
   readonly detail: UpstreamErrorDetail;
 
   constructor(reason: UpstreamReason, detail: UpstreamErrorDetail = {}) {
-    super(`An MCP server could not be asked: ${reason}`, { cause: detail.cause });
+    super(`MCP server request failed: ${reason}`, { cause: detail.cause });
     this.reason = reason;
     [this.outcome, this.code] = reasons[reason];
     this.detail = detail;

@@ -1,20 +1,20 @@
 import { largeCatalog, practice, questions } from '@behalf/testkit/catalog';
 import { describe, expect, test } from '@jest/globals';
-import type { Json } from '../../upstream/upstream.ts';
+import type { JsonObject } from '../../upstream/upstream.ts';
 import type { CatalogTool } from '../toolList.ts';
 import { createRanking } from './rankTools.ts';
 import { termsOf } from './terms.ts';
 import { createToolSearch, type SearchedTool, type ToolSearch } from './toolSearch.ts';
 import { readToolText } from './toolText.ts';
 
-function toolOf(server: string, definition: Json): SearchedTool {
+function toolOf(server: string, definition: JsonObject): SearchedTool {
   const { name, title, description, inputSchema = { type: 'object' } } = definition;
   const tool = { ...definition, title, description, inputSchema, definition } as unknown as CatalogTool;
   return { name: `${server}__${String(name)}`, server: { id: server, name: server }, tool };
 }
 
 const thousand = largeCatalog().flatMap(({ name, tools }) =>
-  tools.map((tool) => toolOf(name, tool as unknown as Json)),
+  tools.map((tool) => toolOf(name, tool as unknown as JsonObject)),
 );
 
 /** Counts how often it is read. */
@@ -110,7 +110,7 @@ describe('searching tools', () => {
     const long32 = `${'x'.repeat(31)}\u{10428}`;
     expect(await find([toolOf('a', { name: 'w', description: long32 })], long32)).toEqual(['a__w']);
     // Of many words, the first; of a schema, what is on the outside.
-    const properties: Record<string, Json> = {};
+    const properties: Record<string, JsonObject> = {};
     for (let i = 0; i < 90; i += 1) {
       const words = Array.from({ length: 20 }, (_, j) => `w${i}x${j}`);
       properties[`q${i}`] = { description: words.join(' ') };
@@ -127,7 +127,7 @@ describe('searching tools', () => {
     const repeated = Array.from({ length: 20 }, (_, i) => [`q${i}`, { description: 'same '.repeat(60) }]);
     const long = toolOf('evil', {
       name: 'long',
-      inputSchema: { properties: Object.fromEntries([...repeated, ['late', {}]]) as Json },
+      inputSchema: { properties: Object.fromEntries([...repeated, ['late', {}]]) as JsonObject },
     });
     expect(readToolText(long.tool, 'evil').terms).toContain('q1');
     expect(readToolText(long.tool, 'evil').terms).not.toContain('late');
@@ -137,7 +137,7 @@ describe('searching tools', () => {
     expect(readToolText(hollow.tool, 'evil').terms).toEqual(['evil', 'hollow']);
     // One sign, eighteen letters.
     expect(termsOf('\uFDFA '.repeat(10)).join('').length).toBeLessThanOrEqual(60);
-    let deep: Json = {};
+    let deep: JsonObject = {};
     for (let i = 0; i < 5_000; i += 1) deep = { properties: { [`inner${i}`]: deep } };
     const nested = toolOf('evil', { name: 'deep', inputSchema: deep });
     expect(readToolText(nested.tool, 'evil').terms).toHaveLength(6);

@@ -1,4 +1,4 @@
-import type { Json } from '../../upstream/upstream.ts';
+import type { JsonObject } from '../../upstream/upstream.ts';
 import type { CatalogTool } from '../toolList.ts';
 import { termsOf } from './terms.ts';
 
@@ -88,16 +88,16 @@ function copied(term: string): string {
 
 interface Parameter {
   readonly key: string;
-  readonly schema: Json;
+  readonly schema: JsonObject;
 }
 
 /** From the outside in, and so many: what is nested deep in a schema is no word by which a tool is looked for. */
-function parametersOf(inputSchema: Json): Parameter[] {
+function parametersOf(inputSchema: JsonObject): Parameter[] {
   const found: Parameter[] = [];
-  let level: Json[] = [inputSchema];
+  let level: JsonObject[] = [inputSchema];
   let seen = 0;
   for (let depth = 0; depth < most.depth && level.length > 0; depth += 1) {
-    const next: Json[] = [];
+    const next: JsonObject[] = [];
     for (const { properties, items } of level) {
       if (isObject(items)) next.push(items);
       if (!isObject(properties)) continue;
@@ -116,11 +116,11 @@ function parametersOf(inputSchema: Json): Parameter[] {
   return found;
 }
 
-function choicesOf({ enum: choices, const: only }: Json): unknown[] {
+function choicesOf({ enum: choices, const: only }: JsonObject): unknown[] {
   if (only !== undefined) return [only];
   return Array.isArray(choices) ? choices.slice(0, most.choices) : [];
 }
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

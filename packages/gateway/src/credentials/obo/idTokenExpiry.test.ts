@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
-import { principalOf } from '../../principal/principal.ts';
+import { toPrincipal } from '../../principal/principal.ts';
 import { SubjectUnavailable } from './subject.ts';
 
 const MINUTE_MS = 60_000;
@@ -45,7 +45,7 @@ describe('the ID token of a sign-in', () => {
     const { ada, sessions, loginTokens, tokensFor, source } = rig;
     const later = rig.clock.now() + HOUR_MS;
     const browser = await rig.signIn(ada, 'access', { idToken: idToken(later, { of: 'the browser' }) });
-    const client = principalOf(ada, { via: 'bearer', grant: { session: 'g1', clientId: 'c' } });
+    const client = toPrincipal(ada, { via: 'bearer', grant: { session: 'g1', clientId: 'c' } });
     const ask = () => Promise.resolve(source.current(client, 'id_token')).catch((error: unknown) => error);
     expect(await ask()).toMatchObject({ reason: 'absent', via: 'bearer' });
     const own = idToken(later, { of: 'the client' });

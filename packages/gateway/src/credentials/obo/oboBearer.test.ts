@@ -191,8 +191,8 @@ describe('a token that the server refused', () => {
     expect(await bearer.renew(undefined)).toBe(false);
     expect(rig.evicted.map(([, token]) => token)).toEqual(['token 1', 'token 2']);
     expect(rig.jobs).toHaveLength(2);
-    expect(bearer.isRenewed()).toBe(true);
-    expect(bearer.shown()).toEqual(['token 1', 'token 2']);
+    expect(bearer.hasRenewed()).toBe(true);
+    expect(bearer.presentedTokens()).toEqual(['token 1', 'token 2']);
   });
 
   test('one that comes back all the same is not taken', async () => {
@@ -285,7 +285,7 @@ describe('a token that the server refused', () => {
     for (const via of ['session', 'bearer'] as const) {
       const rig = oboRig();
       rig.subject = aSubject({ via });
-      const bearer = rig.bearer({ ...ada, by: { via: 'bearer' } });
+      const bearer = rig.bearer({ ...ada, authentication: { via: 'bearer' } });
       await bearer.token();
       await bearer.renew(claimsChallenge({ access_token: { a: 1 } }));
       const refused = bearer.renew(claimsChallenge({ access_token: { a: 2 } }));

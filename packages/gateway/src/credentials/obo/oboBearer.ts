@@ -4,7 +4,7 @@ import { NO_PROVIDER } from '@behalf/settings';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { principalKey, type Principal } from '../../principal/principal.ts';
 import type { ServerSnapshot, UserServer } from '../../registry/server.ts';
-import type { Bearer, Token } from '../../upstream/target.ts';
+import type { Bearer, WireToken } from '../../upstream/target.ts';
 import { toWireToken } from '../wireToken.ts';
 import type { LruMap } from '../lruMap.ts';
 import { ReauthNeeded } from '../reauthNeeded.ts';
@@ -82,7 +82,7 @@ export function createOboBearer(parts: OboBearerParts, request: OboBearerRequest
   }
 
   /** Where tokens are bound to a key, never a mere text. */
-  function toToken(accessToken: string): Token {
+  function toToken(accessToken: string): WireToken {
     return toWireToken({ accessToken, prover: proverOf(requireProvider()) });
   }
 
@@ -207,8 +207,8 @@ export function createOboBearer(parts: OboBearerParts, request: OboBearerRequest
       if (renewed === last.token) await exchange('force');
       return true;
     },
-    isRenewed: () => budget.isRenewed,
-    shown: () => [refusedToken, presented?.token].filter((token) => token !== undefined),
+    hasRenewed: () => budget.isRenewed,
+    presentedTokens: () => [refusedToken, presented?.token].filter((token) => token !== undefined),
   };
 
   async function storeRequestedClaims(claims: string): Promise<void> {
@@ -220,6 +220,6 @@ export function createOboBearer(parts: OboBearerParts, request: OboBearerRequest
   }
 }
 
-function viaOf({ by }: Principal): Subject['via'] {
+function viaOf({ authentication: by }: Principal): Subject['via'] {
   return by.via === 'bearer' ? 'bearer' : 'session';
 }

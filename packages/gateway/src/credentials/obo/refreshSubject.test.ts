@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
 import { loginCredentialKey } from '../../identity/loginCredentialKey.ts';
 import { credentialId } from '../../ports/index.ts';
-import { principalOf, type Principal } from '../../principal/principal.ts';
+import { toPrincipal, type Principal } from '../../principal/principal.ts';
 import { SubjectUnavailable, type Subject, type SubjectKind } from './subject.ts';
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -78,13 +78,13 @@ describe('the refresh token of a sign-in', () => {
     const key = loginCredentialKey({ tenant: rig.ada.tenant, userId: rig.ada.id, session: hash });
     const bound = { canonicalUrl: `login:${rig.ada.subject}` };
     await rig.store.credentials.insert({ ...record, ...bound, ...key, id: credentialId(key) });
-    expect(await rig.find(principalOf(rig.ada, { via: 'session', session: hash }))).toBeInstanceOf(
+    expect(await rig.find(toPrincipal(rig.ada, { via: 'session', session: hash }))).toBeInstanceOf(
       SubjectUnavailable,
     );
-    expect(await rig.find(principalOf(rig.ada, { via: 'session', session: victim.hash }))).toBeInstanceOf(
+    expect(await rig.find(toPrincipal(rig.ada, { via: 'session', session: victim.hash }))).toBeInstanceOf(
       SubjectUnavailable,
     );
-    const client = principalOf(rig.ada, { via: 'bearer', grant: { session: 'g1', clientId: 'c' } });
+    const client = toPrincipal(rig.ada, { via: 'bearer', grant: { session: 'g1', clientId: 'c' } });
     await rig.signIn(rig.ada, 'access-1', { refreshToken: 'refresh-1' });
     expect(await rig.find(client)).toMatchObject({ reason: 'absent', via: 'bearer' });
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, ISSUER } from '../../../test/subjectRig.ts';
 import { loginCredentialKey } from '../../identity/loginCredentialKey.ts';
 import { credentialId } from '../../ports/index.ts';
-import { principalOf, type Principal, type UserPrincipal } from '../../principal/principal.ts';
+import { toPrincipal, type Principal, type UserPrincipal } from '../../principal/principal.ts';
 import { createSubjectSource } from './subjectSource.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
@@ -32,7 +32,7 @@ describe('the token of a caller', () => {
     const { ask, bearer, ada, signIn, reads } = await createSubjectRig();
     // A sign-in of theirs does not stand in for it.
     await signIn(ada, 'login');
-    expect(await ask(principalOf(ada, { via: 'bearer' }))).toBe('absent bearer');
+    expect(await ask(toPrincipal(ada, { via: 'bearer' }))).toBe('absent bearer');
     expect(await ask(bearer(ada, 'shown', { issuer: 'https://other.example' }))).toBe('absent bearer');
     const program: Principal = { ...bearer(ada, 'shown'), kind: 'service' };
     expect(await ask(program)).toBe('absent bearer');
@@ -70,8 +70,8 @@ describe('the token of a caller', () => {
     expect(await ask(caller)).toBe('absent session');
     expect(reads).toEqual([]);
     const byPassword = await sessions.start(ada);
-    expect(await ask(principalOf(ada, { via: 'session', session: byPassword.hash }))).toBe('absent session');
-    expect(await ask(principalOf(ada, { via: 'session', session: 'made up' }))).toBe('absent session');
+    expect(await ask(toPrincipal(ada, { via: 'session', session: byPassword.hash }))).toBe('absent session');
+    expect(await ask(toPrincipal(ada, { via: 'session', session: 'made up' }))).toBe('absent session');
   });
 
   test('of a client is what was granted to it, and nobody else’s', async () => {
@@ -86,7 +86,7 @@ describe('the token of a caller', () => {
         expiresAt,
         grant: { clientId: 'c', from: browser.hash },
       });
-      return principalOf(ada, { via: 'bearer', grant: { session: hash, clientId: 'c' } });
+      return toPrincipal(ada, { via: 'bearer', grant: { session: hash, clientId: 'c' } });
     };
     const one = await client('g1', 'of one');
     const other = await client('g2', 'of the other');
@@ -130,9 +130,9 @@ describe('the token of a caller', () => {
     const key = loginCredentialKey({ tenant: ada.tenant, userId: ada.id, session: hash });
     const bound = { canonicalUrl: `login:${ada.subject}` };
     await store.credentials.insert({ ...record, ...bound, ...key, id: credentialId(key) });
-    expect(await ask(principalOf(ada, { via: 'session', session: hash }))).toBe('absent session');
+    expect(await ask(toPrincipal(ada, { via: 'session', session: hash }))).toBe('absent session');
     // Nor is a session of somebody else's theirs because they say so.
-    expect(await ask(principalOf(ada, { via: 'session', session: victim.hash }))).toBe('absent session');
+    expect(await ask(toPrincipal(ada, { via: 'session', session: victim.hash }))).toBe('absent session');
   });
 
   test('is none once the account is disabled, deleted or another', async () => {
@@ -167,8 +167,13 @@ describe('the token of a caller', () => {
     // Who is calling is all there is to say.
     expect(createSubjectSource.length + source.current.length).toBe(2);
     const { caller } = await signIn(ada, 'login');
-    const { token } = bearer(ada, 'smuggled').by as { token: object };
-    const smuggled = { ...caller, by: { ...caller.by, token }, token: 'smuggled', accessToken: 'smuggled' };
+    const { token } = bearer(ada, 'smuggled').authentication as { token: object };
+    const smuggled = {
+      ...caller,
+      by: { ...caller.authentication, token },
+      token: 'smuggled',
+      accessToken: 'smuggled',
+    };
     expect(await ask(smuggled as UserPrincipal)).toBe('login');
   });
 

@@ -4,7 +4,7 @@ import type { LoginSession, LoginToken, LoginTokens } from '../../identity/openi
 import { hashSecret } from '../../identity/hashSecret.ts';
 import type { SignInSessions } from '../../identity/signInSessions.ts';
 import { isCurrent, type ChangeFeed, type UserRecord, type UserStore } from '../../ports/index.ts';
-import type { PresentedToken, Principal, SignedInBy, UserPrincipal } from '../../principal/principal.ts';
+import type { PresentedToken, Principal, Authentication, UserPrincipal } from '../../principal/principal.ts';
 import { readIdTokenExpiry } from './idTokenExpiry.ts';
 import {
   RefreshTokenPlaceholder,
@@ -98,7 +98,10 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
     }
   });
 
-  function requireAccount(account: UserRecord | null, { tenant, issuer, by }: UserPrincipal): UserRecord {
+  function requireAccount(
+    account: UserRecord | null,
+    { tenant, issuer, authentication: by }: UserPrincipal,
+  ): UserRecord {
     const isOwnAccount = account?.tenant === tenant && account.issuer === issuer;
     if (!isOwnAccount || account.disabledAt !== null) throw new SubjectUnavailable('absent', viaOf(by));
     return account;
@@ -225,7 +228,7 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
   function cacheKeyFor(principal: UserPrincipal, source: string, kind: SubjectKind): string {
     const existing = cacheKeys[kind].get(principal);
     if (existing !== undefined) return existing;
-    const { tenant, userId, by } = principal;
+    const { tenant, userId, authentication: by } = principal;
     const cacheKey = JSON.stringify([tenant, userId, by.via, source, kind]);
     cacheKeys[kind].set(principal, cacheKey);
     return cacheKey;
@@ -246,7 +249,7 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
 
   return {
     current(principal: Principal, kind = 'access_token') {
-      const { by } = principal;
+      const { authentication: by } = principal;
       if (by.via === 'api_key' && !by.scopes.includes('obo')) {
         throw new GatewayError('API_KEY_SCOPE', { detail: 'The API key needs the scope "obo".' });
       }
@@ -275,7 +278,7 @@ export function createSubjectSource(parts: SubjectSourceParts): SubjectSource {
         return { subject, session: null, usableUntil: subject.expiresAt };
       });
     },
-    async checkSubject({ kind, userId, issuer, by }) {
+    async checkSubject({ kind, userId, issuer, authentication: by }) {
       const canExchange = by.via !== 'api_key' || by.scopes.includes('obo');
       if (!canExchange || kind !== 'user' || login?.issuer !== issuer) return 'absent';
       if (by.via === 'bearer') {
@@ -307,6 +310,6 @@ function withVia({ subject, usableUntil }: UsableSubject, via: Subject['via']): 
   return { subject: Object.freeze({ ...subject, via }), usableUntil };
 }
 
-function viaOf({ via }: SignedInBy): Subject['via'] {
+function viaOf({ via }: Authentication): Subject['via'] {
   return via === 'bearer' ? 'bearer' : 'session';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig } from '../../../test/identityRig.ts';
-import { principalOf, type SignedInBy } from '../../principal/principal.ts';
+import { toPrincipal, type Authentication } from '../../principal/principal.ts';
 import { runnerOf } from '../../sets/runnerOf.ts';
 import { createCallerCache } from '../callerCache.ts';
 import { createRevocationMonitor } from '../revocationMonitor.ts';
@@ -21,11 +21,11 @@ async function createRig() {
     session: { via: 'session', session: session.hash },
     one: await clientOf('one'),
     other: await clientOf('other'),
-  } as const satisfies Record<string, SignedInBy>;
+  } as const satisfies Record<string, Authentication>;
   const begunAt = clock.now();
   await clock.advance(1_000);
-  const runs = (who: SignedInBy) =>
-    runnerOf({ users: store.users, signIns: store, clock }, principalOf(user, who), begunAt).then(
+  const runs = (who: Authentication) =>
+    runnerOf({ users: store.users, signIns: store, clock }, toPrincipal(user, who), begunAt).then(
       () => true,
       () => false,
     );
@@ -46,7 +46,7 @@ describe('the end of what one client was granted', () => {
     const watch = createRevocationMonitor({ ...store, clock, signingKeys: null });
     const over: string[] = [];
     for (const [name, who] of Object.entries(by)) {
-      watch.subscribe(principalOf(user, who), () => over.push(name));
+      watch.subscribe(toPrincipal(user, who), () => over.push(name));
     }
     await grants.endForClient(user.id, 'one');
     await clock.advance(0);
@@ -59,7 +59,7 @@ describe('the end of what one client was granted', () => {
     const cache = createCallerCache({
       async read() {
         const found = await sessions.find(by.one.grant.session);
-        return found && { caller: principalOf(user, by.one), until: found.expiresAt };
+        return found && { caller: toPrincipal(user, by.one), until: found.expiresAt };
       },
       topic: null,
       changes: store.changes,

@@ -55,7 +55,7 @@ describe('tokens of our own authorization server', () => {
     const known = await bearers.resolve(value);
     expect(known?.caller).toMatchObject({
       ...{ kind: 'user', userId: 'u1', groups: ['staff'] },
-      by: {
+      authentication: {
         ...{ via: 'bearer', endpoints: [`${BASE}/mcp`] },
         grant: { session: grantSessionHash('g1'), clientId: 'c1' },
       },

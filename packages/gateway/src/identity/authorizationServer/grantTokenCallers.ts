@@ -1,7 +1,7 @@
 import type { Clock } from '@behalf/kernel';
 import { decodeJwt } from 'jose';
 import type { UserStore } from '../../ports/index.ts';
-import { principalOf } from '../../principal/principal.ts';
+import { toPrincipal } from '../../principal/principal.ts';
 import type { Log } from '../../upstream/parts.ts';
 import type { ResolvedCaller } from '../callerCache.ts';
 import type { SigningKeySource } from '../openid/keySource.ts';
@@ -67,10 +67,10 @@ export function createGrantTokenCallers(parts: GrantTokenCallerParts): GrantToke
         if (session?.grant?.clientId !== claims.client_id || session?.userId !== sub) return null;
         const user = await users.findById(sub);
         if (!user || user.disabledAt !== null || user.tenant !== session.tenant) return null;
-        const grant = { session: session.hash, clientId: session.grant?.clientId ?? '', key };
+        const grant = { session: session.hash, clientId: session.grant?.clientId ?? '', signingKeyId: key };
         const until = Math.min(exp * 1_000 + CLOCK_TOLERANCE_MS, session.expiresAt);
-        const by = { via: 'bearer', grant, endpoints: [audience], until } as const;
-        return { caller: principalOf(user, by, session.groups), until };
+        const by = { via: 'bearer', grant, endpoints: [audience], expiresAt: until } as const;
+        return { caller: toPrincipal(user, by, session.groups), until };
       } catch (error) {
         if (!(error instanceof TokenRefused)) throw error;
         log('bearer_refused', { reason: error.reason });

@@ -4,7 +4,7 @@ import { aUser } from '@behalf/testkit/suites';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdRig, type OpenIdRig } from '../../../test/openidRig.ts';
 import { actorOf } from '../../audit/audit.ts';
-import { principalKey, type Principal, type SignedInBy } from '../../principal/principal.ts';
+import { principalKey, type Principal, type Authentication } from '../../principal/principal.ts';
 import { createCallerCache } from '../callerCache.ts';
 import { createBearerCallers } from './bearerCallers.ts';
 
@@ -19,7 +19,8 @@ async function createRig() {
   return rig;
 }
 
-const tokenOf = ({ by }: Principal) => (by as Extract<SignedInBy, { via: 'bearer' }>).token;
+const tokenOf = ({ authentication: by }: Principal) =>
+  (by as Extract<Authentication, { via: 'bearer' }>).token;
 
 describe('the token a caller shows', () => {
   test('goes with a user, with whom it speaks of and until when', async () => {

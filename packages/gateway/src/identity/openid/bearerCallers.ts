@@ -1,10 +1,10 @@
 import { HiddenText } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import {
-  principalOf,
+  toPrincipal,
   type PresentedToken,
   type ServicePrincipal,
-  type SignedInByToken,
+  type TokenAuthentication,
 } from '../../principal/principal.ts';
 import type { ResolvedCaller } from '../callerCache.ts';
 import { hashSecret } from '../hashSecret.ts';
@@ -39,7 +39,7 @@ export function createBearerCallers(parts: BearerCallerParts): BearerCallers {
     }
     const user = await provisioning.userFor(verified);
     const by = { ...toSignedInBy(verified), token: toPresentedToken(token, verified) };
-    return user && principalOf(user, by, verified.groups);
+    return user && toPrincipal(user, by, verified.groups);
   }
 
   return {
@@ -74,14 +74,14 @@ function toServicePrincipal(verified: VerifiedBearer, role: string): ServicePrin
     name: clientId || subject,
     issuer,
     groups,
-    by: toSignedInBy(verified),
+    authentication: toSignedInBy(verified),
   });
 }
 
 /** What a token says about where it counts. */
-function toSignedInBy(verified: VerifiedBearer): SignedInByToken {
+function toSignedInBy(verified: VerifiedBearer): TokenAuthentication {
   const { endpoints, scopes } = verified;
-  return { via: 'bearer', scopes, until: untilOf(verified), ...(endpoints && { endpoints }) };
+  return { via: 'bearer', scopes, expiresAt: untilOf(verified), ...(endpoints && { endpoints }) };
 }
 
 /** Of a token that its issuer was asked about, the end is the issuer's own. */

@@ -129,7 +129,7 @@ describe('bearer tokens that say nothing themselves', () => {
     const { clock, says, callers, seconds, refuses } = await createRig();
     const known = async () => {
       const found = await callers.resolve(OPAQUE);
-      return [found?.until, found?.caller.by];
+      return [found?.until, found?.caller.authentication];
     };
     const start = clock.now();
     // Known for as long as the answer counts; what is held open for the caller lasts as long as the token.

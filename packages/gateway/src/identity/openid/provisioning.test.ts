@@ -285,7 +285,12 @@ describe('callers with a bearer token', () => {
         name: 'ada@example.com',
         issuer: issuer.url,
         groups: ['g1'],
-        by: { via: 'bearer', token: expect.anything(), scopes: ['mcp'], until: clock.now() + 330_000 },
+        authentication: {
+          via: 'bearer',
+          token: expect.anything(),
+          scopes: ['mcp'],
+          expiresAt: clock.now() + 330_000,
+        },
       },
       until: clock.now() + 330_000,
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import type { Json } from '../../upstream/upstream.ts';
+import type { JsonObject } from '../../upstream/upstream.ts';
 import { compileSchema } from './compileSchema.ts';
 
 describe('a compiled schema', () => {
@@ -35,8 +35,8 @@ describe('a compiled schema', () => {
     keyword('$ref', fc.constant('#/$defs/x')),
   ];
   const object = (entries: fc.Arbitrary<[string, unknown]>) =>
-    fc.array(entries, { maxLength: 3 }).map((list) => Object.fromEntries(list) as Json);
-  const nested = (inner: fc.Arbitrary<Json>) => {
+    fc.array(entries, { maxLength: 3 }).map((list) => Object.fromEntries(list) as JsonObject);
+  const nested = (inner: fc.Arbitrary<JsonObject>) => {
     const some = fc.array(inner, { minLength: 1, maxLength: 2 });
     const map = fc.dictionary(names, inner, { maxKeys: 2 });
     const one = ['items', 'contains', 'not', 'if', 'then', 'else', 'propertyNames', 'additionalProperties'];
@@ -68,7 +68,7 @@ describe('a compiled schema', () => {
         (schema, x, generated) => {
           // As a parser gives them: an object without a prototype is no JSON, and the other checker minds.
           const candidates = JSON.parse(JSON.stringify(generated)) as unknown[];
-          const whole = JSON.parse(JSON.stringify({ ...schema, $defs: { x } })) as Json;
+          const whole = JSON.parse(JSON.stringify({ ...schema, $defs: { x } })) as JsonObject;
           const plain = new Ajv2020({ ...options, ownProperties: true, multipleOfPrecision: 8 }).compile(
             whole,
           );

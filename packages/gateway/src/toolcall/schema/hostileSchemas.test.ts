@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { argumentRig, tool } from '../../../test/argumentRig.ts';
-import type { Json } from '../../upstream/upstream.ts';
+import type { JsonObject } from '../../upstream/upstream.ts';
 
 describe('a schema that means harm', () => {
   const big = { list: Array.from({ length: 20_000 }, (_, i) => ({ i })) };
-  const doubling = (levels: number, keyword: string, end: Json): Json => ({
+  const doubling = (levels: number, keyword: string, end: JsonObject): JsonObject => ({
     $ref: '#/$defs/l0',
     $defs: Object.fromEntries([
       ...Array.from({ length: levels }, (_, i) => [
@@ -12,11 +12,11 @@ describe('a schema that means harm', () => {
         { [keyword]: [{ $ref: `#/$defs/l${i + 1}` }, { $ref: `#/$defs/l${i + 1}` }] },
       ]),
       [`l${levels}`, end],
-    ]) as Json,
+    ]) as JsonObject,
   });
 
   /** `end`, asked for as often as the square of the width. */
-  const square = (width: number, end: Json): Json => {
+  const square = (width: number, end: JsonObject): JsonObject => {
     const all = ($ref: string) => ({ allOf: Array.from({ length: width }, () => ({ $ref })) });
     return { $ref: '#/$defs/a', $defs: { a: all('#/$defs/b'), b: all('#/$defs/end'), end } };
   };
@@ -92,10 +92,10 @@ describe('a schema that means harm', () => {
       $defs: { n: { anyOf: [{ $ref: '#/$defs/n' }, { properties: { a: { $ref: '#/$defs/n' } } }] } },
       $ref: '#/$defs/n',
     };
-    const list = (items: unknown) => ({ properties: { list: { type: 'array', items } } }) as Json;
+    const list = (items: unknown) => ({ properties: { list: { type: 'array', items } } }) as JsonObject;
     const text = { text: 'x'.repeat(200_000) };
     const keys = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [String(i), 1]));
-    const costly: [string, Json, unknown][] = [
+    const costly: [string, JsonObject, unknown][] = [
       ['doubling allOf', doubling(60, 'allOf', {}), {}],
       ['doubling anyOf', doubling(60, 'anyOf', { type: 'string' }), 1],
       ['endless', loop, {}],
@@ -125,7 +125,7 @@ describe('a schema that means harm', () => {
     const chained = Object.fromEntries(
       Array.from({ length: 70 }, (_, i) => [`c${i}`, { allOf: [{ $ref: `#/$defs/c${i + 1}` }] }]),
     );
-    const costly: [string, Json, unknown][] = [
+    const costly: [string, JsonObject, unknown][] = [
       ['a large constant', square(20, { const: ones }), ones],
       ['fields of a constant', square(20, { not: { const: { a: 1 } } }), fields(15_000)],
       ['fields inside a constant', square(20, { not: { const: { a: { b: 1 } } } }), { a: fields(15_000) }],
@@ -204,11 +204,11 @@ describe('a schema that means harm', () => {
   });
 
   test('a schema beyond the limits is not checked, told once for each tool, and blocks nothing', () => {
-    const deep = (n: number): Json => (n === 0 ? {} : { items: deep(n - 1) });
+    const deep = (n: number): JsonObject => (n === 0 ? {} : { items: deep(n - 1) });
     const properties = Object.fromEntries(
       Array.from({ length: 500 }, (_, i) => [`p${i}`, { type: 'string' }]),
     );
-    const schemas: [string, Json][] = [
+    const schemas: [string, JsonObject][] = [
       ['too_large', { type: 'string', enum: ['x'.repeat(300_000)] }],
       ['too_deep', deep(40)],
       ['too_many_parts', { type: 'string', properties }],

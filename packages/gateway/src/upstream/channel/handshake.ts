@@ -8,31 +8,31 @@ import {
 } from '@modelcontextprotocol/client';
 import { readClaims } from '../http/claims.ts';
 import { withExtension } from '../http/writeRequest.ts';
-import type { Json, ServerClaims } from '../upstream.ts';
+import type { JsonObject, ServerClaims } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { objectOrEmpty } from './message.ts';
 import type { Peer } from './peer.ts';
 
 export const MODERN_VERSION = '2026-07-28';
 
-export interface HandshakeOptions {
+export interface ChannelHandshakeOptions {
   /** Our own version, as told to the server. */
   readonly version: string;
   readonly timeoutMs: number;
   /** What the server may ask of us. None by default: on a channel that many share, nobody could be asked on behalf of one of them. */
-  readonly capabilities?: Json;
+  readonly capabilities?: JsonObject;
   readonly signal: AbortSignal;
   /** By which the token of its owner is had. */
   readonly extension?: string | undefined;
   /** Hears the revision that both speak before anything else is sent. */
-  readonly onAgreed?: (protocolVersion: string) => void;
+  readonly onVersionNegotiated?: (protocolVersion: string) => void;
 }
 
 /** Who we are. */
 const clientInfo = (version: string) => ({ name: 'behalf', version });
 
 /** What every request of the modern era says of its sender. */
-export function modernMeta(version: string): Json {
+export function modernMeta(version: string): JsonObject {
   return {
     [PROTOCOL_VERSION_META_KEY]: MODERN_VERSION,
     [CLIENT_INFO_META_KEY]: clientInfo(version),
@@ -41,7 +41,7 @@ export function modernMeta(version: string): Json {
 }
 
 /** `initialize` and `notifications/initialized`, as every revision up to 2025-11-25 begins. */
-export async function initialize(peer: Peer, options: HandshakeOptions): Promise<ServerClaims> {
+export async function initialize(peer: Peer, options: ChannelHandshakeOptions): Promise<ServerClaims> {
   const { signal, timeoutMs } = options;
   const { result } = await peer.request(
     'initialize',
@@ -55,11 +55,11 @@ export async function initialize(peer: Peer, options: HandshakeOptions): Promise
   const { protocolVersion } = result;
   if (typeof protocolVersion !== 'string' || !SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion))
     throw new UpstreamError('garbage');
-  options.onAgreed?.(protocolVersion);
+  options.onVersionNegotiated?.(protocolVersion);
   // Where each message is a POST of its own, the next one could overtake it.
-  const unsaid = await peer.notify('notifications/initialized');
+  const notifyError = await peer.notify('notifications/initialized');
   // Without it the server waits for ever, and says so to nobody.
-  if (unsaid) throw unsaid;
+  if (notifyError) throw notifyError;
   const { serverInfo, capabilities, instructions } = result;
   return readClaims('legacy', protocolVersion, { serverInfo, capabilities, instructions });
 }
@@ -68,9 +68,12 @@ export async function initialize(peer: Peer, options: HandshakeOptions): Promise
  * `server/discover`. Undefined when the answer is no evidence of the modern era, which is what a legacy server gives:
  * every modern one must implement it.
  */
-export async function discover(peer: Peer, options: HandshakeOptions): Promise<ServerClaims | undefined> {
+export async function discover(
+  peer: Peer,
+  options: ChannelHandshakeOptions,
+): Promise<ServerClaims | undefined> {
   const { signal, timeoutMs } = options;
-  let result: Json;
+  let result: JsonObject;
   try {
     const meta = modernMeta(options.version);
     ({ result } = await peer.request('server/discover', {}, { signal, timeoutMs, totalMs: timeoutMs, meta }));

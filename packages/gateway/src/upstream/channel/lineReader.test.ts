@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createLineReader } from './lineReader.ts';
-import { readLongMessage } from './longMessage.ts';
+import { parseOversizedMessage } from './oversizedMessage.ts';
 
 /** What a reader tells of these bytes, cut into pieces of these sizes. */
 function read(bytes: Buffer, sizes: readonly number[], maxBytes: number): string[] {
-  const told: string[] = [];
+  const output: string[] = [];
   const reader = createLineReader({
     maxBytes,
-    onLine: (line) => told.push(line),
+    onLine: (line) => output.push(line),
     onLongLine: (head, tail) => {
-      if (tail !== undefined) told.push(`${head} ... ${tail}`);
+      if (tail !== undefined) output.push(`${head} ... ${tail}`);
     },
   });
   let at = 0;
@@ -19,7 +19,7 @@ function read(bytes: Buffer, sizes: readonly number[], maxBytes: number): string
     at += size;
   }
   if (at < bytes.length) reader.push(bytes.subarray(at));
-  return told;
+  return output;
 }
 
 describe('lines', () => {
@@ -54,16 +54,20 @@ describe('lines', () => {
 });
 
 describe('a message that is too long to be read', () => {
-  const cases: [head: string, tail: string, expected: ReturnType<typeof readLongMessage>][] = [
-    ['{"jsonrpc":"2.0","id":7,"result":{"a":"', 'x"}}', { kind: 'answer', id: 7 }],
-    [' { "id" : 7 , "jsonrpc" : "2.0" , "error" : {', '}}', { kind: 'answer', id: 7 }],
-    ['{"result":{"id":1,"x":"', 'x"},"jsonrpc":"2.0","id":7}', { kind: 'answer', id: 7 }],
-    ['{"jsonrpc":"2.0","result":{"x":"', 'x"},"id":7,"jsonrpc":"2.0"}\r', { kind: 'answer', id: 7 }],
-    ['{"result":{"x":{"y":"', 'x","id":7}},"jsonrpc":"2.0"}', { kind: 'answer', id: undefined }],
-    ['{"result":{"x":"', 'x,\\"id\\":7}"},"jsonrpc":"2.0"}', { kind: 'answer', id: undefined }],
-    ['{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{', '}}', { kind: 'unasked' }],
-    ['{"method":"notifications/message","params":{"data":"', '","id":7}', { kind: 'unasked' }],
-    ['{"jsonrpc":"2.0","id":"7","result":{', '}}', { kind: 'answer', id: undefined }],
+  const cases: [head: string, tail: string, expected: ReturnType<typeof parseOversizedMessage>][] = [
+    ['{"jsonrpc":"2.0","id":7,"result":{"a":"', 'x"}}', { kind: 'response', id: 7 }],
+    [' { "id" : 7 , "jsonrpc" : "2.0" , "error" : {', '}}', { kind: 'response', id: 7 }],
+    ['{"result":{"id":1,"x":"', 'x"},"jsonrpc":"2.0","id":7}', { kind: 'response', id: 7 }],
+    ['{"jsonrpc":"2.0","result":{"x":"', 'x"},"id":7,"jsonrpc":"2.0"}\r', { kind: 'response', id: 7 }],
+    ['{"result":{"x":{"y":"', 'x","id":7}},"jsonrpc":"2.0"}', { kind: 'response', id: undefined }],
+    ['{"result":{"x":"', 'x,\\"id\\":7}"},"jsonrpc":"2.0"}', { kind: 'response', id: undefined }],
+    [
+      '{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{',
+      '}}',
+      { kind: 'server_message' },
+    ],
+    ['{"method":"notifications/message","params":{"data":"', '","id":7}', { kind: 'server_message' }],
+    ['{"jsonrpc":"2.0","id":"7","result":{', '}}', { kind: 'response', id: undefined }],
     ['{"params":{"x":"', '"},"id":7}', { kind: 'unknown' }],
     ['xxxx', 'xxxx', { kind: 'unknown' }],
     ['[{"jsonrpc":"2.0","id":7,"result":{', '}}]', { kind: 'unknown' }],
@@ -71,7 +75,10 @@ describe('a message that is too long to be read', () => {
 
   test('names its request at its beginning or at its end', () => {
     for (const [head, tail, expected] of cases)
-      expect([head, readLongMessage(head, tail)]).toEqual([head, expected]);
-    expect(readLongMessage('{"result":{"id":1,"x":"', undefined)).toEqual({ kind: 'answer', id: undefined });
+      expect([head, parseOversizedMessage(head, tail)]).toEqual([head, expected]);
+    expect(parseOversizedMessage('{"result":{"id":1,"x":"', undefined)).toEqual({
+      kind: 'response',
+      id: undefined,
+    });
   });
 });

@@ -1,9 +1,9 @@
 import { ByteQueue } from '@behalf/kernel';
 
 /** What is kept of a line that is too long: enough to see whose it is. */
-const KEPT = 256;
+const MAX_EXCERPT_BYTES = 256;
 /** A line that is longer than so many of the longest is not waited out. */
-const SKIPPED = 4;
+const MAX_SKIP_FACTOR = 4;
 
 export interface LineReaderParts {
   readonly maxBytes: number;
@@ -23,26 +23,33 @@ export interface LineReader {
  */
 export function createLineReader({ maxBytes, onLine, onLongLine }: LineReaderParts): LineReader {
   const line = new ByteQueue();
-  let long: { readonly head: string; tail: Buffer; size: number } | undefined;
+  let oversized: { readonly head: string; tail: Buffer; size: number } | undefined;
 
-  function take(piece: Buffer): void {
-    if (!long) {
+  function append(piece: Buffer): void {
+    if (!oversized) {
       line.push(piece);
       if (line.length <= maxBytes) return;
       const bytes = line.take();
-      long = { head: bytes.toString('utf8', 0, KEPT), tail: lastOf(bytes), size: bytes.length };
-      onLongLine(long.head);
+      oversized = {
+        head: bytes.toString('utf8', 0, MAX_EXCERPT_BYTES),
+        tail: copyTail(bytes),
+        size: bytes.length,
+      };
+      onLongLine(oversized.head);
       return;
     }
-    long.size += piece.length;
-    if (long.size > SKIPPED * maxBytes) throw new RangeError(`A line is longer than ${long.size} bytes`);
-    long.tail = lastOf(piece.length < KEPT ? Buffer.concat([long.tail, piece]) : piece);
+    oversized.size += piece.length;
+    if (oversized.size > MAX_SKIP_FACTOR * maxBytes)
+      throw new RangeError(`A line is longer than ${oversized.size} bytes`);
+    oversized.tail = copyTail(
+      piece.length < MAX_EXCERPT_BYTES ? Buffer.concat([oversized.tail, piece]) : piece,
+    );
   }
 
-  function end(): void {
-    if (!long) return onLine(line.take().toString('utf8'));
-    const { head, tail } = long;
-    long = undefined;
+  function endLine(): void {
+    if (!oversized) return onLine(line.take().toString('utf8'));
+    const { head, tail } = oversized;
+    oversized = undefined;
     onLongLine(head, tail.toString('utf8'));
   }
 
@@ -52,16 +59,16 @@ export function createLineReader({ maxBytes, onLine, onLongLine }: LineReaderPar
       for (;;) {
         const to = chunk.indexOf(10, from);
         if (to === -1) break;
-        take(chunk.subarray(from, to));
+        append(chunk.subarray(from, to));
         from = to + 1;
-        end();
+        endLine();
       }
-      if (from < chunk.length) take(chunk.subarray(from));
+      if (from < chunk.length) append(chunk.subarray(from));
     },
   };
 }
 
 /** A copy: a part of a buffer keeps the whole of it in memory. */
-function lastOf(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.subarray(-KEPT));
+function copyTail(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.subarray(-MAX_EXCERPT_BYTES));
 }

@@ -2,11 +2,11 @@ import { createFakeClock, eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { ask } from '../../../test/channelRig.ts';
 import { asking, createFakeChannel } from '../../../test/fakeChannel.ts';
-import type { Json, Upstream } from '../upstream.ts';
+import type { JsonObject, Upstream } from '../upstream.ts';
 import { openChannelUpstream } from './openChannelUpstream.ts';
 
 describe('the modern era over a channel', () => {
-  async function openedModern(discovered: Json = {}) {
+  async function openedModern(discovered: JsonObject = {}) {
     const clock = createFakeClock();
     const channel = createFakeChannel();
     const opening = openChannelUpstream(
@@ -65,18 +65,18 @@ describe('the modern era over a channel', () => {
   test('a subscription is open while somebody listens, and only then', async () => {
     const { channel, upstream } = await openedModern();
     expect(channel.of('subscriptions/listen')).toEqual([]);
-    const heard: unknown[] = [];
-    const stop = upstream.listen(({ method }) => heard.push(method), {});
+    const received: unknown[] = [];
+    const stop = upstream.listen(({ method }) => received.push(method), {});
     const stopOther = upstream.listen(() => undefined, {});
     expect(channel.of('subscriptions/listen')).toHaveLength(1);
-    const { id, params } = channel.of('subscriptions/listen')[0] as { id: number; params: Json };
+    const { id, params } = channel.of('subscriptions/listen')[0] as { id: number; params: JsonObject };
     expect(params['notifications']).toEqual({
       toolsListChanged: true,
       promptsListChanged: true,
       resourcesListChanged: true,
     });
     channel.say({ method: 'notifications/tools/list_changed' });
-    expect(heard).toEqual(['notifications/tools/list_changed']);
+    expect(received).toEqual(['notifications/tools/list_changed']);
     // It waits beside the requests of the owner and is none of them.
     const logs: unknown[] = [];
     const answer = ask(upstream, 'tools/list', {}, { onLog: (message) => logs.push(message) });
@@ -97,15 +97,17 @@ describe('the modern era over a channel', () => {
     const named = () =>
       channel
         .of('subscriptions/listen')
-        .map(({ params }) => (params as { notifications: Json }).notifications['resourceSubscriptions']);
-    const heard: unknown[] = [];
-    const stop = upstream.listen(({ params }) => heard.push(params['uri']), { resources: ['x:2', 'x:1'] });
+        .map(
+          ({ params }) => (params as { notifications: JsonObject }).notifications['resourceSubscriptions'],
+        );
+    const received: unknown[] = [];
+    const stop = upstream.listen(({ params }) => received.push(params['uri']), { resources: ['x:2', 'x:1'] });
     const stopOther = upstream.listen(() => undefined, { resources: ['x:1'] });
     upstream.listen(() => undefined, {});
     expect(named()).toEqual([['x:1', 'x:2']]);
     channel.say({ method: 'notifications/resources/updated', params: { uri: 'x:1' } });
     channel.say({ method: 'notifications/resources/updated', params: { uri: 'x:3' } });
-    expect(heard).toEqual(['x:1']);
+    expect(received).toEqual(['x:1']);
     stop();
     expect(named()).toEqual([['x:1', 'x:2'], ['x:1']]);
     stopOther();
@@ -120,21 +122,21 @@ describe('the modern era over a channel', () => {
   test('of a modern server what it acknowledges, while it does', async () => {
     const announcing = { tools: { listChanged: true }, prompts: { listChanged: true } };
     const { channel, upstream } = await openedModern({ capabilities: announcing });
-    const told: unknown[] = [];
-    upstream.listen(() => undefined, { onFollowed: (lists) => told.push(lists) });
-    expect(told).toEqual([[]]);
-    const acknowledge = (notifications: Json) =>
+    const reported: unknown[] = [];
+    upstream.listen(() => undefined, { onSubscribedLists: (lists) => reported.push(lists) });
+    expect(reported).toEqual([[]]);
+    const acknowledge = (notifications: JsonObject) =>
       channel.say({ method: 'notifications/subscriptions/acknowledged', params: { notifications } });
     acknowledge({ toolsListChanged: true, resourcesListChanged: true });
-    expect(told).toEqual([[], ['tools']]);
+    expect(reported).toEqual([[], ['tools']]);
     // Opened anew for a resource, it goes on.
     upstream.listen(() => undefined, { resources: ['x:1'] });
     await Promise.resolve();
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
     const { id } = channel.of('subscriptions/listen').at(-1) as { id: number };
     channel.say({ id, error: { code: -32603, message: 'over' } });
-    await eventually('it is over', () => told.length === 3);
-    expect(told[2]).toEqual([]);
+    await eventually('it is over', () => reported.length === 3);
+    expect(reported[2]).toEqual([]);
   });
 
   test('a server that is legacy after all is initialised, unless that is pinned', async () => {
@@ -148,7 +150,7 @@ describe('the modern era over a channel', () => {
           server: 'x',
           owner: undefined,
           era: 'modern',
-          pinned,
+          isEraFixed: pinned,
           initTimeoutMs: 1_000,
           signal: new AbortController().signal,
         },

@@ -2,7 +2,7 @@ import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { call } from '../../../test/channelRig.ts';
 import { asking, createFakeChannel, opened } from '../../../test/fakeChannel.ts';
-import type { Json } from '../upstream.ts';
+import type { JsonObject } from '../upstream.ts';
 import { openChannelUpstream } from './openChannelUpstream.ts';
 
 describe('opening a channel', () => {
@@ -92,11 +92,11 @@ describe('a request over a channel', () => {
 
   test('silence ends it; progress starts the silence anew, up to the total', async () => {
     const rig = await opened();
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const { outcome, id } = asking(rig, {
       timeoutMs: 100,
       totalMs: 250,
-      onProgress: ({ progress }) => heard.push(progress),
+      onProgress: ({ progress }) => received.push(progress),
     });
     let ended = false;
     void outcome.then(() => (ended = true));
@@ -105,7 +105,7 @@ describe('a request over a channel', () => {
       expect(ended).toBe(false);
       rig.channel.say({ method: 'notifications/progress', params: { progressToken: id, progress } });
     }
-    expect(heard).toEqual([1, 2, 3]);
+    expect(received).toEqual([1, 2, 3]);
     await rig.clock.advance(9);
     expect(ended).toBe(false);
     await rig.clock.advance(1);
@@ -114,7 +114,7 @@ describe('a request over a channel', () => {
     await rig.clock.advance(100);
     expect(await silent.outcome).toMatchObject({ error: { reason: 'timeout' } });
     expect(
-      rig.channel.of('notifications/cancelled').map(({ params }) => (params as Json)['requestId']),
+      rig.channel.of('notifications/cancelled').map(({ params }) => (params as JsonObject)['requestId']),
     ).toEqual([id, silent.id]);
   });
 
@@ -137,7 +137,7 @@ describe('a request over a channel', () => {
 
   test('an error of the server, a shape that is none, and the end', async () => {
     const rig = await opened();
-    const failing = async (message: Json) => {
+    const failing = async (message: JsonObject) => {
       const { outcome, id } = asking(rig);
       rig.channel.say({ id, ...message });
       return ((await outcome) as { error: unknown }).error;

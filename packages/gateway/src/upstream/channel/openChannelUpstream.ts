@@ -1,20 +1,20 @@
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
 import { abortReason, unlessAborted } from '@behalf/kernel';
-import { replyOfNobody, sessionCapabilities } from '../dialogue.ts';
-import { acknowledged, announced } from '../announced.ts';
-import { asNotice } from '../http/serverMessages.ts';
-import { declaring } from '../http/writeRequest.ts';
+import { createDefaultResponse, buildSessionCapabilities } from '../dialogue.ts';
+import { readAcknowledgedLists, getAnnouncedLists } from '../listSubscriptions.ts';
+import { toChangeNotification } from '../http/serverMessages.ts';
+import { withCapabilities } from '../http/writeRequest.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions } from '../target.ts';
-import type { Era, Json, RequestOptions, ServerClaims, Upstream } from '../upstream.ts';
+import type { Era, JsonObject, UpstreamRequestOptions, ServerClaims, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Channel } from './channel.ts';
-import { discover, initialize, modernMeta, type HandshakeOptions } from './handshake.ts';
-import { createListeners } from './listeners.ts';
-import { NoToken, rethrow } from './noToken.ts';
+import { discover, initialize, modernMeta, type ChannelHandshakeOptions } from './handshake.ts';
+import { createChannelListeners } from './channelListeners.ts';
+import { TokenUnavailableError, rethrowOriginal } from './tokenUnavailable.ts';
 import { createPeer, type Peer } from './peer.ts';
 import { createServerLog } from './serverLog.ts';
-import { createSubscription } from './subscription.ts';
+import { createListenSubscription } from './listenSubscription.ts';
 
 export interface ChannelOptions extends Pick<
   OpenOptions,
@@ -22,11 +22,11 @@ export interface ChannelOptions extends Pick<
 > {
   /** `modern` is tried first and is no more than a guess unless `pinned`. */
   readonly era: Era;
-  readonly pinned?: boolean;
+  readonly isEraFixed?: boolean;
   /** Of the user whose channel it is. */
   readonly bearer?: Bearer | undefined;
   /** Ends a channel that could not be opened. Its `close` unless told otherwise. */
-  readonly abandon?: () => Promise<void>;
+  readonly terminate?: () => Promise<void>;
 }
 
 /** A conversation over one channel: a child process, an event stream with its POSTs, a websocket. */
@@ -37,53 +37,62 @@ export async function openChannelUpstream(
 ): Promise<Upstream> {
   const { server, owner, signal, bearer } = options;
   let claims: ServerClaims | undefined;
-  const isOwned = owner !== undefined;
+  const isSingleUser = owner !== undefined;
   const serverLog = createServerLog({ clock, log, server, owner });
   const era = () => claims?.era ?? 'legacy';
-  const peer = createPeer(channel, { clock, era, serve: replyOfNobody, notice: hear, bearer, isOwned });
-  const listeners = createListeners((resources) => {
-    if (subscribe && !resources) listeners.follow([]);
-    subscribe?.(resources);
+  const peer = createPeer(channel, {
+    clock,
+    era,
+    createResponse: createDefaultResponse,
+    onNotification: handleNotification,
+    bearer,
+    isSingleUser,
   });
-  let subscribe: ReturnType<typeof createSubscription> | undefined;
+  const listeners = createChannelListeners((resources) => {
+    if (updateSubscription && !resources) listeners.setSubscribedLists([]);
+    updateSubscription?.(resources);
+  });
+  let updateSubscription: ReturnType<typeof createListenSubscription> | undefined;
 
-  function hear(method: string, params: Json): void {
-    if (method === 'notifications/message') return serverLog.receive(params, peer.underway);
-    const followed = claims && acknowledged({ method, params }, announced(claims.capabilities));
-    if (followed) listeners.follow(followed);
-    const notice = asNotice({ method, params });
-    if (notice) listeners.tell(notice);
+  function handleNotification(method: string, params: JsonObject): void {
+    if (method === 'notifications/message') return serverLog.receive(params, peer.activeRequests);
+    const acknowledgedLists =
+      claims && readAcknowledgedLists({ method, params }, getAnnouncedLists(claims.capabilities));
+    if (acknowledgedLists) listeners.setSubscribedLists(acknowledgedLists);
+    const notification = toChangeNotification({ method, params });
+    if (notification) listeners.emit(notification);
   }
 
   try {
     signal.throwIfAborted();
     // Starting a transport of the SDK knows no signal.
     await unlessAborted(channel.start(), signal);
-    claims = await greet(peer, options, {
+    claims = await performHandshake(peer, options, {
       version,
       timeoutMs: options.initTimeoutMs,
-      capabilities: isOwned ? sessionCapabilities(options.relay) : {},
+      capabilities: isSingleUser ? buildSessionCapabilities(options.relay) : {},
       signal,
       extension: bearer?.extension,
-      onAgreed: (agreed) => channel.setProtocolVersion?.(agreed),
+      onVersionNegotiated: (negotiated) => channel.setProtocolVersion?.(negotiated),
     });
   } catch (error) {
-    await (options.abandon ?? (() => channel.close()))();
+    await (options.terminate ?? (() => channel.close()))();
     if (signal.aborted) throw abortReason(signal);
-    if (error instanceof NoToken) rethrow(error);
-    throw openingFailure(error);
+    if (error instanceof TokenUnavailableError) rethrowOriginal(error);
+    throw toConnectFailure(error);
   }
   peer.onClose(() => {
-    listeners.follow([]);
+    listeners.setSubscribedLists([]);
     listeners.clear();
-    serverLog.end();
+    serverLog.close();
   });
 
-  const modern = claims.era === 'modern';
-  const envelope = modern ? modernMeta(version) : {};
-  if (modern) subscribe = createSubscription(peer, envelope, () => listeners.follow([]));
+  const isModern = claims.era === 'modern';
+  const envelope = isModern ? modernMeta(version) : {};
+  if (isModern)
+    updateSubscription = createListenSubscription(peer, envelope, () => listeners.setSubscribedLists([]));
   // A legacy server tells all it announces for as long as it is connected.
-  else listeners.follow(announced(claims.capabilities));
+  else listeners.setSubscribedLists(getAnnouncedLists(claims.capabilities));
 
   return {
     claims,
@@ -91,9 +100,9 @@ export async function openChannelUpstream(
       peer
         .request(method, params, {
           ...caller,
-          meta: { ...caller.meta, ...(modern && said(envelope, caller)) },
+          meta: { ...caller.meta, ...(isModern && buildEnvelope(envelope, caller)) },
         })
-        .catch(rethrow),
+        .catch(rethrowOriginal),
     listen: (listener, options) => listeners.add(listener, options),
     onClose: (listener) => peer.onClose(listener),
     close: () => channel.close(),
@@ -101,26 +110,29 @@ export async function openChannelUpstream(
 }
 
 /** What a modern request says of us, and of what this very caller can be asked and wants to hear. */
-function said(envelope: Json, { dialogue, onLog, logLevel }: RequestOptions): Json {
-  const whole = dialogue?.era === 'modern' ? declaring(envelope, dialogue.capabilities) : envelope;
-  return onLog && logLevel !== undefined ? { ...whole, [LOG_LEVEL_META_KEY]: logLevel } : whole;
+function buildEnvelope(
+  envelope: JsonObject,
+  { dialogue, onLog, logLevel }: UpstreamRequestOptions,
+): JsonObject {
+  const declared = dialogue?.era === 'modern' ? withCapabilities(envelope, dialogue.capabilities) : envelope;
+  return onLog && logLevel !== undefined ? { ...declared, [LOG_LEVEL_META_KEY]: logLevel } : declared;
 }
 
-async function greet(
+async function performHandshake(
   peer: Peer,
-  { era, pinned }: ChannelOptions,
-  handshake: HandshakeOptions,
+  { era, isEraFixed }: ChannelOptions,
+  handshake: ChannelHandshakeOptions,
 ): Promise<ServerClaims> {
   if (era === 'modern') {
     const claims = await discover(peer, handshake);
     if (claims) return claims;
-    if (pinned) throw new UpstreamError('bad_request');
+    if (isEraFixed) throw new UpstreamError('bad_request');
   }
   return initialize(peer, handshake);
 }
 
 /** Nothing of a caller was sent yet, so whatever happened, the server was not reached. */
-function openingFailure(error: unknown): UpstreamError {
+function toConnectFailure(error: unknown): UpstreamError {
   if (!(error instanceof UpstreamError)) return new UpstreamError('connect_failed', { cause: error });
   if (error.reason === 'timeout') return new UpstreamError('connect_timeout', { cause: error });
   if (error.reason === 'reset' || error.reason === 'ended')

@@ -15,7 +15,7 @@ import {
 import { isAlive, staysAlive } from '../../../test/childProcess.ts';
 import { openSample, sampleTarget } from '../../../test/sampleServer.ts';
 import type { StdioTarget } from '../target.ts';
-import type { Json } from '../upstream.ts';
+import type { JsonObject } from '../upstream.ts';
 
 const rigs: ChannelRig[] = [];
 afterEach(async () => {
@@ -31,7 +31,9 @@ const nodeTarget = (script: string): StdioTarget => ({ ...scripted(), args: ['-e
 describe('a stdio upstream', () => {
   test('the reference server lists its tools and echoes', async () => {
     const upstream = await createRig().open(sampleTarget());
-    const { tools } = (await ask(upstream, 'tools/list')) as { tools: { name: string; inputSchema: Json }[] };
+    const { tools } = (await ask(upstream, 'tools/list')) as {
+      tools: { name: string; inputSchema: JsonObject }[];
+    };
     expect(tools.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['echo', 'get-env', 'gzip-file-as-resource']),
     );
@@ -52,7 +54,7 @@ describe('a stdio upstream', () => {
       content: [{ text: 'still here' }],
     });
     const seen = await seenBy(upstream);
-    const hanging = seen.find(({ params }) => (params as Json)['name'] === 'hang');
+    const hanging = seen.find(({ params }) => (params as JsonObject)['name'] === 'hang');
     expect(seen.find(({ method }) => method === 'notifications/cancelled')).toMatchObject({
       params: { requestId: hanging!['id'] },
     });
@@ -60,15 +62,15 @@ describe('a stdio upstream', () => {
 
   test('the end of the server rejects what waits and is told once, also to who asks late', async () => {
     const upstream = await createRig().open(sampleTarget());
-    const heard: string[] = [];
-    upstream.onClose(() => heard.push('early'));
+    const received: string[] = [];
+    upstream.onClose(() => received.push('early'));
     const waiting = call(upstream, 'trigger-long-running-operation', { duration: 60, steps: 1 });
     const rejected = expect(waiting).rejects.toMatchObject({ reason: 'reset' });
     await upstream.close();
     await rejected;
-    await eventually('the end to be told', () => heard.length === 1);
-    upstream.onClose(() => heard.push('late'));
-    expect(heard).toEqual(['early', 'late']);
+    await eventually('the end to be told', () => received.length === 1);
+    upstream.onClose(() => received.push('late'));
+    expect(received).toEqual(['early', 'late']);
     await expect(call(upstream, 'echo', { message: 'x' })).rejects.toMatchObject({ reason: 'ended' });
   });
 
@@ -83,9 +85,11 @@ describe('a stdio upstream', () => {
     process.kill(await pidOf(upstream), 'SIGKILL');
     await hanging;
     await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'ended', outcome: 'unreachable' });
-    const anew = await rig.open(scripted());
-    expect(await call(anew, 'echo', { message: 'again' })).toMatchObject({ content: [{ text: 'again' }] });
-    await expect(call(anew, 'exit')).rejects.toMatchObject({ reason: 'reset' });
+    const reopened = await rig.open(scripted());
+    expect(await call(reopened, 'echo', { message: 'again' })).toMatchObject({
+      content: [{ text: 'again' }],
+    });
+    await expect(call(reopened, 'exit')).rejects.toMatchObject({ reason: 'reset' });
   });
 
   test('noise between the answers changes none of them', async () => {
@@ -117,15 +121,15 @@ describe('a stdio upstream', () => {
   test('what a shared server asks and logs during one call reaches no other', async () => {
     const rig = createRig();
     const upstream = await rig.open(scripted());
-    const heard: string[] = [];
+    const received: string[] = [];
     const hearing = (who: string) => ({
-      onLog: () => heard.push(`${who} log`),
-      onProgress: () => heard.push(`${who} progress`),
+      onLog: () => received.push(`${who} log`),
+      onProgress: () => received.push(`${who} progress`),
     });
     const hanging = new AbortController();
     const b = call(upstream, 'hang', {}, { ...hearing('b'), signal: hanging.signal }).catch(() => 'given up');
     const a = (await call(upstream, 'talk', { message: 'a-secret' }, hearing('a'))) as {
-      structuredContent: Json;
+      structuredContent: JsonObject;
     };
     expect(a.structuredContent).toMatchObject({
       elicited: { action: 'cancel' },
@@ -133,7 +137,7 @@ describe('a stdio upstream', () => {
       roots: { error: { code: -32601 } },
       pong: {},
     });
-    expect(heard).toEqual(['a progress']);
+    expect(received).toEqual(['a progress']);
     expect(rig.logged).toEqual([
       { event: 'upstream.server_log', fields: { server: 'test', level: 'warning', logger: 'talk' } },
     ]);
@@ -146,10 +150,10 @@ describe('a stdio upstream', () => {
     for (const era of ['legacy', 'modern'] as const) {
       const upstream = await createRig().open(scripted({ ERA: era }), { era });
       expect(upstream.claims).toMatchObject({ era, name: 'scripted' });
-      const heard: string[] = [];
-      const stop = upstream.listen(({ method }) => heard.push(method), {});
+      const received: string[] = [];
+      const stop = upstream.listen(({ method }) => received.push(method), {});
       await call(upstream, 'change');
-      expect(heard).toEqual(['notifications/tools/list_changed']);
+      expect(received).toEqual(['notifications/tools/list_changed']);
       stop();
     }
   });

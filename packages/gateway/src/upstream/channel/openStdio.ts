@@ -1,5 +1,5 @@
 import { createSingleFlight } from '@behalf/kernel';
-import { replyOfNobody } from '../dialogue.ts';
+import { createDefaultResponse } from '../dialogue.ts';
 import type { UpstreamParts } from '../parts.ts';
 import { createStdioTransport, type StdioTransport } from '../stdioTransport.ts';
 import type { OpenOptions, StdioTarget } from '../target.ts';
@@ -8,7 +8,7 @@ import { UpstreamError } from '../upstreamError.ts';
 import { discover } from './handshake.ts';
 import { openChannelUpstream } from './openChannelUpstream.ts';
 import { createPeer } from './peer.ts';
-import { commandLine, createStdioEras } from './stdioEras.ts';
+import { commandLineKey, createStdioProtocolVersionCache } from './stdioProtocolVersionCache.ts';
 import type { StdioLimits } from './stdioLimits.ts';
 
 export type StdioUpstreamParts = Pick<UpstreamParts, 'clock' | 'log' | 'version' | 'onStderr' | 'kill'> & {
@@ -16,14 +16,14 @@ export type StdioUpstreamParts = Pick<UpstreamParts, 'clock' | 'log' | 'version'
 };
 
 /** How long a server may be silent before it counts as one that does not know `server/discover`. */
-const PROBE_MS = 2_000;
+const PROBE_TIMEOUT_MS = 2_000;
 
 /** Starts child processes and opens conversations with them. */
 export function createOpenStdio(
   parts: StdioUpstreamParts,
 ): (target: StdioTarget, options: OpenOptions) => Promise<Upstream> {
   const { clock, limits, version } = parts;
-  const eras = createStdioEras(clock);
+  const versionCache = createStdioProtocolVersionCache(clock);
   const probes = createSingleFlight<Era>();
 
   /** A process that holds a place from its start to its exit. */
@@ -32,7 +32,7 @@ export function createOpenStdio(
       clock,
       kill: parts.kill,
       onStderr: (line) => parts.onStderr(server, line),
-      admit: () => limits.take(owner, server),
+      acquirePermit: () => limits.acquire(owner, server),
     });
   }
 
@@ -41,17 +41,17 @@ export function createOpenStdio(
    * the conversation with them. Silence, an exit or any error of the server's own means legacy.
    */
   async function probe(target: StdioTarget, options: OpenOptions, signal: AbortSignal): Promise<Era> {
-    const sibling = createChild({ ...target, stderr: 'ignore' }, options);
-    const peer = createPeer(sibling, {
+    const probeChild = createChild({ ...target, stderr: 'ignore' }, options);
+    const peer = createPeer(probeChild, {
       clock,
       era: () => 'legacy',
-      serve: replyOfNobody,
-      notice: () => undefined,
+      createResponse: createDefaultResponse,
+      onNotification: () => undefined,
     });
     try {
       signal.throwIfAborted();
-      await sibling.start();
-      const timeoutMs = Math.min(PROBE_MS, options.initTimeoutMs);
+      await probeChild.start();
+      const timeoutMs = Math.min(PROBE_TIMEOUT_MS, options.initTimeoutMs);
       const claims = await discover(peer, { version, timeoutMs, signal });
       return claims ? 'modern' : 'legacy';
     } catch (error) {
@@ -59,27 +59,27 @@ export function createOpenStdio(
       if (error instanceof UpstreamError && error.reason !== 'too_many') return 'legacy';
       throw error;
     } finally {
-      await sibling.abandon();
+      await probeChild.terminate();
     }
   }
 
-  async function eraOf(target: StdioTarget, options: OpenOptions): Promise<Era> {
-    const known = eras.known(target);
-    if (known) return known;
+  async function detectEra(target: StdioTarget, options: OpenOptions): Promise<Era> {
+    const cached = versionCache.get(target);
+    if (cached) return cached;
     const era = await probes.run(
-      [options.owner ?? null, commandLine(target)],
+      [options.owner ?? null, commandLineKey(target)],
       (signal) => probe(target, options, signal),
       { signal: options.signal },
     );
-    eras.keep(target, era);
+    versionCache.set(target, era);
     return era;
   }
 
   return async (target, options) => {
-    const pinned = options.era !== 'auto';
+    const isEraFixed = options.era !== 'auto';
     let era: Era;
     try {
-      era = options.era === 'auto' ? await eraOf(target, options) : options.era;
+      era = options.era === 'auto' ? await detectEra(target, options) : options.era;
     } catch (error) {
       // Whoever gave up leaves no sibling behind: at a shutdown nobody else would wait for its end.
       await probes.idle();
@@ -87,10 +87,10 @@ export function createOpenStdio(
       throw error instanceof UpstreamError ? error : new UpstreamError('connect_failed', { cause: error });
     }
     const child = createChild(target, options);
-    const abandon = () => child.abandon();
-    const upstream = await openChannelUpstream(child, { ...options, era, pinned, abandon }, parts);
+    const terminate = () => child.terminate();
+    const upstream = await openChannelUpstream(child, { ...options, era, isEraFixed, terminate }, parts);
     // It was modern once and is not any more. A verdict that holds keeps its date.
-    if (!pinned && upstream.claims.era !== era) eras.keep(target, upstream.claims.era);
+    if (!isEraFixed && upstream.claims.era !== era) versionCache.set(target, upstream.claims.era);
     return upstream;
   };
 }

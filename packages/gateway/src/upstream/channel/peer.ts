@@ -1,55 +1,55 @@
 import { abortReason, type Cancel, type Clock } from '@behalf/kernel';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { readAnswer } from '../http/readAnswer.ts';
+import { readResponse } from '../http/readResponse.ts';
 import type { Bearer } from '../target.ts';
-import type { Answer, Era, Json, RequestOptions } from '../upstream.ts';
+import type { UpstreamResponse, Era, JsonObject, UpstreamRequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import type { Channel } from './channel.ts';
-import { createQuestions, DIALOGUE_MS, type Questions } from '../askPeer.ts';
-import type { Reply } from '../dialogue.ts';
+import { createServerRequests, MAX_DIALOGUE_MS, type ServerRequests } from '../serverRequests.ts';
+import type { RpcResponseBody } from '../dialogue.ts';
 import { objectOrEmpty } from './message.ts';
-import { NoToken } from './noToken.ts';
+import { TokenUnavailableError } from './tokenUnavailable.ts';
 
 export interface PeerParts {
   readonly clock: Clock;
   /** As far as it is known yet: it decides how an answer is read. */
   readonly era: () => Era;
   /** Whether it is one user's alone: then a question that comes while one call is under way is that call's. */
-  readonly isOwned?: boolean;
+  readonly isSingleUser?: boolean;
   /** Answers what the server asks and nobody is asked. */
-  readonly serve: (method: string, params: Json) => Reply;
+  readonly createResponse: (method: string, params: JsonObject) => RpcResponseBody;
   /** A notification that no request of ours claims. */
-  readonly notice: (method: string, params: Json) => void;
+  readonly onNotification: (method: string, params: JsonObject) => void;
   /** Of whoever opened the channel, until a request presents another. */
   readonly bearer?: Bearer | undefined;
 }
 
-export interface PeerRequest extends Omit<RequestOptions, 'headers' | 'extraHeaders'> {
+export interface PeerRequest extends Omit<UpstreamRequestOptions, 'headers' | 'extraHeaders'> {
   /** A subscription: nobody's call, however long it waits. */
-  readonly standing?: boolean;
+  readonly isSubscription?: boolean;
 }
 
 export interface Peer {
   /** Resolves with what the server answered, as it came. */
-  request(method: string, params: Json, options: PeerRequest): Promise<Answer>;
+  request(method: string, params: JsonObject, options: PeerRequest): Promise<UpstreamResponse>;
   /** Resolves when it was sent, or could not be: nobody waits for an answer. Gives what it was not sent for lack of. */
-  notify(method: string, params?: Json): Promise<NoToken | undefined>;
+  notify(method: string, params?: JsonObject): Promise<TokenUnavailableError | undefined>;
   /** The calls that wait for an answer now. */
-  readonly underway: readonly PeerRequest[];
+  readonly activeRequests: readonly PeerRequest[];
   onClose(listener: () => void): void;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly options: PeerRequest;
   /** Where the caller can be asked. */
-  readonly questions: Questions | undefined;
-  heard(params: Json): void;
-  answered(message: Json): void;
-  failed(error: Error): void;
+  readonly serverRequests: ServerRequests | undefined;
+  onProgress(params: JsonObject): void;
+  onResponse(message: JsonObject): void;
+  fail(error: Error): void;
 }
 
 /** A server that asks faster than it reads our answers gets none: they would pile up in our memory. */
-const ANSWERS_AT_ONCE = 64;
+const MAX_CONCURRENT_RESPONSES = 64;
 
 /**
  * JSON-RPC over one channel, for both sides. The SDK's client would check and copy every result, and its timers know
@@ -57,200 +57,214 @@ const ANSWERS_AT_ONCE = 64;
  */
 export function createPeer(
   channel: Channel,
-  { clock, era, serve, notice, bearer, isOwned = false }: PeerParts,
+  { clock, era, createResponse, onNotification, bearer, isSingleUser = false }: PeerParts,
 ): Peer {
-  const waiting = new Map<unknown, Waiting>();
+  const pendingRequests = new Map<unknown, PendingRequest>();
   const closeListeners = new Set<() => void>();
   let nextId = 1;
-  let answering = 0;
-  let closed = false;
+  let activeResponses = 0;
+  let isClosed = false;
   /** The last one that was presented: our answers and notifications go out with it too. */
-  let presented = bearer;
+  let currentBearer = bearer;
   /** Why the channel is about to close, when it knows. */
-  let cause: UpstreamError | undefined;
+  let closeCause: UpstreamError | undefined;
 
-  function post(message: object, by = presented, goesOn?: () => boolean): Promise<void> {
-    const whole = { jsonrpc: '2.0', ...message } as JSONRPCMessage;
-    if (!by) return channel.send(whole);
+  function sendMessage(
+    message: object,
+    messageBearer = currentBearer,
+    shouldSend?: () => boolean,
+  ): Promise<void> {
+    const rpcMessage = { jsonrpc: '2.0', ...message } as JSONRPCMessage;
+    if (!messageBearer) return channel.send(rpcMessage);
     // It would be dropped on the way, and the request run as somebody else's.
-    if (!channel.sendAs) return Promise.reject(new UpstreamError('bearer_unsupported'));
-    return channel.sendAs(whole, { bearer: by, ...(goesOn && { goesOn }) });
+    if (!channel.sendWithBearer) return Promise.reject(new UpstreamError('bearer_unsupported'));
+    return channel.sendWithBearer(rpcMessage, { bearer: messageBearer, ...(shouldSend && { shouldSend }) });
   }
 
   channel.onmessage = (message) => receive(message);
   channel.onerror = (error) => {
-    if (error instanceof UpstreamError) cause = error;
+    if (error instanceof UpstreamError) closeCause = error;
   };
-  channel.onfailure = (id, error) => waiting.get(id)?.failed(error);
+  channel.onrequesterror = (id, error) => pendingRequests.get(id)?.fail(error);
   channel.onclose = () => {
-    closed = true;
-    const calls = [...waiting.values()];
-    const alone = calls.filter(({ options }) => !options.standing).length === 1;
+    isClosed = true;
+    const calls = [...pendingRequests.values()];
+    const isOnlyCall = calls.filter(({ options }) => !options.isSubscription).length === 1;
     // They were sent, and nobody knows what became of them. Of several, nobody knows whose answer was too large either.
-    const why =
-      cause && (cause.reason !== 'too_large' || alone) ? cause : new UpstreamError('reset', { cause });
-    for (const request of calls) request.failed(why);
-    for (const listener of closeListeners) quietly(listener);
+    const error =
+      closeCause && (closeCause.reason !== 'too_large' || isOnlyCall)
+        ? closeCause
+        : new UpstreamError('reset', { cause: closeCause });
+    for (const request of calls) request.fail(error);
+    for (const listener of closeListeners) ignoreErrors(listener);
     closeListeners.clear();
   };
 
-  function receive(message: Json): void {
+  function receive(message: JsonObject): void {
     const { id, method } = message;
     if (typeof method === 'string') {
       const params = objectOrEmpty(message['params']);
-      if (id === undefined) hear(method, params);
-      else if (typeof id === 'string' || typeof id === 'number') answer(id, method, params);
+      if (id === undefined) handleNotification(method, params);
+      else if (typeof id === 'string' || typeof id === 'number') respond(id, method, params);
       return;
     }
     // Unknown ids are late answers to what was given up.
-    waiting.get(id)?.answered(message);
+    pendingRequests.get(id)?.onResponse(message);
   }
 
-  function hear(method: string, params: Json): void {
-    if (method === 'notifications/progress') waiting.get(params['progressToken'])?.heard(params);
+  function handleNotification(method: string, params: JsonObject): void {
+    if (method === 'notifications/progress') pendingRequests.get(params['progressToken'])?.onProgress(params);
     else if (method === 'notifications/cancelled') {
-      for (const { questions } of waiting.values()) questions?.withdraw(params['requestId']);
-    } else quietly(() => notice(method, params));
+      for (const { serverRequests } of pendingRequests.values()) serverRequests?.cancel(params['requestId']);
+    } else ignoreErrors(() => onNotification(method, params));
   }
 
-  function answer(id: string | number, method: string, params: Json): void {
-    if (answering >= ANSWERS_AT_ONCE) return;
-    answering += 1;
-    const asked = callUnderWay()?.questions?.ask(id, method, params);
-    const posted = asked
-      ? asked.then((reply) => post({ id, ...reply }))
-      : post({ id, ...serve(method, params) });
-    posted.catch(() => undefined).finally(() => (answering -= 1));
+  function respond(id: string | number, method: string, params: JsonObject): void {
+    if (activeResponses >= MAX_CONCURRENT_RESPONSES) return;
+    activeResponses += 1;
+    const forwarded = findOnlyCall()?.serverRequests?.forward(id, method, params);
+    const sent = forwarded
+      ? forwarded.then((reply) => sendMessage({ id, ...reply }))
+      : sendMessage({ id, ...createResponse(method, params) });
+    sent.catch(() => undefined).finally(() => (activeResponses -= 1));
   }
 
   /** The only one, on a channel of one user. Of several, nothing says which one a question belongs to. */
-  function callUnderWay(): Waiting | undefined {
-    if (!isOwned) return undefined;
-    const [only, another] = [...waiting.values()].filter(({ options }) => !options.standing);
+  function findOnlyCall(): PendingRequest | undefined {
+    if (!isSingleUser) return undefined;
+    const [only, another] = [...pendingRequests.values()].filter(({ options }) => !options.isSubscription);
     return another ? undefined : only;
   }
 
-  async function notify(method: string, params: Json = {}): Promise<NoToken | undefined> {
-    if (closed) return undefined;
-    return post({ method, params }).then(
+  async function notify(method: string, params: JsonObject = {}): Promise<TokenUnavailableError | undefined> {
+    if (isClosed) return undefined;
+    return sendMessage({ method, params }).then(
       () => undefined,
-      (error: unknown) => (error instanceof NoToken ? error : undefined),
+      (error: unknown) => (error instanceof TokenUnavailableError ? error : undefined),
     );
   }
 
   return {
-    get underway() {
-      return [...waiting.values()].map(({ options }) => options).filter(({ standing }) => !standing);
+    get activeRequests() {
+      return [...pendingRequests.values()]
+        .map(({ options }) => options)
+        .filter(({ isSubscription }) => !isSubscription);
     },
     notify,
     onClose(listener) {
       // It may have ended before anybody could listen.
-      if (closed) listener();
+      if (isClosed) listener();
       else closeListeners.add(listener);
     },
     request: (method, params, options) =>
       new Promise((resolve, reject) => {
         const { signal } = options;
         if (signal.aborted) return reject(abortReason(signal));
-        if (closed) return reject(new UpstreamError('ended', { cause }));
-        const by = options.bearer ?? presented;
+        if (isClosed) return reject(new UpstreamError('ended', { cause: closeCause }));
+        const requestBearer = options.bearer ?? currentBearer;
         // What was opened without one may be everybody's: there it serves the request that brought it, and no other.
-        if (bearer) presented = by;
+        if (bearer) currentBearer = requestBearer;
         const id = nextId;
         nextId += 1;
-        const begun = clock.now();
-        const longest = begun + Math.max(options.totalMs, DIALOGUE_MS);
-        let deadline = begun + options.totalMs;
-        let heardAt = begun;
+        const startedAt = clock.now();
+        const maxDeadline = startedAt + Math.max(options.totalMs, MAX_DIALOGUE_MS);
+        let deadline = startedAt + options.totalMs;
+        let lastActivityAt = startedAt;
         /** People who are asked at this moment, and since when anybody is. */
-        let people = 0;
-        let askedAt = 0;
+        let pendingPrompts = 0;
+        let promptedAt = 0;
         /** Until its token is at hand nothing of it is on its way. */
-        let unsent = by !== undefined;
+        let isUnsent = requestBearer !== undefined;
         let stopTimer: Cancel = () => undefined;
 
         const settle = () => {
-          waiting.delete(id);
+          pendingRequests.delete(id);
           stopTimer();
-          questions?.end();
+          serverRequests?.close();
           signal.removeEventListener('abort', onAbort);
         };
-        const failed = (error: Error) => {
+        const fail = (error: Error) => {
           settle();
           reject(error);
         };
-        const giveUp = (error: Error, reason: string) => {
-          failed(error);
-          if (unsent) return;
+        const cancel = (error: Error, reason: string) => {
+          fail(error);
+          if (isUnsent) return;
           // The protocol forbids cancelling the handshake.
           if (method !== 'initialize') void notify('notifications/cancelled', { requestId: id, reason });
         };
-        const onAbort = () => giveUp(abortReason(signal), 'The caller gave up');
+        const onAbort = () => cancel(abortReason(signal), 'Canceled by the caller');
         // Progress only notes the time: a server that reports a thousand times a second starts no thousand timers.
-        const watch = () => {
-          const patience = people > 0 ? longest : Math.min(heardAt + options.timeoutMs, deadline);
-          const left = patience - clock.now();
-          if (left <= 0) giveUp(new UpstreamError(unsent ? 'token_late' : 'timeout'), 'Time is up');
+        const checkDeadline = () => {
+          const limit =
+            pendingPrompts > 0 ? maxDeadline : Math.min(lastActivityAt + options.timeoutMs, deadline);
+          const remainingMs = limit - clock.now();
+          if (remainingMs <= 0)
+            cancel(new UpstreamError(isUnsent ? 'token_late' : 'timeout'), 'Request timed out');
           // A subscription has no end, and must not keep the process alive.
-          else if (left < Infinity) stopTimer = clock.timer(left, watch, { hold: true });
+          else if (remainingMs < Infinity)
+            stopTimer = clock.timer(remainingMs, checkDeadline, { hold: true });
         };
 
         /** Time that a person takes is not the server's silence. */
-        const forPerson = async <T>(asked: Promise<T>): Promise<T> => {
-          if (people === 0) askedAt = clock.now();
-          people += 1;
+        const withPausedTimeout = async <T>(userResponse: Promise<T>): Promise<T> => {
+          if (pendingPrompts === 0) promptedAt = clock.now();
+          pendingPrompts += 1;
           try {
-            return await asked;
+            return await userResponse;
           } finally {
-            people -= 1;
-            if (people === 0 && waiting.has(id)) {
-              heardAt = clock.now();
-              deadline = Math.min(deadline + heardAt - askedAt, longest);
+            pendingPrompts -= 1;
+            if (pendingPrompts === 0 && pendingRequests.has(id)) {
+              lastActivityAt = clock.now();
+              deadline = Math.min(deadline + lastActivityAt - promptedAt, maxDeadline);
               stopTimer();
-              watch();
+              checkDeadline();
             }
           }
         };
         const { dialogue } = options;
-        const questions = dialogue?.era === 'legacy' ? createQuestions({ dialogue, forPerson }) : undefined;
+        const serverRequests =
+          dialogue?.era === 'legacy' ? createServerRequests({ dialogue, withPausedTimeout }) : undefined;
 
-        waiting.set(id, {
+        pendingRequests.set(id, {
           options,
-          questions,
-          failed,
-          heard(progress) {
-            heardAt = clock.now();
-            quietly(() => options.onProgress?.(progress));
+          serverRequests,
+          fail,
+          onProgress(progress) {
+            lastActivityAt = clock.now();
+            ignoreErrors(() => options.onProgress?.(progress));
           },
-          answered(message) {
+          onResponse(message) {
             settle();
             try {
-              resolve(readAnswer(message, id, era()));
+              resolve(readResponse(message, id, era()));
             } catch (error) {
               reject(error instanceof UpstreamError ? error : new UpstreamError('garbage'));
             }
           },
         });
         signal.addEventListener('abort', onAbort);
-        watch();
+        checkDeadline();
         const _meta = { ...objectOrEmpty(params['_meta']), ...options.meta, progressToken: id };
-        const goesOn = () => {
-          unsent = false;
-          return waiting.has(id);
+        const shouldSend = () => {
+          isUnsent = false;
+          return pendingRequests.has(id);
         };
-        post({ id, method, params: { ...params, _meta } }, by, goesOn).catch((error: unknown) => {
-          if (!waiting.has(id)) return;
-          const known = error instanceof UpstreamError || error instanceof NoToken;
-          failed(known ? error : new UpstreamError('reset', { cause: error }));
-        });
+        sendMessage({ id, method, params: { ...params, _meta } }, requestBearer, shouldSend).catch(
+          (error: unknown) => {
+            if (!pendingRequests.has(id)) return;
+            const isKnownError = error instanceof UpstreamError || error instanceof TokenUnavailableError;
+            fail(isKnownError ? error : new UpstreamError('reset', { cause: error }));
+          },
+        );
       }),
   };
 }
 
 /** A listener that throws must not break the reading of the channel. */
-function quietly(work: () => void): void {
+function ignoreErrors(callback: () => void): void {
   try {
-    work();
+    callback();
   } catch {
     // Its own affair.
   }

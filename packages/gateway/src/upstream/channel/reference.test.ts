@@ -14,7 +14,7 @@ import {
   type ListeningServer,
 } from '../../../test/referenceServers.ts';
 import type { UpstreamTarget } from '../target.ts';
-import type { Json, Upstream } from '../upstream.ts';
+import type { JsonObject, Upstream } from '../upstream.ts';
 
 const rigs: ChannelRig[] = [];
 afterEach(async () => {
@@ -28,11 +28,11 @@ function open(target: UpstreamTarget, ports: readonly number[] = []): Promise<Up
 const namesOf = (list: unknown) => (list as { name: string }[]).map(({ name }) => name);
 
 /** Calls a tool that takes long, gives up after its first progress, and gives what the progress said. */
-async function interrupted(upstream: Upstream, tool: string, args: Json): Promise<Json> {
+async function interrupted(upstream: Upstream, tool: string, args: JsonObject): Promise<JsonObject> {
   const controller = new AbortController();
   const reason = new Error('gave up');
-  let first: Json | undefined;
-  const onProgress = (params: Json) => {
+  let first: JsonObject | undefined;
+  const onProgress = (params: JsonObject) => {
     first ??= params;
     controller.abort(reason);
   };

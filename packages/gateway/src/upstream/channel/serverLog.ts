@@ -1,11 +1,11 @@
 import type { Clock } from '@behalf/kernel';
 import type { Log } from '../parts.ts';
-import type { Json } from '../upstream.ts';
-import { createLineBudget } from './lineBudget.ts';
+import type { JsonObject } from '../upstream.ts';
+import { createLineRateLimiter } from './lineRateLimiter.ts';
 import type { PeerRequest } from './peer.ts';
 
 const LEVELS = new Set(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']);
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 /** What moves the cursor of a terminal, ends a line or turns its direction: the name is the server's choice. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
@@ -22,22 +22,24 @@ export interface ServerLogParts {
  * it belongs to the only request under way, if there is only one.
  */
 export function createServerLog({ clock, log, server, owner }: ServerLogParts) {
-  const budget = createLineBudget(clock, (count) => log('upstream.server_log_dropped', { server, count }));
+  const rateLimiter = createLineRateLimiter(clock, (count) =>
+    log('upstream.server_log_dropped', { server, count }),
+  );
 
   return {
-    receive(params: Json, underway: readonly PeerRequest[]): void {
-      const [only, another] = underway;
+    receive(params: JsonObject, activeRequests: readonly PeerRequest[]): void {
+      const [only, another] = activeRequests;
       if (owner !== undefined && only?.onLog && !another) return only.onLog(params);
-      if (!budget.spend()) return;
+      if (!rateLimiter.tryAcquire()) return;
       const { level, logger } = params;
       log('upstream.server_log', {
         server,
         level: typeof level === 'string' && LEVELS.has(level) ? level : 'unknown',
         ...(typeof logger === 'string' && {
-          logger: logger.slice(0, LONGEST_NAME).replaceAll(UNPRINTABLE, ' '),
+          logger: logger.slice(0, MAX_NAME_LENGTH).replaceAll(UNPRINTABLE, ' '),
         }),
       });
     },
-    end: () => budget.end(),
+    close: () => rateLimiter.close(),
   };
 }

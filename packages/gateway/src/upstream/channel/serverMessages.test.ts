@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { asking, opened } from '../../../test/fakeChannel.ts';
-import type { Json } from '../upstream.ts';
+import type { JsonObject } from '../upstream.ts';
 
 describe('what a server sends by itself', () => {
   const two = async (owner: string | undefined) => {
     const rig = await opened({ owner });
-    const heard: string[] = [];
+    const received: string[] = [];
     const hearing = (who: string) => ({
-      onLog: () => heard.push(`${who} log`),
-      onProgress: () => heard.push(`${who} progress`),
+      onLog: () => received.push(`${who} log`),
+      onProgress: () => received.push(`${who} progress`),
     });
-    return { ...rig, heard, a: asking(rig, hearing('a')), hearing };
+    return { ...rig, received, a: asking(rig, hearing('a')), hearing };
   };
-  const logMessage = (over: Json = {}) => ({
+  const logMessage = (over: JsonObject = {}) => ({
     method: 'notifications/message',
     params: { level: 'error', logger: 'l'.repeat(500), data: 'planted-secret', ...over },
   });
@@ -23,16 +23,16 @@ describe('what a server sends by itself', () => {
     const say = (progressToken: unknown) =>
       rig.channel.say({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
     say(rig.a.id);
-    expect(rig.heard).toEqual(['a progress']);
+    expect(rig.received).toEqual(['a progress']);
     for (const token of ['a', undefined, String(b.id), b.id + 50]) say(token);
-    expect(rig.heard).toEqual(['a progress']);
+    expect(rig.received).toEqual(['a progress']);
   });
 
   test('a log message on a shared channel reaches the operator and no user', async () => {
     const rig = await two(undefined);
     rig.channel.say(logMessage());
     rig.channel.say(logMessage({ level: { hostile: 1 }, logger: 7 }));
-    expect(rig.heard).toEqual([]);
+    expect(rig.received).toEqual([]);
     expect(rig.logged).toEqual([
       { event: 'upstream.server_log', fields: { server: 'fake', level: 'error', logger: 'l'.repeat(64) } },
       { event: 'upstream.server_log', fields: { server: 'fake', level: 'unknown' } },
@@ -42,16 +42,16 @@ describe('what a server sends by itself', () => {
   test('on a channel of one user it reaches the only request under way, and none of two', async () => {
     const rig = await two('user-1');
     rig.channel.say(logMessage());
-    expect(rig.heard).toEqual(['a log']);
+    expect(rig.received).toEqual(['a log']);
     expect(rig.logged).toEqual([]);
     const b = asking(rig, rig.hearing('b'));
     rig.channel.say(logMessage());
-    expect(rig.heard).toEqual(['a log']);
+    expect(rig.received).toEqual(['a log']);
     expect(rig.logged).toHaveLength(1);
     rig.channel.say({ id: rig.a.id, result: {} });
     await rig.a.outcome;
     rig.channel.say(logMessage());
-    expect(rig.heard).toEqual(['a log', 'b log']);
+    expect(rig.received).toEqual(['a log', 'b log']);
     rig.channel.say({ id: b.id, result: {} });
     await b.outcome;
     rig.channel.say(logMessage());
@@ -91,7 +91,7 @@ describe('what a server sends by itself', () => {
     });
     for (const method of ['sampling/createMessage', 'roots/list', 'tools/call', 'toString'])
       expect(answerTo(method, 7)).toMatchObject({ id: 7, error: { code: -32601 } });
-    expect(rig.heard).toEqual([]);
+    expect(rig.received).toEqual([]);
   });
 
   test('a server that asks and does not read our answers gets no more of them', async () => {
@@ -108,22 +108,22 @@ describe('what a server sends by itself', () => {
     const updated = (uri: string) => ({ method: 'notifications/resources/updated', params: { uri } });
     for (const owner of [undefined, 'user-1']) {
       const { channel, upstream } = await opened({ owner });
-      const [heard, others]: unknown[][] = [[], []];
+      const [received, others]: unknown[][] = [[], []];
       upstream.listen(
         () => {
           throw new Error('a listener of ours fails');
         },
         { resources: ['a:b'] },
       );
-      const stop = upstream.listen((notice) => heard!.push(notice), { resources: ['a:b'] });
+      const stop = upstream.listen((notice) => received!.push(notice), { resources: ['a:b'] });
       upstream.listen((notice) => others!.push(notice), {});
       for (const message of [changed, updated('a:b'), updated('a:c')]) channel.say(message);
       channel.say({ method: 'notifications/unheard-of', params: {} });
-      expect([heard, others]).toEqual([[changed, updated('a:b')], [changed]]);
+      expect([received, others]).toEqual([[changed, updated('a:b')], [changed]]);
       stop();
       stop();
       channel.say(changed);
-      expect([heard!.length, others!.length]).toEqual([2, 2]);
+      expect([received!.length, others!.length]).toEqual([2, 2]);
       // A legacy server is told with requests of their own.
       expect(channel.of('subscriptions/listen')).toEqual([]);
     }
@@ -131,24 +131,24 @@ describe('what a server sends by itself', () => {
 
   test('what is announced is followed until the channel ends', async () => {
     const { channel, upstream } = await opened({}, { tools: { listChanged: true }, prompts: {} });
-    const told: unknown[] = [];
-    upstream.listen(() => undefined, { onFollowed: (lists) => told.push(lists) });
-    expect(told).toEqual([['tools']]);
+    const reported: unknown[] = [];
+    upstream.listen(() => undefined, { onSubscribedLists: (lists) => reported.push(lists) });
+    expect(reported).toEqual([['tools']]);
     await channel.transport.close();
-    expect(told).toEqual([['tools'], []]);
+    expect(reported).toEqual([['tools'], []]);
   });
 
   test('the end is told once, also to who asks late', async () => {
     const { channel, upstream } = await opened();
-    const heard: string[] = [];
+    const received: string[] = [];
     upstream.onClose(() => {
       throw new Error('a listener of ours fails');
     });
-    upstream.onClose(() => heard.push('early'));
+    upstream.onClose(() => received.push('early'));
     await upstream.close();
     await upstream.close();
-    upstream.onClose(() => heard.push('late'));
-    expect(heard).toEqual(['early', 'late']);
+    upstream.onClose(() => received.push('late'));
+    expect(received).toEqual(['early', 'late']);
     expect(channel.closings).toBe(2);
   });
 });

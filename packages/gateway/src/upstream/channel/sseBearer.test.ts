@@ -110,10 +110,10 @@ describe('a bearer over HTTP+SSE', () => {
     test(`nor a conversation that had it until ${step}`, async () => {
       const { server, rig, target } = await start();
       const bearer = countingBearer();
-      const asked = bearer.token.bind(bearer);
+      const getToken = bearer.token.bind(bearer);
       bearer.token = () => {
         if (bearer.asked === left.length) bearer.failure = refusal;
-        return asked();
+        return getToken();
       };
       expect(await caught(rig.open({ ...target, bearer }))).toBe(refusal);
       expect(server.requests.map(({ verb }) => verb)).toEqual(left);

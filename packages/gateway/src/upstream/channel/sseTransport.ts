@@ -1,15 +1,15 @@
 import type { Cancel, Clock } from '@behalf/kernel';
 import { SSEClientTransport, SseError } from '@modelcontextprotocol/client';
-import { fetchWith, plainHeaders, tokenOf } from '../bearerHeaders.ts';
-import { bodyDecides, classifyStatus, type Refused } from '../http/classifyStatus.ts';
-import { networkFailure } from '../http/networkFailure.ts';
-import { isObject } from '../http/readAnswer.ts';
-import { aboutRequest, isLost, isPlain } from '../http/sessionLoss.ts';
+import { fetchWithToken, toPlainHeaders, acquireToken } from '../bearerHeaders.ts';
+import { isBodyRequired, classifyStatus, type FailedRequest } from '../http/classifyStatus.ts';
+import { classifyNetworkError } from '../http/classifyNetworkError.ts';
+import { isObject } from '../http/readResponse.ts';
+import { toRequestError, isSessionLost, isUnambiguousLoss } from '../http/sessionLoss.ts';
 import type { Network } from '../parts.ts';
-import type { Bearer, RemoteTarget, Token } from '../target.ts';
+import type { Bearer, RemoteTarget, WireToken } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import type { Channel, Sending } from './channel.ts';
-import { NoToken } from './noToken.ts';
+import type { Channel, SendContext } from './channel.ts';
+import { TokenUnavailableError } from './tokenUnavailable.ts';
 
 /** Nothing that is needed stands in the answer to a message; this long its connection may be kept for it. */
 const DRAIN_MS = 1_000;
@@ -22,15 +22,15 @@ export function createSseTransport(
   target: RemoteTarget,
   { clock, network }: { readonly clock: Clock; readonly network: Network },
 ): Channel {
-  let started = false;
+  let isStarted = false;
   /** What became of the stream. */
-  let failure: UpstreamError | NoToken | undefined;
-  const note = (error: unknown) => (failure ??= failureOf(error));
-  const failureOf = (error: unknown) =>
-    error instanceof NoToken ? error : networkFailure(error, network.readError);
+  let streamFailure: UpstreamError | TokenUnavailableError | undefined;
+  const recordFailure = (error: unknown) => (streamFailure ??= toFailure(error));
+  const toFailure = (error: unknown) =>
+    error instanceof TokenUnavailableError ? error : classifyNetworkError(error, network.readError);
   const fetchTo = network.fetchTo(target);
   /** On whose behalf a message is sent, by its text: of all that is known of it the SDK passes on no more. */
-  const sendings = new Map<unknown, Sending>();
+  const sendContexts = new Map<unknown, SendContext>();
 
   // Deprecated as the transport itself is; servers that speak nothing else are many.
   // eslint-disable-next-line @typescript-eslint/no-deprecated
@@ -41,25 +41,25 @@ export function createSseTransport(
     fetch: (url, init) =>
       init?.method === 'POST'
         ? post(url, init)
-        : openStream(url, init).catch((error: unknown) => Promise.reject(note(error))),
+        : openStream(url, init).catch((error: unknown) => Promise.reject(recordFailure(error))),
   });
 
   async function openStream(url: string | URL, init?: RequestInit): Promise<Response> {
     const token = await tokenFor(init, target.bearer);
-    const response = await present(url, init, token);
+    const response = await fetchWithOptionalToken(url, init, token);
     if (response.status !== 200)
-      throw await refusal(response, { url: target.url, id: undefined, session: false, clock });
-    return new Response(watched(response.body, note), { headers: response.headers });
+      throw await toStatusError(response, { url: target.url, id: undefined, hasSession: false, clock });
+    return new Response(observeBody(response.body, recordFailure), { headers: response.headers });
   }
 
   async function post(url: string | URL, init: RequestInit): Promise<Response> {
     try {
-      const { bearer, goesOn } = sendings.get(init.body) ?? {};
-      const refused = await deliver(url, init, bearer, goesOn);
-      if (refused) throw await judge(refused, url, init);
+      const { bearer, shouldSend } = sendContexts.get(init.body) ?? {};
+      const failure = await postMessage(url, init, bearer, shouldSend);
+      if (failure) throw await resolveSessionLoss(failure, url, init);
       return new Response(null, { status: 202 });
     } catch (error) {
-      throw failureOf(error);
+      throw toFailure(error);
     }
   }
 
@@ -67,102 +67,118 @@ export function createSseTransport(
   async function tokenFor(
     init: RequestInit | undefined,
     bearer: Bearer | undefined,
-  ): Promise<Token | undefined> {
+  ): Promise<WireToken | undefined> {
     const signal = init?.signal ?? new AbortController().signal;
-    return bearer && tokenOf(bearer, signal).catch((error: unknown) => Promise.reject(new NoToken(error)));
+    return (
+      bearer &&
+      acquireToken(bearer, signal).catch((error: unknown) => Promise.reject(new TokenUnavailableError(error)))
+    );
   }
 
   /** With it, where there is a bearer, and the SDK's own headers besides. */
-  function present(
+  function fetchWithOptionalToken(
     url: string | URL,
     init: RequestInit | undefined,
-    token: Token | undefined,
+    token: WireToken | undefined,
   ): Promise<Response> {
-    const sent = { ...init, headers: plainHeaders(init?.headers) };
-    return token === undefined ? fetchTo(url, sent) : fetchWith(fetchTo, url, sent, token);
+    const sent = { ...init, headers: toPlainHeaders(init?.headers) };
+    return token === undefined ? fetchTo(url, sent) : fetchWithToken(fetchTo, url, sent, token);
   }
 
   /** Sends one message; gives how it was refused, if it was. */
-  async function deliver(
+  async function postMessage(
     url: string | URL,
     init: RequestInit,
     bearer = target.bearer,
-    goesOn: Sending['goesOn'] = () => true,
+    shouldSend: SendContext['shouldSend'] = () => true,
   ): Promise<UpstreamError | undefined> {
-    const exchange = new AbortController();
-    const leave = () => exchange.abort();
-    let stop: Cancel = () => undefined;
+    const abortController = new AbortController();
+    const abortExchange = () => abortController.abort();
+    let cancelTimer: Cancel = () => undefined;
     // The signal of the channel, which many messages share.
-    init.signal?.addEventListener('abort', leave);
+    init.signal?.addEventListener('abort', abortExchange);
     try {
       init.signal?.throwIfAborted();
       const token = await tokenFor(init, bearer);
-      if (!goesOn()) throw new UpstreamError('ended');
-      const response = await present(url, { ...init, signal: exchange.signal }, token);
-      stop = clock.timer(DRAIN_MS, leave);
+      if (!shouldSend()) throw new UpstreamError('ended');
+      const response = await fetchWithOptionalToken(url, { ...init, signal: abortController.signal }, token);
+      cancelTimer = clock.timer(DRAIN_MS, abortExchange);
       // The endpoint was named by the server itself: what it does not know any more is the session.
       if (!response.ok)
-        return await refusal(response, { url: String(url), id: idOf(init.body), session: true, clock });
+        return await toStatusError(response, {
+          url: String(url),
+          id: readMessageId(init.body),
+          hasSession: true,
+          clock,
+        });
       await response.text().catch(() => undefined);
       return undefined;
     } finally {
-      stop();
-      init.signal?.removeEventListener('abort', leave);
+      cancelTimer();
+      init.signal?.removeEventListener('abort', abortExchange);
     }
   }
 
   /** 400 may be about the session or about the message; a ping that is taken tells. In doubt it lives. */
-  async function judge(refused: UpstreamError, url: string | URL, init: RequestInit): Promise<UpstreamError> {
-    const { reason, detail } = refused;
-    const doubtful = isLost(refused) ? !isPlain(refused) : reason === 'bad_request' && detail.status === 400;
-    if (!doubtful) return refused;
-    const ping = JSON.stringify({ jsonrpc: '2.0', id: 'are-you-there', method: 'ping' });
-    const asked = { ...init, body: ping };
-    const again = await deliver(url, asked, sendings.get(init.body)?.bearer).catch(() => undefined);
-    if (again?.reason === 'session_lost' || again?.detail.status === 400)
-      return isLost(refused) ? refused : new UpstreamError('session_lost', detail);
-    return isLost(refused) ? aboutRequest(refused) : refused;
+  async function resolveSessionLoss(
+    failure: UpstreamError,
+    url: string | URL,
+    init: RequestInit,
+  ): Promise<UpstreamError> {
+    const { reason, detail } = failure;
+    const isAmbiguous = isSessionLost(failure)
+      ? !isUnambiguousLoss(failure)
+      : reason === 'bad_request' && detail.status === 400;
+    if (!isAmbiguous) return failure;
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 'session-probe', method: 'ping' });
+    const pingInit = { ...init, body: ping };
+    const pingFailure = await postMessage(url, pingInit, sendContexts.get(init.body)?.bearer).catch(
+      () => undefined,
+    );
+    if (pingFailure?.reason === 'session_lost' || pingFailure?.detail.status === 400)
+      return isSessionLost(failure) ? failure : new UpstreamError('session_lost', detail);
+    return isSessionLost(failure) ? toRequestError(failure) : failure;
   }
 
   const channel: Channel = {
     async start() {
       try {
         await inner.start();
-        started = true;
+        isStarted = true;
       } catch (error) {
         // What is no event stream, or names an endpoint elsewhere, is no MCP server.
-        throw failure ?? new UpstreamError('garbage', { cause: error });
+        throw streamFailure ?? new UpstreamError('garbage', { cause: error });
       }
     },
     async send(message) {
       try {
         await inner.send(message);
       } catch (error) {
-        if (error instanceof NoToken) throw error;
-        if (!isLost(error))
+        if (error instanceof TokenUnavailableError) throw error;
+        if (!isSessionLost(error))
           throw error instanceof UpstreamError ? error : new UpstreamError('ended', { cause: error });
         // It was not taken, so it may go out again, on a conversation of its own; what was sent before it may have run.
-        const ended = new UpstreamError('ended', { cause: error });
-        if ('method' in message && 'id' in message) channel.onfailure?.(message.id, ended);
-        end(new UpstreamError('reset', { cause: error }));
-        throw ended;
+        const notSent = new UpstreamError('ended', { cause: error });
+        if ('method' in message && 'id' in message) channel.onrequesterror?.(message.id, notSent);
+        closeWith(new UpstreamError('reset', { cause: error }));
+        throw notSent;
       }
     },
-    async sendAs(message, sending) {
+    async sendWithBearer(message, context) {
       const text = JSON.stringify(message);
-      sendings.set(text, sending);
+      sendContexts.set(text, context);
       try {
         await channel.send(message);
       } finally {
-        if (sendings.get(text) === sending) sendings.delete(text);
+        if (sendContexts.get(text) === context) sendContexts.delete(text);
       }
     },
     close: () => inner.close(),
     setProtocolVersion: (version) => inner.setProtocolVersion(version),
   };
 
-  function end(why: Error): void {
-    channel.onerror?.(why);
+  function closeWith(error: Error): void {
+    channel.onerror?.(error);
     // Not at once: the event source starts its timer for a new attempt only after it has told of the failure.
     queueMicrotask(() => void inner.close());
   }
@@ -171,28 +187,31 @@ export function createSseTransport(
   inner.onclose = () => channel.onclose?.();
   inner.onerror = (error) => {
     // A new stream would be a new session that nobody has initialised: the conversation is over.
-    if (started && error instanceof SseError) end(failure ?? new UpstreamError('reset'));
+    if (isStarted && error instanceof SseError) closeWith(streamFailure ?? new UpstreamError('reset'));
   };
   return channel;
 }
 
-async function refusal(response: Response, about: Omit<Refused, 'era'>): Promise<UpstreamError> {
+async function toStatusError(
+  response: Response,
+  request: Omit<FailedRequest, 'era'>,
+): Promise<UpstreamError> {
   const { status, headers } = response;
   const header = (name: string) => headers.get(name) ?? undefined;
-  if (!bodyDecides(status)) void response.body?.cancel().catch(() => undefined);
-  const text = bodyDecides(status) ? await response.text().catch(() => '') : '';
-  return classifyStatus({ status, header, text }, { era: 'legacy', ...about });
+  if (!isBodyRequired(status)) void response.body?.cancel().catch(() => undefined);
+  const text = isBodyRequired(status) ? await response.text().catch(() => '') : '';
+  return classifyStatus({ status, header, text }, { era: 'legacy', ...request });
 }
 
-function idOf(body: RequestInit['body']): number | undefined {
+function readMessageId(body: RequestInit['body']): number | undefined {
   const message: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
   return isObject(message) && typeof message['id'] === 'number' ? message['id'] : undefined;
 }
 
 /** The same bytes; how they ended is noted, because the event source keeps no error. */
-function watched(
+function observeBody(
   body: ReadableStream<Uint8Array> | null,
-  note: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> | null {
   if (!body) return null;
   const reader = body.getReader();
@@ -204,7 +223,7 @@ function watched(
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (error) {
-          note(error);
+          onError(error);
           controller.error(error);
         }
       },

@@ -41,7 +41,7 @@ describe('how many child processes may run', () => {
   });
 
   test('so many in all; what could not start takes no place', async () => {
-    const limits = createStdioLimits({ inAll: 2 });
+    const limits = createStdioLimits({ maxTotal: 2 });
     const rig = createRig({ limits });
     for (const command of ['/no/such/command', 'a\0b'])
       for (let n = 0; n < 4; n += 1)
@@ -59,24 +59,26 @@ describe('how many child processes may run', () => {
 
   test('four of one server that everybody shares', () => {
     const limits = createStdioLimits();
-    const [release] = [1, 2, 3, 4].map(() => limits.take(undefined, 'shared'));
-    expect(() => limits.take(undefined, 'shared')).toThrow(expect.objectContaining({ reason: 'too_many' }));
+    const [release] = [1, 2, 3, 4].map(() => limits.acquire(undefined, 'shared'));
+    expect(() => limits.acquire(undefined, 'shared')).toThrow(
+      expect.objectContaining({ reason: 'too_many' }),
+    );
     // Other servers, and users’ own children of the same one, have places of their own.
-    limits.take(undefined, 'other');
-    limits.take('shared', 'shared');
+    limits.acquire(undefined, 'other');
+    limits.acquire('shared', 'shared');
     release!();
-    limits.take(undefined, 'shared');
-    expect(() => limits.take(undefined, 'shared')).toThrow();
+    limits.acquire(undefined, 'shared');
+    expect(() => limits.acquire(undefined, 'shared')).toThrow();
   });
 
   test('sixty-four unless told', () => {
     const limits = createStdioLimits();
-    const release = Array.from({ length: 64 }, (_, n) => limits.take(undefined, `server ${n}`))[0]!;
-    expect(() => limits.take(undefined, 'x')).toThrow(expect.objectContaining({ reason: 'too_many' }));
+    const release = Array.from({ length: 64 }, (_, n) => limits.acquire(undefined, `server ${n}`))[0]!;
+    expect(() => limits.acquire(undefined, 'x')).toThrow(expect.objectContaining({ reason: 'too_many' }));
     release();
     release();
-    limits.take('user-1', 'x');
-    expect(() => limits.take(undefined, 'x')).toThrow();
+    limits.acquire('user-1', 'x');
+    expect(() => limits.acquire(undefined, 'x')).toThrow();
   });
 });
 
@@ -89,11 +91,7 @@ describe('the stderr of a stdio server', () => {
       reason: 'connect_failed',
     });
     expect(rig.stderr).toHaveLength(101);
-    expect(rig.stderr.slice(98)).toEqual([
-      'test: line 98',
-      'test: line 99',
-      'test: (4900 lines were left out)',
-    ]);
+    expect(rig.stderr.slice(98)).toEqual(['test: line 98', 'test: line 99', 'test: (4900 lines dropped)']);
   });
 
   test('goes where the definition says', async () => {

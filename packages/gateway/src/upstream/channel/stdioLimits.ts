@@ -1,15 +1,15 @@
 import { UpstreamError } from '../upstreamError.ts';
 
 /** Of one user; or of one server that everybody shares: one in use, one that is waited out, and some that are ending. */
-export const CHILDREN_PER_OWNER = 4;
-export const CHILDREN_IN_ALL = 64;
+export const MAX_CHILDREN_PER_OWNER = 4;
+export const MAX_CHILDREN_TOTAL = 64;
 
 export interface StdioLimits {
   /**
    * Takes a place for one child of this user; without a user, for one of this server that everybody shares. Throws
    * `too_many` when there is none. Returns how to give it back, once.
    */
-  take(owner: string | undefined, server: string): () => void;
+  acquire(owner: string | undefined, server: string): () => void;
 }
 
 /**
@@ -18,29 +18,29 @@ export interface StdioLimits {
  * that does not want to end still counts.
  */
 export function createStdioLimits({
-  perOwner = CHILDREN_PER_OWNER,
-  inAll = CHILDREN_IN_ALL,
+  maxPerOwner = MAX_CHILDREN_PER_OWNER,
+  maxTotal = MAX_CHILDREN_TOTAL,
 }: {
-  readonly perOwner?: number;
-  readonly inAll?: number;
+  readonly maxPerOwner?: number;
+  readonly maxTotal?: number;
 } = {}): StdioLimits {
-  let running = 0;
+  let runningCount = 0;
   const byOwner = new Map<string, number>();
 
   return {
-    take(owner, server) {
+    acquire(owner, server) {
       const key = owner === undefined ? `server ${server}` : `user ${owner}`;
-      const owned = byOwner.get(key) ?? 0;
-      if (running >= inAll || owned >= perOwner) throw new UpstreamError('too_many');
-      running += 1;
-      byOwner.set(key, owned + 1);
-      let held = true;
+      const ownerCount = byOwner.get(key) ?? 0;
+      if (runningCount >= maxTotal || ownerCount >= maxPerOwner) throw new UpstreamError('too_many');
+      runningCount += 1;
+      byOwner.set(key, ownerCount + 1);
+      let isHeld = true;
       return () => {
-        if (!held) return;
-        held = false;
-        running -= 1;
-        const rest = (byOwner.get(key) ?? 1) - 1;
-        if (rest > 0) byOwner.set(key, rest);
+        if (!isHeld) return;
+        isHeld = false;
+        runningCount -= 1;
+        const remaining = (byOwner.get(key) ?? 1) - 1;
+        if (remaining > 0) byOwner.set(key, remaining);
         else byOwner.delete(key);
       };
     },

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { ask, call, createChannelRig, remote, type ChannelRig } from '../../../test/channelRig.ts';
 import { testCertificate } from '../../../../egress/test/certificate.ts';
 import { startSocketServer, type ScriptedSocketServer } from '../../../test/webSocketServer.ts';
-import type { Json } from '../upstream.ts';
+import type { JsonObject } from '../upstream.ts';
 
 const open: { rig: ChannelRig; server: ScriptedSocketServer }[] = [];
 afterEach(async () => {
@@ -33,7 +33,7 @@ describe('a websocket upstream', () => {
     expect(await ask(upstream, 'tools/list')).toMatchObject({ tools: [{ name: 'echo' }] });
     server.respond = ({ id, method, params }, socket) => {
       const progress = {
-        progressToken: (params as { _meta?: Json } | undefined)?._meta?.['progressToken'],
+        progressToken: (params as { _meta?: JsonObject } | undefined)?._meta?.['progressToken'],
         progress: 1,
       };
       if (method === 'tools/call') {
@@ -43,14 +43,14 @@ describe('a websocket upstream', () => {
       }
       return id === undefined;
     };
-    const heard: Json[] = [];
+    const received: JsonObject[] = [];
     await call(
       upstream,
       'echo',
       { message: 'ä'.repeat(100_000) },
-      { onProgress: (params) => heard.push(params) },
+      { onProgress: (params) => received.push(params) },
     );
-    expect(heard).toMatchObject([{ progress: 1 }]);
+    expect(received).toMatchObject([{ progress: 1 }]);
     await eventually('the answer to the ping', () => server.seen.some(({ id }) => id === 'ping-1'));
     expect(server.seen.find(({ id }) => id === 'ping-1')).toEqual({
       jsonrpc: '2.0',
@@ -182,7 +182,7 @@ describe('a websocket upstream', () => {
     const { server, rig, target } = await start();
     const upstream = await rig.open(target);
     server.respond = ({ method, id, params }, socket) => {
-      if (method === 'tools/call' && (params as Json)['name'] === 'large')
+      if (method === 'tools/call' && (params as JsonObject)['name'] === 'large')
         socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(16 * 1024 * 1024) } }));
       return method === 'tools/call';
     };

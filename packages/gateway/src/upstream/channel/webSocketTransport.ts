@@ -2,11 +2,11 @@ import { abortReason, type Cancel, type Clock } from '@behalf/kernel';
 import type { Transport } from '@modelcontextprotocol/client';
 import { WebSocket, type RawData } from 'ws';
 import { classifyStatus } from '../http/classifyStatus.ts';
-import { networkFailure } from '../http/networkFailure.ts';
+import { classifyNetworkError } from '../http/classifyNetworkError.ts';
 import type { Network } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import { readMessage } from './message.ts';
+import { parseRpcMessage } from './message.ts';
 
 export interface WebSocketParts {
   readonly clock: Clock;
@@ -16,10 +16,10 @@ export interface WebSocketParts {
 }
 
 /** As large as the body of an answer over HTTP may be. */
-const LARGEST_MESSAGE = 16 * 1024 * 1024;
-const MOST_FRAGMENTS = 16_384;
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const MAX_FRAGMENTS = 16_384;
 /** A peer that is gone without a word is noticed after two of these. */
-const PING_MS = 30_000;
+const PING_INTERVAL_MS = 30_000;
 const CLOSE_GRACE_MS = 2_000;
 const UNSUPPORTED_DATA = 1003;
 
@@ -27,36 +27,36 @@ const UNSUPPORTED_DATA = 1003;
 export function createWebSocketTransport(target: RemoteTarget, parts: WebSocketParts): Transport {
   const { clock, network } = parts;
   let socket: WebSocket | undefined;
-  let gone = false;
+  let isClosed = false;
   let stopPings: Cancel = () => undefined;
 
   const channel: Transport = {
     async start() {
       // The hand-shake carries one token, and every message after it none: it would outlive its own end.
       if (target.bearer) throw new UpstreamError('bearer_unsupported');
-      const wire = await network.connectTo(target, parts.signal).catch((error: unknown) => {
+      const connection = await network.connectTo(target, parts.signal).catch((error: unknown) => {
         if (parts.signal.aborted) throw abortReason(parts.signal);
-        throw networkFailure(error, network.readError);
+        throw classifyNetworkError(error, network.readError);
       });
       // Closed while it was dialled.
-      if (gone) {
-        wire.destroy();
+      if (isClosed) {
+        connection.destroy();
         throw new UpstreamError('ended');
       }
-      const opening = new WebSocket(target.url, ['mcp'], {
+      const newSocket = new WebSocket(target.url, ['mcp'], {
         headers: { ...target.headers },
         // Judged, dialled and, for wss, wrapped in TLS already.
-        createConnection: () => wire,
+        createConnection: () => connection,
         followRedirects: false,
-        maxPayload: LARGEST_MESSAGE,
+        maxPayload: MAX_MESSAGE_BYTES,
         // Each one costs memory beyond its bytes, so that a message of single bytes would take a hundred times its size.
-        maxFragments: MOST_FRAGMENTS,
+        maxFragments: MAX_FRAGMENTS,
         // A few bytes could unfold to the whole limit, for every message anew.
         perMessageDeflate: false,
       });
-      socket = opening;
-      await opened(opening);
-      ping(opening);
+      socket = newSocket;
+      await waitForOpen(newSocket);
+      startPings(newSocket);
     },
     send: (message) =>
       new Promise((resolve, reject) => {
@@ -68,13 +68,13 @@ export function createWebSocketTransport(target: RemoteTarget, parts: WebSocketP
     close: () =>
       new Promise((resolve) => {
         if (!socket || socket.readyState === WebSocket.CLOSED) {
-          leave();
+          handleClose();
           return resolve();
         }
         const closing = socket;
-        const stop = clock.timer(CLOSE_GRACE_MS, () => closing.terminate());
+        const cancelTimer = clock.timer(CLOSE_GRACE_MS, () => closing.terminate());
         closing.once('close', () => {
-          stop();
+          cancelTimer();
           resolve();
         });
         if (closing.readyState === WebSocket.CONNECTING) closing.terminate();
@@ -82,58 +82,58 @@ export function createWebSocketTransport(target: RemoteTarget, parts: WebSocketP
       }),
   };
 
-  function opened(opening: WebSocket): Promise<void> {
+  function waitForOpen(newSocket: WebSocket): Promise<void> {
     return new Promise((resolve, reject) => {
-      let refusal: UpstreamError | undefined;
-      opening.once('open', () => resolve());
-      opening.once('unexpected-response', (_request, response) => {
+      let responseError: UpstreamError | undefined;
+      newSocket.once('open', () => resolve());
+      newSocket.once('unexpected-response', (_request, response) => {
         const header = (name: string) => [response.headers[name]].flat()[0];
-        const about = { url: target.url, era: 'legacy' as const, id: undefined, session: false, clock };
-        refusal = classifyStatus({ status: response.statusCode ?? 0, header, text: '' }, about);
+        const request = { url: target.url, era: 'legacy' as const, id: undefined, hasSession: false, clock };
+        responseError = classifyStatus({ status: response.statusCode ?? 0, header, text: '' }, request);
         response.destroy();
-        opening.terminate();
+        newSocket.terminate();
       });
-      opening.on('error', (error) => {
-        const failure = refusal ?? socketFailure(error);
+      newSocket.on('error', (error) => {
+        const failure = responseError ?? toSocketError(error);
         channel.onerror?.(failure);
         reject(failure);
       });
-      opening.once('close', () => {
-        leave();
-        reject(refusal ?? new UpstreamError('connect_failed'));
+      newSocket.once('close', () => {
+        handleClose();
+        reject(responseError ?? new UpstreamError('connect_failed'));
       });
-      opening.on('message', receive);
+      newSocket.on('message', receive);
     });
   }
 
   function receive(data: RawData, isBinary: boolean): void {
     if (isBinary) return socket?.close(UNSUPPORTED_DATA);
     try {
-      channel.onmessage?.(readMessage((data as Buffer).toString('utf8')));
+      channel.onmessage?.(parseRpcMessage((data as Buffer).toString('utf8')));
     } catch (error) {
       // One frame that is not a message: say so and read on.
       channel.onerror?.(error as Error);
     }
   }
 
-  function ping(open: WebSocket): void {
-    let answered = true;
-    open.on('pong', () => (answered = true));
-    const next = () => {
-      if (!answered) {
-        open.terminate();
+  function startPings(openSocket: WebSocket): void {
+    let isAlive = true;
+    openSocket.on('pong', () => (isAlive = true));
+    const sendPing = () => {
+      if (!isAlive) {
+        openSocket.terminate();
         return;
       }
-      answered = false;
-      open.ping();
-      stopPings = clock.timer(PING_MS, next);
+      isAlive = false;
+      openSocket.ping();
+      stopPings = clock.timer(PING_INTERVAL_MS, sendPing);
     };
-    stopPings = clock.timer(PING_MS, next);
+    stopPings = clock.timer(PING_INTERVAL_MS, sendPing);
   }
 
-  function leave(): void {
-    if (gone) return;
-    gone = true;
+  function handleClose(): void {
+    if (isClosed) return;
+    isClosed = true;
     stopPings();
     channel.onclose?.();
   }
@@ -141,7 +141,7 @@ export function createWebSocketTransport(target: RemoteTarget, parts: WebSocketP
   return channel;
 }
 
-function socketFailure(error: Error): UpstreamError {
+function toSocketError(error: Error): UpstreamError {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || code === 'WS_ERR_TOO_MANY_BUFFERED_PARTS')
     return new UpstreamError('too_large', { cause: error });

@@ -256,8 +256,8 @@ describe('whose bearer it is', () => {
     await callTool(upstream, 'echo', {}, { bearer: latest });
     caller.abort();
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
-    const told = await eventually('it is told', () => server.received('notifications/cancelled')[0]);
-    expect(told.headers.authorization).toMatch(/^Bearer own/);
+    const cancellation = await eventually('it is told', () => server.received('notifications/cancelled')[0]);
+    expect(cancellation.headers.authorization).toMatch(/^Bearer own/);
   });
 
   test('a refused token is not sent again by itself', async () => {

@@ -1,10 +1,10 @@
 import type { Challenge } from '../upstreamError.ts';
 
 /** More than any honest server sends; what lies behind it is not read. */
-const LONGEST = 8_192;
+const MAX_HEADER_LENGTH = 8_192;
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
 
-interface Parsed {
+interface ParsedChallenge {
   readonly scheme: string;
   readonly parameters: Map<string, string>;
 }
@@ -15,7 +15,7 @@ interface Parsed {
  */
 export function readChallenge(header: string | undefined): Challenge | undefined {
   if (header === undefined) return undefined;
-  const challenges = parse(header.slice(0, LONGEST));
+  const challenges = parseChallenges(header.slice(0, MAX_HEADER_LENGTH));
   const chosen = challenges.find(({ scheme }) => scheme === 'bearer') ?? challenges[0];
   if (!chosen) return undefined;
   const { scheme, parameters } = chosen;
@@ -28,48 +28,48 @@ export function readChallenge(header: string | undefined): Challenge | undefined
   };
 }
 
-function parse(text: string): Parsed[] {
-  const found: Parsed[] = [];
-  let at = 0;
+function parseChallenges(text: string): ParsedChallenge[] {
+  const challenges: ParsedChallenge[] = [];
+  let position = 0;
 
-  function token(): string {
-    const start = at;
-    while (at < text.length && TOKEN.test(text.charAt(at))) at += 1;
-    return text.slice(start, at);
+  function readToken(): string {
+    const start = position;
+    while (position < text.length && TOKEN.test(text.charAt(position))) position += 1;
+    return text.slice(start, position);
   }
 
-  function blanks(): void {
-    while (text.charAt(at) === ' ' || text.charAt(at) === '\t') at += 1;
+  function skipBlanks(): void {
+    while (text.charAt(position) === ' ' || text.charAt(position) === '\t') position += 1;
   }
 
-  function quoted(): string {
+  function readQuoted(): string {
     let value = '';
-    for (at += 1; at < text.length && text.charAt(at) !== '"'; at += 1) {
-      if (text.charAt(at) === '\\') at += 1;
-      value += text.charAt(at);
+    for (position += 1; position < text.length && text.charAt(position) !== '"'; position += 1) {
+      if (text.charAt(position) === '\\') position += 1;
+      value += text.charAt(position);
     }
-    at += 1;
+    position += 1;
     return value;
   }
 
-  while (at < text.length) {
-    const name = token().toLowerCase();
+  while (position < text.length) {
+    const name = readToken().toLowerCase();
     if (name === '') {
       // A comma, a blank, or something that has no business here.
-      at += 1;
+      position += 1;
       continue;
     }
-    blanks();
-    const current = found.at(-1);
-    if (text.charAt(at) !== '=' || !current) {
-      found.push({ scheme: name, parameters: new Map() });
+    skipBlanks();
+    const current = challenges.at(-1);
+    if (text.charAt(position) !== '=' || !current) {
+      challenges.push({ scheme: name, parameters: new Map() });
       continue;
     }
-    at += 1;
-    blanks();
-    const value = text.charAt(at) === '"' ? quoted() : token();
+    position += 1;
+    skipBlanks();
+    const value = text.charAt(position) === '"' ? readQuoted() : readToken();
     // A parameter stands once (section 11.2); a second one must not replace what was read.
     if (!current.parameters.has(name)) current.parameters.set(name, value);
   }
-  return found;
+  return challenges;
 }

@@ -1,34 +1,34 @@
 import type { Era, ServerClaims } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import { isObject } from './readAnswer.ts';
+import { isObject } from './readResponse.ts';
 
-const LONGEST_NAME = 256;
-const LONGEST_INSTRUCTIONS = 32_768;
-const LONGEST_CAPABILITIES = 65_536;
+const MAX_NAME_LENGTH = 256;
+const MAX_INSTRUCTIONS_LENGTH = 32_768;
+const MAX_CAPABILITIES_LENGTH = 65_536;
 
-interface Said {
+interface ReportedInfo {
   readonly serverInfo: unknown;
   readonly capabilities: unknown;
   readonly instructions: unknown;
 }
 
 /** What a server says of itself, cut to a size that every idle connection can keep. */
-export function readClaims(era: Era, protocolVersion: string, said: Said): ServerClaims {
-  const info = isObject(said.serverInfo) ? said.serverInfo : {};
-  const capabilities = isObject(said.capabilities) ? said.capabilities : {};
+export function readClaims(era: Era, protocolVersion: string, reported: ReportedInfo): ServerClaims {
+  const info = isObject(reported.serverInfo) ? reported.serverInfo : {};
+  const capabilities = isObject(reported.capabilities) ? reported.capabilities : {};
   const text = JSON.stringify(capabilities);
-  if (text.length > LONGEST_CAPABILITIES) throw new UpstreamError('garbage');
+  if (text.length > MAX_CAPABILITIES_LENGTH) throw new UpstreamError('garbage');
   return {
     era,
-    protocolVersion: cut(protocolVersion, LONGEST_NAME) ?? '',
-    name: cut(info['name'], LONGEST_NAME) ?? '',
-    version: cut(info['version'], LONGEST_NAME) ?? '',
-    instructions: cut(said.instructions, LONGEST_INSTRUCTIONS),
+    protocolVersion: truncate(protocolVersion, MAX_NAME_LENGTH) ?? '',
+    name: truncate(info['name'], MAX_NAME_LENGTH) ?? '',
+    version: truncate(info['version'], MAX_NAME_LENGTH) ?? '',
+    instructions: truncate(reported.instructions, MAX_INSTRUCTIONS_LENGTH),
     capabilities: JSON.parse(text) as ServerClaims['capabilities'],
   };
 }
 
 /** A copy: a part of a string keeps the whole of it in memory. */
-function cut(value: unknown, longest: number): string | undefined {
-  return typeof value === 'string' ? Buffer.from(value.slice(0, longest)).toString() : undefined;
+function truncate(value: unknown, maxLength: number): string | undefined {
+  return typeof value === 'string' ? Buffer.from(value.slice(0, maxLength)).toString() : undefined;
 }

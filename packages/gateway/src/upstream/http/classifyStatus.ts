@@ -3,15 +3,15 @@ import type { Clock } from '@behalf/kernel';
 import type { Era } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { readChallenge } from './challenge.ts';
-import { answeredError, isObject } from './readAnswer.ts';
+import { classifyRpcError, isObject } from './readResponse.ts';
 
 /** Nobody is told to wait longer, whatever an MCP server says. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 /** A name has 253 characters at most (RFC 1035, section 2.3.4), then a port. */
-const LONGEST_HOST = 259;
+const MAX_HOST_LENGTH = 259;
 
 /** An answer that is not 2xx. */
-export interface Refusal {
+export interface HttpErrorResponse {
   readonly status: number;
   header(name: string): string | undefined;
   /** The body, where it can decide something. */
@@ -19,54 +19,59 @@ export interface Refusal {
 }
 
 /** Which request it answers. */
-export interface Refused {
+export interface FailedRequest {
   /** Where it was sent. */
   readonly url: string;
   readonly era: Era;
   readonly id: number | undefined;
   /** It carried a session. */
-  readonly session: boolean;
+  readonly hasSession: boolean;
   readonly clock: Clock;
 }
 
 /** Only these statuses mean different things with different bodies. */
-export function bodyDecides(status: number): boolean {
+export function isBodyRequired(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
 
-export function classifyStatus(refusal: Refusal, { url, era, id, session, clock }: Refused): UpstreamError {
-  const { status } = refusal;
+export function classifyStatus(
+  response: HttpErrorResponse,
+  { url, era, id, hasSession, clock }: FailedRequest,
+): UpstreamError {
+  const { status } = response;
   if (status === 401 || status === 403) {
-    const challenge = readChallenge(refusal.header('www-authenticate'));
-    const scope = status === 403 && challenge?.error === 'insufficient_scope';
-    const reason = status === 401 ? 'unauthorized' : scope ? 'insufficient_scope' : 'forbidden';
+    const challenge = readChallenge(response.header('www-authenticate'));
+    const isScopeMissing = status === 403 && challenge?.error === 'insufficient_scope';
+    const reason = status === 401 ? 'unauthorized' : isScopeMissing ? 'insufficient_scope' : 'forbidden';
     return new UpstreamError(reason, { status, ...(challenge && { challenge }) });
   }
   if (status === 429) {
-    const retryAfterMs = readRetryAfter(refusal.header('retry-after'), clock, LONGEST_WAIT_MS);
+    const retryAfterMs = readRetryAfter(response.header('retry-after'), clock, MAX_RETRY_AFTER_MS);
     return new UpstreamError('rate_limited', { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   }
   if (status >= 500) return new UpstreamError('upstream_5xx', { status });
   if (status < 300) return new UpstreamError('garbage', { status });
   if (status < 400) {
-    const redirectedTo = hostOf(refusal.header('location'), url);
+    const redirectedTo = readRedirectHost(response.header('location'), url);
     return new UpstreamError('redirected', { status, ...(redirectedTo !== undefined && { redirectedTo }) });
   }
 
-  const body = errorBody(refusal.text);
-  const answered =
-    body && id !== undefined && body.id === id ? answeredError(body.error, era, status) : undefined;
-  const unsaid = answered === undefined || answered.reason === 'garbage';
+  const body = parseErrorBody(response.text);
+  const rpcError =
+    body && id !== undefined && body.id === id ? classifyRpcError(body.error, era, status) : undefined;
+  const hasNoRpcError = rpcError === undefined || rpcError.reason === 'garbage';
   // An error with the id of this request is its answer, whatever the status: it was read, and it may have run.
-  const lost =
-    status === 404 ? unsaid || isSessionCode(body?.error) : status === 400 && isSessionCode(body?.error);
-  if (session && lost) {
-    return new UpstreamError('session_lost', { status, ...(!unsaid && { cause: answered }) });
+  const isLost =
+    status === 404
+      ? hasNoRpcError || isSessionErrorCode(body?.error)
+      : status === 400 && isSessionErrorCode(body?.error);
+  if (hasSession && isLost) {
+    return new UpstreamError('session_lost', { status, ...(!hasNoRpcError && { cause: rpcError }) });
   }
-  if (!unsaid) return answered;
+  if (!hasNoRpcError) return rpcError;
   // A modern server may not be able to read the id of what it refuses.
   if (body && era === 'modern') {
-    const general = answeredError(body.error, era, status);
+    const general = classifyRpcError(body.error, era, status);
     if (general.reason === 'header_mismatch') return general;
   }
   return new UpstreamError(status === 404 || status === 405 ? 'wrong_url' : 'bad_request', { status });
@@ -76,11 +81,11 @@ export function classifyStatus(refusal: Refusal, { url, era, id, session, clock 
  * Servers that do not answer an unknown session with a bare 404 answer 400 or 404 and one of these codes. Others use
  * them for other things, so that whoever gets this asks the session itself before anything is sent again.
  */
-export function isSessionCode(error: unknown): boolean {
+export function isSessionErrorCode(error: unknown): boolean {
   return isObject(error) && (error['code'] === -32000 || error['code'] === -32001);
 }
 
-function errorBody(text: string): { readonly id: unknown; readonly error: unknown } | undefined {
+function parseErrorBody(text: string): { readonly id: unknown; readonly error: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) && value['error'] !== undefined
@@ -92,23 +97,19 @@ function errorBody(text: string): { readonly id: unknown; readonly error: unknow
 }
 
 /** A host of a parsed URL holds no character that could write anything else into a message. */
-function hostOf(location: string | undefined, base: string): string | undefined {
+function readRedirectHost(location: string | undefined, base: string): string | undefined {
   const { host = '' } = (location !== undefined && parseUrl(location, base)) || {};
-  return host !== '' && host.length <= LONGEST_HOST ? host : undefined;
+  return host !== '' && host.length <= MAX_HOST_LENGTH ? host : undefined;
 }
 
 /** Seconds or a date (RFC 9110, section 10.2.3), and never more than `longestMs`. */
-export function readRetryAfter(
-  header: string | undefined,
-  clock: Clock,
-  longestMs: number,
-): number | undefined {
+export function readRetryAfter(header: string | undefined, clock: Clock, maxMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  const wait = /^\d{1,10}$/.test(text)
+  const waitMs = /^\d{1,10}$/.test(text)
     ? Number(text) * 1_000
     : // It reads the server's date; the time of day is the clock's.
       // eslint-disable-next-line no-restricted-globals
       Date.parse(text.slice(0, 64)) - clock.now();
-  return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, wait), longestMs);
+  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(0, waitMs), maxMs);
 }

@@ -1,39 +1,44 @@
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { abortReason, toAbortSignal, type Fetch } from '@behalf/kernel';
-import { fetchWith, plainHeaders, refuseEmpty, type Presented } from '../bearerHeaders.ts';
-import { sessionCapabilities, type Relay } from '../dialogue.ts';
+import {
+  fetchWithToken,
+  toPlainHeaders,
+  assertTokenPresent,
+  type PresentedCredential,
+} from '../bearerHeaders.ts';
+import { buildSessionCapabilities, type RelayedCapability } from '../dialogue.ts';
 import type { ServerClaims } from '../upstream.ts';
 import type { UpstreamParts } from '../parts.ts';
-import type { Bearer, RemoteTarget, Token } from '../target.ts';
+import type { Bearer, RemoteTarget, WireToken } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { readClaims } from './claims.ts';
 import { classifyStatus } from './classifyStatus.ts';
-import { networkFailure } from './networkFailure.ts';
-import type { Waiting } from './patience.ts';
-import { sendQuietly } from './quietly.ts';
-import { answeredError } from './readAnswer.ts';
+import { classifyNetworkError } from './classifyNetworkError.ts';
+import type { DeadlineControl } from './withDeadline.ts';
+import { sendBestEffort } from './sendBestEffort.ts';
+import { classifyRpcError } from './readResponse.ts';
 import { withExtension } from './writeRequest.ts';
 
-export const DELETE_MS = 5_000;
+export const DELETE_TIMEOUT_MS = 5_000;
 /** Ours is the limit that counts; the SDK's own only must not come first. */
-const SDK_SLACK_MS = 60_000;
+const SDK_EXTRA_TIMEOUT_MS = 60_000;
 /** The first request of an SDK client. */
 const INITIALIZE_ID = 0;
 
 /** What is left of a legacy hand-shake. */
-export interface Handshake {
+export interface LegacyHandshake {
   readonly sessionId: string | undefined;
   readonly claims: ServerClaims;
 }
 
-export interface HandshakeOptions {
-  readonly waiting: Waiting;
+export interface HttpHandshakeOptions {
+  readonly deadline: DeadlineControl;
   readonly timeoutMs: number;
-  readonly relay: readonly Relay[] | undefined;
+  readonly relay: readonly RelayedCapability[] | undefined;
 }
 
 /** The SDK would check results against the server's own schemas, whose patterns run on our event loop. */
-const believing = {
+const acceptAllValidator = {
   getValidator: () => (data: unknown) => ({
     valid: true as const,
     data: data as never,
@@ -45,42 +50,44 @@ const believing = {
  * `initialize` and `notifications/initialized`, with the SDK's client. It is let go afterwards without ending the
  * session: an idle client costs more than everything else that a connection keeps.
  */
-export async function legacyHandshake(
+export async function performLegacyHandshake(
   target: RemoteTarget,
-  presented: Presented,
+  presented: PresentedCredential,
   parts: UpstreamParts,
-  { waiting, timeoutMs, relay }: HandshakeOptions,
-): Promise<Handshake> {
+  { deadline, timeoutMs, relay }: HttpHandshakeOptions,
+): Promise<LegacyHandshake> {
   const { headers = {}, bearer } = presented;
-  const signal = toAbortSignal(waiting.signal);
+  const signal = toAbortSignal(deadline.signal);
   /** What the SDK would wrap or lose. Not an UpstreamError where a bearer had no token. */
   let failure: { readonly error: unknown } | undefined;
   const fetch = parts.network.fetchTo(target);
   /** Sees what the SDK's errors leave out: the head of a refusal, and the door's own error. */
-  const watched: Fetch = async (url, init) => {
+  const observedFetch: Fetch = async (url, init) => {
     // A stream is opened when somebody listens, not after each hand-shake.
     if (init?.method === 'GET') return new Response(null, { status: 405 });
-    const token = bearer && (await tokenNow(bearer));
+    const token = bearer && (await acquireCurrentToken(bearer));
     try {
       // Nothing goes out for somebody who has left, not even a cancellation: `initialize` is never cancelled.
-      const either = init?.signal ? AbortSignal.any([init.signal, signal]) : signal;
-      const sent = { ...init, headers: plainHeaders(init?.headers), signal: either };
-      const response = await (token === undefined ? fetch(url, sent) : fetchWith(fetch, url, sent, token));
+      const combinedSignal = init?.signal ? AbortSignal.any([init.signal, signal]) : signal;
+      const requestInit = { ...init, headers: toPlainHeaders(init?.headers), signal: combinedSignal };
+      const response = await (token === undefined
+        ? fetch(url, requestInit)
+        : fetchWithToken(fetch, url, requestInit, token));
       if (response.ok) return response;
       const text = await response.text();
-      failure = { error: refusal(response, text, target.url, parts) };
+      failure = { error: toStatusError(response, text, target.url, parts) };
       return new Response(text === '' ? null : text, { status: response.status, headers: response.headers });
     } catch (error) {
-      failure = { error: networkFailure(error, parts.network.readError) };
+      failure = { error: classifyNetworkError(error, parts.network.readError) };
       throw error;
     }
   };
   /** One of its own for each request. */
-  async function tokenNow(by: Bearer): Promise<Token> {
+  async function acquireCurrentToken(source: Bearer): Promise<WireToken> {
     try {
-      const asked = by.token();
-      const token = asked instanceof Promise ? await waiting.forToken(asked) : asked;
-      refuseEmpty(token);
+      const tokenResult = source.token();
+      const token = tokenResult instanceof Promise ? await deadline.waitForToken(tokenResult) : tokenResult;
+      assertTokenPresent(token);
       return token;
     } catch (error) {
       failure = { error };
@@ -88,20 +95,20 @@ export async function legacyHandshake(
     }
   }
   const transport = new StreamableHTTPClientTransport(new URL(target.url), {
-    fetch: watched,
+    fetch: observedFetch,
     requestInit: { headers },
     redirectPolicy: 'follow',
   });
   const client = new Client(
     { name: 'behalf', version: parts.version },
     {
-      capabilities: withExtension(sessionCapabilities(relay), bearer?.extension),
-      jsonSchemaValidator: believing,
+      capabilities: withExtension(buildSessionCapabilities(relay), bearer?.extension),
+      jsonSchemaValidator: acceptAllValidator,
       versionNegotiation: { mode: 'legacy' },
     },
   );
   try {
-    await client.connect(transport, { signal, timeout: timeoutMs + SDK_SLACK_MS });
+    await client.connect(transport, { signal, timeout: timeoutMs + SDK_EXTRA_TIMEOUT_MS });
     // Nobody would end the session of somebody who left meanwhile.
     signal.throwIfAborted();
     const claims = readClaims('legacy', transport.protocolVersion ?? '', {
@@ -113,7 +120,7 @@ export async function legacyHandshake(
   } catch (error) {
     if (transport.sessionId !== undefined) void endSession(target, presented, transport.sessionId, parts);
     if (signal.aborted) throw abortReason(signal);
-    throw asOpening(failure ? failure.error : answered(error));
+    throw toConnectError(failure ? failure.error : toHandshakeError(error));
   } finally {
     await client.close();
   }
@@ -122,19 +129,19 @@ export async function legacyHandshake(
 /** DELETE, best effort: 405 says that sessions end by themselves. */
 export function endSession(
   target: RemoteTarget,
-  { headers, bearer }: Presented,
+  { headers, bearer }: PresentedCredential,
   sessionId: string,
   { network, clock }: Pick<UpstreamParts, 'network' | 'clock'>,
 ): Promise<void> {
-  return sendQuietly(
+  return sendBestEffort(
     { send: network.sendTo(target), clock },
     { method: 'DELETE', url: target.url, headers: { ...headers, 'mcp-session-id': sessionId } },
-    DELETE_MS,
+    DELETE_TIMEOUT_MS,
     bearer,
   );
 }
 
-function refusal(
+function toStatusError(
   { status, headers }: Response,
   text: string,
   url: string,
@@ -143,20 +150,20 @@ function refusal(
   const header = (name: string) => headers.get(name) ?? undefined;
   return classifyStatus(
     { status, header, text },
-    { url, era: 'legacy', id: INITIALIZE_ID, session: false, clock },
+    { url, era: 'legacy', id: INITIALIZE_ID, hasSession: false, clock },
   );
 }
 
-function answered(error: unknown): UpstreamError {
+function toHandshakeError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
-  if (error instanceof ProtocolError) return answeredError(error, 'legacy');
+  if (error instanceof ProtocolError) return classifyRpcError(error, 'legacy');
   return new UpstreamError('garbage', { cause: error });
 }
 
 /** Nothing of the caller's was sent yet, so nothing can have run. */
-export function asOpening(error: unknown): unknown {
+export function toConnectError(error: unknown): unknown {
   if (!(error instanceof UpstreamError) || error.outcome !== 'unknown') return error;
   if (error.reason === 'timeout') return new UpstreamError('connect_timeout', error.detail);
-  const lost = error.code === 'MCP_OUTCOME_UNCERTAIN';
-  return lost ? new UpstreamError('connect_failed', { ...error.detail, cause: error }) : error;
+  const isUncertain = error.code === 'MCP_OUTCOME_UNCERTAIN';
+  return isUncertain ? new UpstreamError('connect_failed', { ...error.detail, cause: error }) : error;
 }

@@ -1,32 +1,40 @@
 import { Roster } from '@behalf/kernel';
-import { createQuestions, type Questions } from '../askPeer.ts';
+import { createServerRequests, type ServerRequests } from '../serverRequests.ts';
 import type { Dialogue } from '../dialogue.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
-import type { Presented } from '../bearerHeaders.ts';
-import { announced } from '../announced.ts';
-import type { Answer, HeaderValues, Json, ListKind, Upstream } from '../upstream.ts';
+import type { PresentedCredential } from '../bearerHeaders.ts';
+import { getAnnouncedLists } from '../listSubscriptions.ts';
+import type { UpstreamResponse, HeaderValues, JsonObject, ListKind, Upstream } from '../upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
-import { askOnSession, type AskParts, type Question } from './askOnSession.ts';
-import { converse, type ConverseParts } from './converse.ts';
-import { createEnding, interrupt } from './ending.ts';
-import { asOpening, endSession, legacyHandshake, type Handshake } from './handshake.ts';
-import { keepLegacyStream } from './legacyStream.ts';
-import { waitFor } from './patience.ts';
-import { sendQuietly } from './quietly.ts';
-import { createAnswerer, createListeners, heardBy } from './serverMessages.ts';
-import { isObject } from './readAnswer.ts';
-import { createSessionLevel } from './sessionLevel.ts';
-import { createSessionStream } from './sessionStream.ts';
-import { createSessions, toSession, type Session } from './session.ts';
+import {
+  sendWithSessionRenewal,
+  type SessionSendParts,
+  type SessionRequest,
+} from './sendWithSessionRenewal.ts';
+import { sendRpc, type RpcParts } from './sendRpc.ts';
+import { createCloseState, abortInFlight } from './closeState.ts';
+import { toConnectError, endSession, performLegacyHandshake, type LegacyHandshake } from './handshake.ts';
+import { maintainLegacyStream } from './legacyStream.ts';
+import { withDeadline } from './withDeadline.ts';
+import { sendBestEffort } from './sendBestEffort.ts';
+import {
+  createServerRequestResponder,
+  createNotificationListeners,
+  filterNotifications,
+} from './serverMessages.ts';
+import { isObject } from './readResponse.ts';
+import { createSessionLogLevel } from './sessionLogLevel.ts';
+import { createSessionGetStream } from './sessionStream.ts';
+import { createLegacySessions, createLegacySession, type LegacySession } from './session.ts';
 import { writeRequest } from './writeRequest.ts';
 
-const NOTICE_MS = 10_000;
+const NOTIFICATION_TIMEOUT_MS = 10_000;
 
 /** A conversation of the legacy era: a session at the server, found again when the server has lost it. */
 export function createLegacyUpstream(
   target: RemoteTarget,
-  first: Handshake,
+  initialHandshake: LegacyHandshake,
   {
     server,
     owner,
@@ -36,146 +44,180 @@ export function createLegacyUpstream(
   parts: UpstreamParts,
 ): Upstream {
   const { clock, network } = parts;
-  const ending = createEnding();
-  const closing = new AbortController();
-  const listeners = createListeners();
-  const renewals = new Set<() => void>();
-  const followers = new Set<(lists: readonly ListKind[]) => void>();
+  const closeState = createCloseState();
+  const closeController = new AbortController();
+  const listeners = createNotificationListeners();
+  const renewalListeners = new Set<() => void>();
+  const listListeners = new Set<(lists: readonly ListKind[]) => void>();
   /** Of which lists changes are heard now. */
-  let followed: readonly ListKind[] = [];
-  const dialogues = new Set<Questions>();
-  const levels = createSessionLevel(clock);
-  const sessions = createSessions(toSession(first, target.headers), { open: reopen, retire, onRenewed });
+  let subscribedLists: readonly ListKind[] = [];
+  const activeServerRequests = new Set<ServerRequests>();
+  const sessionLogLevel = createSessionLogLevel(clock);
+  const sessions = createLegacySessions(createLegacySession(initialHandshake, target.headers), {
+    open: reopenSession,
+    retire: retireSession,
+    onRenewed: notifySessionRenewed,
+  });
   /** The last one that was presented: what a stream and the end of the session present too. */
-  let credential: HeaderValues | undefined;
+  let currentHeaders: HeaderValues | undefined;
   /** Likewise, and a source of tokens: no token is kept here. */
-  let bearer: Bearer | undefined = target.bearer;
-  let replaced = false;
+  let currentBearer: Bearer | undefined = target.bearer;
+  let hasReplacedSession = false;
   let lastId = 0;
   const send = network.sendTo(target);
-  const post = (body: string, headers: HeaderValues, by = bearer) =>
-    sendQuietly({ send, clock }, { method: 'POST', url: target.url, headers, body }, NOTICE_MS, by);
-  const wire: ConverseParts = {
+  const post = (body: string, headers: HeaderValues, requestBearer = currentBearer) =>
+    sendBestEffort(
+      { send, clock },
+      { method: 'POST', url: target.url, headers, body },
+      NOTIFICATION_TIMEOUT_MS,
+      requestBearer,
+    );
+  const rpcParts: RpcParts = {
     send,
     clock,
     readError: network.readError,
-    answerer: createAnswerer(post),
-    onNotice: (notice) => listeners.tell(notice),
+    responder: createServerRequestResponder(post),
+    onNotification: (notification) => listeners.emit(notification),
   };
 
-  const stream = createSessionStream({
+  const stream = createSessionGetStream({
     clock,
     current: () => sessions.current,
-    open(session, onTried) {
-      let isOver = false;
-      const stop = keepLegacyStream(target, parts, {
+    open(session, onAttempted) {
+      let isStopped = false;
+      const stop = maintainLegacyStream(target, parts, {
         session,
-        credential: () => ({ headers: credential, bearer }),
-        onNotice: wire.onNotice,
-        answerer: wire.answerer,
-        questions: onlyDialogue,
-        onOpen: (isOpen) => {
-          if (!isOver) follow(isOpen ? announced(session.claims.capabilities) : []);
+        getCredential: () => ({ headers: currentHeaders, bearer: currentBearer }),
+        onNotification: rpcParts.onNotification,
+        responder: rpcParts.responder,
+        findServerRequests: findOnlyServerRequests,
+        onOpenChange: (isOpen) => {
+          if (!isStopped) setSubscribedLists(isOpen ? getAnnouncedLists(session.claims.capabilities) : []);
         },
         server,
-        onTried,
+        onAttempted,
         onConflict() {
           // It ends the session: never under a call, nor for one, which does without.
-          if (listeners.size === 0 || ending.inFlight.size > 0) return false;
-          void replace(session);
+          if (listeners.size === 0 || closeState.inFlight.size > 0) return false;
+          void replaceSession(session);
           return true;
         },
       });
       return () => {
         // What it says of itself from here on is said of another one.
-        isOver = true;
+        isStopped = true;
         stop();
-        follow([]);
+        setSubscribedLists([]);
       };
     },
   });
   // Whoever ended it: a server may hold a stream open for ever.
-  ending.onClose(() => stream.end());
+  closeState.onClose(() => stream.close());
 
-  function follow(lists: readonly ListKind[]): void {
-    followed = lists;
-    for (const tell of [...followers]) tell(lists);
+  function setSubscribedLists(lists: readonly ListKind[]): void {
+    subscribedLists = lists;
+    for (const notify of [...listListeners]) notify(lists);
   }
 
-  function onRenewed(): void {
-    for (const renewed of renewals) renewed();
+  function notifySessionRenewed(): void {
+    for (const listener of renewalListeners) listener();
   }
 
-  async function reopen({ headers: presented, bearer: by = bearer }: Presented): Promise<Session> {
+  async function reopenSession({
+    headers: presented,
+    bearer: presentedBearer = currentBearer,
+  }: PresentedCredential): Promise<LegacySession> {
     // Somebody else found the session lost before, and that there is no other to be had.
-    if (ending.over) throw new UpstreamError('ended');
-    const limits = { signal: closing.signal, timeoutMs, totalMs: timeoutMs };
+    if (closeState.isClosed) throw new UpstreamError('ended');
+    const limits = { signal: closeController.signal, timeoutMs, totalMs: timeoutMs };
     const headers = { ...target.headers, ...presented };
     try {
-      const handshake = await waitFor({ clock, inFlight: new Roster() }, limits, nothing, (waiting) =>
-        legacyHandshake(target, { headers, bearer: by }, parts, { waiting, timeoutMs, relay }),
+      const handshake = await withDeadline({ clock, inFlight: new Roster() }, limits, noop, (deadline) =>
+        performLegacyHandshake(target, { headers, bearer: presentedBearer }, parts, {
+          deadline,
+          timeoutMs,
+          relay,
+        }),
       );
-      const session = toSession(handshake, target.headers);
-      stream.follow(session);
+      const session = createLegacySession(handshake, target.headers);
+      stream.switchTo(session);
       return session;
     } catch (error) {
       // It answers, and not as it once did: the next conversation asks anew what it speaks.
-      if (error instanceof UpstreamError && PROTOCOL.has(error.reason)) ending.end();
-      throw asOpening(error);
+      if (error instanceof UpstreamError && UNSUPPORTED_PROTOCOL_REASONS.has(error.reason))
+        closeState.markClosed();
+      throw toConnectError(error);
     }
   }
 
-  const asking: AskParts = {
+  const sendParts: SessionSendParts = {
     sessions,
     nextId: () => (lastId += 1),
-    sendOn(session, { id, body, given, waiting, questions }) {
-      const { onProgress, onLog } = given;
-      const headers = session.headersFor(given);
-      const known = session.id !== undefined;
-      const out = {
+    sendOn(session, { id, body, options, deadline, serverRequests }) {
+      const { onProgress, onLog } = options;
+      const headers = session.headersFor(options);
+      const hasSession = session.id !== undefined;
+      const rpc = {
         url: target.url,
         era: 'legacy' as const,
         id,
         headers,
         // Never without one where there is one: the request would go out with whatever else is configured.
-        bearer: given.bearer ?? bearer,
+        bearer: options.bearer ?? currentBearer,
         body,
-        session: known,
+        hasSession: hasSession,
         onProgress,
         onLog,
-        questions,
+        serverRequests,
       };
-      return converse(wire, out, waiting);
+      return sendRpc(rpcParts, rpc, deadline);
     },
   };
 
-  const logs = ({ claims }: Session) => isObject(claims.capabilities['logging']);
+  const supportsLogging = ({ claims }: LegacySession) => isObject(claims.capabilities['logging']);
 
   /** The session first says as much as this caller wants to hear. */
-  function atLevel<T>(logLevel: string, { given, waiting }: Question, work: () => Promise<T>): Promise<T> {
-    const { onLog: _log, onProgress: _progress, dialogue: _dialogue, ...quiet } = given;
-    return levels.during(logLevel, sessions.current, work, async (level, session) => {
-      const id = asking.nextId();
-      const text = { id, method: 'logging/setLevel', params: { level } };
-      const body = writeRequest({ ...text, meta: undefined, envelope: undefined, wantsLog: false });
-      await asking.sendOn(session, { id, body, given: quiet, waiting });
+  function withLogLevel<T>(
+    logLevel: string,
+    { options, deadline }: SessionRequest,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { onLog: _log, onProgress: _progress, dialogue: _dialogue, ...silentOptions } = options;
+    return sessionLogLevel.withLevel(logLevel, sessions.current, work, async (level, session) => {
+      const id = sendParts.nextId();
+      const message = { id, method: 'logging/setLevel', params: { level } };
+      const body = writeRequest({
+        ...message,
+        meta: undefined,
+        envelope: undefined,
+        requestedLogLevel: false,
+      });
+      await sendParts.sendOn(session, { id, body, options: silentOptions, deadline });
     });
   }
 
   /** Questions end with the call, whichever way that ends: with its answer, or because nobody waits for it. */
-  async function inDialogue(dialogue: Dialogue | undefined, question: Question): Promise<Answer> {
-    if (dialogue?.era !== 'legacy') return askOnSession(asking, question);
-    const { waiting } = question;
-    const questions = createQuestions({ dialogue, forPerson: (asked) => waiting.forPerson(asked) });
-    waiting.signal.addEventListener('abort', questions.end);
-    dialogues.add(questions);
-    const ask = () => askOnSession(asking, { ...question, questions });
+  async function withServerRequests(
+    dialogue: Dialogue | undefined,
+    request: SessionRequest,
+  ): Promise<UpstreamResponse> {
+    if (dialogue?.era !== 'legacy') return sendWithSessionRenewal(sendParts, request);
+    const { deadline } = request;
+    const serverRequests = createServerRequests({
+      dialogue,
+      withPausedTimeout: (userResponse) => deadline.withPausedTimeout(userResponse),
+    });
+    deadline.signal.addEventListener('abort', serverRequests.close);
+    activeServerRequests.add(serverRequests);
+    const sendOnce = () => sendWithSessionRenewal(sendParts, { ...request, serverRequests });
     try {
       // It may ask on the stream of nobody's call, which most clients have open.
-      return await (owner === undefined || isEmpty(dialogue.capabilities) ? ask() : stream.during(ask));
+      return await (owner === undefined || isEmpty(dialogue.capabilities)
+        ? sendOnce()
+        : stream.withStream(sendOnce));
     } finally {
-      dialogues.delete(questions);
-      questions.end();
+      activeServerRequests.delete(serverRequests);
+      serverRequests.close();
     }
   }
 
@@ -183,101 +225,105 @@ export function createLegacyUpstream(
    * Some servers ask on the stream of nobody's call. On one user's own session, with one request under way, there is no
    * other it could belong to.
    */
-  function onlyDialogue(): Questions | undefined {
-    const [only] = dialogues;
-    return owner !== undefined && ending.inFlight.size === 1 ? only : undefined;
+  function findOnlyServerRequests(): ServerRequests | undefined {
+    const [only] = activeServerRequests;
+    return owner !== undefined && closeState.inFlight.size === 1 ? only : undefined;
   }
 
   /** Best effort: nobody waits for it. */
-  function retire(session: Session): void {
-    if (session.id !== undefined) void endSession(target, presentNow(session), session.id, parts);
+  function retireSession(session: LegacySession): void {
+    if (session.id !== undefined) void endSession(target, getSessionCredential(session), session.id, parts);
   }
 
   /** Once: a server that always finds a conflict would get session after session. */
-  async function replace(session: Session): Promise<void> {
-    if (replaced) return;
-    replaced = true;
-    if (session.id !== undefined) await endSession(target, presentNow(session), session.id, parts);
-    await sessions.renew(session, { headers: credential, bearer }, { retire: false }).catch(nothing);
+  async function replaceSession(session: LegacySession): Promise<void> {
+    if (hasReplacedSession) return;
+    hasReplacedSession = true;
+    if (session.id !== undefined) await endSession(target, getSessionCredential(session), session.id, parts);
+    await sessions
+      .renew(session, { headers: currentHeaders, bearer: currentBearer }, { retire: false })
+      .catch(noop);
   }
 
-  const presentNow = ({ own }: Session): Presented => ({
-    headers: { ...target.headers, ...credential, ...own },
-    bearer,
+  const getSessionCredential = ({ sessionHeaders }: LegacySession): PresentedCredential => ({
+    headers: { ...target.headers, ...currentHeaders, ...sessionHeaders },
+    bearer: currentBearer,
   });
 
-  function present({ headers, bearer: by }: Presented): void {
-    if (headers !== undefined) credential = headers;
+  function updateCredential({ headers, bearer: presentedBearer }: PresentedCredential): void {
+    if (headers !== undefined) currentHeaders = headers;
     // What was opened without one may be everybody's: there it serves the request that brought it, and no other.
-    if (by !== undefined && target.bearer) bearer = by;
+    if (presentedBearer !== undefined && target.bearer) currentBearer = presentedBearer;
   }
 
   return {
     get claims() {
       return sessions.current.claims;
     },
-    request(method, params, given) {
-      if (ending.over) return Promise.reject(new UpstreamError('ended'));
-      const id = asking.nextId();
-      present(given);
+    request(method, params, options) {
+      if (closeState.isClosed) return Promise.reject(new UpstreamError('ended'));
+      const id = sendParts.nextId();
+      updateCredential(options);
       const body = writeRequest({
         id,
         method,
         params,
-        meta: given.meta,
+        meta: options.meta,
         envelope: undefined,
-        wantsLog: false,
+        requestedLogLevel: false,
       });
-      const tell = (reason: string) => {
+      const sendCancellation = (reason: string) => {
         const params = { requestId: id, reason };
-        const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
-        void post(notice, sessions.current.headersFor(given), given.bearer);
+        const notification = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+        void post(notification, sessions.current.headersFor(options), options.bearer);
       };
-      const { dialogue, logLevel } = given;
-      return waitFor({ clock, inFlight: ending.inFlight }, given, tell, (waiting) => {
-        const question = { id, body, given, waiting };
-        if (dialogue === undefined && logLevel === undefined) return askOnSession(asking, question);
-        const asked = () => inDialogue(dialogue, question);
-        return logLevel === undefined || !logs(sessions.current)
-          ? asked()
-          : atLevel(logLevel, question, asked);
+      const { dialogue, logLevel } = options;
+      return withDeadline({ clock, inFlight: closeState.inFlight }, options, sendCancellation, (deadline) => {
+        const request = { id, body, options, deadline };
+        if (dialogue === undefined && logLevel === undefined)
+          return sendWithSessionRenewal(sendParts, request);
+        const sendInDialogue = () => withServerRequests(dialogue, request);
+        return logLevel === undefined || !supportsLogging(sessions.current)
+          ? sendInDialogue()
+          : withLogLevel(logLevel, request, sendInDialogue);
       });
     },
-    listen(listener, { resources, onRenewed: heardOf, onFollowed, ...presented }) {
+    listen(listener, { resources, onSessionRenewed: onRenewal, onSubscribedLists, ...presented }) {
       // The same function may listen twice.
-      const heard = heardBy(listener, resources);
-      listeners.add(heard);
-      const renewed = () => heardOf?.();
-      renewals.add(renewed);
-      const told = (lists: readonly ListKind[]) => onFollowed?.(lists);
-      followers.add(told);
-      told(followed);
-      present(presented);
-      const release = stream.need();
+      const filteredListener = filterNotifications(listener, resources);
+      listeners.add(filteredListener);
+      const renewalListener = () => onRenewal?.();
+      renewalListeners.add(renewalListener);
+      const listListener = (lists: readonly ListKind[]) => onSubscribedLists?.(lists);
+      listListeners.add(listListener);
+      listListener(subscribedLists);
+      updateCredential(presented);
+      const release = stream.acquire();
       return () => {
-        listeners.delete(heard);
-        renewals.delete(renewed);
-        followers.delete(told);
+        listeners.delete(filteredListener);
+        renewalListeners.delete(renewalListener);
+        listListeners.delete(listListener);
         release();
       };
     },
-    onClose: (listener) => ending.onClose(listener),
+    onClose: (listener) => closeState.onClose(listener),
     async close() {
-      if (!ending.end()) return;
-      closing.abort();
-      interrupt(ending);
+      if (!closeState.markClosed()) return;
+      closeController.abort();
+      abortInFlight(closeState);
       const session = sessions.current;
-      if (session.id !== undefined) await endSession(target, presentNow(session), session.id, parts);
+      if (session.id !== undefined)
+        await endSession(target, getSessionCredential(session), session.id, parts);
     },
   };
 }
 
-function nothing(): void {
+function noop(): void {
   // Nobody waits for this.
 }
 
 /** What a server that dropped the old revisions answers to `initialize`. */
-const PROTOCOL: ReadonlySet<UpstreamReason> = new Set([
+const UNSUPPORTED_PROTOCOL_REASONS: ReadonlySet<UpstreamReason> = new Set([
   'rpc_error',
   'garbage',
   'bad_request',
@@ -286,6 +332,6 @@ const PROTOCOL: ReadonlySet<UpstreamReason> = new Set([
 ]);
 
 /** Of nobody who could be asked anything. */
-function isEmpty(capabilities: Json): boolean {
+function isEmpty(capabilities: JsonObject): boolean {
   return Object.keys(capabilities).length === 0;
 }

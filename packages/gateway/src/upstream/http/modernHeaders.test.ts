@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
-import type { Json } from '../upstream.ts';
+import type { JsonObject } from '../upstream.ts';
 import { encodeHeaderValue } from './modernHeaders.ts';
 
 afterEach(stopHttpRigs);
@@ -59,7 +59,7 @@ describe('a modern request', () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools: [plain('echo')] });
     const meta = { 'io.modelcontextprotocol/clientCapabilities': { sampling: {} } };
     await callTool(await open(), 'echo', {}, { meta });
-    const sent = server.received('tools/call')[0]!.message!.params!['_meta'] as Json;
+    const sent = server.received('tools/call')[0]!.message!.params!['_meta'] as JsonObject;
     expect(sent['io.modelcontextprotocol/clientCapabilities']).toEqual({});
   });
 

@@ -1,9 +1,9 @@
-import type { HeaderValues, Json } from '../upstream.ts';
+import type { HeaderValues, JsonObject } from '../upstream.ts';
 
 export const MODERN_VERSION = '2026-07-28';
 
 /** Which field of a request `Mcp-Name` repeats (SEP-2243). */
-const named: ReadonlyMap<string, string> = new Map([
+const nameFields: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
@@ -13,8 +13,8 @@ const named: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What a modern request repeats of its body, so that a proxy can route it without reading the body. */
-export function modernHeaders(method: string, params: Json): HeaderValues {
-  const name = namedBy(method, params);
+export function modernHeaders(method: string, params: JsonObject): HeaderValues {
+  const name = readMcpName(method, params);
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
@@ -26,17 +26,17 @@ export function modernHeaders(method: string, params: Json): HeaderValues {
 }
 
 /** What `Mcp-Name` says of this request. */
-export function namedBy(method: string, params: Json): string | undefined {
-  const field = named.get(method);
+export function readMcpName(method: string, params: JsonObject): string | undefined {
+  const field = nameFields.get(method);
   const name = field === undefined ? undefined : params[field];
   return typeof name === 'string' ? name : undefined;
 }
 
-const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+const PLAIN_HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** A value that a header cannot carry, or that looks like an encoded one, goes as base64 of its UTF-8. */
 export function encodeHeaderValue(value: string): string {
-  const ambiguous = value.startsWith('=?base64?') && value.endsWith('?=');
-  if (PLAIN.test(value) && !ambiguous) return value;
+  const isAmbiguous = value.startsWith('=?base64?') && value.endsWith('?=');
+  if (PLAIN_HEADER_VALUE.test(value) && !isAmbiguous) return value;
   return `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
 }

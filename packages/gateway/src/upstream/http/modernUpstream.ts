@@ -1,17 +1,17 @@
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, RemoteTarget } from '../target.ts';
-import { acknowledged, announced, asFilter } from '../announced.ts';
-import { sendPresenting } from '../bearerHeaders.ts';
-import type { HeaderValues, Json, ServerClaims, Upstream } from '../upstream.ts';
+import { readAcknowledgedLists, getAnnouncedLists, toListenFilter } from '../listSubscriptions.ts';
+import { sendWithCredential } from '../bearerHeaders.ts';
+import type { HeaderValues, JsonObject, ServerClaims, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import { isSessionCode } from './classifyStatus.ts';
-import { converse, type ConverseParts } from './converse.ts';
-import { createEnding, interrupt } from './ending.ts';
-import { createModernHeaderMemo } from './modernHeaderMemo.ts';
-import { waitFor } from './patience.ts';
-import { asNotice, heardBy } from './serverMessages.ts';
-import { keepStream } from './stream.ts';
-import { declaring, membersText, modernEnvelope, writeRequest } from './writeRequest.ts';
+import { isSessionErrorCode } from './classifyStatus.ts';
+import { sendRpc, type RpcParts } from './sendRpc.ts';
+import { createCloseState, abortInFlight } from './closeState.ts';
+import { createModernHeaderCache } from './modernHeaderCache.ts';
+import { withDeadline } from './withDeadline.ts';
+import { toChangeNotification, filterNotifications } from './serverMessages.ts';
+import { maintainStream } from './stream.ts';
+import { withCapabilities, toMembersText, createModernEnvelope, writeRequest } from './writeRequest.ts';
 
 /** Where a server is, and nothing of whoever found out: neither headers nor a bearer. */
 export type ModernTarget = Omit<RemoteTarget, 'headers' | 'bearer'> & {
@@ -28,63 +28,63 @@ export function createModernUpstream(
   claims: ServerClaims,
   parts: UpstreamParts,
   /** The server does not answer as a modern one any more. */
-  onDoubt: () => void,
+  onEraMismatch: () => void,
 ): Upstream {
   const { clock, network } = parts;
-  const ending = createEnding();
-  const streams = new Set<() => void>();
-  const plain = modernEnvelope(parts.version);
-  const plainText = membersText(plain);
-  const headersFor = createModernHeaderMemo(target.headers);
+  const closeState = createCloseState();
+  const openStreams = new Set<() => void>();
+  const baseEnvelope = createModernEnvelope(parts.version);
+  const baseEnvelopeText = toMembersText(baseEnvelope);
+  const buildHeaders = createModernHeaderCache(target.headers);
   /** Each request speaks for itself: who brings a token by an extension says so. */
-  const envelopeFor = (bearer: Bearer | undefined) =>
-    bearer?.extension === undefined ? plain : modernEnvelope(parts.version, bearer.extension);
+  const buildEnvelope = (bearer: Bearer | undefined) =>
+    bearer?.extension === undefined ? baseEnvelope : createModernEnvelope(parts.version, bearer.extension);
   const send = network.sendTo(target);
   let lastId = 0;
-  const wire: ConverseParts = {
+  const rpcParts: RpcParts = {
     send,
     clock,
     readError: network.readError,
-    answerer: { answer: () => undefined },
+    responder: { respond: () => undefined },
     // It belongs to whose call it came with, and all users may have this conversation.
-    onNotice: nothing,
+    onNotification: noop,
   };
 
-  function outgoing(
+  function nextRequest(
     method: string,
-    params: Json,
-    given: { headers?: HeaderValues; extraHeaders?: HeaderValues },
+    params: JsonObject,
+    caller: { headers?: HeaderValues; extraHeaders?: HeaderValues },
   ) {
     lastId += 1;
-    return { id: lastId, headers: headersFor(method, params, given) };
+    return { id: lastId, headers: buildHeaders(method, params, caller) };
   }
 
   /** Once it answers like a legacy server, this conversation leads nowhere: the next one asks anew what it speaks. */
-  function doubt(error: unknown): void {
+  function handleEraMismatch(error: unknown): void {
     if (!(error instanceof UpstreamError)) return;
-    if (!isForeign(error)) return;
-    onDoubt();
-    ending.end();
+    if (!isLegacyResponse(error)) return;
+    onEraMismatch();
+    closeState.markClosed();
     stopStreams();
   }
 
   function stopStreams(): void {
-    for (const stop of streams) stop();
-    streams.clear();
+    for (const stop of openStreams) stop();
+    openStreams.clear();
   }
 
   return {
     claims,
     async request(method, params, options) {
-      if (ending.over) throw new UpstreamError('ended');
-      const { id, headers } = outgoing(method, params, options);
+      if (closeState.isClosed) throw new UpstreamError('ended');
+      const { id, headers } = nextRequest(method, params, options);
       const { bearer, meta, onLog, onProgress, dialogue, logLevel } = options;
-      const wantsLog = onLog !== undefined && (logLevel ?? true);
-      const said =
+      const requestedLogLevel = onLog !== undefined && (logLevel ?? true);
+      const requestEnvelope =
         dialogue?.era === 'modern'
-          ? declaring(plain, dialogue.capabilities, bearer?.extension)
-          : envelopeFor(bearer);
-      const out = {
+          ? withCapabilities(baseEnvelope, dialogue.capabilities, bearer?.extension)
+          : buildEnvelope(bearer);
+      const rpc = {
         url: target.url,
         era: 'modern' as const,
         id,
@@ -95,86 +95,98 @@ export function createModernUpstream(
           method,
           params,
           meta,
-          envelope: said,
-          wantsLog,
-          said: said === plain ? plainText : undefined,
+          envelope: requestEnvelope,
+          requestedLogLevel,
+          envelopeText: requestEnvelope === baseEnvelope ? baseEnvelopeText : undefined,
         }),
-        session: false,
+        hasSession: false,
         onProgress,
         onLog,
-        questions: undefined,
+        serverRequests: undefined,
       };
       try {
         // Closing the exchange is the cancellation of this era.
-        return await waitFor({ clock, inFlight: ending.inFlight }, options, nothing, (waiting) =>
-          converse(wire, out, waiting),
+        return await withDeadline({ clock, inFlight: closeState.inFlight }, options, noop, (deadline) =>
+          sendRpc(rpcParts, rpc, deadline),
         );
       } catch (error) {
-        doubt(error);
+        handleEraMismatch(error);
         throw error;
       }
     },
     /** Each listener has a stream of its own: what it may hear depends on its credential. */
-    listen(listener, { headers: credential, bearer, resources = [], onFollowed = nothing }) {
-      const lists = announced(claims.capabilities);
+    listen(listener, { headers: credentialHeaders, bearer, resources = [], onSubscribedLists = noop }) {
+      const lists = getAnnouncedLists(claims.capabilities);
       const notifications = {
-        ...asFilter(lists),
+        ...toListenFilter(lists),
         ...(resources.length > 0 && { resourceSubscriptions: resources }),
       };
-      const heard = heardBy(listener, resources);
-      let stop = nothing;
-      if (Object.keys(notifications).length > 0 && !ending.over) {
-        stop = keepStream(parts, {
-          idleMs: target.sseReadTimeoutMs,
+      const filteredListener = filterNotifications(listener, resources);
+      let stop = noop;
+      if (Object.keys(notifications).length > 0 && !closeState.isClosed) {
+        stop = maintainStream(parts, {
+          idleTimeoutMs: target.sseReadTimeoutMs,
           async open(signal) {
             const method = 'subscriptions/listen';
             const params = { notifications };
-            const { id, headers } = outgoing(method, params, credential ? { headers: credential } : {});
-            const envelope = envelopeFor(bearer);
-            const body = writeRequest({ id, method, params, meta: undefined, envelope, wantsLog: false });
+            const { id, headers } = nextRequest(
+              method,
+              params,
+              credentialHeaders ? { headers: credentialHeaders } : {},
+            );
+            const envelope = buildEnvelope(bearer);
+            const body = writeRequest({
+              id,
+              method,
+              params,
+              meta: undefined,
+              envelope,
+              requestedLogLevel: false,
+            });
             const request = { method: 'POST', url: target.url, headers, body, signal } as const;
-            const reply = await sendPresenting(send, request, bearer);
+            const reply = await sendWithCredential(send, request, bearer);
             if (reply.status === 200 && reply.isEventStream) return reply;
             void reply.discard();
-            if (reply.status === 429 || reply.status >= 500) throw new Error('Later');
+            if (reply.status === 429 || reply.status >= 500)
+              throw new Error('Stream temporarily unavailable');
             return null;
           },
-          onOpen: (isOpen) => {
+          onOpenChange: (isOpen) => {
             // An open one is followed by what it says first.
-            if (!isOpen) onFollowed([]);
+            if (!isOpen) onSubscribedLists([]);
           },
           onMessage(message) {
-            const followed = acknowledged(message, lists);
-            if (followed) onFollowed(followed);
-            const notice = asNotice(message);
-            if (notice) heard(notice);
+            const acknowledgedLists = readAcknowledgedLists(message, lists);
+            if (acknowledgedLists) onSubscribedLists(acknowledgedLists);
+            const notification = toChangeNotification(message);
+            if (notification) filteredListener(notification);
             // An error ends the subscription for good; a result only says goodbye for now.
             return message.error === undefined;
           },
         });
-        streams.add(stop);
+        openStreams.add(stop);
       }
       return () => {
-        streams.delete(stop);
+        openStreams.delete(stop);
         stop();
       };
     },
-    onClose: (listener) => ending.onClose(listener),
+    onClose: (listener) => closeState.onClose(listener),
     async close() {
-      if (!ending.end()) return;
+      if (!closeState.markClosed()) return;
       stopStreams();
-      interrupt(ending);
+      abortInFlight(closeState);
     },
   };
 }
 
 /** How a legacy server answers a request that it does not understand. */
-function isForeign({ reason, detail: { status, rpc } }: UpstreamError): boolean {
+function isLegacyResponse({ reason, detail: { status, rpc } }: UpstreamError): boolean {
   if (reason === 'header_mismatch') return rpc?.code === -32022;
-  const unread = reason === 'wrong_url' || reason === 'bad_request' || isSessionCode(rpc);
-  return unread && (status === 400 || status === 404 || status === 405);
+  const isNotUnderstood = reason === 'wrong_url' || reason === 'bad_request' || isSessionErrorCode(rpc);
+  return isNotUnderstood && (status === 400 || status === 404 || status === 405);
 }
 
-function nothing(): void {
+function noop(): void {
   // No one needs to be told.
 }

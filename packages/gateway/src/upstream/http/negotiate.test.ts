@@ -95,7 +95,7 @@ describe('the era of a server', () => {
     test(`${what} shows a legacy server`, async () => {
       const { server, open, eras } = await createHttpRig({ era: 'legacy', ...probed(reply) });
       expect((await open()).claims.era).toBe('legacy');
-      expect(eras.find(server.url)).toBe('legacy');
+      expect(eras.get(server.url)).toBe('legacy');
     });
   }
 
@@ -121,7 +121,7 @@ describe('the era of a server', () => {
       const { server, open, eras } = await createHttpRig({ era: 'both', ...probed(reply) });
       expect((await failureOf(open())).reason).toBe(reason);
       expect(server.received('initialize')).toEqual([]);
-      expect(eras.find(server.url)).toBeUndefined();
+      expect(eras.get(server.url)).toBeUndefined();
     });
   }
 
@@ -153,14 +153,14 @@ describe('the era of a server', () => {
     await clock.advance(3_000);
     expect((await failure).reason).toBe('connect_timeout');
     expect(server.received('initialize')).toEqual([]);
-    expect(eras.find(server.url)).toBeUndefined();
+    expect(eras.get(server.url)).toBeUndefined();
   });
 
   test('a port where nobody listens shows nothing', async () => {
     const { server, open, eras } = await createHttpRig({ era: 'both' });
     await server.close();
     expect((await failureOf(open())).outcome).toBe('unreachable');
-    expect(eras.find(server.url)).toBeUndefined();
+    expect(eras.get(server.url)).toBeUndefined();
   });
 
   test('the era of the settings is not probed', async () => {
@@ -199,12 +199,12 @@ describe('the era of a server', () => {
   test('a modern verdict falls with the first answer that is not modern', async () => {
     const { server, open, eras } = await createHttpRig({ era: 'modern' });
     const upstream = await open();
-    expect(eras.find(server.url)).toBe('modern');
+    expect(eras.get(server.url)).toBe('modern');
     let closed = 0;
     upstream.onClose(() => (closed += 1));
     server.change({ era: 'legacy' });
     await failureOf(upstream.request('tools/list', {}, patiently()));
-    expect(eras.find(server.url)).toBeUndefined();
+    expect(eras.get(server.url)).toBeUndefined();
     expect(closed).toBe(1);
     expect((await failureOf(upstream.request('tools/list', {}, patiently()))).reason).toBe('ended');
     expect((await open()).claims.era).toBe('legacy');

@@ -2,21 +2,21 @@ import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/client';
 import { abortReason, Roster } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { OpenOptions, RemoteTarget } from '../target.ts';
-import type { Json, ServerClaims } from '../upstream.ts';
+import type { JsonObject, ServerClaims } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { readClaims } from './claims.ts';
-import { converse } from './converse.ts';
-import type { EraVerdicts } from './eraVerdicts.ts';
-import { asOpening, legacyHandshake, type Handshake } from './handshake.ts';
+import { sendRpc } from './sendRpc.ts';
+import type { ProtocolVersionCache } from './protocolVersionCache.ts';
+import { toConnectError, performLegacyHandshake, type LegacyHandshake } from './handshake.ts';
 import { MODERN_VERSION, modernHeaders } from './modernHeaders.ts';
-import { waitFor, type InFlight, type Waiting } from './patience.ts';
-import { isObject } from './readAnswer.ts';
-import { requestHeaders } from './requestHeaders.ts';
-import { modernEnvelope, writeRequest } from './writeRequest.ts';
+import { withDeadline, type InFlightRequests, type DeadlineControl } from './withDeadline.ts';
+import { isObject } from './readResponse.ts';
+import { mergeRequestHeaders } from './requestHeaders.ts';
+import { createModernEnvelope, writeRequest } from './writeRequest.ts';
 
-export type Opening =
+export type NegotiationResult =
   | { readonly era: 'modern'; readonly claims: ServerClaims }
-  | { readonly era: 'legacy'; readonly handshake: Handshake };
+  | { readonly era: 'legacy'; readonly handshake: LegacyHandshake };
 
 /**
  * Finds out which era a server speaks and opens the conversation. The probe is our own: the SDK's takes 429, a redirect
@@ -26,56 +26,56 @@ export async function negotiate(
   target: RemoteTarget,
   options: OpenOptions,
   parts: UpstreamParts,
-  eras: EraVerdicts,
-): Promise<Opening> {
+  versionCache: ProtocolVersionCache,
+): Promise<NegotiationResult> {
   const limits = { signal: options.signal, timeoutMs: options.initTimeoutMs, totalMs: options.initTimeoutMs };
-  const inFlight: InFlight = new Roster();
-  const nothing = () => undefined;
+  const inFlight: InFlightRequests = new Roster();
+  const noop = () => undefined;
   try {
-    return await waitFor({ clock: parts.clock, inFlight }, limits, nothing, (waiting) =>
-      decide(target, options, parts, eras, waiting),
+    return await withDeadline({ clock: parts.clock, inFlight }, limits, noop, (deadline) =>
+      negotiateEra(target, options, parts, versionCache, deadline),
     );
   } catch (error) {
-    throw options.signal.aborted ? abortReason(options.signal) : asOpening(error);
+    throw options.signal.aborted ? abortReason(options.signal) : toConnectError(error);
   }
 }
 
-async function decide(
+async function negotiateEra(
   target: RemoteTarget,
   { era, initTimeoutMs: timeoutMs, relay }: OpenOptions,
   parts: UpstreamParts,
-  eras: EraVerdicts,
-  waiting: Waiting,
-): Promise<Opening> {
-  const modern = async (): Promise<Opening | UpstreamError> => {
-    const claims = await probe(target, parts, waiting);
+  versionCache: ProtocolVersionCache,
+  deadline: DeadlineControl,
+): Promise<NegotiationResult> {
+  const tryModern = async (): Promise<NegotiationResult | UpstreamError> => {
+    const claims = await probeModern(target, parts, deadline);
     if (claims instanceof UpstreamError) return claims;
-    eras.keep(target.url, 'modern');
+    versionCache.set(target.url, 'modern');
     return { era: 'modern', claims };
   };
-  const legacy = async (): Promise<Opening> => {
-    const handshake = await legacyHandshake(target, target, parts, { waiting, timeoutMs, relay });
-    eras.keep(target.url, 'legacy');
+  const openLegacy = async (): Promise<NegotiationResult> => {
+    const handshake = await performLegacyHandshake(target, target, parts, { deadline, timeoutMs, relay });
+    versionCache.set(target.url, 'legacy');
     return { era: 'legacy', handshake };
   };
-  if (era === 'legacy') return legacy();
-  if (era === 'auto' && eras.find(target.url) === 'legacy') {
+  if (era === 'legacy') return openLegacy();
+  if (era === 'auto' && versionCache.get(target.url) === 'legacy') {
     try {
-      return await legacy();
+      return await openLegacy();
     } catch (error) {
-      if (!isEvidence(error)) throw error;
+      if (!isLegacyIndication(error)) throw error;
       // It may have learnt the new revision and dropped the old one since.
-      eras.forget(target.url);
-      const opening = await modern();
-      if (opening instanceof UpstreamError) throw error;
-      return opening;
+      versionCache.delete(target.url);
+      const result = await tryModern();
+      if (result instanceof UpstreamError) throw error;
+      return result;
     }
   }
-  const opening = await modern();
-  if (!(opening instanceof UpstreamError)) return opening;
+  const result = await tryModern();
+  if (!(result instanceof UpstreamError)) return result;
   // It was said to be modern; what it answered shows that it is not.
-  if (era === 'modern') throw new UpstreamError('bad_request', opening.detail);
-  return legacy();
+  if (era === 'modern') throw new UpstreamError('bad_request', result.detail);
+  return openLegacy();
 }
 
 /**
@@ -83,58 +83,58 @@ async function decide(
  * or the answer that shows a legacy one; throws what shows nothing. A server that refuses the version and names the very
  * same among those it takes, as one of several behind one address may while they are updated, is asked once more.
  */
-async function probe(
+async function probeModern(
   target: RemoteTarget,
   parts: UpstreamParts,
-  waiting: Waiting,
+  deadline: DeadlineControl,
 ): Promise<ServerClaims | UpstreamError> {
   try {
-    return await discover(target, parts, waiting);
+    return await discover(target, parts, deadline);
   } catch (error) {
-    if (!takesOurs(error)) throw error;
-    return discover(target, parts, waiting);
+    if (!acceptsModernVersion(error)) throw error;
+    return discover(target, parts, deadline);
   }
 }
 
 async function discover(
   target: RemoteTarget,
   parts: UpstreamParts,
-  waiting: Waiting,
+  deadline: DeadlineControl,
 ): Promise<ServerClaims | UpstreamError> {
   const method = 'server/discover';
   const id = 1;
-  const envelope = modernEnvelope(parts.version, target.bearer?.extension);
+  const envelope = createModernEnvelope(parts.version, target.bearer?.extension);
   try {
-    const { result } = await converse(
+    const { result } = await sendRpc(
       {
         send: parts.network.sendTo(target),
         clock: parts.clock,
         readError: parts.network.readError,
-        answerer: { answer: () => undefined },
-        onNotice: () => undefined,
+        responder: { respond: () => undefined },
+        onNotification: () => undefined,
       },
       {
         url: target.url,
         era: 'modern',
         id,
-        headers: requestHeaders(target.headers, {}, modernHeaders(method, {})),
+        headers: mergeRequestHeaders(target.headers, {}, modernHeaders(method, {})),
         bearer: target.bearer,
-        body: writeRequest({ id, method, params: {}, meta: undefined, envelope, wantsLog: false }),
-        session: false,
+        body: writeRequest({ id, method, params: {}, meta: undefined, envelope, requestedLogLevel: false }),
+        hasSession: false,
         onProgress: undefined,
         onLog: undefined,
-        questions: undefined,
+        serverRequests: undefined,
       },
-      waiting,
+      deadline,
     );
     return readDiscovery(result) ?? new UpstreamError('garbage');
   } catch (error) {
-    if (isEvidence(error)) return error;
+    if (isLegacyIndication(error)) return error;
     throw error;
   }
 }
 
-function readDiscovery(result: Json): ServerClaims | undefined {
+function readDiscovery(result: JsonObject): ServerClaims | undefined {
   const { supportedVersions, capabilities, instructions } = result;
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) return undefined;
   const meta = isObject(result['_meta']) ? result['_meta'] : {};
@@ -146,35 +146,35 @@ function readDiscovery(result: Json): ServerClaims | undefined {
 }
 
 /** What a server, or a proxy before it, answers to anything. It says nothing about what it speaks. */
-const SILENT_STATUSES: ReadonlySet<number> = new Set([407, 408]);
+const INCONCLUSIVE_STATUSES: ReadonlySet<number> = new Set([407, 408]);
 
 /**
  * Whether an answer to the probe shows a server that does not speak the modern era. Only what the server itself says of
  * the protocol counts: never a sign-in, a limit, a redirect, a fault, a silence.
  */
-function isEvidence(error: unknown): error is UpstreamError {
+function isLegacyIndication(error: unknown): error is UpstreamError {
   if (!(error instanceof UpstreamError)) return false;
   const { reason, detail } = error;
-  if (reason === 'header_mismatch') return onlyLegacy(detail.rpc?.data);
-  if (detail.status !== undefined && SILENT_STATUSES.has(detail.status)) return false;
+  if (reason === 'header_mismatch') return supportsOnlyLegacy(detail.rpc?.data);
+  if (detail.status !== undefined && INCONCLUSIVE_STATUSES.has(detail.status)) return false;
   return reason === 'rpc_error' || reason === 'bad_request' || reason === 'wrong_url' || reason === 'garbage';
 }
 
 /** -32022 with a list of versions none of which is modern. Without a list only a modern server knows the code. */
-function onlyLegacy(data: unknown): boolean {
-  const supported = supportedIn(data);
+function supportsOnlyLegacy(data: unknown): boolean {
+  const supported = readSupportedVersions(data);
   if (supported.length === 0) return false;
   return supported.every((version) => typeof version === 'string' && version < MODERN_VERSION);
 }
 
 const UNSUPPORTED_VERSION = -32_022;
 
-function takesOurs(error: unknown): boolean {
+function acceptsModernVersion(error: unknown): boolean {
   const rpc = error instanceof UpstreamError ? error.detail.rpc : undefined;
-  return rpc?.code === UNSUPPORTED_VERSION && supportedIn(rpc.data).includes(MODERN_VERSION);
+  return rpc?.code === UNSUPPORTED_VERSION && readSupportedVersions(rpc.data).includes(MODERN_VERSION);
 }
 
-function supportedIn(data: unknown): readonly unknown[] {
+function readSupportedVersions(data: unknown): readonly unknown[] {
   const supported = isObject(data) ? data['supported'] : undefined;
   return Array.isArray(supported) ? supported : [];
 }

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { createTestNetwork, scriptedHttpServer, type TestNetwork } from '@behalf/testkit';
 import { countingBearer, expectFresh } from '../../../test/bearerRig.ts';
 import { callTool, createHttpRig, stopHttpRigs, wiringTo } from '../../../test/httpRig.ts';
-import { bearing } from '../bearerHeaders.ts';
+import { withAuthorization } from '../bearerHeaders.ts';
 import type { Upstream } from '../upstream.ts';
 
 const running: { close(): unknown }[] = [];
@@ -79,7 +79,7 @@ describe('a token in a request', () => {
   test('leaves other headers, and its source, as they are', () => {
     const headers = { 'x-team': 'blue', authorizations: 'x', authorizatioN: 'y', 'proxy-authoriz': 'z' };
     const before = structuredClone(headers);
-    expect(bearing(headers, 't', 'POST', 'https://s.example/mcp')).toEqual({
+    expect(withAuthorization(headers, 't', 'POST', 'https://s.example/mcp')).toEqual({
       'x-team': 'blue',
       authorizations: 'x',
       'proxy-authoriz': 'z',
@@ -90,20 +90,24 @@ describe('a token in a request', () => {
 
   for (const era of ['legacy', 'modern'] as const) {
     test(`does not follow a ${era} redirect elsewhere`, async () => {
-      const elsewhere = await scriptedHttpServer({ era: 'both', sessions: false, tools: [{ name: 'echo' }] });
-      running.push(elsewhere);
+      const otherServer = await scriptedHttpServer({
+        era: 'both',
+        sessions: false,
+        tools: [{ name: 'echo' }],
+      });
+      running.push(otherServer);
       const server = await scriptedHttpServer({
         era: 'both',
         respond: () => ({ status: 307, headers: { location: 'http://other.example/mcp' } }),
       });
       running.push(server);
       const bearer = countingBearer();
-      const names = { 'one.example': server.port, 'other.example': elsewhere.port };
+      const names = { 'one.example': server.port, 'other.example': otherServer.port };
       const upstream = await reach('http://one.example/mcp', [], names).open({ era }, { bearer });
       await callTool(upstream, 'echo', {}, { bearer });
       expectFresh(server.requests);
-      expect(elsewhere.requests.length).toBe(server.requests.length);
-      for (const { headers } of elsewhere.requests) expect(headers.authorization).toBeUndefined();
+      expect(otherServer.requests.length).toBe(server.requests.length);
+      for (const { headers } of otherServer.requests) expect(headers.authorization).toBeUndefined();
     });
   }
 });

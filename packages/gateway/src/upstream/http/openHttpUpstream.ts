@@ -1,7 +1,7 @@
 import type { UpstreamParts } from '../parts.ts';
 import type { OpenOptions, RemoteTarget } from '../target.ts';
 import type { Upstream } from '../upstream.ts';
-import type { EraVerdicts } from './eraVerdicts.ts';
+import type { ProtocolVersionCache } from './protocolVersionCache.ts';
 import { createLegacyUpstream } from './legacyUpstream.ts';
 import { createModernUpstream } from './modernUpstream.ts';
 import { negotiate } from './negotiate.ts';
@@ -14,14 +14,14 @@ export async function openHttpUpstream(
   target: RemoteTarget,
   options: OpenOptions,
   parts: UpstreamParts,
-  eras: EraVerdicts,
+  versionCache: ProtocolVersionCache,
 ): Promise<Upstream> {
   const { url } = target;
-  const opening = await negotiate(target, options, parts, eras);
-  return opening.era === 'modern'
+  const negotiated = await negotiate(target, options, parts, versionCache);
+  return negotiated.era === 'modern'
     ? // Everybody's requests go through it, so it must not keep the credential of who happened to open it.
-      createModernUpstream({ ...target, headers: {}, bearer: undefined }, opening.claims, parts, () =>
-        eras.forget(url),
+      createModernUpstream({ ...target, headers: {}, bearer: undefined }, negotiated.claims, parts, () =>
+        versionCache.delete(url),
       )
-    : createLegacyUpstream(target, opening.handshake, options, parts);
+    : createLegacyUpstream(target, negotiated.handshake, options, parts);
 }

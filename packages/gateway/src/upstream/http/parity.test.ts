@@ -8,12 +8,12 @@ import {
 } from '@modelcontextprotocol/client';
 import { patiently, wiringTo } from '../../../test/httpRig.ts';
 import { startEverything, startV1, startV2, type RunningServer } from '../../../test/mcpServers.ts';
-import type { Json, Upstream } from '../upstream.ts';
+import type { JsonObject, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 
-type Case = readonly [what: string, method: string, params: Json];
+type Case = readonly [what: string, method: string, params: JsonObject];
 
-const call = (name: string, args: Json = {}): Case => [name, 'tools/call', { name, arguments: args }];
+const call = (name: string, args: JsonObject = {}): Case => [name, 'tools/call', { name, arguments: args }];
 
 const ours: readonly Case[] = [
   ...['text', 'image', 'audio', 'link', 'embedded', 'failed', 'throws'].map((name) => call(name)),
@@ -116,7 +116,7 @@ describe.each(peers)('%s', (_name, start, era, cases) => {
         (error: unknown) => ({ error: rpcOf(error) }),
       );
       const theirs = await client.request({ method: method as RequestMethod, params }).then(
-        (result) => ({ result: withoutEnvelope(result as Json) }),
+        (result) => ({ result: withoutEnvelope(result as JsonObject) }),
         (error: unknown) => ({ error: rpcOf(error) }),
       );
       expect(timeless(mine)).toEqual(timeless(theirs));
@@ -142,7 +142,7 @@ describe('a server that starts anew', () => {
 });
 
 /** The SDK takes off what a modern result says of its own kind. */
-function withoutEnvelope({ resultType: _, ...result }: Json): Json {
+function withoutEnvelope({ resultType: _, ...result }: JsonObject): JsonObject {
   return result;
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, scriptedError, type ScriptedTool } from '@behalf/testkit';
 import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
-import type { Json } from '../upstream.ts';
+import type { JsonObject } from '../upstream.ts';
 
 afterEach(stopHttpRigs);
 
@@ -100,7 +100,7 @@ describe('a request', () => {
       });
       await callTool(upstream, 'echo', { text: 'x' });
       const second = server.received('tools/call')[1]!.message!;
-      expect((second.params!['_meta'] as Json)['progressToken']).toBe(second.id);
+      expect((second.params!['_meta'] as JsonObject)['progressToken']).toBe(second.id);
       expect(second.id).not.toBe(id);
       expect(second.params).toMatchObject({ name: 'echo', arguments: { text: 'x' } });
     });
@@ -120,14 +120,18 @@ describe('a request', () => {
       };
       const { open } = await createHttpRig({ era, tools: [slow] });
       const upstream = await open();
-      const heard: Json[][] = [[], []];
-      const calls = heard.map((list) =>
+      const receivedNotifications: JsonObject[][] = [[], []];
+      const calls = receivedNotifications.map((list) =>
         callTool(upstream, 'slow', {}, { onProgress: (params) => void list.push(params) }),
       );
-      await eventually('both wait', () => open2.length === 2 && heard.every((list) => list.length > 0));
+      await eventually(
+        'both wait',
+        () => open2.length === 2 && receivedNotifications.every((list) => list.length > 0),
+      );
       for (const end of open2) end();
       await Promise.all(calls);
-      for (const list of heard) expect(list).toEqual([expect.objectContaining({ progress: 1, total: 2 })]);
+      for (const list of receivedNotifications)
+        expect(list).toEqual([expect.objectContaining({ progress: 1, total: 2 })]);
     });
 
     test(`a log message reaches only the caller of its request (${era})`, async () => {
@@ -140,21 +144,23 @@ describe('a request', () => {
       };
       const { server, open } = await createHttpRig({ era, tools: [chatty] });
       const upstream = await open();
-      const heard = new Map<string, unknown[]>([
+      const receivedNotifications = new Map<string, unknown[]>([
         ['a', []],
         ['b', []],
       ]);
       await Promise.all(
-        [...heard].map(([who, list]) =>
+        [...receivedNotifications].map(([who, list]) =>
           callTool(upstream, 'chatty', { who }, { onLog: ({ data }) => void list.push(data) }),
         ),
       );
       await callTool(upstream, 'chatty', { who: 'nobody listens' });
-      expect(Object.fromEntries(heard)).toEqual({ a: ['a'], b: ['b'] });
+      expect(Object.fromEntries(receivedNotifications)).toEqual({ a: ['a'], b: ['b'] });
       if (era === 'modern') {
         const levels = server
           .received('tools/call')
-          .map(({ message }) => (message!.params!['_meta'] as Json)['io.modelcontextprotocol/logLevel']);
+          .map(
+            ({ message }) => (message!.params!['_meta'] as JsonObject)['io.modelcontextprotocol/logLevel'],
+          );
         expect(levels).toEqual(['info', 'info', undefined]);
       }
     });
@@ -264,15 +270,15 @@ describe('a request', () => {
     };
     const { open } = await createHttpRig({ era: 'legacy', tools: [changing] });
     const upstream = await open();
-    const heard: string[] = [];
+    const receivedNotifications: string[] = [];
     upstream.listen(() => {
       throw new Error('a listener at fault');
     }, {});
-    const stop = upstream.listen(({ method }) => void heard.push(method), {});
+    const stop = upstream.listen(({ method }) => void receivedNotifications.push(method), {});
     expect((await callTool(upstream, 'changing')).result).toEqual(text('done'));
-    expect(heard).toEqual(['notifications/tools/list_changed']);
+    expect(receivedNotifications).toEqual(['notifications/tools/list_changed']);
     stop();
     await callTool(upstream, 'changing');
-    expect(heard).toHaveLength(1);
+    expect(receivedNotifications).toHaveLength(1);
   });
 });

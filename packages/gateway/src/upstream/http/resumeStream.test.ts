@@ -76,18 +76,21 @@ describe('the stream of a call that is closed before the answer', () => {
       },
     });
     const upstream = await open({}, { headers: { 'x-team': 'blue' } });
-    const heard: unknown[] = [];
+    const receivedNotifications: unknown[] = [];
     const answer = callTool(
       upstream,
       'slow',
       {},
-      { headers: { authorization: 'Bearer a' }, onProgress: ({ progress }) => void heard.push(progress) },
+      {
+        headers: { authorization: 'Bearer a' },
+        onProgress: ({ progress }) => void receivedNotifications.push(progress),
+      },
     );
     const sentAt = clock.now();
     while (resumes(server) === 0) await clock.advance(100);
     expect(clock.now() - sentAt).toBeGreaterThanOrEqual(500);
     expect((await passing(clock, answer, 100)).result).toMatchObject(done);
-    expect(heard).toEqual([1, 2]);
+    expect(receivedNotifications).toEqual([1, 2]);
     const gets = server.requests.filter(({ verb }) => verb === 'GET');
     expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual(['e1', 'e2']);
     for (const { headers } of gets) {
@@ -134,7 +137,7 @@ describe('the stream of a call that is closed before the answer', () => {
     expect(server.received('tools/call')).toHaveLength(1);
   });
 
-  for (const [what, status, asked] of [
+  for (const [what, status, expectedResumes] of [
     ['a session that is not known', 404, 1],
     ['a token that does not count any more', 401, 1],
     ['no such stream', 405, 1],
@@ -149,7 +152,7 @@ describe('the stream of a call that is closed before the answer', () => {
       expect(await passing(clock, failure)).toMatchObject({ reason: 'stream_broken', outcome: 'unknown' });
       expect(server.received('tools/call')).toHaveLength(1);
       expect(server.received('initialize')).toHaveLength(1);
-      expect(resumes(server)).toBe(asked);
+      expect(resumes(server)).toBe(expectedResumes);
     });
   }
 
@@ -165,8 +168,8 @@ describe('the stream of a call that is closed before the answer', () => {
         return token === undefined ? Promise.reject(new Error('Sign in again')) : token;
       },
       renew: () => Promise.resolve(false),
-      isRenewed: () => false,
-      shown: () => [],
+      hasRenewed: () => false,
+      presentedTokens: () => [],
     };
     const upstream = await open();
     const failure = failureOf(callTool(upstream, 'slow', {}, { ...FOR_EVER, bearer }));

@@ -1,40 +1,40 @@
 import { sleep, type SendReply } from '@behalf/kernel';
-import { sendPresenting } from '../bearerHeaders.ts';
-import type { ConverseParts, Outgoing } from './converse.ts';
-import type { Waiting } from './patience.ts';
+import { sendWithCredential } from '../bearerHeaders.ts';
+import type { RpcParts, UpstreamRpc } from './sendRpc.ts';
+import type { DeadlineControl } from './withDeadline.ts';
 import type { SseParser } from './sseParser.ts';
 
 /** A server that closes every two seconds is followed for as long as a call with people in it may last. */
-const MOST_RESUMES = 300;
+const MAX_RESUMES = 300;
 /** In a row. */
-const MOST_FAILED = 3;
-const WAIT_MS = 1_000;
-const SHORTEST_WAIT_MS = 100;
+const MAX_CONSECUTIVE_FAILURES = 3;
+const DEFAULT_RETRY_MS = 1_000;
+const MIN_RETRY_MS = 100;
 /** It is sent back in a header. */
-const LONGEST_ID = 1_024;
+const MAX_EVENT_ID_LENGTH = 1_024;
 
 /** Where the stream of one request stands. */
-export interface Place {
+export interface StreamPosition {
   readonly lastEventId: string;
-  readonly waitMs: number;
+  readonly retryDelayMs: number;
   /** Once more; false when it has been often enough. */
-  count(): boolean;
-  at(parser: SseParser): void;
+  countResume(): boolean;
+  update(parser: SseParser): void;
 }
 
-export function createPlace(): Place {
+export function createStreamPosition(): StreamPosition {
   let lastEventId = '';
-  let retryMs = WAIT_MS;
+  let retryMs = DEFAULT_RETRY_MS;
   let resumes = 0;
   return {
     get lastEventId() {
       return lastEventId;
     },
-    get waitMs() {
-      return Math.max(retryMs, SHORTEST_WAIT_MS);
+    get retryDelayMs() {
+      return Math.max(retryMs, MIN_RETRY_MS);
     },
-    count: () => (resumes += 1) <= MOST_RESUMES,
-    at(parser) {
+    countResume: () => (resumes += 1) <= MAX_RESUMES,
+    update(parser) {
       if (parser.lastEventId !== '') lastEventId = parser.lastEventId;
       retryMs = parser.retryMs ?? retryMs;
     },
@@ -48,22 +48,22 @@ export function createPlace(): Place {
  * token that is not to be had: the stream is broken, and no more is known.
  */
 export async function resumeStream(
-  { send, clock }: Pick<ConverseParts, 'send' | 'clock'>,
-  { era, url, headers: posted, bearer }: Pick<Outgoing, 'era' | 'url' | 'headers' | 'bearer'>,
-  { signal }: Pick<Waiting, 'signal'>,
-  place: Place,
+  { send, clock }: Pick<RpcParts, 'send' | 'clock'>,
+  { era, url, headers: postHeaders, bearer }: Pick<UpstreamRpc, 'era' | 'url' | 'headers' | 'bearer'>,
+  { signal }: Pick<DeadlineControl, 'signal'>,
+  position: StreamPosition,
 ): Promise<SendReply | undefined> {
-  const { lastEventId, waitMs } = place;
-  if (era !== 'legacy' || lastEventId === '' || lastEventId.length > LONGEST_ID) return undefined;
-  const { 'content-type': _type, ...same } = posted;
-  const headers = { ...same, accept: 'text/event-stream', 'last-event-id': lastEventId };
-  for (let failed = 0; failed < MOST_FAILED && place.count(); failed += 1) {
+  const { lastEventId, retryDelayMs } = position;
+  if (era !== 'legacy' || lastEventId === '' || lastEventId.length > MAX_EVENT_ID_LENGTH) return undefined;
+  const { 'content-type': _type, ...baseHeaders } = postHeaders;
+  const headers = { ...baseHeaders, accept: 'text/event-stream', 'last-event-id': lastEventId };
+  for (let failures = 0; failures < MAX_CONSECUTIVE_FAILURES && position.countResume(); failures += 1) {
     try {
-      await sleep(clock, waitMs, signal);
-      const reply = await sendPresenting(send, { method: 'GET', url, headers, signal }, bearer);
+      await sleep(clock, retryDelayMs, signal);
+      const reply = await sendWithCredential(send, { method: 'GET', url, headers, signal }, bearer);
       if (reply.status === 200 && reply.isEventStream) return reply;
       void reply.discard();
-      if (!isPassing(reply.status)) return undefined;
+      if (!isTransientStatus(reply.status)) return undefined;
     } catch {
       if (signal.aborted) return undefined;
     }
@@ -72,6 +72,6 @@ export async function resumeStream(
 }
 
 /** A server may not have noticed yet that the stream before ended. */
-function isPassing(status: number): boolean {
+function isTransientStatus(status: number): boolean {
   return status === 409 || status === 429 || status >= 500;
 }

@@ -1,75 +1,85 @@
-import type { Presented } from '../bearerHeaders.ts';
-import type { HeaderValues, RequestOptions, ServerClaims } from '../upstream.ts';
-import type { Handshake } from './handshake.ts';
-import { createHeaderMemo } from './requestHeaders.ts';
+import type { PresentedCredential } from '../bearerHeaders.ts';
+import type { HeaderValues, UpstreamRequestOptions, ServerClaims } from '../upstream.ts';
+import type { LegacyHandshake } from './handshake.ts';
+import { createHeaderCache } from './requestHeaders.ts';
 
 /** A legacy session, as small as it can be: thousands of them lie idle. */
-export interface Session {
+export interface LegacySession {
   readonly id: string | undefined;
   readonly claims: ServerClaims;
   /** The headers of a POST on this session, without the token of a bearer. */
-  readonly headersFor: (given: Pick<RequestOptions, 'headers' | 'extraHeaders'>) => HeaderValues;
+  readonly headersFor: (caller: Pick<UpstreamRequestOptions, 'headers' | 'extraHeaders'>) => HeaderValues;
   /** What only this session's own requests carry. */
-  readonly own: HeaderValues;
+  readonly sessionHeaders: HeaderValues;
   /** Turned off for good when the server offers no stream. */
   offersStream: boolean;
 }
 
-export function toSession({ sessionId, claims }: Handshake, configured: HeaderValues): Session {
-  const own = {
+export function createLegacySession(
+  { sessionId, claims }: LegacyHandshake,
+  configured: HeaderValues,
+): LegacySession {
+  const sessionHeaders = {
     'mcp-protocol-version': claims.protocolVersion,
     ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
   };
   const protocol = {
-    ...own,
+    ...sessionHeaders,
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
   };
   return {
     id: sessionId,
     claims,
-    headersFor: createHeaderMemo(configured, protocol),
-    own,
+    headersFor: createHeaderCache(configured, protocol),
+    sessionHeaders,
     offersStream: true,
   };
 }
 
-export interface Sessions {
-  readonly current: Session;
+export interface LegacySessions {
+  readonly current: LegacySession;
   /**
    * A session in the place of `lost`. Whoever finds the same one lost shares one hand-shake. `retire`: the server may
    * know it still, and is told that it is not needed any more.
    */
-  renew(lost: Session, credential: Presented, options: { readonly retire: boolean }): Promise<Session>;
+  renew(
+    lostSession: LegacySession,
+    credential: PresentedCredential,
+    options: { readonly retire: boolean },
+  ): Promise<LegacySession>;
 }
 
-export interface SessionParts {
-  readonly open: (credential: Presented) => Promise<Session>;
+export interface LegacySessionsParts {
+  readonly open: (credential: PresentedCredential) => Promise<LegacySession>;
   /** Ends a session at the server. */
-  readonly retire: (session: Session) => void;
+  readonly retire: (session: LegacySession) => void;
   /** Another one is in its place from now on. */
   readonly onRenewed: () => void;
 }
 
-export function createSessions(first: Session, { open, retire, onRenewed }: SessionParts): Sessions {
+export function createLegacySessions(
+  first: LegacySession,
+  { open, retire, onRenewed }: LegacySessionsParts,
+): LegacySessions {
   let current = first;
-  let renewing: Promise<Session> | undefined;
+  let renewal: Promise<LegacySession> | undefined;
   return {
     get current() {
       return current;
     },
-    renew(lost, credential, options) {
+    renew(lostSession, credential, options) {
       // Somebody was faster.
-      if (lost !== current) return Promise.resolve(current);
-      renewing ??= open(credential)
+      if (lostSession !== current) return Promise.resolve(current);
+      renewal ??= open(credential)
         .then((session) => {
           current = session;
-          if (options.retire) retire(lost);
+          if (options.retire) retire(lostSession);
           onRenewed();
           return session;
         })
-        .finally(() => (renewing = undefined));
-      return renewing;
+        .finally(() => (renewal = undefined));
+      return renewal;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createFakeClock } from '@behalf/testkit';
-import { toSession } from './session.ts';
-import { createSessionStream } from './sessionStream.ts';
+import { createLegacySession } from './session.ts';
+import { createSessionGetStream } from './sessionStream.ts';
 
 function rig() {
   const clock = createFakeClock();
@@ -10,10 +10,10 @@ function rig() {
     ...{ protocolVersion: '2025-11-25', name: 's', version: '1' },
     ...{ instructions: undefined, capabilities: {} },
   };
-  const session = toSession({ sessionId: 's1', claims }, {});
+  const session = createLegacySession({ sessionId: 's1', claims }, {});
   const tried: (() => void)[] = [];
   const log: string[] = [];
-  const stream = createSessionStream({
+  const stream = createSessionGetStream({
     clock,
     current: () => session,
     open({ id }, onTried) {
@@ -22,7 +22,7 @@ function rig() {
       return () => void log.push(`stop ${String(id)}`);
     },
   });
-  const call = () => stream.during(() => Promise.resolve(log.push('call')));
+  const call = () => stream.withStream(() => Promise.resolve(log.push('call')));
   return { clock, session, stream, tried, log, call };
 }
 
@@ -60,18 +60,18 @@ describe('the stream of a session that a call needs', () => {
     await call();
     expect(log).toEqual(['call']);
     session.offersStream = true;
-    stream.end();
+    stream.close();
     await call();
-    stream.need()();
+    stream.acquire()();
     expect(log).toEqual(['call', 'call']);
   });
 
   test('it stays for who listens, and follows the session', async () => {
     const { clock, session, stream, tried, log, call } = rig();
-    const release = stream.need();
+    const release = stream.acquire();
     tried[0]!();
     await call();
-    stream.follow({ ...session, id: 's2' });
+    stream.switchTo({ ...session, id: 's2' });
     await clock.advance(60_000);
     expect(log).toEqual(['open s1', 'call', 'stop s1', 'open s2']);
     release();

@@ -1,43 +1,43 @@
 import { within, type Clock } from '@behalf/kernel';
-import type { Session } from './session.ts';
+import type { LegacySession } from './session.ts';
 
 /** A server that has not begun to answer by then is not waited for. */
-const OPENING_MS = 1_000;
+const MAX_OPEN_WAIT_MS = 1_000;
 /** Another call may follow soon. */
 const LINGER_MS = 30_000;
 
-export interface SessionStream {
+export interface SessionGetStream {
   /** Keeps it open until the release, which is idempotent. */
-  need(): () => void;
+  acquire(): () => void;
   /** The same for a call on whose account a server may ask something there: open before the call is sent. */
-  during<T>(work: () => Promise<T>): Promise<T>;
+  withStream<T>(work: () => Promise<T>): Promise<T>;
   /** Another session is in the place of the one before. */
-  follow(session: Session): void;
+  switchTo(session: LegacySession): void;
   /** For good. */
-  end(): void;
+  close(): void;
 }
 
-export interface SessionStreamParts {
+export interface SessionGetStreamParts {
   readonly clock: Clock;
-  readonly current: () => Session;
+  readonly current: () => LegacySession;
   /** Opens it until it is stopped; `onTried` once the server has answered, whatever it answered. */
-  readonly open: (session: Session, onTried: () => void) => () => void;
+  readonly open: (session: LegacySession, onAttempted: () => void) => () => void;
 }
 
 /** The GET stream of a session, which is open only while somebody needs it. */
-export function createSessionStream({ clock, current, open }: SessionStreamParts): SessionStream {
-  let needs = 0;
-  let over = false;
-  let stream: { readonly tried: Promise<void>; readonly stop: () => void } | undefined;
+export function createSessionGetStream({ clock, current, open }: SessionGetStreamParts): SessionGetStream {
+  let useCount = 0;
+  let isClosed = false;
+  let stream: { readonly attempted: Promise<void>; readonly stop: () => void } | undefined;
 
-  function start(session: Session): void {
+  function start(session: LegacySession): void {
     stream?.stop();
     let stop: () => void = () => undefined;
-    const answered = new Promise<void>((resolve) => {
+    const responded = new Promise<void>((resolve) => {
       stop = open(session, resolve);
     });
     // Counted from here: a server that does not begin to answer holds up who came first, and not each call after.
-    stream = { tried: within(clock, OPENING_MS, answered, () => undefined), stop };
+    stream = { attempted: within(clock, MAX_OPEN_WAIT_MS, responded, () => undefined), stop };
   }
 
   function stop(): void {
@@ -45,36 +45,36 @@ export function createSessionStream({ clock, current, open }: SessionStreamParts
     stream = undefined;
   }
 
-  function need(): () => void {
-    if (over) return () => undefined;
-    needs += 1;
+  function acquire(): () => void {
+    if (isClosed) return () => undefined;
+    useCount += 1;
     if (!stream) start(current());
-    let released = false;
+    let isReleased = false;
     return () => {
-      if (released) return;
-      released = true;
-      needs -= 1;
-      if (needs === 0) stop();
+      if (isReleased) return;
+      isReleased = true;
+      useCount -= 1;
+      if (useCount === 0) stop();
     };
   }
 
   return {
-    need,
-    async during(work) {
+    acquire,
+    async withStream(work) {
       if (!current().offersStream) return work();
-      const release = need();
+      const release = acquire();
       try {
-        if (stream) await stream.tried;
+        if (stream) await stream.attempted;
         return await work();
       } finally {
         clock.timer(LINGER_MS, release);
       }
     },
-    follow(session) {
+    switchTo(session) {
       if (stream) start(session);
     },
-    end() {
-      over = true;
+    close() {
+      isClosed = true;
       stop();
     },
   };

@@ -1,4 +1,4 @@
-import { TextGatherer } from './textGatherer.ts';
+import { TextBuffer } from './textBuffer.ts';
 
 export interface SseEvent {
   /** `message` unless the stream names another. */
@@ -22,10 +22,10 @@ export interface SseParser {
 export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
   // Drops a byte order mark, and keeps a character that two chunks share.
   const decoder = new TextDecoder();
-  const tail = new TextGatherer();
+  const tail = new TextBuffer();
   /** A CR ended the last chunk: an LF that begins the next one belongs to it. */
-  let afterReturn = false;
-  const data = new TextGatherer();
+  let isAfterReturn = false;
+  const data = new TextBuffer();
   let type = '';
   let pendingId: string | undefined;
   let lastEventId = '';
@@ -33,12 +33,12 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
 
   function dispatch(): void {
     if (pendingId !== undefined) lastEventId = pendingId;
-    const event = data.empty ? undefined : { type: type || 'message', data: data.take() };
+    const event = data.isEmpty ? undefined : { type: type || 'message', data: data.drain() };
     type = '';
     if (event) onEvent(event);
   }
 
-  function take(line: string): void {
+  function readLine(line: string): void {
     if (line === '') {
       dispatch();
       return;
@@ -49,8 +49,8 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
     const from = line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1;
     const value = colon < 0 ? '' : line.slice(from);
     if (name === 'data') {
-      if (!data.empty) data.add('\n');
-      data.add(value);
+      if (!data.isEmpty) data.append('\n');
+      data.append(value);
     } else if (name === 'event') type = value;
     else if (name === 'id' && !value.includes('\0')) pendingId = value;
     else if (name === 'retry' && /^\d{1,9}$/.test(value)) retryMs = Number(value);
@@ -60,20 +60,20 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
     push(chunk) {
       const text = decoder.decode(chunk, { stream: true });
       if (text === '') return;
-      let start = afterReturn && text.charCodeAt(0) === 10 ? 1 : 0;
-      afterReturn = text.endsWith('\r');
+      let start = isAfterReturn && text.charCodeAt(0) === 10 ? 1 : 0;
+      isAfterReturn = text.endsWith('\r');
       let lf = text.indexOf('\n', start);
       let cr = text.indexOf('\r', start);
       while (lf >= 0 || cr >= 0) {
         const end = cr >= 0 && (lf < 0 || cr < lf) ? cr : lf;
         const rest = text.slice(start, end);
-        const line = tail.empty ? rest : tail.take() + rest;
+        const line = tail.isEmpty ? rest : tail.drain() + rest;
         start = end === cr && lf === cr + 1 ? end + 2 : end + 1;
         if (lf >= 0 && lf < start) lf = text.indexOf('\n', start);
         if (cr >= 0 && cr < start) cr = text.indexOf('\r', start);
-        take(line);
+        readLine(line);
       }
-      if (start < text.length) tail.add(text.slice(start));
+      if (start < text.length) tail.append(text.slice(start));
     },
     get lastEventId() {
       return lastEventId;

@@ -108,9 +108,9 @@ describe('a status', () => {
       const { detail } = toGatewayError(failure, 'mail') as GatewayError;
       return { to: failure.detail.redirectedTo, detail, port: server.port };
     };
-    const elsewhere = await redirected('https://user:pw@Elsewhere.example:8443/login?token=planted#f');
-    expect(elsewhere.to).toBe('elsewhere.example:8443');
-    expect(elsewhere.detail).toBe(
+    const otherServer = await redirected('https://user:pw@Elsewhere.example:8443/login?token=planted#f');
+    expect(otherServer.to).toBe('elsewhere.example:8443');
+    expect(otherServer.detail).toBe(
       'mail answered with a redirect to elsewhere.example:8443 that is not followed (302). Put the final address into url.',
     );
     const { to, port } = await redirected('/login?token=planted');

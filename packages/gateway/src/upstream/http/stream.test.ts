@@ -14,15 +14,15 @@ describe('the stream of a session', () => {
   test('is open only while somebody listens', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open({}, { headers: { 'x-team': 'blue' } });
-    const heard: string[] = [];
-    const hear = ({ method }: { method: string }) => void heard.push(method);
+    const receivedNotifications: string[] = [];
+    const hear = ({ method }: { method: string }) => void receivedNotifications.push(method);
     const stops = [
       upstream.listen(hear, { headers: { authorization: 'Bearer l' } }),
       upstream.listen(hear, {}),
     ];
     await eventually('it opens', () => server.openStreams === 1);
     server.push(CHANGED);
-    await eventually('both hear it', () => heard.length === 2);
+    await eventually('both hear it', () => receivedNotifications.length === 2);
     const [get] = server.requests.filter(({ verb }) => verb === 'GET');
     expect(get!.headers).toMatchObject({
       accept: 'text/event-stream',
@@ -33,7 +33,7 @@ describe('the stream of a session', () => {
     });
     stops[0]!();
     server.push(CHANGED);
-    await eventually('one hears it', () => heard.length === 3);
+    await eventually('one hears it', () => receivedNotifications.length === 3);
     stops[1]!();
     stops[1]!();
     await eventually('it closes', () => server.openStreams === 0);
@@ -50,9 +50,9 @@ describe('the stream of a session', () => {
       tools: [{ name: 'echo' }],
     });
     const upstream = await open();
-    const heard: string[] = [];
+    const receivedNotifications: string[] = [];
     const own: unknown[] = [];
-    upstream.listen(({ method }) => void heard.push(method), {});
+    upstream.listen(({ method }) => void receivedNotifications.push(method), {});
     await eventually('it opens', () => server.openStreams === 1);
     server.push('notifications/message', { level: 'error', data: 'the secret of a user' });
     server.push('notifications/message', { level: 'the secret of a user' });
@@ -66,8 +66,8 @@ describe('the stream of a session', () => {
       {},
       { onLog: (p) => void own.push(p), onProgress: (p) => void own.push(p) },
     );
-    await eventually('the change', () => heard.length > 0);
-    expect(heard).toEqual([CHANGED]);
+    await eventually('the change', () => receivedNotifications.length > 0);
+    expect(receivedNotifications).toEqual([CHANGED]);
     expect(own).toEqual([]);
     expect(logs).toEqual([
       ['upstream.server_log', { server: 'scripted', level: 'error' }],
@@ -79,26 +79,26 @@ describe('the stream of a session', () => {
     const clock = createFakeClock();
     const { server, open, logs } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
     const upstream = await open();
-    let heard = 0;
-    const stop = upstream.listen(() => (heard += 1), {});
+    let receivedCount = 0;
+    const stop = upstream.listen(() => (receivedCount += 1), {});
     await eventually('it opens', () => server.openStreams === 1);
     const flood = async () => {
-      const before = heard;
+      const before = receivedCount;
       for (let i = 0; i < 500; i += 1) server.push('notifications/message', { level: 'info', data: i });
       server.push(CHANGED);
-      await eventually('all of it has come', () => heard > before);
+      await eventually('all of it has come', () => receivedCount > before);
     };
-    const told = () => logs.filter(([event]) => event === 'upstream.server_log').length;
+    const countServerLogs = () => logs.filter(([event]) => event === 'upstream.server_log').length;
     const left = () => logs.flatMap(([event, { count }]) => (event.endsWith('_dropped') ? [count] : []));
     await flood();
-    expect([told(), left()]).toEqual([100, []]);
+    expect([countServerLogs(), left()]).toEqual([100, []]);
     await clock.advance(1_000);
-    expect([told(), left()]).toEqual([100, [400]]);
+    expect([countServerLogs(), left()]).toEqual([100, [400]]);
     await flood();
-    expect([told(), left()]).toEqual([120, [400]]);
+    expect([countServerLogs(), left()]).toEqual([120, [400]]);
     // What is still to be told is told at the end.
     stop();
-    expect([told(), left()]).toEqual([120, [400, 480]]);
+    expect([countServerLogs(), left()]).toEqual([120, [400, 480]]);
   });
 
   test('a ping is answered, a form dismissed, a model refused', async () => {
@@ -134,11 +134,11 @@ describe('the stream of a session', () => {
     const clock = createFakeClock();
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
     const upstream = await open();
-    const heard: string[] = [];
-    upstream.listen(({ method }) => void heard.push(method), {});
+    const receivedNotifications: string[] = [];
+    upstream.listen(({ method }) => void receivedNotifications.push(method), {});
     await eventually('it opens', () => server.openStreams === 1);
     server.writeOnStreams(`retry: 5000\nid: e-7\ndata: {"jsonrpc":"2.0","method":"${CHANGED}"}\n\n`);
-    await eventually('it is heard', () => heard.length === 1);
+    await eventually('it is heard', () => receivedNotifications.length === 1);
     server.endStreams();
     await eventually('it is closed', () => server.openStreams === 0);
     await clock.advance(4_900);
@@ -185,12 +185,12 @@ describe('the stream of a session', () => {
     const clock = createFakeClock();
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
     const upstream = await open({}, { sseReadTimeoutMs: 60_000 });
-    let heard = 0;
-    upstream.listen(() => (heard += 1), {});
+    let receivedCount = 0;
+    upstream.listen(() => (receivedCount += 1), {});
     await eventually('it opens', () => server.openStreams === 1);
     await clock.advance(50_000);
     server.push(CHANGED);
-    await eventually('it is heard', () => heard === 1);
+    await eventually('it is heard', () => receivedCount === 1);
     await clock.advance(50_000);
     expect(server.openStreams).toBe(1);
     expect(gets(server)).toBe(1);
@@ -228,7 +228,7 @@ describe('the stream of a session', () => {
     const upstream = await open({ owner: 'ann' });
     const dialogue = {
       ...{ era: 'legacy' as const, capabilities: { elicitation: { form: {} } } },
-      ask: () => Promise.resolve({ action: 'cancel' }),
+      sendRequest: () => Promise.resolve({ action: 'cancel' }),
     };
     await upstream.request('tools/call', { name: 'echo', arguments: {} }, { ...patiently(), dialogue });
     expect(gets(server)).toBe(1);
@@ -240,8 +240,8 @@ describe('the stream of a session', () => {
   test('follows the session when a call makes a new one', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open();
-    const heard: string[] = [];
-    upstream.listen(({ method }) => void heard.push(method), {});
+    const receivedNotifications: string[] = [];
+    upstream.listen(({ method }) => void receivedNotifications.push(method), {});
     await eventually('it opens', () => server.openStreams === 1);
     server.forgetSessions();
     server.endStreams();
@@ -250,7 +250,7 @@ describe('the stream of a session', () => {
     const last = server.requests.filter(({ verb }) => verb === 'GET').at(-1)!;
     expect(last.headers['mcp-session-id']).toBe([...server.sessions][0]);
     server.push(CHANGED);
-    await eventually('it is heard', () => heard.length === 1);
+    await eventually('it is heard', () => receivedNotifications.length === 1);
   });
 });
 
@@ -258,9 +258,9 @@ describe('a modern subscription', () => {
   test('each listener has a stream with its own credential', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', capabilities });
     const upstream = await open();
-    const heard: string[] = [];
+    const receivedNotifications: string[] = [];
     const stops = ['a', 'b'].map((who) =>
-      upstream.listen(({ method }) => void heard.push(`${who} ${method}`), {
+      upstream.listen(({ method }) => void receivedNotifications.push(`${who} ${method}`), {
         headers: { authorization: who },
       }),
     );
@@ -274,8 +274,8 @@ describe('a modern subscription', () => {
       _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' },
     });
     server.push(CHANGED);
-    await eventually('both hear it', () => heard.length === 2);
-    expect(heard.sort()).toEqual([`a ${CHANGED}`, `b ${CHANGED}`]);
+    await eventually('both hear it', () => receivedNotifications.length === 2);
+    expect(receivedNotifications.sort()).toEqual([`a ${CHANGED}`, `b ${CHANGED}`]);
     stops[0]!();
     await eventually('one closes', () => server.openStreams === 1);
     await upstream.close();

@@ -1,105 +1,105 @@
 import type { Clock, Random, SendReply } from '@behalf/kernel';
-import { readMessages, type Message } from './readAnswer.ts';
+import { parseRpcMessages, type JsonRpcMessage } from './readResponse.ts';
 import { createSseParser } from './sseParser.ts';
 
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
-const SHORTEST_WAIT_MS = 100;
+const BASE_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
+const MIN_RETRY_MS = 100;
 
 export interface StreamSource {
   /** Opens the stream. Null: the server offers none. Throws when it may be tried again. */
   open(signal: AbortSignal, lastEventId: string): Promise<SendReply | null>;
   /** Every message that comes in; false ends the stream for good. */
-  onMessage(message: Message): boolean;
+  onMessage(message: JsonRpcMessage): boolean;
   /** It is open, or not any more. */
-  onOpen?(isOpen: boolean): void;
+  onOpenChange?(isOpen: boolean): void;
   /** The longest silence. */
-  readonly idleMs: number;
+  readonly idleTimeoutMs: number;
 }
 
 /**
  * Keeps a stream of notifications open until it is stopped or the server offers none. It comes back after the time the
  * server asks for, or with full jitter, so that many of ours do not return at once when a server restarts.
  */
-export function keepStream(parts: { clock: Clock; random: Random }, source: StreamSource): () => void {
+export function maintainStream(parts: { clock: Clock; random: Random }, source: StreamSource): () => void {
   const { clock, random } = parts;
-  const stopped = new AbortController();
+  const stopController = new AbortController();
   let lastEventId = '';
   let retryMs: number | undefined;
 
   /** True when something came in. */
-  async function once(): Promise<boolean | null> {
-    const over = new AbortController();
-    const end = () => over.abort();
-    stopped.signal.addEventListener('abort', end);
-    let cancelIdle = clock.timer(source.idleMs, end);
-    let heard = false;
+  async function runOnce(): Promise<boolean | null> {
+    const attemptController = new AbortController();
+    const abortAttempt = () => attemptController.abort();
+    stopController.signal.addEventListener('abort', abortAttempt);
+    let cancelIdle = clock.timer(source.idleTimeoutMs, abortAttempt);
+    let hasReceived = false;
     let isOpen = false;
     try {
-      const reply = await source.open(over.signal, lastEventId);
+      const reply = await source.open(attemptController.signal, lastEventId);
       if (!reply) return null;
       isOpen = true;
-      source.onOpen?.(true);
-      let finished = false;
+      source.onOpenChange?.(true);
+      let isFinished = false;
       const parser = createSseParser(({ type, data }) => {
-        if (type !== 'message' || data === '' || finished || stopped.signal.aborted) return;
-        for (const message of messagesOf(data)) if (!source.onMessage(message)) finished = true;
+        if (type !== 'message' || data === '' || isFinished || stopController.signal.aborted) return;
+        for (const message of parseMessagesOrEmpty(data)) if (!source.onMessage(message)) isFinished = true;
       });
       for await (const chunk of reply.chunks()) {
         cancelIdle();
-        cancelIdle = clock.timer(source.idleMs, end);
-        heard = true;
+        cancelIdle = clock.timer(source.idleTimeoutMs, abortAttempt);
+        hasReceived = true;
         parser.push(chunk);
         lastEventId = parser.lastEventId;
         retryMs = parser.retryMs ?? retryMs;
         // Set by the parser's callback.
         // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
-        if (finished) return null;
+        if (isFinished) return null;
       }
     } catch {
       // Whatever it was, the answer is to try again later.
     } finally {
       cancelIdle();
-      stopped.signal.removeEventListener('abort', end);
-      over.abort();
-      if (isOpen) source.onOpen?.(false);
+      stopController.signal.removeEventListener('abort', abortAttempt);
+      attemptController.abort();
+      if (isOpen) source.onOpenChange?.(false);
     }
-    return heard;
+    return hasReceived;
   }
 
   async function run(): Promise<void> {
-    for (let failures = 0; !stopped.signal.aborted;) {
-      const heard = await once();
-      if (heard === null) return;
-      failures = heard ? 0 : Math.min(failures + 1, 10);
-      const jitter = random.uniform() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
-      const asked = Math.min(retryMs ?? 0, LONGEST_WAIT_MS);
-      await pause(Math.max(jitter, asked, SHORTEST_WAIT_MS));
+    for (let failures = 0; !stopController.signal.aborted;) {
+      const hasReceived = await runOnce();
+      if (hasReceived === null) return;
+      failures = hasReceived ? 0 : Math.min(failures + 1, 10);
+      const jitter = random.uniform() * Math.min(MAX_RETRY_MS, BASE_RETRY_MS * 2 ** failures);
+      const requestedMs = Math.min(retryMs ?? 0, MAX_RETRY_MS);
+      await pause(Math.max(jitter, requestedMs, MIN_RETRY_MS));
     }
   }
 
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      if (stopped.signal.aborted) return resolve();
-      const leave = () => {
+      if (stopController.signal.aborted) return resolve();
+      const finishPause = () => {
         cancel();
         // The signal lives as long as the stream is wanted, over any number of pauses.
-        stopped.signal.removeEventListener('abort', leave);
+        stopController.signal.removeEventListener('abort', finishPause);
         resolve();
       };
-      const cancel = clock.timer(ms, leave);
-      stopped.signal.addEventListener('abort', leave);
+      const cancel = clock.timer(ms, finishPause);
+      stopController.signal.addEventListener('abort', finishPause);
     });
   }
 
   void run();
-  return () => stopped.abort();
+  return () => stopController.abort();
 }
 
 /** What cannot be read on a stream of notifications is stepped over: it answers nobody. */
-function messagesOf(data: string): readonly Message[] {
+function parseMessagesOrEmpty(data: string): readonly JsonRpcMessage[] {
   try {
-    return readMessages(data);
+    return parseRpcMessages(data);
   } catch {
     return [];
   }

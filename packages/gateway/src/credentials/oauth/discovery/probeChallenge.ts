@@ -1,7 +1,7 @@
 import type { Fetch } from '@behalf/kernel';
 import { readChallenge } from '../../../upstream/http/challenge.ts';
 import { modernHeaders } from '../../../upstream/http/modernHeaders.ts';
-import { modernEnvelope } from '../../../upstream/http/writeRequest.ts';
+import { createModernEnvelope } from '../../../upstream/http/writeRequest.ts';
 import type { HeaderValues } from '../../../upstream/upstream.ts';
 import type { Challenge } from '../../../upstream/upstreamError.ts';
 import type { SignInTarget } from '../signInTarget.ts';
@@ -63,7 +63,7 @@ async function probeRequests(fetch: Fetch, url: string): Promise<Challenge | und
     : await post(
         fetch,
         url,
-        { method: LIST_METHOD, params: { _meta: modernEnvelope(CLIENT_VERSION) } },
+        { method: LIST_METHOD, params: { _meta: createModernEnvelope(CLIENT_VERSION) } },
         modernHeaders(LIST_METHOD, {}),
       );
   if (sessionHeaders) await endSession(fetch, url, sessionHeaders);

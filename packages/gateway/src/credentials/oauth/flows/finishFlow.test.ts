@@ -4,7 +4,7 @@ import { closeSignInRigs, signInScene, type SceneOptions, visit } from '../../..
 
 afterEach(closeSignInRigs);
 
-const bob = aPrincipal({ userId: 'u-bob', by: { via: 'session', session: 'session-of-bob' } });
+const bob = aPrincipal({ userId: 'u-bob', authentication: { via: 'session', session: 'session-of-bob' } });
 
 /** To the authorization server and back. */
 async function returned(options: SceneOptions = {}) {

@@ -10,7 +10,7 @@ import type {
 import type { UserPrincipal } from '../../../principal/principal.ts';
 import type { ServerSnapshot } from '../../../registry/server.ts';
 import type { Log } from '../../../upstream/parts.ts';
-import type { Token } from '../../../upstream/target.ts';
+import type { WireToken } from '../../../upstream/target.ts';
 import type { Dpop } from '../../dpop/dpop.ts';
 import type { CredentialVault } from '../../vault/vault.ts';
 import type { OAuthDiscovery } from '../discovery/discovery.ts';
@@ -55,7 +55,7 @@ export interface OAuthFlowParts {
 /** A token that a user was just given, or brings. */
 export interface NewToken {
   readonly key: CredentialKey;
-  readonly token: Token;
+  readonly token: WireToken;
   /** The only address that it may be presented to. */
   readonly canonicalUrl: string;
 }

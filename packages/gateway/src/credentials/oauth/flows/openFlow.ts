@@ -170,7 +170,7 @@ async function startRedirect(
   };
 }
 
-function confirmationInput({ flowId, principal: { by } }: OpenRequest): string {
+function confirmationInput({ flowId, principal: { authentication: by } }: OpenRequest): string {
   return JSON.stringify([flowId, by.via === 'session' ? by.session : null]);
 }
 

@@ -4,7 +4,7 @@ import { closeSignInRigs, signInRig, signInScene, visit } from '../../../../test
 
 afterEach(closeSignInRigs);
 
-const bob = aPrincipal({ userId: 'u-bob', by: { via: 'session', session: 'session-of-bob' } });
+const bob = aPrincipal({ userId: 'u-bob', authentication: { via: 'session', session: 'session-of-bob' } });
 
 describe('beginning a sign-in at a server', () => {
   test('somebody else’s link is refused before the authorization server is reached', async () => {
@@ -48,7 +48,7 @@ describe('beginning a sign-in at a server', () => {
         code: 'CSRF_REFUSED',
       });
     }
-    const otherSession = aPrincipal({ by: { via: 'session', session: 'another session' } });
+    const otherSession = aPrincipal({ authentication: { via: 'session', session: 'another session' } });
     await expect(flows.confirm({ ...link, principal: otherSession, token })).rejects.toMatchObject({
       code: 'CSRF_REFUSED',
     });

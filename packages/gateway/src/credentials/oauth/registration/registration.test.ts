@@ -6,7 +6,8 @@ import { buildClientDocument } from './clientDocument.ts';
 
 afterEach(closeSignInRigs);
 
-const user = (n: number) => aPrincipal({ userId: `u-${n}`, by: { via: 'session', session: `s-${n}` } });
+const user = (n: number) =>
+  aPrincipal({ userId: `u-${n}`, authentication: { via: 'session', session: `s-${n}` } });
 const BASE = 'https://behalf.example';
 
 /** Published under a public name: what the authorization server fetches is what we serve there. */
