@@ -1,16 +1,16 @@
 import {
   createCatalog,
-  createListFeeds,
-  createListings,
-  createListNews,
+  createListSubscriptions,
+  createItemListCache,
+  createListChanges,
   createServerKeys,
   listKinds,
   principalKey,
   parseVariablesKey,
   type Catalog,
-  type ListFeeds,
-  type Listings,
-  type ListNews,
+  type ListSubscriptions,
+  type ItemListCache,
+  type ListChanges,
   type Log,
   type Naming,
   type Registry,
@@ -23,10 +23,10 @@ import type { Closers } from './closers.ts';
 /** What is known of what servers offer, and who is told when it changes. */
 export interface Lists {
   readonly catalog: Catalog;
-  readonly listings: Listings;
-  readonly listFeeds: ListFeeds;
+  readonly listings: ItemListCache;
+  readonly listFeeds: ListSubscriptions;
   /** That something may be listed differently. */
-  readonly news: ListNews;
+  readonly news: ListChanges;
   /** What a server says that everybody shares. */
   heard(serverId: string, method: string): void;
   /** What was listed with a user's old values is of no use any more. */
@@ -38,9 +38,9 @@ export interface Lists {
 export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; closers: Closers }): Lists {
   const catalog = createCatalog({ clock, log });
   closers.add(() => catalog.close());
-  const listings = createListings({ clock });
-  const listFeeds = createListFeeds();
-  const news = createListNews();
+  const listings = createItemListCache({ clock });
+  const listFeeds = createListSubscriptions();
+  const news = createListChanges();
 
   function invalidate(serverId: string, holderKey?: string): void {
     catalog.invalidate(serverId, holderKey);
@@ -57,18 +57,18 @@ export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; 
       if (kind === undefined) return;
       if (kind === 'tools') catalog.onListChanged(serverId);
       else listings.expire(serverId);
-      news.tell({ serverId, kinds: [kind] });
+      news.emit({ serverId, kinds: [kind] });
     },
     forget(serverId, principal) {
       invalidate(serverId, principal);
-      news.tell({ serverId, holderKey: principal, kinds: listKinds });
+      news.emit({ serverId, ownerKey: principal, kinds: listKinds });
     },
     follow(registry, changes, naming) {
-      closers.add(registry.onChange(() => news.tell({ kinds: listKinds })));
+      closers.add(registry.onChange(() => news.emit({ kinds: listKinds })));
       closers.add(
         changes.subscribe(({ topic, id }) => {
           // Who may use what: a caller may see more servers now, or fewer.
-          if (topic === 'acl' || topic === 'roles') news.tell({ kinds: listKinds });
+          if (topic === 'acl' || topic === 'roles') news.emit({ kinds: listKinds });
           if (topic !== 'variables') return;
           // Entered at another replica: what was listed with the old values is listed anew.
           const owner = parseVariablesKey(id);

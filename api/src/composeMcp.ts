@@ -1,4 +1,9 @@
-import { createToolSearch, subscribeToSignOuts, type EndpointParts, type WatchParts } from '@behalf/gateway';
+import {
+  createToolSearch,
+  subscribeToSignOuts,
+  type EndpointParts,
+  type SubscribeParts,
+} from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import type { Closers } from './closers.ts';
@@ -77,7 +82,13 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const { changes } = coordination;
   const cache = coordination.cache('mcp');
   const { asking: gateway, listings, listFeeds, news, serverKeys, naming } = parts.servers;
-  const servers: EndpointParts & WatchParts = { ...gateway, listings, listFeeds, serverKeys, naming };
+  const servers: EndpointParts & SubscribeParts = {
+    ...gateway,
+    itemLists: listings,
+    listSubscriptions: listFeeds,
+    serverKeys,
+    naming,
+  };
   const headers = Object.entries(apiHeaders(parts.headers)).flat();
   const info: ServerInfo = { name: 'behalf', title: 'Behalf', version };
   const results = createResultJson(info);

@@ -21,7 +21,7 @@ import {
   draftIdOf,
   createVariableCache,
   createServerSubscriptions,
-  authorizationState,
+  getAuthorizationState,
   subscribeToGrantChanges,
   subscribeToSignOuts,
   readHolderValues,
@@ -39,9 +39,9 @@ import {
   type DiscoverParts,
   type Drafts,
   type ListAllServersParts,
-  type ListFeeds,
-  type Listings,
-  type ListNews,
+  type ListSubscriptions,
+  type ItemListCache,
+  type ListChanges,
   type ListToolsParts,
   type Log,
   type Naming,
@@ -50,12 +50,12 @@ import {
   type Registry,
   type ServerKeys,
   type ReinitParts,
-  type SignIns,
+  type SignInStarter,
   type StatusParts,
   type SubjectSource,
   type UserVariables,
   type ViewParts,
-  type WatchParts,
+  type SubscribeParts,
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
@@ -101,7 +101,9 @@ export interface ComposeServersParts {
 
 /** What the doors need of the servers. */
 export interface Servers {
-  readonly asking: CallParts & ListToolsParts & WatchParts & { approvals: Approvals; vault: CredentialVault };
+  readonly asking: CallParts &
+    ListToolsParts &
+    SubscribeParts & { approvals: Approvals; vault: CredentialVault };
   readonly connections: ConnectionManager;
   readonly reinit: ReinitParts;
   readonly diagnosis: DiagnoseParts;
@@ -110,10 +112,10 @@ export interface Servers {
   readonly discovering: DiscoverParts;
   readonly drafts: Drafts;
   readonly registry: Registry;
-  readonly listings: Listings;
-  readonly listFeeds: ListFeeds;
+  readonly listings: ItemListCache;
+  readonly listFeeds: ListSubscriptions;
   /** That something may be listed differently. */
-  readonly news: ListNews;
+  readonly news: ListChanges;
   readonly serverKeys: ServerKeys;
   readonly naming: () => Naming;
   /** Where the tokens of callers come from that are exchanged. */
@@ -146,14 +148,14 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       const upstream = await open(target, options);
       // What everybody shares is worth a stream of its own; a user's connection is asked again when it is used.
       if (options.owner === undefined) {
-        const feed = lists.listFeeds.begin(options.server);
+        const feed = lists.listFeeds.open(options.server);
         upstream.listen(({ method }) => lists.heard(options.server, method), {
-          onSubscribedLists: (kinds) => feed.hear(kinds),
+          onSubscribedLists: (kinds) => feed.setKinds(kinds),
           ...(target.type !== 'stdio' && { headers: target.headers }),
           // Ours, where there is one: a modern server is presented it with each request, and keeps nothing of the first.
           ...(target.type !== 'stdio' && target.bearer && { bearer: target.bearer }),
         });
-        upstream.onClose(() => feed.end());
+        upstream.onClose(() => feed.close());
       }
       return upstream;
     },
@@ -328,7 +330,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   });
   parts.vault.contexts.servers = oauth.contexts;
   parts.vault.contexts.apps = oauth.appGrants;
-  const signingIn: SignIns = {
+  const signingIn: SignInStarter = {
     async start(server, principal, { reason, detail }) {
       const widenedScopes = reason === 'insufficient_scope' ? detail.scopes : undefined;
       return (await oauth.flows.start(server, principal, { widenedScopes, claims: detail.claims })).flow;
@@ -375,7 +377,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       ...asking,
       ...bare,
       inspection,
-      signIns: signingIn,
+      signInStarter: signingIn,
     },
     diagnosis: {
       ...asking,
@@ -391,7 +393,8 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     status: {
       ...asking,
       ...{ inspection, variables },
-      authorization: (server, principal) => authorizationState({ oauth, vault }, server, principal),
+      readAuthorizationState: (server, principal) =>
+        getAuthorizationState({ oauth, vault }, server, principal),
     },
     forget,
   };

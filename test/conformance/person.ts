@@ -32,7 +32,7 @@ export function createPerson({ asking, oauth, user }: ConformanceGateway) {
     principal: user,
     door: 'mcp',
     signal: new AbortController().signal,
-    peer: { era: 'legacy', capabilities: { elicitation: { form: {} } }, ask: answerForm },
+    peer: { era: 'legacy', capabilities: { elicitation: { form: {} } }, sendRequest: answerForm },
   };
   let signIns = 0;
   let lateLists = 0;

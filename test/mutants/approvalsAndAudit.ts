@@ -5,15 +5,15 @@ export const approvalsAndAudit: readonly Mutant[] = [
   {
     id: 'approval-used-by-two-calls',
     file: 'packages/gateway/src/policy/approvals.ts',
-    find: 'if (!(await cache.delete(granted(call.id)))) continue;',
-    replace: 'await cache.delete(granted(call.id));',
+    find: 'if (!(await cache.delete(grantedKey(call.id)))) continue;',
+    replace: 'await cache.delete(grantedKey(call.id));',
     test: 'packages/gateway/src/policy/approvals.test.ts',
   },
   {
     id: 'approval-decided-twice',
     file: 'packages/gateway/src/policy/approvals.ts',
-    find: "if (!(await cache.delete(waiting(id)))) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');",
-    replace: 'await cache.delete(waiting(id));',
+    find: "if (!(await cache.delete(waitingKey(id)))) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');",
+    replace: 'await cache.delete(waitingKey(id));',
     test: 'packages/gateway/src/policy/approvals.test.ts',
   },
   {
@@ -33,8 +33,9 @@ export const approvalsAndAudit: readonly Mutant[] = [
   {
     id: 'audit-event-confirmed-before-it-is-written',
     file: 'packages/gateway/src/audit/auditLog.ts',
-    find: 'await appendUntilWritten(batch);',
-    replace: 'for (const tell of batch.written) tell();\n      await appendUntilWritten(batch);',
+    find: 'await appendWithRetry(batch);',
+    replace:
+      'for (const notifyWritten of batch.onWritten) notifyWritten();\n      await appendWithRetry(batch);',
     test: 'packages/gateway/src/audit/auditLog.test.ts',
   },
   {
@@ -54,15 +55,15 @@ export const approvalsAndAudit: readonly Mutant[] = [
   {
     id: 'audit-of-a-tenant-with-the-same-prefix',
     file: 'packages/gateway/src/audit/readSegments.ts',
-    find: 'event.tenant === tenant && fits',
-    replace: 'event.tenant.startsWith(tenant) && fits',
+    find: 'event.tenant === tenant && matchesFilters',
+    replace: 'event.tenant.startsWith(tenant) && matchesFilters',
     test: 'packages/gateway/src/audit/readAudit.test.ts',
   },
   {
     id: 'argument-values-in-the-audit-log',
     file: 'packages/gateway/src/toolcall/recordAudit.ts',
-    find: 'asked.args && Object.keys(asked.args)',
-    replace: 'asked.args && Object.entries(asked.args).map(String)',
+    find: 'request.args && Object.keys(request.args)',
+    replace: 'request.args && Object.entries(request.args).map(String)',
     test: 'test/scenarios/secrets.test.ts',
   },
   {

@@ -56,7 +56,7 @@ export const upstream: readonly Mutant[] = [
   },
   {
     id: 'request-does-not-wait-for-its-token',
-    file: 'packages/gateway/src/toolcall/askServer.ts',
+    file: 'packages/gateway/src/toolcall/sendToServer.ts',
     find: '  if (token instanceof Promise) await unlessAborted(token, inbound.signal);\n',
     replace: '  if (token instanceof Promise) token.catch(() => undefined);\n',
     test: 'packages/gateway/src/toolcall/obo.test.ts',
@@ -84,10 +84,10 @@ export const upstream: readonly Mutant[] = [
   },
   {
     id: 'subscription-shared-between-credentials',
-    file: 'packages/gateway/src/toolcall/watchServer.ts',
-    find: 'const key = JSON.stringify([server.tenant, server.id, server.scope, own, credential ?? null]);',
+    file: 'packages/gateway/src/toolcall/subscribeToServer.ts',
+    find: 'const key = JSON.stringify([server.tenant, server.id, server.scope, listOwner, credential ?? null]);',
     replace: 'const key = JSON.stringify([server.tenant, server.id, server.scope]);',
-    test: 'packages/gateway/src/toolcall/watchServer.test.ts',
+    test: 'packages/gateway/src/toolcall/subscribeToServer.test.ts',
   },
   {
     id: 'question-of-one-call-to-the-user-of-another',

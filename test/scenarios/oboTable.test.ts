@@ -2,7 +2,7 @@ import { createDevIdp } from '@behalf/devidp';
 import {
   createOboTokens,
   createOboTrust,
-  type AskParts,
+  type SendParts,
   type OboTokenParts,
   type OboTrustParts,
   type ServerSnapshot,
@@ -49,7 +49,7 @@ describe('what Behalf does where others do not', () => {
       // @ts-expect-error without an end of what a token said
       () => createOboTrust(without(trust, 'authorMaxAgeMs')),
       // @ts-expect-error nor is a call made without it
-      (parts: Omit<AskParts, 'oboTrust'>): AskParts => parts,
+      (parts: Omit<SendParts, 'oboTrust'>): SendParts => parts,
     ];
     expect(builds).toHaveLength(8);
   });

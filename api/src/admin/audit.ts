@@ -7,7 +7,7 @@ import {
   queryAudit,
   verifyAudit,
   type AuditLog,
-  type AuditReading,
+  type AuditReadParts,
   type AuditReport,
 } from '@behalf/gateway';
 import type { AuditStore } from '@behalf/gateway/ports';
@@ -30,7 +30,7 @@ export interface AuditRouteParts {
 export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Route[] {
   const giveWay = () => new Promise<void>((resolve) => setImmediate(resolve));
   /** Ends with the next page when the caller has left: what fits nothing writes nothing, and would read on. */
-  const reading = (res: ServerResponse): AuditReading => {
+  const reading = (res: ServerResponse): AuditReadParts => {
     const left = callerLeaving(res);
     return {
       store,
@@ -80,7 +80,7 @@ export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Rout
         requireOperator(caller);
         const report: AuditVerifyView = await verifying.run(
           [],
-          (signal) => verifyAudit({ store, giveWay, keyring, live: auditLog.stats(), signal }),
+          (signal) => verifyAudit({ store, giveWay, keyring, liveWriter: auditLog.stats(), signal }),
           { signal: whenCallerLeaves(res) },
         );
         res.json(report);

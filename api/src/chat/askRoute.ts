@@ -72,7 +72,7 @@ async function begin(parts: AskRouteParts, given: Asked): Promise<Begun> {
   const { caller, asked } = given;
   const { conversation, history } = await openConversation(parts, given);
   const question: ChatMessage = { id: random.id(), role: 'user', text: asked.text, at: clock.now() };
-  const summary = await conversations.put(caller, conversation.id, question);
+  const summary = await conversations.saveMessage(caller, conversation.id, question);
   return { ...given, conversation: summary, history, id: question.id };
 }
 
@@ -82,7 +82,7 @@ async function openConversation(
 ): Promise<{ conversation: ConversationSummary; history: readonly ChatMessage[] }> {
   const { conversationId, text } = asked;
   if (conversationId === undefined) {
-    const conversation = await conversations.begin(caller, conversationTitle(text));
+    const conversation = await conversations.create(caller, conversationTitle(text));
     await running.take(conversation.id);
     return { conversation, history: [] };
   }
@@ -124,7 +124,7 @@ async function answer(parts: AskRouteParts, begun: Begun, tell: Tell) {
   const save = async () => {
     // What is not kept is not held for the rest of the answer either.
     message.parts = keptMessage(message).parts;
-    conversation = await conversations.put(caller, conversation.id, message);
+    conversation = await conversations.saveMessage(caller, conversation.id, message);
   };
   const question = { ...begun, conversationId: conversation.id };
   await writeAnswer(parts, writingOf(parts, question, { message, tell, save }));

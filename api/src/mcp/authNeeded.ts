@@ -1,4 +1,4 @@
-import { DIALOGUES, type UpstreamResponse, type GatewayError, type JsonObject } from '@behalf/gateway';
+import { DIALOGUE_METHODS, type UpstreamResponse, type GatewayError, type JsonObject } from '@behalf/gateway';
 import { faultOf, RpcFault, rpcCode } from './rpcFault.ts';
 import type { Asked } from './asked.ts';
 import { isObject } from './message.ts';
@@ -45,7 +45,7 @@ export async function authNeeded(
   const data: JsonObject = { ...signIn, code: signIn?.['code'] ?? 'needs_reauth', server, connectUrl: url };
   const opensPages = isObject(capabilities['elicitation']) && isObject(capabilities['elicitation']['url']);
   const times = (state.asked ?? 0) + 1;
-  if (opensPages && era === 'modern' && DIALOGUES.has(method) && times <= MOST_ASKED) {
+  if (opensPages && era === 'modern' && DIALOGUE_METHODS.has(method) && times <= MOST_ASKED) {
     // The modern era has no names for pages.
     const params = { mode: 'url', url, message };
     return results.inputRequired({

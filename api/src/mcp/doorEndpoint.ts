@@ -1,8 +1,8 @@
-import { GatewayError, type Endpoint } from '@behalf/gateway';
+import { GatewayError, type EndpointSelector } from '@behalf/gateway';
 import type { HotExchange } from '../http.ts';
 
 /** An endpoint as its client wants to see it: with all tools, or with those by which the others are found. */
-export type DoorEndpoint = Endpoint & { readonly search: boolean };
+export type DoorEndpoint = EndpointSelector & { readonly search: boolean };
 
 const ALL: DoorEndpoint = Object.freeze({ kind: 'all', search: false });
 

@@ -1,4 +1,10 @@
-import { endpointServers, wordsOf, type Allowed, type EndpointParts, type Principal } from '@behalf/gateway';
+import {
+  endpointServers,
+  getServerInstructions,
+  type Allowed,
+  type EndpointParts,
+  type Principal,
+} from '@behalf/gateway';
 import type { DoorEndpoint } from './doorEndpoint.ts';
 import { CALL_TOOL, SEARCH_TOOL } from './methods/searchingTools.ts';
 
@@ -18,10 +24,10 @@ export function createInstructions(parts: EndpointParts): Instructions {
   return (caller, endpoint) => {
     const servers = endpointServers(parts, caller, endpoint);
     const texts = servers.flatMap((server) => {
-      const said = wordsOf(parts, caller, server);
+      const said = getServerInstructions(parts, caller, server);
       if (!said) return [];
       if (endpoint.kind === 'one') return [said.text];
-      if (said.by === 'operator') return [`## ${server.name}\n${said.text}`];
+      if (said.source === 'operator') return [`## ${server.name}\n${said.text}`];
       return [`## ${server.name} (in the words of that server)\n${quoted(said.text)}`];
     });
     if (endpoint.search) texts.unshift(howToSearch(servers));

@@ -13,7 +13,7 @@ const USUAL_LEVEL = 'info';
 export function mcpInbound(
   asked: Asked,
   id: string,
-  ask?: InboundPeer['ask'],
+  ask?: InboundPeer['sendRequest'],
   retry?: InboundPeer['retry'],
 ): Inbound {
   const { caller, signal, headers, params, reply, logLevel, era, capabilities } = asked;
@@ -40,7 +40,7 @@ export function mcpInbound(
     inbound.peer = {
       capabilities,
       era,
-      ...(ask && { ask }),
+      ...(ask && { sendRequest: ask }),
       ...(retry && { retry }),
       ...(logLevel !== undefined && { logLevel }),
     };

@@ -1,4 +1,4 @@
-import { isConnected } from '@behalf/gateway';
+import { hasUsableCredential } from '@behalf/gateway';
 import type { Asked } from './asked.ts';
 import { mcpInbound } from './mcpInbound.ts';
 import { isObject } from './message.ts';
@@ -19,7 +19,7 @@ export async function noteElicited(
   const id = session && elicitationIn(error);
   if (id === undefined) return;
   try {
-    if (await isConnected(servers, server, mcpInbound(asked, requestIds()))) return;
+    if (await hasUsableCredential(servers, server, mcpInbound(asked, requestIds()))) return;
     await elicitations.add(session as NonNullable<typeof session>, { id, server });
   } catch {
     // The store does not answer: the client has the page all the same, and asks again by itself.

@@ -17,7 +17,7 @@ export function checkParams({ headers }: Pick<Asked, 'headers'>, mirror: Mirror,
     if (given !== value && !sameNumber(given, value)) throw mismatch(`${name} is not what the body says`);
   }
   // Somebody may have acted on it already, and the server would act on something else.
-  for (const name of mirror.absent(args))
+  for (const name of mirror.listAbsent(args))
     if (headers[name] !== undefined) throw mismatch(`${name} repeats an argument that is not there`);
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { EndpointParts, Principal, WatchParts } from '@behalf/gateway';
+import type { EndpointParts, Principal, SubscribeParts } from '@behalf/gateway';
 import { createKeyring, LightCancellation, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
@@ -187,7 +187,7 @@ describe('a stream of a session', () => {
     const clock = createFakeClock();
     let subscribed = 0;
     const news = { subscribe: () => ((subscribed += 1), () => void (subscribed -= 1)) };
-    const servers = { registry: { find: () => undefined } } as unknown as EndpointParts & WatchParts;
+    const servers = { registry: { find: () => undefined } } as unknown as EndpointParts & SubscribeParts;
     const follow = createFollowLists({ servers, news, clock });
     const lists = follow(caller, { kind: 'one', server: 'gone' }, () => undefined, { own: true });
     expect(subscribed).toBe(1);

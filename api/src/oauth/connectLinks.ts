@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import {
-  connectPage,
+  connectPagePath,
   credentialHolder,
-  OWN_SIGN_IN,
+  OPENID_SIGN_IN_PATH,
   principalKey,
   type CredentialVault,
   type Principal,
@@ -46,9 +46,9 @@ export function createConnectLinks({ keyring, clock, vault, registry }: ConnectL
     pathOf(caller, server, place) {
       const query = new URLSearchParams({
         for: referenceFor(caller, server),
-        ...(place === OWN_SIGN_IN && { signIn: 'here' }),
+        ...(place === OPENID_SIGN_IN_PATH && { signIn: 'here' }),
       });
-      return `${connectPage({ name: server })}?${query.toString()}`;
+      return `${connectPagePath({ name: server })}?${query.toString()}`;
     },
     judge(caller, server, reference) {
       const [, until = '', mac = ''] = REFERENCE.exec(reference) ?? [];

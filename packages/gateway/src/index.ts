@@ -1,8 +1,8 @@
 export { actorOf, type Audit, type AuditActor, type AuditAuthority, type AuditEvent } from './audit/audit.ts';
 export { createAuditLog, type AuditLog, type AuditLogParts, type AuditStats } from './audit/auditLog.ts';
 export { exportAudit } from './audit/exportAudit.ts';
-export { queryAudit, type AuditAnswer } from './audit/queryAudit.ts';
-export type { AuditFilters, AuditReading } from './audit/readSegments.ts';
+export { queryAudit, type AuditQueryResult } from './audit/queryAudit.ts';
+export type { AuditEventFilters, AuditReadParts } from './audit/readSegments.ts';
 export { sweepAudit } from './audit/sweepAudit.ts';
 export { verifyAudit, type AuditProblem, type AuditReport } from './audit/verifyAudit.ts';
 export { changeBlock } from './blocks/changeBlock.ts';
@@ -27,14 +27,14 @@ export { createCatalog, type Catalog, type CatalogTool, type ToolList } from './
 export {
   createListAll,
   type ListAll,
-  type Listed,
+  type ItemList,
   type ListLimits,
   type ListMethod,
 } from './catalog/listAll.ts';
 export type { ServerTools } from './catalog/listForUser.ts';
-export { createListFeeds, type ListFeeds } from './catalog/listFeeds.ts';
-export { createListings, type Listings } from './catalog/listings.ts';
-export { createListNews, listKinds, type ListChange, type ListNews } from './catalog/listNews.ts';
+export { createListSubscriptions, type ListSubscriptions } from './catalog/listSubscriptions.ts';
+export { createItemListCache, type ItemListCache } from './catalog/itemListCache.ts';
+export { createListChanges, listKinds, type ListChange, type ListChanges } from './catalog/listChanges.ts';
 export { createNaming, type Naming } from './catalog/naming.ts';
 export { createToolSearch, type ToolSearch } from './catalog/search/toolSearch.ts';
 export { createServerKeys, type ServerKeys } from './catalog/serverKeys.ts';
@@ -186,8 +186,8 @@ export {
   type PendingApproval,
 } from './policy/approvals.ts';
 export { enforceApproval, type EnforceParts } from './policy/enforceApproval.ts';
-export { toolOffered, toolVerdict } from './policy/toolOffered.ts';
-export { createToolPolicy, type ToolPolicy, type ToolVerdict } from './policy/toolPolicy.ts';
+export { isToolAvailable, decideTool } from './policy/decideTool.ts';
+export { createToolPolicy, type ToolPolicy, type ToolDecision } from './policy/toolPolicy.ts';
 export { isOfTenant } from './principal/isOfTenant.ts';
 export {
   isAdmin,
@@ -229,23 +229,28 @@ export { createRegistry, type Registry } from './registry/registry.ts';
 export { createStoredServers, type StoredServers } from './registry/storedServers.ts';
 export { declaredVariables, needsOAuth } from './registry/scope.ts';
 export type { AppServer, ServerSnapshot, UserServer } from './registry/server.ts';
-export { reinitialize, type ReinitOptions, type ReinitParts, type SignIns } from './reinit/reinitialize.ts';
-export type { Reinitialized } from './reinit/outcome.ts';
-export { authorizationState } from './reinit/authorizationState.ts';
+export {
+  reinitialize,
+  type ReinitOptions,
+  type ReinitParts,
+  type SignInStarter,
+} from './reinit/reinitialize.ts';
+export type { ReinitResult } from './reinit/outcome.ts';
+export { getAuthorizationState } from './reinit/authorizationState.ts';
 export { probeGrant } from './reinit/probeGrant.ts';
-export { serverStatus, serverStatuses, type StatusParts } from './reinit/serverStatus.ts';
+export { getServerStatus, getServerStatuses, type StatusParts } from './reinit/serverStatus.ts';
 export { shapeResult } from './shaping/shapeResult.ts';
-export { askTask, type TaskAsked, type TaskParts } from './toolcall/askTask.ts';
+export { sendTaskRequest, type TaskRequest, type TaskParts } from './toolcall/sendTaskRequest.ts';
 export { authorityOf } from './toolcall/authorityOf.ts';
-export type { AskParts } from './toolcall/askServer.ts';
-export type { Door, Inbound, InboundPeer, RequestFields, TraceContext } from './toolcall/call.ts';
-export { callTool, type CallParts, type ToolCall } from './toolcall/callTool.ts';
+export type { SendParts } from './toolcall/sendToServer.ts';
+export type { EntryPoint, Inbound, InboundPeer, RequestFields, TraceContext } from './toolcall/inbound.ts';
+export { callTool, type CallParts, type ToolInvocation } from './toolcall/callTool.ts';
 export type { AccessParts, Allowed } from './toolcall/checkAccess.ts';
-export { completeServer, type Completing } from './toolcall/completeServer.ts';
-export { DIALOGUES } from './toolcall/dialogue.ts';
+export { completeServer, type CompletionRequest } from './toolcall/completeServer.ts';
+export { DIALOGUE_METHODS } from './toolcall/dialogue.ts';
 export {
   endpointServers,
-  type Endpoint,
+  type EndpointSelector,
   type EndpointParts,
   type MissingServer,
 } from './toolcall/endpoint.ts';
@@ -257,20 +262,20 @@ export {
   type EndpointList,
   type EndpointTool,
 } from './toolcall/listEndpoint.ts';
-export { listServer, type ListParts } from './toolcall/listServer.ts';
-export { listServerTools, type OneServersTools } from './toolcall/listServerTools.ts';
-export { listTools, listToolsOf, type ListToolsParts } from './toolcall/listTools.ts';
-export { readServer, type Reading, type ReadParts } from './toolcall/readServer.ts';
-export { routePrompt, routeTool, type Routed, type RoutedTool } from './toolcall/routeEndpoint.ts';
+export { listServer, type ListServerParts } from './toolcall/listServer.ts';
+export { listServerTools, type SingleServerTools } from './toolcall/listServerTools.ts';
+export { listTools, listToolsOfServers, type ListToolsParts } from './toolcall/listTools.ts';
+export { readServer, type ReadRequest, type ReadParts } from './toolcall/readServer.ts';
+export { routePrompt, routeTool, type RoutedName, type RoutedTool } from './toolcall/routeEndpoint.ts';
 export { routeResource } from './toolcall/routeResource.ts';
 export { searchEndpointTools, type ToolSearchParts } from './toolcall/searchEndpoint.ts';
-export { wordsOf, type ServerWords } from './toolcall/serverWords.ts';
-export { connectPage, OWN_SIGN_IN } from './toolcall/signInNeeded.ts';
+export { getServerInstructions, type ServerInstructions } from './toolcall/serverInstructions.ts';
+export { connectPagePath, OPENID_SIGN_IN_PATH } from './toolcall/signInRequirement.ts';
 export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
-export { isConnected } from './toolcall/isConnected.ts';
-export { isSilent } from './toolcall/hearable.ts';
-export { requireUpdates } from './toolcall/requireUpdates.ts';
-export { watchServer, type WatchParts } from './toolcall/watchServer.ts';
+export { hasUsableCredential } from './toolcall/hasUsableCredential.ts';
+export { cannotSubscribe } from './toolcall/subscriptionSupport.ts';
+export { requireResourceUpdates } from './toolcall/requireResourceUpdates.ts';
+export { subscribeToServer, type SubscribeParts } from './toolcall/subscribeToServer.ts';
 export {
   createServerSubscriptions,
   type ServerSubscription,

@@ -21,7 +21,7 @@ export interface AuditRig {
   /** Lets go what is held, and is well again. */
   release: () => void;
   attempts: () => number;
-  start: (options?: { most?: number; keyring?: Keyring }) => AuditLog;
+  start: (options?: { maxEvents?: number; keyring?: Keyring }) => AuditLog;
   /** In the order in which they were written, of one writer after the other. */
   segments: () => Promise<AuditSegmentRecord[]>;
   /** Everything of a tenant, oldest first. */

@@ -1,6 +1,6 @@
 import { createFakeClock } from '@behalf/testkit';
 import { createCatalog, type CatalogLimits, type ToolList } from '../src/catalog/catalog.ts';
-import type { Listed } from '../src/catalog/listAll.ts';
+import type { ItemList } from '../src/catalog/listAll.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 
 /** A server as the catalog knows it. */
@@ -16,7 +16,7 @@ export function server(scope: 'app' | 'user', id = 'srv', revision = '1'): Serve
     settings,
   } as unknown as ServerSnapshot;
 }
-export const listed = (names: string, rest: Partial<Listed> = {}): Listed => ({
+export const listed = (names: string, rest: Partial<ItemList> = {}): ItemList => ({
   items: names.split(' ').flatMap((name) => (name === '' ? [] : [{ name }])),
   complete: true,
   era: 'legacy',
@@ -27,9 +27,10 @@ export const namesIn = (list: ToolList | undefined) => list?.tools.map(({ name }
 
 /** A listing that lands when the test says so. */
 export function held() {
-  const asked: { land: (names: string, rest?: Partial<Listed>) => void; fail: (error: Error) => void }[] = [];
+  const asked: { land: (names: string, rest?: Partial<ItemList>) => void; fail: (error: Error) => void }[] =
+    [];
   const list = () =>
-    new Promise<Listed>((resolve, reject) => {
+    new Promise<ItemList>((resolve, reject) => {
       asked.push({ land: (names, rest) => resolve(listed(names, rest)), fail: reject });
     });
   return { asked, list };
@@ -44,7 +45,7 @@ export function setUp(limits?: Partial<CatalogLimits>) {
   const load = (
     of: ServerSnapshot,
     holder: string,
-    answer: Listed | Error,
+    answer: ItemList | Error,
     refresh: boolean | 'if-old' = false,
   ): Promise<ToolList> => {
     const list = async () => {

@@ -48,7 +48,7 @@ export function reinitRig(definition: JsonObject = {}, tools: readonly JsonObjec
     },
     open: async (target, options) => begin('open', target as RemoteTarget, options),
     openWithoutSession: (target, options) => begin('without', target, options),
-    signIns: {
+    signInStarter: {
       async start() {
         if (!whole.signIn) throw new GatewayError('MCP_AUTHORIZATION_UNAVAILABLE');
         return whole.signIn;

@@ -3,7 +3,7 @@ import { aPrincipal, createTestNetwork, scriptedHttpServer, type ScriptedOptions
 import { createConnectionManager } from '../src/connections/connectionManager.ts';
 import type { Principal } from '../src/principal/principal.ts';
 import { principalKey } from '../src/principal/principal.ts';
-import type { Inbound, InboundPeer } from '../src/toolcall/call.ts';
+import type { Inbound, InboundPeer } from '../src/toolcall/inbound.ts';
 import { callTool } from '../src/toolcall/callTool.ts';
 import { createStdioLimits } from '../src/upstream/channel/stdioLimits.ts';
 import { createOpenUpstream } from '../src/upstream/openUpstream.ts';
@@ -98,7 +98,7 @@ export function askedPeer(
   const peer: InboundPeer = {
     era: 'legacy',
     capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
-    async ask(method, params) {
+    async sendRequest(method, params) {
       asked.push({ method, params });
       return typeof answer === 'function' ? answer(method, params) : answer;
     },

@@ -16,7 +16,7 @@ import { principalKey, type Principal } from '../src/principal/principal.ts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
 import type { ServerSnapshot, ServerSource } from '../src/registry/server.ts';
 import { EVERY_TENANT, snapshotOf } from '../src/registry/snapshot.ts';
-import type { Inbound } from '../src/toolcall/call.ts';
+import type { Inbound } from '../src/toolcall/inbound.ts';
 import type { CallParts } from '../src/toolcall/callTool.ts';
 import type { ListToolsParts } from '../src/toolcall/listTools.ts';
 import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';

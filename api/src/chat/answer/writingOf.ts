@@ -2,7 +2,7 @@ import type { ChatMessage, ChatRequest } from '@behalf/contracts';
 import {
   findServers,
   GatewayError,
-  listToolsOf,
+  listToolsOfServers,
   type CallParts,
   type Inbound,
   type ListToolsParts,
@@ -70,7 +70,7 @@ export function writingOf(
     async offered() {
       const now = await caller();
       const chosen = findServers(asking, now).filter(({ name }) => asked.servers?.includes(name) ?? true);
-      return offeredTools(await listToolsOf(asking, inbound(now), chosen));
+      return offeredTools(await listToolsOfServers(asking, inbound(now), chosen));
     },
     async ask(request) {
       try {

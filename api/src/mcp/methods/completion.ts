@@ -1,4 +1,4 @@
-import { completeServer, routePrompt, routeResource, type Inbound, type Routed } from '@behalf/gateway';
+import { completeServer, routePrompt, routeResource, type Inbound, type RoutedName } from '@behalf/gateway';
 import type { Asked, Method } from '../asked.ts';
 import { isObject } from '../message.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
@@ -30,7 +30,7 @@ export function completionMethods(parts: MethodParts): Readonly<Record<string, M
     inbound: Inbound,
     asked: Asked,
     { type, name, uri }: Readonly<Record<string, unknown>>,
-  ): Promise<{ member: 'name' | 'uri'; routed: Routed }> {
+  ): Promise<{ member: 'name' | 'uri'; routed: RoutedName }> {
     if (type === 'ref/prompt' && typeof name === 'string')
       return { member: 'name', routed: await routePrompt(servers, inbound, asked.endpoint, name) };
     if (type === 'ref/resource' && typeof uri === 'string')

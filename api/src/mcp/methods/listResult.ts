@@ -1,4 +1,4 @@
-import { connectPage, type EndpointList, type JsonObject, type MissingServer } from '@behalf/gateway';
+import { connectPagePath, type EndpointList, type JsonObject, type MissingServer } from '@behalf/gateway';
 import type { Asked } from '../asked.ts';
 import { endpointKey } from '../doorEndpoint.ts';
 import type { MethodParts } from './methodParts.ts';
@@ -14,7 +14,7 @@ export function listResult(
   { results, takePage, base }: MethodParts,
   { caller, endpoint, method, params, era }: Asked,
   member: string,
-  { items, missing, followed }: EndpointList,
+  { items, missing, hasChangeNotifications: followed }: EndpointList,
 ): string {
   const list = { endpoint: endpointKey(endpoint), method, items };
   const page = takePage(caller, list, params['cursor']);
@@ -34,6 +34,6 @@ export function listResult(
 export function missingNotices(missing: readonly MissingServer[], base: string): JsonObject[] {
   return missing.map(({ server, state, code }) => ({
     ...{ server: server.name, state, code },
-    ...(state !== 'unreachable' && { connectUrl: new URL(connectPage(server), base).href }),
+    ...(state !== 'unreachable' && { connectUrl: new URL(connectPagePath(server), base).href }),
   }));
 }

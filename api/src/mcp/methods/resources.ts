@@ -1,4 +1,4 @@
-import { listEndpointItems, readServer, requireUpdates, routeResource } from '@behalf/gateway';
+import { listEndpointItems, readServer, requireResourceUpdates, routeResource } from '@behalf/gateway';
 import type { Asked, Method } from '../asked.ts';
 import { mcpInbound } from '../mcpInbound.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
@@ -18,7 +18,7 @@ export function subscribeMethods(
       const inbound = mcpInbound(asked, requestIds());
       // An address that leads nowhere is told at once, and one of which nothing would ever be heard.
       const { server } = await routeResource(servers, inbound, asked.endpoint, address);
-      await requireUpdates(servers, server, inbound);
+      await requireResourceUpdates(servers, server, inbound);
       if (asked.session) await subscriptions.add(asked.session, address);
       return '{}';
     },

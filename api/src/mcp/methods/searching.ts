@@ -44,7 +44,7 @@ export function createSearching(parts: MethodParts): Searching {
       const share = MOST_FOUND / Math.max(1, found.tools.length);
       const structuredContent = {
         tools: found.tools.map((tool) => hitOf(tool, share)),
-        searched: found.searched,
+        searched: found.searchedCount,
         ...(notices.length > 0 && { unavailable: notices.slice(0, MOST_UNAVAILABLE) }),
       };
       return results.own(asked.era, {

@@ -1,5 +1,5 @@
 import {
-  askTask,
+  sendTaskRequest,
   GatewayError,
   hasTasksCapability,
   tasksCapability,
@@ -33,7 +33,7 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
     const inbound = mcpInbound(asked, requestIds());
     try {
       const { result } = await observe({ caller, door: 'mcp', server, what: method, signal }, () =>
-        askTask(servers, { method, task, ...more }, inbound),
+        sendTaskRequest(servers, { method, task, ...more }, inbound),
       );
       // The one that the client has: a server's own is never shown.
       return results.own('modern', 'taskId' in result ? { ...result, taskId } : result);

@@ -5,7 +5,7 @@ import {
   routeTool,
   type EndpointList,
   type JsonObject,
-  type ToolCall,
+  type ToolInvocation,
 } from '@behalf/gateway';
 import type { Asked, Method } from '../asked.ts';
 import { mcpInbound } from '../mcpInbound.ts';
@@ -38,7 +38,12 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
     // Headers repeat what the client itself called: what is called through another tool has none.
     if (direct && era === 'modern' && routed.tool?.mirror) checkParams(asked, routed.tool.mirror, args);
     const params = direct && era === 'modern' ? sentParams(asked.headers) : undefined;
-    const tool: ToolCall = { server: routed.server, tool: routed.name, args, ...(params && { params }) };
+    const tool: ToolInvocation = {
+      server: routed.server,
+      tool: routed.name,
+      args,
+      ...(params && { paramHeaders: params }),
+    };
     try {
       return await calling.run(
         asked,
@@ -77,7 +82,7 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
 }
 
 /** They are always the same. */
-const OURS: EndpointList = { items: searchingTools, missing: [], followed: true };
+const OURS: EndpointList = { items: searchingTools, missing: [], hasChangeNotifications: true };
 
 /** Of a tool of ours the name of another is an argument, which a model can put right like any other. */
 function isOurs({ code }: GatewayError): boolean {

@@ -68,7 +68,9 @@ async function run({ here, clock }: Rig, work: Work, asked = request()): Promise
     mcpInbound(asked, 'r'),
     (state) => JSON.stringify(state),
     (inbound) =>
-      work(inbound, (params = form) => inbound.peer!.ask!('elicitation/create', params, inbound.signal)),
+      work(inbound, (params = form) =>
+        inbound.peer!.sendRequest!('elicitation/create', params, inbound.signal),
+      ),
   );
   return soon(clock, running);
 }

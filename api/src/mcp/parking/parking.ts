@@ -123,7 +123,7 @@ export function createParking(parts: ParkingParts): Parking {
       const own: Inbound = {
         ...{ ...inbound, signal, onProgress },
         ...(inbound.onLog && { onLog }),
-        ...(peer && { peer: { ...peer, ask: (...question) => call.ask(...question) } }),
+        ...(peer && { peer: { ...peer, sendRequest: (...question) => call.ask(...question) } }),
       };
       const attending = call.attend(attendantOf(asked, inbound));
       call.settle(work(own));

@@ -1,5 +1,5 @@
 import {
-  isConnected,
+  hasUsableCredential,
   parseVariablesKey,
   userIdOfHolder,
   type EndpointParts,
@@ -63,7 +63,7 @@ export function createFollowElicitations({
         cancel = clock.timer(AGAIN_MS, look);
       });
       for (const one of open) {
-        if (!(await isConnected(servers, one.server, inbound)) || isOver()) continue;
+        if (!(await hasUsableCredential(servers, one.server, inbound)) || isOver()) continue;
         if (await elicitations.remove(session, one)) tell(one.id);
       }
     });

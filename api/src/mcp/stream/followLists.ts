@@ -1,13 +1,13 @@
 import {
   endpointServers,
   principalKey,
-  type Endpoint,
+  type EndpointSelector,
   type EndpointParts,
   type JsonObject,
   type ListKind,
-  type ListNews,
+  type ListChanges,
   type Principal,
-  type WatchParts,
+  type SubscribeParts,
 } from '@behalf/gateway';
 import type { Cancel, Clock } from '@behalf/kernel';
 import { createOwnWatches } from './ownWatches.ts';
@@ -27,7 +27,7 @@ export interface FollowedLists {
 /** Tells one caller that a list of theirs at this endpoint has changed. */
 export type FollowLists = (
   caller: Principal,
-  endpoint: Endpoint,
+  endpoint: EndpointSelector,
   tell: (notice: ListNotice) => void,
   options?: {
     /** Also listens at the servers of which this caller has a connection of their own: it is held open meanwhile. */
@@ -44,8 +44,8 @@ export function createFollowLists({
   news,
   clock,
 }: {
-  servers: EndpointParts & WatchParts;
-  news: Pick<ListNews, 'subscribe'>;
+  servers: EndpointParts & SubscribeParts;
+  news: Pick<ListChanges, 'subscribe'>;
   clock: Clock;
 }): FollowLists {
   return (caller, endpoint, tell, { own = false } = {}) => {
@@ -74,7 +74,7 @@ export function createFollowLists({
       cancel ??= clock.timer(SETTLE_MS, settle);
     };
     const watches = own ? createOwnWatches(servers, caller, endpoint, changed) : undefined;
-    const unsubscribe = news.subscribe(({ serverId, holderKey, kinds }) => {
+    const unsubscribe = news.subscribe(({ serverId, ownerKey: holderKey, kinds }) => {
       if (holderKey !== undefined && holderKey !== principalKey(caller)) return;
       if (serverId === undefined) others = true;
       // They are told already: whether it is theirs is asked once, however many changes come together.

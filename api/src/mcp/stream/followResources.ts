@@ -1,19 +1,19 @@
 import {
   routeResource,
-  watchServer,
-  type Endpoint,
+  subscribeToServer,
+  type EndpointSelector,
   type EndpointParts,
   type Inbound,
   type Principal,
   type ServerSubscription,
-  type WatchParts,
+  type SubscribeParts,
 } from '@behalf/gateway';
 import { LightCancellation, within, type Clock } from '@behalf/kernel';
 
 /** Follows resources for one caller. An address of which nothing can be heard is left out. */
 export type FollowResources = (
   caller: Principal,
-  endpoint: Endpoint,
+  endpoint: EndpointSelector,
   tell: (address: string) => void,
 ) => FollowedResources;
 
@@ -33,7 +33,7 @@ interface Followed {
 }
 
 export function createFollowResources(parts: {
-  servers: EndpointParts & WatchParts;
+  servers: EndpointParts & SubscribeParts;
   clock: Clock;
 }): FollowResources {
   const { servers, clock } = parts;
@@ -46,7 +46,7 @@ export function createFollowResources(parts: {
     function watch(server: string): ServerSubscription {
       const known = watches.get(server);
       if (known) return known;
-      const made = watchServer(servers, server, inbound, ({ method, params }) => {
+      const made = subscribeToServer(servers, server, inbound, ({ method, params }) => {
         if (method !== UPDATED) return;
         for (const [address, { server: of, uri }] of followed)
           if (of === server && uri === params['uri']) tell(address);

@@ -1,16 +1,16 @@
 import {
   endpointServers,
-  isSilent,
+  cannotSubscribe,
   listKinds,
   principalKey,
-  watchServer,
-  type Endpoint,
+  subscribeToServer,
+  type EndpointSelector,
   type EndpointParts,
   type Inbound,
   type ListKind,
   type Principal,
   type ServerSubscription,
-  type WatchParts,
+  type SubscribeParts,
 } from '@behalf/gateway';
 import { LightCancellation } from '@behalf/kernel';
 
@@ -27,9 +27,9 @@ export interface OwnWatches {
 const MOST_OWN = 8;
 
 export function createOwnWatches(
-  servers: EndpointParts & WatchParts,
+  servers: EndpointParts & SubscribeParts,
   caller: Principal,
-  endpoint: Endpoint,
+  endpoint: EndpointSelector,
   changed: (kinds: readonly ListKind[]) => void,
 ): OwnWatches {
   const inbound: Inbound = { principal: caller, door: 'mcp', signal: new LightCancellation() };
@@ -40,10 +40,10 @@ export function createOwnWatches(
     if (watches.has(id)) return true;
     if (watches.size >= MOST_OWN) return false;
     try {
-      const watching = watchServer(servers, name, inbound, ({ method }) => {
+      const watching = subscribeToServer(servers, name, inbound, ({ method }) => {
         const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
         if (kind === undefined) return;
-        servers.listings.expire(id, principalKey(caller));
+        servers.itemLists.expire(id, principalKey(caller));
         changed([kind]);
       });
       watches.set(id, watching);
@@ -62,7 +62,7 @@ export function createOwnWatches(
       watches.delete(id);
     }
     unheard = own
-      .filter((server) => isSilent(server) || !watch(server.id, server.name))
+      .filter((server) => cannotSubscribe(server) || !watch(server.id, server.name))
       .map(({ name }) => name);
   }
 
@@ -77,7 +77,7 @@ export function createOwnWatches(
   };
 }
 
-function ownServers(servers: EndpointParts, caller: Principal, endpoint: Endpoint) {
+function ownServers(servers: EndpointParts, caller: Principal, endpoint: EndpointSelector) {
   try {
     return endpointServers(servers, caller, endpoint).filter(({ scope }) => scope === 'user');
   } catch {

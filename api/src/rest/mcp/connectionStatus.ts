@@ -1,5 +1,5 @@
 import type { ConnectionStatusesView, ConnectionStatusView } from '@behalf/contracts';
-import { serverStatus, serverStatuses, type StatusParts } from '@behalf/gateway';
+import { getServerStatus, getServerStatuses, type StatusParts } from '@behalf/gateway';
 import type { Route } from '../../http.ts';
 
 export interface StatusRouteParts extends StatusParts {
@@ -17,7 +17,7 @@ export function statusRoutes(parts: StatusRouteParts): Route[] {
       async handle(_req, res, caller) {
         const view: ConnectionStatusesView = {
           success: true,
-          connectionStatus: await serverStatuses(parts, caller),
+          connectionStatus: await getServerStatuses(parts, caller),
           oauthTimeout: parts.oauthTimeoutMs,
         };
         res.json(view);
@@ -30,7 +30,7 @@ export function statusRoutes(parts: StatusRouteParts): Route[] {
       scope: 'mcp',
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
-        const { connectionState, ...rest } = await serverStatus(parts, caller, serverName);
+        const { connectionState, ...rest } = await getServerStatus(parts, caller, serverName);
         const view: ConnectionStatusView = {
           success: true,
           serverName,

@@ -1,4 +1,4 @@
-import { listServer, type ListMethod, type ListParts } from '@behalf/gateway';
+import { listServer, type ListMethod, type ListServerParts } from '@behalf/gateway';
 import type { ExpressRoute, Route } from '../../http.ts';
 import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
 import { restInbound } from './inbound.ts';
@@ -6,7 +6,7 @@ import { restInbound } from './inbound.ts';
 type Handler = Pick<Extract<ExpressRoute, { access: 'caller' }>, 'handle'>;
 
 /** What a server has besides tools, whole: pages are put together here, and `incomplete` says when a limit cut them. */
-export function listRoutes(parts: ListParts): Route[] {
+export function listRoutes(parts: ListServerParts): Route[] {
   const listed = (method: ListMethod, member: string): Handler => ({
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };

@@ -1,4 +1,4 @@
-import { GatewayError, type UpstreamResponse, type Door, type Principal } from '@behalf/gateway';
+import { GatewayError, type UpstreamResponse, type EntryPoint, type Principal } from '@behalf/gateway';
 import type { Cancellation, Clock } from '@behalf/kernel';
 import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../ops/metrics.ts';
@@ -14,7 +14,7 @@ export interface ObservingParts {
 /** One request to a server, as far as it is counted and logged. */
 export interface Watched {
   caller: Principal;
-  door: Door;
+  door: EntryPoint;
   server: string;
   /** For the log. */
   what: string;

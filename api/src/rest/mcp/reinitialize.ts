@@ -1,5 +1,5 @@
 import { ReinitializeRequest, type ReinitializeView } from '@behalf/contracts';
-import { reinitialize, type Reinitialized, type ReinitParts } from '@behalf/gateway';
+import { reinitialize, type ReinitResult, type ReinitParts } from '@behalf/gateway';
 import type { Route } from '../../http.ts';
 import type { Logger } from '../../logger.ts';
 import { readBody } from '../../middleware/body.ts';
@@ -26,7 +26,7 @@ export function reinitializeRoute(parts: ReinitParts, logger: Logger): Route {
   };
 }
 
-function reinitializeView({ tools, missingUserVars, ...rest }: Reinitialized): ReinitializeView {
+function reinitializeView({ tools, missingUserVars, ...rest }: ReinitResult): ReinitializeView {
   return {
     ...rest,
     ...(missingUserVars && { missingUserVars: [...missingUserVars] }),

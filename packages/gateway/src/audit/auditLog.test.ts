@@ -143,7 +143,7 @@ describe('the audit log', () => {
 
   test('with no room left nothing may begin, and losses are counted', async () => {
     const { start, clock, mood, release, events } = createAuditRig();
-    const log = start({ most: 8 });
+    const log = start({ maxEvents: 8 });
     mood('hold');
     for (let i = 0; i < 4; i += 1) log.note(callEvent({ tool: 'in flight' }));
     await clock.advance(0);
@@ -180,7 +180,7 @@ describe('the audit log', () => {
 
   test('too many records are refused at once, and counted', async () => {
     const { start, clock, mood } = createAuditRig();
-    const log = start({ most: 2 });
+    const log = start({ maxEvents: 2 });
     mood('refuse');
     const records = [1, 2, 3, 4].map(() => watch(log.record(callEvent())));
     await clock.advance(0);
@@ -190,7 +190,7 @@ describe('the audit log', () => {
 
   test('something lost that is no event does not stop the log', async () => {
     const { start, clock, mood, release, events } = createAuditRig();
-    const log = start({ most: 1 });
+    const log = start({ maxEvents: 1 });
     mood('hold');
     log.note(callEvent());
     log.note(callEvent());

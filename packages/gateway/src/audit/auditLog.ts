@@ -4,16 +4,16 @@ import { DEFAULT_TENANT } from '../identity/accounts.ts';
 import type { AuditStore } from '../ports/index.ts';
 import type { Log } from '../upstream/parts.ts';
 import type { Audit, AuditEvent } from './audit.ts';
-import { eventLine } from './eventLine.ts';
-import { createLosses } from './losses.ts';
-import { endOf, nextSegment, type Batch, type ChainEnd } from './segment.ts';
+import { formatEventLine } from './eventLine.ts';
+import { createLostEvents } from './lostEvents.ts';
+import { chainEndOf, createNextSegment, type EventBatch, type ChainEnd } from './segment.ts';
 
 /** For how long somebody waits for the store: who records, and who closes. */
-const PATIENCE_MS = 5_000;
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const STORE_TIMEOUT_MS = 5_000;
+const MIN_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5_000;
 /** No segment grows much beyond this, whatever its events are like: a store has a limit for a row. */
-const SEGMENT_CHARS = 1_000_000;
+const MAX_SEGMENT_CHARS = 1_000_000;
 
 export interface AuditLogParts {
   readonly store: AuditStore;
@@ -23,7 +23,7 @@ export interface AuditLogParts {
   readonly log: Log;
   readonly flushMs?: number;
   /** Events that are written together, and that may wait while others are being written. */
-  readonly most?: number;
+  readonly maxEvents?: number;
 }
 
 export interface AuditStats {
@@ -44,25 +44,25 @@ export interface AuditLog extends Audit {
   close(): Promise<void>;
 }
 
-interface Waiting {
+interface PendingEvent {
   readonly event: AuditEvent;
   readonly at: number;
-  readonly written: (() => void) | undefined;
+  readonly onWritten: (() => void) | undefined;
 }
 
-interface Taken extends Batch {
-  readonly written: readonly (() => void)[];
+interface PendingBatch extends EventBatch {
+  readonly onWritten: readonly (() => void)[];
 }
 
 /** One chain of segments per process. At most one is being written; what comes meanwhile waits, within bounds. */
 export function createAuditLog(parts: AuditLogParts): AuditLog {
-  const { store, keyring, clock, random, log, flushMs = 1_000, most = 1_000 } = parts;
-  const losses = createLosses();
-  let end: ChainEnd = { writer: random.id(), seq: 0, mac: '', lastAt: 0 };
+  const { store, keyring, clock, random, log, flushMs = 1_000, maxEvents = 1_000 } = parts;
+  const lostEvents = createLostEvents();
+  let chainEnd: ChainEnd = { writer: random.id(), seq: 0, mac: '', lastAt: 0 };
   /** The first segment names what was the newest in the store. */
-  let begun = false;
-  let waiting: Waiting[] = [];
-  let recordsWaiting = 0;
+  let isChainStarted = false;
+  let pending: PendingEvent[] = [];
+  let pendingRecords = 0;
   /** Events that are to come, and whose room nobody else gets. */
   let reserved = 0;
   let inFlight = 0;
@@ -70,69 +70,69 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
   let cancelTimer: Cancel = () => undefined;
   let failing = false;
   let closing: Promise<void> | null = null;
-  let givenUp = false;
-  const hurry = new AbortController();
+  let isAbandoned = false;
+  const closeController = new AbortController();
 
   function flush(): void {
     cancelTimer();
-    if (writing || waiting.length === 0) return;
-    writing = writeWhatIsDue();
+    if (writing || pending.length === 0) return;
+    writing = writeDueBatches();
   }
 
-  async function writeWhatIsDue(): Promise<void> {
+  async function writeDueBatches(): Promise<void> {
     do {
-      const batch = take();
-      await appendUntilWritten(batch);
-      if (givenUp) return;
+      const batch = takeBatch();
+      await appendWithRetry(batch);
+      if (isAbandoned) return;
       inFlight = 0;
-      for (const tell of batch.written) tell();
+      for (const notifyWritten of batch.onWritten) notifyWritten();
     } while (isDue());
     writing = null;
-    const [first] = waiting;
+    const [first] = pending;
     // Between the bounds also when the clock was set meanwhile.
-    const left = first ? first.at + flushMs - clock.now() : 0;
-    if (first) cancelTimer = clock.timer(Math.min(flushMs, Math.max(0, left)), flush);
+    const remainingMs = first ? first.at + flushMs - clock.now() : 0;
+    if (first) cancelTimer = clock.timer(Math.min(flushMs, Math.max(0, remainingMs)), flush);
   }
 
   function isDue(): boolean {
-    const [first] = waiting;
+    const [first] = pending;
     if (!first) return false;
-    if (closing || recordsWaiting > 0 || waiting.length >= most / 2) return true;
+    if (closing || pendingRecords > 0 || pending.length >= maxEvents / 2) return true;
     return clock.now() - first.at >= flushMs;
   }
 
   /** Serialises here and not in `note`: a call does not wait for it. */
-  function take(): Taken {
+  function takeBatch(): PendingBatch {
     const lines: string[] = [];
-    const written: (() => void)[] = [];
-    let [chars, taken, firstAt, lastAt] = [0, 0, Infinity, 0];
-    const add = (event: AuditEvent, at: number) => {
-      const line = eventLine(event, at);
+    const onWritten: (() => void)[] = [];
+    let [chars, takenCount, firstAt, lastAt] = [0, 0, Infinity, 0];
+    const addLine = (event: AuditEvent, at: number) => {
+      const line = formatEventLine(event, at);
       lines.push(line);
       chars += line.length;
       firstAt = Math.min(firstAt, at);
       lastAt = Math.max(lastAt, at);
     };
-    for (const entry of waiting) {
-      if (chars >= SEGMENT_CHARS) break;
-      taken += 1;
-      if (entry.written) recordsWaiting -= 1;
+    for (const entry of pending) {
+      if (chars >= MAX_SEGMENT_CHARS) break;
+      takenCount += 1;
+      if (entry.onWritten) pendingRecords -= 1;
       try {
-        add(entry.event, entry.at);
-        if (entry.written) written.push(entry.written);
+        addLine(entry.event, entry.at);
+        if (entry.onWritten) onWritten.push(entry.onWritten);
       } catch {
         // Something that is no event must not stop the others.
-        losses.count(DEFAULT_TENANT, entry.at);
+        lostEvents.count(DEFAULT_TENANT, entry.at);
       }
     }
-    waiting = waiting.slice(taken);
-    for (const event of losses.take()) add(event, clock.now());
+    pending = pending.slice(takenCount);
+    for (const event of lostEvents.drain()) addLine(event, clock.now());
     inFlight = lines.length;
-    return { lines, written, firstAt, lastAt };
+    return { lines, onWritten, firstAt, lastAt };
   }
 
-  async function appendUntilWritten(batch: Batch): Promise<void> {
-    let pause = FIRST_PAUSE_MS;
+  async function appendWithRetry(batch: EventBatch): Promise<void> {
+    let backoffMs = MIN_BACKOFF_MS;
     for (;;) {
       try {
         await append(batch);
@@ -140,86 +140,86 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
         failing = false;
         return;
       } catch {
-        if (!failing) log('audit_unavailable', { writer: end.writer, seq: end.seq + 1 });
+        if (!failing) log('audit_unavailable', { writer: chainEnd.writer, seq: chainEnd.seq + 1 });
         failing = true;
       }
-      if (givenUp) return;
-      const jittered = pause * (0.5 + random.uniform() / 2);
-      if (closing) await sleep(clock, FIRST_PAUSE_MS);
-      else await sleep(clock, jittered, hurry.signal).catch(() => undefined);
-      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+      if (isAbandoned) return;
+      const jitteredMs = backoffMs * (0.5 + random.uniform() / 2);
+      if (closing) await sleep(clock, MIN_BACKOFF_MS);
+      else await sleep(clock, jitteredMs, closeController.signal).catch(() => undefined);
+      backoffMs = Math.min(2 * backoffMs, MAX_BACKOFF_MS);
     }
   }
 
   /** The same segment under the same id for as long as it takes, so that no attempt can write it twice. */
-  async function append(batch: Batch): Promise<void> {
-    if (!begun) {
+  async function append(batch: EventBatch): Promise<void> {
+    if (!isChainStarted) {
       const [newest] = await store.page({}, 1);
-      end = { ...end, mac: newest?.mac ?? '' };
-      begun = true;
+      chainEnd = { ...chainEnd, mac: newest?.mac ?? '' };
+      isChainStarted = true;
     }
-    const segment = nextSegment(end, batch, keyring);
+    const segment = createNextSegment(chainEnd, batch, keyring);
     try {
       await store.append(segment);
     } catch (error) {
       // A failed attempt may have got there: this one, or the one before it.
-      const [kept] = await store.ofWriter(segment.writer, segment.seq, 1);
-      if (kept?.seq !== segment.seq) throw error;
-      if (kept.mac !== segment.mac) {
+      const [stored] = await store.ofWriter(segment.writer, segment.seq, 1);
+      if (stored?.seq !== segment.seq) throw error;
+      if (stored.mac !== segment.mac) {
         // Somebody with the database put a row in our way. It will not verify; we go on beside it.
         log('audit_row_forged', { writer: segment.writer, seq: segment.seq });
-        end = { ...end, writer: random.id(), seq: 0 };
+        chainEnd = { ...chainEnd, writer: random.id(), seq: 0 };
         throw error;
       }
     }
-    end = endOf(segment);
+    chainEnd = chainEndOf(segment);
   }
 
   async function finish(): Promise<void> {
     cancelTimer();
-    hurry.abort();
+    closeController.abort();
     flush();
-    await within(clock, PATIENCE_MS, Promise.resolve(writing), () => undefined);
-    givenUp = true;
-    if (waiting.length + inFlight > 0) log('audit_unwritten', { events: waiting.length + inFlight });
+    await within(clock, STORE_TIMEOUT_MS, Promise.resolve(writing), () => undefined);
+    isAbandoned = true;
+    if (pending.length + inFlight > 0) log('audit_unwritten', { events: pending.length + inFlight });
   }
 
   return {
     note(event, isReserved = false) {
       if (isReserved) reserved -= 1;
-      if (closing || (!isReserved && waiting.length + reserved >= most)) {
-        losses.count(event.tenant, clock.now());
+      if (closing || (!isReserved && pending.length + reserved >= maxEvents)) {
+        lostEvents.count(event.tenant, clock.now());
         return;
       }
-      waiting.push({ event, at: clock.now(), written: undefined });
+      pending.push({ event, at: clock.now(), onWritten: undefined });
       // Early: while this half is written the other is there for what comes.
-      if (waiting.length >= most / 2) flush();
-      else if (waiting.length === 1 && !writing) cancelTimer = clock.timer(flushMs, flush);
+      if (pending.length >= maxEvents / 2) flush();
+      else if (pending.length === 1 && !writing) cancelTimer = clock.timer(flushMs, flush);
     },
     async record(event) {
-      if (closing || recordsWaiting >= most) {
-        losses.count(event.tenant, clock.now());
+      if (closing || pendingRecords >= maxEvents) {
+        lostEvents.count(event.tenant, clock.now());
         throw new GatewayError('AUDIT_UNAVAILABLE');
       }
       const written = new Promise<void>((resolve) => {
-        waiting.push({ event, at: clock.now(), written: resolve });
+        pending.push({ event, at: clock.now(), onWritten: resolve });
       });
-      recordsWaiting += 1;
+      pendingRecords += 1;
       flush();
-      await within(clock, PATIENCE_MS, written, () => {
+      await within(clock, STORE_TIMEOUT_MS, written, () => {
         throw new GatewayError('AUDIT_UNAVAILABLE');
       });
     },
     reserve() {
-      if (closing || waiting.length + reserved >= most) return false;
+      if (closing || pending.length + reserved >= maxEvents) return false;
       reserved += 1;
       return true;
     },
     stats: () => ({
-      writer: end.writer,
-      seq: end.seq,
-      waiting: waiting.length + inFlight,
-      lost: losses.total,
+      writer: chainEnd.writer,
+      seq: chainEnd.seq,
+      waiting: pending.length + inFlight,
+      lost: lostEvents.total,
       failing,
     }),
     close: () => (closing ??= finish()),

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { segmentId } from './segment.ts';
 
 /** The last event that was shown: go on with those before it in its segment, then with the segments after that one. */
-export interface Position {
+export interface AuditPosition {
   readonly writer: string;
   readonly seq: number;
   readonly lastAt: number;
@@ -11,25 +11,26 @@ export interface Position {
 }
 
 /** Opaque to callers. It says where, never what may be seen: it needs no signature. */
-export function writeCursor({ writer, seq, lastAt, line }: Position): string {
+export function writeAuditCursor({ writer, seq, lastAt, line }: AuditPosition): string {
   return Buffer.from(JSON.stringify([writer, seq, lastAt, line])).toString('base64url');
 }
 
-export function readCursor(cursor: string): Position {
-  const [writer, seq, lastAt, line, ...rest] = fields(cursor);
-  if (typeof writer !== 'string' || rest.length > 0) throw invalid();
-  if (!/^[\w-]{1,64}$/.test(writer) || !isCount(seq) || !isCount(lastAt) || !isCount(line)) throw invalid();
+export function readAuditCursor(cursor: string): AuditPosition {
+  const [writer, seq, lastAt, line, ...rest] = decodeFields(cursor);
+  if (typeof writer !== 'string' || rest.length > 0) throw invalidCursor();
+  if (!/^[\w-]{1,64}$/.test(writer) || !isCount(seq) || !isCount(lastAt) || !isCount(line))
+    throw invalidCursor();
   return { writer, seq, lastAt, line };
 }
 
-export function placeOf({ writer, seq, lastAt }: Position): { lastAt: number; id: string } {
+export function toPageStart({ writer, seq, lastAt }: AuditPosition): { lastAt: number; id: string } {
   return { lastAt, id: segmentId(writer, seq) };
 }
 
-function fields(cursor: string): unknown[] {
+function decodeFields(cursor: string): unknown[] {
   try {
-    const found: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(found) ? found : [];
+    const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(decoded) ? decoded : [];
   } catch {
     return [];
   }
@@ -39,8 +40,8 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function invalid(): GatewayError {
+function invalidCursor(): GatewayError {
   return new GatewayError('REQUEST_INVALID', {
-    errors: [{ path: 'cursor', code: 'custom', message: 'is none that this gateway gave' }],
+    errors: [{ path: 'cursor', code: 'custom', message: 'was not issued by this gateway' }],
   });
 }

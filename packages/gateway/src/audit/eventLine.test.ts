@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { everythingStored } from '../../test/identityRig.ts';
 import { callEvent, createAuditRig } from '../../test/auditRig.ts';
 import type { AuditEvent } from './audit.ts';
-import { eventLine, readLine } from './eventLine.ts';
+import { formatEventLine, parseEventLine } from './eventLine.ts';
 
 const SECRET = 'sk-planted-secret';
 
@@ -40,7 +40,7 @@ describe('what is written of an event', () => {
       ...(callEvent() as Required<AuditEvent>),
       ...{ code: 'FORBIDDEN', serverId: 's1', subject: 'role', changed: ['USE'], count: 3 },
     };
-    expect(readLine(eventLine(event, 5))).toEqual({ ...event, at: 5 });
+    expect(parseEventLine(formatEventLine(event, 5))).toEqual({ ...event, at: 5 });
   });
 
   test('texts are short and on one line, names are few', () => {
@@ -49,8 +49,8 @@ describe('what is written of an event', () => {
       arguments: Array.from({ length: 60 }, (_, i) => `n${i}`),
       tenant: 't'.repeat(300),
     });
-    const line = eventLine(hostile, 1);
-    const fields = readLine(line)!;
+    const line = formatEventLine(hostile, 1);
+    const fields = parseEventLine(line)!;
     expect(fields.tool).toMatch(/^abc\[31mdex+…$/);
     expect(fields.tool!.length).toBeLessThanOrEqual(200);
     expect(fields.arguments).toHaveLength(51);
@@ -69,20 +69,20 @@ describe('what is written of an event', () => {
           arguments: [text],
           actor: { kind: 'user' as const, id: text },
         };
-        const line = eventLine(callEvent(names), 1);
+        const line = formatEventLine(callEvent(names), 1);
         expect(line).not.toMatch(/[\r\n]/);
-        const clean = (readLine(line)?.tool ?? '').length;
+        const clean = (parseEventLine(line)?.tool ?? '').length;
         expect(clean).toBeLessThanOrEqual(text.length);
-        expect(readLine(line)).toMatchObject({ tenant: text, outcome: 'ok', request: 'r1' });
-        if (/^[\p{L}\p{P}\p{N}\p{S} ]*$/u.test(text)) expect(readLine(line)).toMatchObject(names);
+        expect(parseEventLine(line)).toMatchObject({ tenant: text, outcome: 'ok', request: 'r1' });
+        if (/^[\p{L}\p{P}\p{N}\p{S} ]*$/u.test(text)) expect(parseEventLine(line)).toMatchObject(names);
       }),
     );
   });
 
   test('what is no line of ours is none', () => {
     for (const line of ['', '{', 'null', '1', '[]', '{}', '{"at":1}', '{"at":"1","tenant":"a","actor":{}}']) {
-      expect([line, readLine(line)]).toEqual([line, null]);
+      expect([line, parseEventLine(line)]).toEqual([line, null]);
     }
-    expect(readLine('{"at":1,"tenant":"a","actor":null}')).toBeNull();
+    expect(parseEventLine('{"at":1,"tenant":"a","actor":null}')).toBeNull();
   });
 });

@@ -1,14 +1,22 @@
-import { entriesOf, segmentsNewestFirst, type Reader, type AuditReading } from './readSegments.ts';
+import {
+  readEntries,
+  readSegmentsNewestFirst,
+  type AuditScope,
+  type AuditReadParts,
+} from './readSegments.ts';
 
 /**
  * Everything that fits as JSON lines, the newest first, some lines at a time: what is not asked for is not read. Stop
  * asking, and it stops.
  */
-export async function* exportAudit(parts: AuditReading, reader: Reader): AsyncGenerator<string, void, void> {
-  const { from, to } = reader.filters;
-  for await (const segment of segmentsNewestFirst(parts, { from, to, after: undefined })) {
+export async function* exportAudit(
+  parts: AuditReadParts,
+  scope: AuditScope,
+): AsyncGenerator<string, void, void> {
+  const { from, to } = scope.filters;
+  for await (const segment of readSegmentsNewestFirst(parts, { from, to, after: undefined })) {
     let text = '';
-    for (const { entry } of entriesOf(segment, reader)) text += `${JSON.stringify(entry)}\n`;
+    for (const { entry } of readEntries(segment, scope)) text += `${JSON.stringify(entry)}\n`;
     if (text !== '') yield text;
   }
 }

@@ -4,14 +4,14 @@ import { callEvent, createAuditRig, giveWay, type AuditRig } from '../../test/au
 import type { AuditEvent } from './audit.ts';
 import { exportAudit } from './exportAudit.ts';
 import { queryAudit } from './queryAudit.ts';
-import type { AuditFilters, Entry, FoundEvent } from './readSegments.ts';
+import type { AuditEventFilters, AuditLogEntry, FoundEvent } from './readSegments.ts';
 
-const read = ({ store }: AuditRig, filters: AuditFilters = {}, tenant = 'default') =>
+const read = ({ store }: AuditRig, filters: AuditEventFilters = {}, tenant = 'default') =>
   queryAudit({ store, giveWay }, { tenant, filters, limit: 1_000 });
 
 /** Page after page to the end. */
-async function walk({ store }: AuditRig, tenant: string, limit: number, filters: AuditFilters = {}) {
-  const found: Entry[] = [];
+async function walk({ store }: AuditRig, tenant: string, limit: number, filters: AuditEventFilters = {}) {
+  const found: AuditLogEntry[] = [];
   let cursor: string | undefined;
   let pages = 0;
   do {
@@ -24,7 +24,7 @@ async function walk({ store }: AuditRig, tenant: string, limit: number, filters:
   return { found: found as FoundEvent[], pages };
 }
 
-async function exported({ store }: AuditRig, tenant: string, filters: AuditFilters = {}) {
+async function exported({ store }: AuditRig, tenant: string, filters: AuditEventFilters = {}) {
   let text = '';
   for await (const piece of exportAudit({ store, giveWay }, { tenant, filters })) text += piece;
   const lines = text.split('\n');
@@ -32,7 +32,8 @@ async function exported({ store }: AuditRig, tenant: string, filters: AuditFilte
   return lines.map((line) => JSON.parse(line) as FoundEvent);
 }
 
-const tools = (events: readonly Entry[]) => events.map((event) => ('tool' in event ? event.tool : event));
+const tools = (events: readonly AuditLogEntry[]) =>
+  events.map((event) => ('tool' in event ? event.tool : event));
 
 describe('reading the audit log', () => {
   test('all that is asked for must fit', async () => {
@@ -48,7 +49,7 @@ describe('reading the audit log', () => {
       await rig.clock.advance(1_000);
     }
     const begun = (await rig.events())[0]!.at;
-    const cases: [AuditFilters, string[]][] = [
+    const cases: [AuditEventFilters, string[]][] = [
       [{}, ['c', 'b', 'a']],
       [{ kind: 'config' }, ['c']],
       [{ action: 'tool.call' }, ['b', 'a']],

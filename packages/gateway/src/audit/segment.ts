@@ -12,7 +12,7 @@ export interface ChainEnd {
 }
 
 /** Events that are written together, oldest first. */
-export interface Batch {
+export interface EventBatch {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly lines: readonly string[];
@@ -22,27 +22,31 @@ export function segmentId(writer: string, seq: number): string {
   return `${writer}:${String(seq).padStart(12, '0')}`;
 }
 
-export function nextSegment(end: ChainEnd, batch: Batch, keyring: Keyring): AuditSegmentRecord {
-  const seq = end.seq + 1;
+export function createNextSegment(
+  chainEnd: ChainEnd,
+  batch: EventBatch,
+  keyring: Keyring,
+): AuditSegmentRecord {
+  const seq = chainEnd.seq + 1;
   const unsigned = {
-    id: segmentId(end.writer, seq),
-    writer: end.writer,
+    id: segmentId(chainEnd.writer, seq),
+    writer: chainEnd.writer,
     seq,
     firstAt: batch.firstAt,
     // A clock that is set back must not put a segment before its predecessor in the store's order.
-    lastAt: Math.max(end.lastAt, batch.lastAt),
+    lastAt: Math.max(chainEnd.lastAt, batch.lastAt),
     count: batch.lines.length,
-    prev: end.mac,
+    prev: chainEnd.mac,
     events: batch.lines.join('\n'),
   };
   return { ...unsigned, mac: keyring.mac(unsigned.events, contextOf(unsigned)) };
 }
 
-export function endOf({ writer, seq, mac, lastAt }: AuditSegmentRecord): ChainEnd {
+export function chainEndOf({ writer, seq, mac, lastAt }: AuditSegmentRecord): ChainEnd {
   return { writer, seq, mac, lastAt };
 }
 
-export function isGenuine(segment: AuditSegmentRecord, keyring: Keyring): boolean {
+export function hasValidMac(segment: AuditSegmentRecord, keyring: Keyring): boolean {
   return (
     segment.id === segmentId(segment.writer, segment.seq) &&
     keyring.verifyMac(segment.events, segment.mac, contextOf(segment))

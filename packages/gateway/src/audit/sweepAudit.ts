@@ -2,10 +2,10 @@ import type { Clock } from '@behalf/kernel';
 import { DEFAULT_TENANT } from '../identity/accounts.ts';
 import type { AuditStore } from '../ports/index.ts';
 import type { Audit } from './audit.ts';
-import type { StoredEvent } from './eventLine.ts';
+import type { StoredAuditEvent } from './eventLine.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-const PER_EVENT = 50;
+const MAX_RANGES_PER_EVENT = 50;
 const ACTION = 'audit.sweep';
 
 /**
@@ -20,13 +20,13 @@ export async function sweepAudit(parts: {
 }): Promise<number> {
   const { store, audit, clock, days } = parts;
   const before = clock.now() - days * DAY_MS;
-  const cuts: string[] = [];
+  const ranges: string[] = [];
   for (const { writer, first, last } of await store.writers()) {
-    const through = await lastBefore(store, writer, { first, last, before });
-    if (through >= first) cuts.push(`${writer}:${through}`);
+    const through = await findLastBefore(store, writer, { first, last, before });
+    if (through >= first) ranges.push(`${writer}:${through}`);
   }
-  if (cuts.length === 0) return 0;
-  for (let done = 0; done < cuts.length; done += PER_EVENT) {
+  if (ranges.length === 0) return 0;
+  for (let offset = 0; offset < ranges.length; offset += MAX_RANGES_PER_EVENT) {
     await audit.record({
       kind: 'audit',
       action: ACTION,
@@ -35,23 +35,23 @@ export async function sweepAudit(parts: {
       door: 'gateway',
       outcome: 'ok',
       subject: String(before),
-      changed: cuts.slice(done, done + PER_EVENT),
+      changed: ranges.slice(offset, offset + MAX_RANGES_PER_EVENT),
     });
   }
   return store.removeBefore(before);
 }
 
 /** What a sweep said it removes: the writer, and the last of its segments that went. Only of a genuine segment. */
-export function sweptBy(event: StoredEvent): { writer: string; through: number }[] {
+export function readSweptRanges(event: StoredAuditEvent): { writer: string; through: number }[] {
   if (event.action !== ACTION || event.actor.kind !== 'gateway') return [];
-  return (event.changed ?? []).flatMap((cut) => {
-    const [, writer, through] = /^([\w-]+):(\d+)$/.exec(cut) ?? [];
+  return (event.changed ?? []).flatMap((range) => {
+    const [, writer, through] = /^([\w-]+):(\d+)$/.exec(range) ?? [];
     return writer === undefined ? [] : [{ writer, through: Number(through) }];
   });
 }
 
 /** By halves: a writer's segments are in order of time, and reading them all would read all their text. */
-async function lastBefore(
+async function findLastBefore(
   store: AuditStore,
   writer: string,
   { first, last, before }: { first: number; last: number; before: number },

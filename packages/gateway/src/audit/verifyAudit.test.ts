@@ -35,7 +35,7 @@ describe('verifying the audit log', () => {
       await rig.clock.advance(600);
     }
     await a.close();
-    const report = await verify(rig, { live: b.stats() });
+    const report = await verify(rig, { liveWriter: b.stats() });
     expect(report).toMatchObject({ ok: true, writers: 2, events: 90, problems: [] });
     expect(report.segments).toBeGreaterThan(60);
     // A process that begins names the newest there is.
@@ -120,7 +120,7 @@ describe('verifying the audit log', () => {
     const ids = await write(log, 3);
     const live = log.stats();
     const { writer } = live;
-    expect(await verify(rig, { live })).toMatchObject({ ok: true });
+    expect(await verify(rig, { liveWriter: live })).toMatchObject({ ok: true });
 
     const [first] = await rig.store.ofWriter(writer, 1, 1);
     await rig.tamper(ids[0]!, null);
@@ -129,17 +129,17 @@ describe('verifying the audit log', () => {
 
     const [third] = await rig.store.ofWriter(writer, 3, 1);
     await rig.tamper(ids[2]!, null);
-    expect((await verify(rig, { live })).problems).toEqual([
+    expect((await verify(rig, { liveWriter: live })).problems).toEqual([
       { writer, seq: 3, through: 3, problem: 'end_missing' },
     ]);
     await rig.primary.raw.put('audit', [third!]);
 
     for (const seq of [1, 2]) await rig.tamper(segmentId(gone.stats().writer, seq), null);
-    expect((await verify(rig, { live })).problems).toEqual([
+    expect((await verify(rig, { liveWriter: live })).problems).toEqual([
       { writer, seq: 1, through: 1, problem: 'predecessor_missing' },
     ]);
     for (const id of ids) await rig.tamper(id, null);
-    expect((await verify(rig, { live })).problems).toEqual([
+    expect((await verify(rig, { liveWriter: live })).problems).toEqual([
       { writer, seq: 1, through: 3, problem: 'end_missing' },
     ]);
   });
@@ -187,7 +187,11 @@ describe('the retention of the audit log', () => {
     expect(await sweep(90)).toBe(0);
     expect(await store.writers()).toHaveLength(3);
     expect(await sweep(30)).toBe(2 + 30 + 10);
-    expect(await verify(rig, { live: a.stats() })).toMatchObject({ ok: true, writers: 2, problems: [] });
+    expect(await verify(rig, { liveWriter: a.stats() })).toMatchObject({
+      ok: true,
+      writers: 2,
+      problems: [],
+    });
     expect((await rig.events()).every(({ at }) => at >= clock.now() - 30 * DAY_MS)).toBe(true);
     expect((await rig.events()).at(-1)).toMatchObject({ action: 'audit.sweep', actor: { kind: 'gateway' } });
 

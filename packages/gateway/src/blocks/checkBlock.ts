@@ -3,12 +3,12 @@ import { within } from '@behalf/kernel';
 import type { CatalogTool } from '../catalog/catalog.ts';
 import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { toolVerdict } from '../policy/toolOffered.ts';
-import { prepare } from '../toolcall/askServer.ts';
-import type { Inbound } from '../toolcall/call.ts';
+import { decideTool } from '../policy/decideTool.ts';
+import { prepareCredential } from '../toolcall/sendToServer.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import { checkAccess, type Allowed } from '../toolcall/checkAccess.ts';
 import { loadTools } from '../toolcall/loadTools.ts';
-import { connectPage, reasonToSignIn } from '../toolcall/signInNeeded.ts';
+import { connectPagePath, getSignInReason } from '../toolcall/signInRequirement.ts';
 import { toGatewayError } from '../toolcall/toGatewayError.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
@@ -118,7 +118,8 @@ async function lookAt(
   block: Block,
 ): Promise<Looked> {
   const purse = createTokenRequestBudget();
-  const obtain = (signal = inbound.signal) => prepare(asking, server, { ...inbound, signal }, { purse });
+  const obtain = (signal = inbound.signal) =>
+    prepareCredential(asking, server, { ...inbound, signal }, { budget: purse });
   try {
     const list = await within(asking.clock, PATIENCE_MS, loadTools(asking, server, obtain, inbound), () => {
       throw new UpstreamError('connect_timeout');
@@ -126,10 +127,10 @@ async function lookAt(
     return { kind: 'tools', tool: list.find(block.tool) };
   } catch (error) {
     if (inbound.signal.aborted) throw error;
-    const reason = reasonToSignIn(error, server);
+    const reason = getSignInReason(error, server);
     if (reason !== undefined) {
       const { name, settings } = server;
-      const about = { server: name, title: settings.title ?? name, connectUrl: connectPage(server) };
+      const about = { server: name, title: settings.title ?? name, connectUrl: connectPagePath(server) };
       return { kind: 'sign_in', need: { kind: 'sign_in', ...about, reason } };
     }
     const failure = toGatewayError(error, server.name);
@@ -139,7 +140,7 @@ async function lookAt(
 }
 
 function isOffered({ asking }: RunBlockParts, { principal }: Inbound, server: Allowed, tool: CatalogTool) {
-  const verdict = toolVerdict(asking.policy(), principal, server, tool);
+  const verdict = decideTool(asking.policy(), principal, server, tool);
   // A program has nobody who could approve.
   return verdict !== 'absent' && (verdict !== 'ask' || principal.kind === 'user');
 }

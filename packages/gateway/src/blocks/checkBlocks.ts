@@ -1,5 +1,5 @@
 import type { BlockCheckRequest, BlockCheckView, CheckedBlock, MissingInput } from '@behalf/contracts';
-import type { Inbound } from '../toolcall/call.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import { checkBlock } from './checkBlock.ts';
 import { seeSaved } from '../saved/findSaved.ts';
 import { groupNeeds, type Waiting } from './groupNeeds.ts';

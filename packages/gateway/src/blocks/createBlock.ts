@@ -3,7 +3,7 @@ import { recorded } from '../access/recorded.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { blockKind } from '../saved/kinds.ts';
 import { enterSavedWrite, insertSaved, savedEvent } from '../saved/writeSaved.ts';
-import type { Inbound } from '../toolcall/call.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import { blockView } from './blockView.ts';
 import type { SaveBlockParts } from './parts.ts';
 import { requireFitting } from './savedInputs.ts';

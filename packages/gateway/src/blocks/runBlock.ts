@@ -3,12 +3,12 @@ import type { CatalogTool } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Inbound } from '../toolcall/call.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import { seeSaved } from '../saved/findSaved.ts';
 import { requireVersion } from '../saved/writeSaved.ts';
-import { walkTo } from '../toolcall/callTool.ts';
-import { holderKey } from '../toolcall/loadTools.ts';
-import { recordAudit, type Trail } from '../toolcall/recordAudit.ts';
+import { executeCall } from '../toolcall/callTool.ts';
+import { ownerKey } from '../toolcall/loadTools.ts';
+import { recordAudit, type AuditContext } from '../toolcall/recordAudit.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { gatherInputs, missingInputs } from './gatherInputs.ts';
 import { groupNeeds } from './groupNeeds.ts';
@@ -71,7 +71,7 @@ export async function runStep(parts: RunBlockParts, run: BlockRun, inbound: Inbo
   const answer = await recordAudit(parts.asking, inbound, asked, async (trail) => {
     if (!block) throw new GatewayError('BLOCK_NOT_FOUND');
     const result = await walk(parts, { ...run, block }, inbound, trail);
-    isRefused = trail.refused !== undefined;
+    isRefused = trail.refusalCode !== undefined;
     return result;
   });
   return { answer, isRefused };
@@ -81,7 +81,7 @@ async function walk(
   parts: RunBlockParts,
   run: BlockRun & { readonly block: Block },
   inbound: Inbound,
-  trail: Trail,
+  trail: AuditContext,
 ): Promise<UpstreamResponse> {
   const { block } = run;
   const { principal } = inbound;
@@ -95,7 +95,7 @@ async function walk(
   const call = { server: server.name, serverId: server.id, tool: block.tool, args };
   let answer: UpstreamResponse;
   try {
-    answer = await walkTo(parts.asking, call, { ...inbound, credential }, trail);
+    answer = await executeCall(parts.asking, call, { ...inbound, credential }, trail);
   } catch (error) {
     throw await explained(error);
   }
@@ -141,7 +141,7 @@ export function knownTool(
   principal: Principal,
   block: Block,
 ): CatalogTool | undefined {
-  return asking.catalog.peek(server, holderKey(server, principal))?.find(block.tool);
+  return asking.catalog.peek(server, ownerKey(server, principal))?.find(block.tool);
 }
 
 export function isMissing({ inputs, credentials }: MissingParts): boolean {

@@ -9,7 +9,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import { declaredVariables, usesGraph } from '../registry/scope.ts';
 import type { ServerSnapshot, UserServer } from '../registry/server.ts';
-import { connectPage, OWN_SIGN_IN } from '../toolcall/signInNeeded.ts';
+import { connectPagePath, OPENID_SIGN_IN_PATH } from '../toolcall/signInRequirement.ts';
 import type { StandingParts } from './parts.ts';
 
 type Without<T> = T extends unknown ? Omit<T, 'blocks'> : never;
@@ -138,7 +138,9 @@ async function missingSubject(
 ): Promise<Need[]> {
   if (server.scope === 'app' || !(server.auth === 'obo' || usesGraph(server.settings))) return [];
   const reason = await subjects.checkSubject(principal);
-  return reason === undefined ? [] : [{ kind: 'sign_in', ...named(server), connectUrl: OWN_SIGN_IN, reason }];
+  return reason === undefined
+    ? []
+    : [{ kind: 'sign_in', ...named(server), connectUrl: OPENID_SIGN_IN_PATH, reason }];
 }
 
 async function missingValues(
@@ -163,7 +165,7 @@ function named(server: ServerSnapshot): Pick<Need, 'server' | 'title' | 'connect
   return {
     server: server.name,
     title: server.settings.title ?? server.name,
-    connectUrl: connectPage(server),
+    connectUrl: connectPagePath(server),
   };
 }
 

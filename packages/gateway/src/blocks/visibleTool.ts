@@ -1,7 +1,7 @@
 import type { CatalogTool } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Inbound } from '../toolcall/call.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import { listServerTools } from '../toolcall/listServerTools.ts';
 import type { ListToolsParts } from '../toolcall/listTools.ts';
 

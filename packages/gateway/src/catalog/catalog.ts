@@ -2,39 +2,39 @@ import { abortReason, type Cancel, type Clock, type Cancellation, toAbortSignal 
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Log } from '../upstream/parts.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { createHolders, type Flight, type Holder } from './holders.ts';
-import { createInternedLists, type Filled } from './internedLists.ts';
-import type { Listed } from './listAll.ts';
+import { createListEntries, type ListingFlight, type ListEntry } from './listEntries.ts';
+import { createListInterner, type LoadedInternedList } from './listInterner.ts';
+import type { ItemList } from './listAll.ts';
 import { buildToolList, type CatalogTool, type ToolList } from './toolList.ts';
 
 export type { CatalogTool, ToolList };
 
 export interface CatalogLimits {
   /** Lists kept, of all servers and users together. */
-  readonly holders: number;
+  readonly maxLists: number;
   /** What all of them take in memory, about. */
   readonly bytes: number;
   /** Change notices closer than this count as one, and no list is asked for more often because of them. */
   readonly settleMs: number;
   /** A list without a time of its own is asked for again after this, while it is still served. */
-  readonly legacyMs: number;
+  readonly legacyTtlMs: number;
   /** Before this age, a tool that a list lacks is not looked for again. */
-  readonly oldMs: number;
+  readonly minRefreshAgeMs: number;
   /** After failures: from here, doubled each time, up to there. */
-  readonly retryMs: readonly [number, number];
+  readonly retryRangeMs: readonly [number, number];
 }
 
 const catalogLimits: CatalogLimits = {
-  holders: 10_000,
+  maxLists: 10_000,
   bytes: 256 * 1024 * 1024,
   settleMs: 1_000,
-  legacyMs: 5 * 60_000,
-  oldMs: 10_000,
-  retryMs: [250, 30_000],
+  legacyTtlMs: 5 * 60_000,
+  minRefreshAgeMs: 10_000,
+  retryRangeMs: [250, 30_000],
 };
-const LONGEST_TTL_MS = 24 * 3_600_000;
+const MAX_TTL_MS = 24 * 3_600_000;
 /** A listing that was overtaken is begun again; a server that keeps changing is not chased for ever. */
-const MOST_ROUNDS = 3;
+const MAX_LOAD_ATTEMPTS = 3;
 
 export interface CatalogParts {
   readonly clock: Clock;
@@ -61,20 +61,20 @@ export interface CatalogLoadOptions {
  */
 export interface Catalog {
   /** What is known, without waiting; possibly not the newest. */
-  peek(server: ServerSnapshot, holderKey: string): ToolList | undefined;
+  peek(server: ServerSnapshot, ownerKey: string): ToolList | undefined;
   /** What is known should be asked for again; `load` would. */
-  isStale(server: ServerSnapshot, holderKey: string): boolean;
+  isStale(server: ServerSnapshot, ownerKey: string): boolean;
   /** One listing at a time for each holder. `list` may run on after this caller has left. */
   load(
     server: ServerSnapshot,
-    holderKey: string,
-    list: (signal: AbortSignal) => Promise<Listed>,
+    ownerKey: string,
+    list: (signal: AbortSignal) => Promise<ItemList>,
     options: CatalogLoadOptions,
   ): Promise<ToolList>;
   /** Forgets, and drops the answers still to come: another credential, another connection. Without a key: for all. */
-  invalidate(serverId: string, holderKey?: string): void;
+  invalidate(serverId: string, ownerKey?: string): void;
   /** The server says its tools changed: the list is served only until it was asked for again. */
-  onListChanged(serverId: string, holderKey?: string): void;
+  onListChanged(serverId: string, ownerKey?: string): void;
   /** The servers as they are now; what belongs to another revision goes. */
   update(servers: readonly ServerSnapshot[]): void;
   /** How many lists are kept. */
@@ -82,93 +82,106 @@ export interface Catalog {
   close(): void;
 }
 
-type List = (signal: AbortSignal) => Promise<Listed>;
+type List = (signal: AbortSignal) => Promise<ItemList>;
 
 export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
-  const { holders: mostHolders, bytes, settleMs, legacyMs, oldMs, retryMs } = { ...catalogLimits, ...limits };
-  const holders = createHolders(mostHolders);
-  const interned = createInternedLists(bytes);
-  const closing = new AbortController();
+  const {
+    maxLists: maxLists,
+    bytes,
+    settleMs,
+    legacyTtlMs,
+    minRefreshAgeMs,
+    retryRangeMs,
+  } = { ...catalogLimits, ...limits };
+  const listEntries = createListEntries(maxLists);
+  const interner = createListInterner(bytes);
+  const closeController = new AbortController();
   const timers = new Set<Cancel>();
-  let orders = 0;
+  let lastOrder = 0;
 
-  function build(server: ServerSnapshot, listed: Listed): Filled {
+  function buildInterned(server: ServerSnapshot, listed: ItemList): LoadedInternedList {
     const { tenant, id, settings } = server;
     const { items, complete, incomplete = null, era, instructions = null } = listed;
     const content = [tenant, id, settings.normalizedName, era, complete, incomplete, instructions, items];
     try {
-      return interned.intern(JSON.stringify([tenant, id]), content, () => buildToolList(server, listed, log));
+      return interner.intern(JSON.stringify([tenant, id]), content, () => buildToolList(server, listed, log));
     } catch (cause) {
       // Nested so deep that nothing can write it out. It came over the wire, so it is the server's doing.
       throw cause instanceof RangeError ? new UpstreamError('garbage', { cause }) : cause;
     }
   }
 
-  function start(server: ServerSnapshot, holder: Holder, list: List): Flight {
-    orders += 1;
-    const order = orders;
+  function startListing(server: ServerSnapshot, entry: ListEntry, list: List): ListingFlight {
+    lastOrder += 1;
+    const order = lastOrder;
     const work = async () => {
       try {
-        return land(server, holder, order, await list(closing.signal), list);
+        return storeListing(server, entry, order, await list(closeController.signal), list);
       } catch (error) {
-        putOff(holder);
+        backOff(entry);
         throw error;
       }
     };
-    const flight: Flight = { order, promise: work() };
-    holder.flight = flight;
-    const landed = () => {
-      if (holder.flight === flight) holder.flight = undefined;
+    const flight: ListingFlight = { order, promise: work() };
+    entry.flight = flight;
+    const clearFlight = () => {
+      if (entry.flight === flight) entry.flight = undefined;
     };
-    flight.promise.then(landed, landed);
+    flight.promise.then(clearFlight, clearFlight);
     return flight;
   }
 
   /** What becomes known of a listing, and what its waiters get. */
-  function land(server: ServerSnapshot, holder: Holder, order: number, listed: Listed, list: List): ToolList {
-    const held = build(server, listed);
-    const fresh = held.list;
-    const known = holder.held?.list;
+  function storeListing(
+    server: ServerSnapshot,
+    entry: ListEntry,
+    order: number,
+    listed: ItemList,
+    list: List,
+  ): ToolList {
+    const internedList = buildInterned(server, listed);
+    const fresh = internedList.list;
+    const known = entry.interned?.list;
     // It began before something that ended its validity: a reconnect, another credential.
-    if (order < holder.validFrom) return fresh;
+    if (order < entry.invalidatedAt) return fresh;
     // A later listing was faster: what it saw is newer.
-    if (known && order < holder.listOrder) return known;
-    if (known?.complete && holder.listOrder > 0 && !listed.complete) {
-      putOff(holder);
+    if (known && order < entry.listOrder) return known;
+    if (known?.complete && entry.listOrder > 0 && !listed.complete) {
+      backOff(entry);
       return known;
     }
     const now = clock.now();
-    holder.held = held;
-    holder.listOrder = order;
-    holder.loadedAt = now;
-    holder.soft = listed.era === 'legacy';
-    holder.freshUntil = now + (holder.soft ? legacyMs : Math.min(listed.ttlMs ?? 0, LONGEST_TTL_MS));
-    if (listed.complete) holder.failures = 0;
-    else putOff(holder);
-    if (order < holder.changedAt) {
-      expire(holder);
-      later(() => {
-        if (!holder.flight && holder.changedAt > holder.listOrder)
-          start(server, holder, list).promise.catch(ignore);
+    entry.interned = internedList;
+    entry.listOrder = order;
+    entry.loadedAt = now;
+    entry.canServeStale = listed.era === 'legacy';
+    entry.freshUntil = now + (entry.canServeStale ? legacyTtlMs : Math.min(listed.ttlMs ?? 0, MAX_TTL_MS));
+    if (listed.complete) entry.failures = 0;
+    else backOff(entry);
+    if (order < entry.changedAt) {
+      markStale(entry);
+      runLater(() => {
+        if (!entry.flight && entry.changedAt > entry.listOrder)
+          startListing(server, entry, list).promise.catch(ignore);
       });
     }
     return fresh;
   }
 
   /** Keeps what is there, and does not ask again at once. */
-  function putOff(holder: Holder): void {
-    const wait = Math.min(retryMs[0] * 2 ** Math.min(holder.failures, 20), retryMs[1]);
-    holder.failures += 1;
-    holder.freshUntil = clock.now() + wait;
+  function backOff(entry: ListEntry): void {
+    const delayMs = Math.min(retryRangeMs[0] * 2 ** Math.min(entry.failures, 20), retryRangeMs[1]);
+    entry.failures += 1;
+    entry.freshUntil = clock.now() + delayMs;
   }
 
-  function expire(holder: Holder): void {
-    holder.freshUntil = 0;
-    holder.soft = false;
+  function markStale(entry: ListEntry): void {
+    entry.freshUntil = 0;
+    entry.canServeStale = false;
   }
 
-  function later(run: () => void): void {
-    if (closing.signal.aborted) return;
+  function runLater(run: () => void): void {
+    if (closeController.signal.aborted) return;
     const cancel = clock.timer(settleMs, () => {
       timers.delete(cancel);
       run();
@@ -176,135 +189,135 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
     timers.add(cancel);
   }
 
-  function find(server: ServerSnapshot, holderKey: string): Holder | undefined {
-    return holders.of(server)?.holders.get(keyFor(server, holderKey));
+  function findEntry(server: ServerSnapshot, ownerKey: string): ListEntry | undefined {
+    return listEntries.forServer(server)?.entries.get(entryKey(server, ownerKey));
   }
 
   /** What can be served without asking. */
-  function enough(server: ServerSnapshot, holder: Holder, list: List, refresh: boolean | 'if-old') {
-    const { held, loadedAt, freshUntil } = holder;
-    const known = held?.list;
+  function getServable(server: ServerSnapshot, entry: ListEntry, list: List, refresh: boolean | 'if-old') {
+    const { interned, loadedAt, freshUntil } = entry;
+    const known = interned?.list;
     if (!known || refresh === true) return undefined;
     const now = clock.now();
     if (now - loadedAt < settleMs) return known;
     if (refresh === 'if-old') {
-      const wait = holder.failures > 0 ? freshUntil : loadedAt + oldMs;
-      return now < wait ? known : undefined;
+      const refreshAt = entry.failures > 0 ? freshUntil : loadedAt + minRefreshAgeMs;
+      return now < refreshAt ? known : undefined;
     }
     if (now < freshUntil) return known;
-    if (!holder.soft) return undefined;
-    if (!holder.flight) start(server, holder, list).promise.catch(ignore);
+    if (!entry.canServeStale) return undefined;
+    if (!entry.flight) startListing(server, entry, list).promise.catch(ignore);
     return known;
   }
 
   async function load(
     server: ServerSnapshot,
-    holderKey: string,
+    ownerKey: string,
     list: List,
     { signal, refresh = false, onlyIfUnknown = false }: CatalogLoadOptions,
   ): Promise<ToolList> {
     if (signal.aborted) throw abortReason(signal);
-    const of = holders.of(server);
+    const serverEntries = listEntries.forServer(server);
     // Somebody still works with a definition that was replaced: what they see is kept for nobody.
-    if (!of) return build(server, await list(toAbortSignal(signal))).list;
-    const holder = holders.obtain(of, keyFor(server, holderKey));
+    if (!serverEntries) return buildInterned(server, await list(toAbortSignal(signal))).list;
+    const entry = listEntries.getOrCreate(serverEntries, entryKey(server, ownerKey));
     // Coming once is no use yet: a crowd of newcomers must not push out those who come back.
-    holder.used = holder.held !== undefined;
-    if (onlyIfUnknown) return loadUnlessKnown(server, holder, list, signal);
-    const known = enough(server, holder, list, refresh);
+    entry.isUsed = entry.interned !== undefined;
+    if (onlyIfUnknown) return loadIfUnknown(server, entry, list, signal);
+    const known = getServable(server, entry, list, refresh);
     if (known) {
-      if (holder.held) holder.held.used = true;
+      if (entry.interned) entry.interned.isUsed = true;
       return known;
     }
-    for (let round = 1; ; round += 1) {
-      const inAir = refresh === true && round === 1 ? undefined : joinable(holder);
-      const flight = inAir ?? start(server, holder, list);
+    for (let attempt = 1; ; attempt += 1) {
+      const joined = refresh === true && attempt === 1 ? undefined : getJoinable(entry);
+      const flight = joined ?? startListing(server, entry, list);
       try {
-        const found = await orLeave(flight.promise, signal);
-        if (flight.order >= holder.validFrom || round === MOST_ROUNDS) return found;
+        const tools = await waitUnlessAborted(flight.promise, signal);
+        if (flight.order >= entry.invalidatedAt || attempt === MAX_LOAD_ATTEMPTS) return tools;
       } catch (error) {
-        if (holder.held?.list && refresh !== true && isPassing(error)) return holder.held.list;
+        if (entry.interned?.list && refresh !== true && isTransient(error)) return entry.interned.list;
         throw error;
       }
     }
   }
 
   /** Better than nothing, and never in the way of what a user would see with a credential. */
-  async function loadUnlessKnown(server: ServerSnapshot, holder: Holder, list: List, signal: Cancellation) {
-    orders += 1;
-    const order = orders;
-    const held = build(server, await list(toAbortSignal(signal)));
-    if (holder.held?.list) return holder.held.list;
-    if (order < holder.validFrom) return held.list;
-    holder.held = held;
-    holder.listOrder = 0;
-    holder.loadedAt = Number.NEGATIVE_INFINITY;
-    expire(holder);
-    return held.list;
+  async function loadIfUnknown(server: ServerSnapshot, entry: ListEntry, list: List, signal: Cancellation) {
+    lastOrder += 1;
+    const order = lastOrder;
+    const internedList = buildInterned(server, await list(toAbortSignal(signal)));
+    if (entry.interned?.list) return entry.interned.list;
+    if (order < entry.invalidatedAt) return internedList.list;
+    entry.interned = internedList;
+    entry.listOrder = 0;
+    entry.loadedAt = Number.NEGATIVE_INFINITY;
+    markStale(entry);
+    return internedList.list;
   }
 
-  function joinable({ flight, validFrom }: Holder): Flight | undefined {
+  function getJoinable({ flight, invalidatedAt: validFrom }: ListEntry): ListingFlight | undefined {
     return flight && flight.order >= validFrom ? flight : undefined;
   }
 
   return {
-    peek(server, holderKey) {
-      const holder = find(server, holderKey);
-      if (!holder) return undefined;
-      holder.used = true;
-      if (holder.held) holder.held.used = true;
-      return holder.held?.list;
+    peek(server, ownerKey) {
+      const entry = findEntry(server, ownerKey);
+      if (!entry) return undefined;
+      entry.isUsed = true;
+      if (entry.interned) entry.interned.isUsed = true;
+      return entry.interned?.list;
     },
-    isStale(server, holderKey) {
-      const holder = find(server, holderKey);
-      return holder?.held?.list !== undefined && clock.now() >= holder.freshUntil;
+    isStale(server, ownerKey) {
+      const entry = findEntry(server, ownerKey);
+      return entry?.interned?.list !== undefined && clock.now() >= entry.freshUntil;
     },
     load,
-    invalidate(serverId, holderKey) {
-      orders += 1;
-      for (const holder of holders.matching(serverId, holderKey)) {
-        holder.validFrom = orders;
-        holder.held = undefined;
-        holder.failures = 0;
+    invalidate(serverId, ownerKey) {
+      lastOrder += 1;
+      for (const entry of listEntries.findMatching(serverId, ownerKey)) {
+        entry.invalidatedAt = lastOrder;
+        entry.interned = undefined;
+        entry.failures = 0;
       }
     },
-    onListChanged(serverId, holderKey) {
-      orders += 1;
-      for (const holder of holders.matching(serverId, holderKey)) {
-        holder.changedAt = orders;
-        expire(holder);
+    onListChanged(serverId, ownerKey) {
+      lastOrder += 1;
+      for (const entry of listEntries.findMatching(serverId, ownerKey)) {
+        entry.changedAt = lastOrder;
+        markStale(entry);
       }
     },
-    update: (servers) => holders.update(servers),
+    update: (servers) => listEntries.update(servers),
     get size() {
-      return holders.size;
+      return listEntries.size;
     },
     close() {
       for (const cancel of timers) cancel();
       timers.clear();
-      closing.abort(new DOMException('The gateway is shutting down', 'AbortError'));
+      closeController.abort(new DOMException('The gateway is shutting down', 'AbortError'));
     },
   };
 }
 
 /** A shared server has one list; for any other, a list without an owner would be everybody's. */
-function keyFor({ scope, name }: ServerSnapshot, holderKey: string): string {
+function entryKey({ scope, name }: ServerSnapshot, ownerKey: string): string {
   if (scope === 'app') return '';
-  if (holderKey === '') throw new TypeError(`The tools of ${name} belong to a user, and none is named`);
-  return holderKey;
+  if (ownerKey === '') throw new TypeError(`The tools of ${name} belong to one user, and no user was given`);
+  return ownerKey;
 }
 
 /** The server will be back, and its tools are likely the same. A refusal is an answer: it is told. */
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   return error.outcome === 'unreachable' || error.outcome === 'unknown' || error.reason === 'rate_limited';
 }
 
-function orLeave<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
+function waitUnlessAborted<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = () => reject(abortReason(signal));
-    signal.addEventListener('abort', leave);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    const abort = () => reject(abortReason(signal));
+    signal.addEventListener('abort', abort);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
 

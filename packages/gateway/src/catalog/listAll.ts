@@ -12,7 +12,7 @@ import { UpstreamError } from '../upstream/upstreamError.ts';
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
 
 /** Where the items stand in an answer, and what a server declares when it has any. */
-const kinds = {
+const methodFields = {
   'tools/list': { capability: 'tools', field: 'tools' },
   'resources/list': { capability: 'resources', field: 'resources' },
   'resources/templates/list': { capability: 'resources', field: 'resourceTemplates' },
@@ -24,7 +24,7 @@ const METHOD_NOT_FOUND = -32_601;
 /** Which budget ended a list early, or that a later page was not to be had. */
 export type IncompleteReason = 'pages' | 'items' | 'bytes' | 'time' | 'cursor' | 'failed';
 
-export interface Listed {
+export interface ItemList {
   readonly items: readonly JsonObject[];
   readonly complete: boolean;
   readonly incomplete?: IncompleteReason;
@@ -46,7 +46,7 @@ export interface ListLimits {
 
 export const listLimits: ListLimits = { pages: 50, items: 1_000, bytes: 5 * 1024 * 1024, totalMs: 30_000 };
 
-export interface ListParts {
+export interface ListAllParts {
   readonly clock: Clock;
   readonly limits?: Partial<ListLimits>;
 }
@@ -55,74 +55,74 @@ export type ListAll = (
   upstream: Upstream,
   method: ListMethod,
   options: UpstreamRequestOptions,
-) => Promise<Listed>;
+) => Promise<ItemList>;
 
 /**
  * Every page of a list. A server may page without end, repeat itself or send anything at all; what was read within the
  * budgets is returned and called incomplete. Only a first page that cannot be had is an error.
  */
-export function createListAll({ clock, limits }: ListParts): ListAll {
-  const most = { ...listLimits, ...limits };
+export function createListAll({ clock, limits }: ListAllParts): ListAll {
+  const max = { ...listLimits, ...limits };
 
   return async (upstream, method, options) => {
     const { era, capabilities } = upstream.claims;
-    const { capability, field } = kinds[method];
-    const none: Listed = { items: [], complete: true, era };
+    const { capability, field } = methodFields[method];
+    const emptyList: ItemList = { items: [], complete: true, era };
     // What a server without sessions said of itself, it may have said to another user. This one is asked all the same.
-    if (era === 'legacy' && !isObject(capabilities[capability])) return none;
+    if (era === 'legacy' && !isObject(capabilities[capability])) return emptyList;
 
-    const end = clock.now() + most.totalMs;
+    const deadline = clock.now() + max.totalMs;
     const items: JsonObject[] = [];
     const cursors = new Set<string>();
-    let hints: Hints = {};
+    let cacheHints: CacheHints = {};
     let bytes = 0;
-    const stopped = (incomplete: IncompleteReason): Listed => ({
+    const toPartialList = (incomplete: IncompleteReason): ItemList => ({
       items,
       complete: false,
       incomplete,
       era,
-      ...hints,
+      ...cacheHints,
     });
 
     for (let page = 1, cursor: string | undefined; ; page += 1) {
-      let read: Page;
+      let pageResult: Page;
       try {
-        const left = end - clock.now();
-        const answer = await ask(
+        const remainingMs = deadline - clock.now();
+        const response = await requestPage(
           clock,
           upstream,
           method,
           cursor === undefined ? {} : { cursor },
           options,
-          left,
+          remainingMs,
         );
-        read = readPage(answer, field);
+        pageResult = readPage(response, field);
       } catch (error) {
         // A legacy server that declares resources may have no templates: that is one capability for both.
-        const mayLack = era === 'modern' || method === 'resources/templates/list';
-        if (page === 1 && mayLack && isNotOffered(error)) return none;
+        const canBeMissing = era === 'modern' || method === 'resources/templates/list';
+        if (page === 1 && canBeMissing && isMethodNotFound(error)) return emptyList;
         if (page === 1 || options.signal.aborted) throw error;
-        return stopped(clock.now() >= end ? 'time' : 'failed');
+        return toPartialList(clock.now() >= deadline ? 'time' : 'failed');
       }
-      bytes += read.bytes;
-      if (bytes > most.bytes) return stopped('bytes');
-      const room = most.items - items.length;
-      items.push(...read.items.slice(0, room));
-      hints = page === 1 ? read.hints : shorter(hints, read.hints);
-      if (read.items.length > room) return stopped('items');
+      bytes += pageResult.bytes;
+      if (bytes > max.bytes) return toPartialList('bytes');
+      const capacity = max.items - items.length;
+      items.push(...pageResult.items.slice(0, capacity));
+      cacheHints = page === 1 ? pageResult.cacheHints : mergeHints(cacheHints, pageResult.cacheHints);
+      if (pageResult.items.length > capacity) return toPartialList('items');
       // An empty page is not the end, and neither is an empty cursor: only its absence is.
-      if (read.next === undefined) return { items, complete: true, era, ...hints };
-      if (cursors.has(read.next)) return stopped('cursor');
-      if (items.length === most.items) return stopped('items');
-      if (page === most.pages) return stopped('pages');
-      if (clock.now() >= end) return stopped('time');
-      cursors.add(read.next);
-      cursor = read.next;
+      if (pageResult.next === undefined) return { items, complete: true, era, ...cacheHints };
+      if (cursors.has(pageResult.next)) return toPartialList('cursor');
+      if (items.length === max.items) return toPartialList('items');
+      if (page === max.pages) return toPartialList('pages');
+      if (clock.now() >= deadline) return toPartialList('time');
+      cursors.add(pageResult.next);
+      cursor = pageResult.next;
     }
   };
 }
 
-interface Hints {
+interface CacheHints {
   readonly ttlMs?: number;
   readonly cacheScope?: 'public' | 'private';
 }
@@ -131,44 +131,44 @@ interface Page {
   readonly items: readonly JsonObject[];
   readonly next: string | undefined;
   readonly bytes: number;
-  readonly hints: Hints;
+  readonly cacheHints: CacheHints;
 }
 
 /** One page, within what is left of the time for all of them. */
-async function ask(
+async function requestPage(
   clock: Clock,
   upstream: Upstream,
   method: ListMethod,
   params: JsonObject,
   options: UpstreamRequestOptions,
-  ms: number,
+  remainingMs: number,
 ): Promise<UpstreamResponse> {
   const { signal } = options;
-  const left = new AbortController();
+  const pageAbort = new AbortController();
   // Not `AbortSignal.any`: with a signal that lives as long as the process, each one stays in memory for as long.
-  const leave = () => left.abort(signal.reason);
-  if (signal.aborted) leave();
-  else signal.addEventListener('abort', leave);
+  const abort = () => pageAbort.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort);
   try {
-    const answer = upstream.request(method, params, {
+    const response = upstream.request(method, params, {
       ...options,
-      timeoutMs: Math.min(options.timeoutMs, ms),
-      totalMs: Math.min(options.totalMs, ms),
-      signal: left.signal,
+      timeoutMs: Math.min(options.timeoutMs, remainingMs),
+      totalMs: Math.min(options.totalMs, remainingMs),
+      signal: pageAbort.signal,
     });
-    return await within(clock, ms, answer, () => {
+    return await within(clock, remainingMs, response, () => {
       const error = new UpstreamError('timeout');
       // Nobody reads the page any more: whoever still sends it is told.
-      left.abort(error);
+      pageAbort.abort(error);
       throw error;
     });
   } finally {
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', abort);
   }
 }
 
 /** "Method not found": the server has nothing of this kind. */
-function isNotOffered(error: unknown): boolean {
+function isMethodNotFound(error: unknown): boolean {
   return (
     error instanceof UpstreamError &&
     error.reason === 'rpc_error' &&
@@ -185,7 +185,7 @@ function readPage({ result, json }: UpstreamResponse, field: string): Page {
     items: list.filter(isObject).map(stripGatewayMeta),
     next,
     bytes: (json ?? JSON.stringify(result)).length,
-    hints: {
+    cacheHints: {
       ...(typeof ttlMs === 'number' && Number.isFinite(ttlMs) && { ttlMs: Math.max(0, ttlMs) }),
       ...((cacheScope === 'public' || cacheScope === 'private') && { cacheScope }),
     },
@@ -193,7 +193,7 @@ function readPage({ result, json }: UpstreamResponse, field: string): Page {
 }
 
 /** What holds for both: a page that says nothing promises nothing. */
-function shorter(a: Hints, b: Hints): Hints {
+function mergeHints(a: CacheHints, b: CacheHints): CacheHints {
   return {
     ...(a.ttlMs !== undefined && b.ttlMs !== undefined && { ttlMs: Math.min(a.ttlMs, b.ttlMs) }),
     ...(a.cacheScope === 'public' && b.cacheScope === 'public'

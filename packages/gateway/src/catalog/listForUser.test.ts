@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { listForUser } from './listForUser.ts';
-import { publicNames, routePublicName } from './publicNames.ts';
+import { assignPublicNames, findPublicTool } from './publicNames.ts';
 import { buildToolList, type ToolList } from './toolList.ts';
 
 const server = (id: string, normalizedName = id) =>
@@ -95,16 +95,18 @@ describe('the tools of all servers of a user', () => {
     const seen = servers.map((of) => ({ server: of, list: lists.get(of) as ToolList }));
     const names = found.flatMap(({ server: of, tools }) => tools.map((tool) => ({ of, tool })));
     expect(new Set(names.map(({ tool }) => tool.publicName)).size).toBe(names.length);
-    expect([...publicNames(seen).keys()].sort()).toEqual(names.map(({ tool }) => tool.publicName).sort());
+    expect([...assignPublicNames(seen).keys()].sort()).toEqual(
+      names.map(({ tool }) => tool.publicName).sort(),
+    );
     for (const { of, tool } of names) {
-      const routed = routePublicName(tool.publicName, seen);
+      const routed = findPublicTool(tool.publicName, seen);
       expect([routed?.server, routed?.tool.name]).toEqual([of, tool.name]);
     }
     // Both would have it, so nobody does: better no tool than the wrong one.
-    expect(routePublicName('a_mcp_same', seen)).toBeUndefined();
-    expect(routePublicName('a_mcp_same', seen.slice(0, 1))?.server).toBe(servers[0]);
-    expect(routePublicName('only_mcp_c', seen)?.tool.name).toBe('only');
-    expect(routePublicName('unheard_mcp_c', seen)).toBeUndefined();
+    expect(findPublicTool('a_mcp_same', seen)).toBeUndefined();
+    expect(findPublicTool('a_mcp_same', seen.slice(0, 1))?.server).toBe(servers[0]);
+    expect(findPublicTool('only_mcp_c', seen)?.tool.name).toBe('only');
+    expect(findPublicTool('unheard_mcp_c', seen)).toBeUndefined();
   });
 
   test('a caller who left gets nothing', async () => {

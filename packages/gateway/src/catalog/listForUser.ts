@@ -1,22 +1,22 @@
 import type { ErrorCode } from '@behalf/contracts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import {
-  eachServer,
+  loadFromEachServer,
   type Absence,
   type EachServerOptions,
-  type Failure,
-  type ServerState,
-} from './eachServer.ts';
+  type LoadFailure,
+  type ServerAvailability,
+} from './loadFromEachServer.ts';
 import type { IncompleteReason } from './listAll.ts';
-import { publicNames, type SeenTools } from './publicNames.ts';
+import { assignPublicNames, type VisibleTools } from './publicNames.ts';
 import type { CatalogTool, ToolList } from './toolList.ts';
 
-export type { Absence, ServerState };
+export type { Absence, ServerAvailability };
 
 /** What a caller has of one server, or why there is nothing. */
 export interface ServerTools {
   readonly server: ServerSnapshot;
-  readonly state: ServerState;
+  readonly state: ServerAvailability;
   readonly tools: readonly CatalogTool[];
   readonly incomplete: IncompleteReason | undefined;
   readonly code: ErrorCode | undefined;
@@ -26,17 +26,17 @@ export interface ServerTools {
 
 export interface ListForUserOptions extends EachServerOptions {
   /** What the same caller sees of other servers: no name of theirs is given out twice. */
-  readonly beside?: readonly SeenTools[];
+  readonly otherTools?: readonly VisibleTools[];
 }
 
 /** The tools of all these servers: one that fails or hangs says so, and neither hides nor delays another. */
 export async function listForUser(
   servers: readonly ServerSnapshot[],
   loadOne: (server: ServerSnapshot, signal: AbortSignal) => Promise<ToolList>,
-  { beside = [], ...options }: ListForUserOptions,
+  { otherTools = [], ...options }: ListForUserOptions,
 ): Promise<ServerTools[]> {
-  const lists = await eachServer(servers, loadOne, options);
-  const renamed = namesOf(lists, beside);
+  const lists = await loadFromEachServer(servers, loadOne, options);
+  const renamed = renameClashes(lists, otherTools);
   return lists.map(([server, list]): ServerTools => {
     if ('absence' in list) {
       const { absence, cause } = list;
@@ -55,13 +55,13 @@ export async function listForUser(
 }
 
 /** Tools whose preferred name another server has as well get another one: the same that a call is routed by. */
-function namesOf(
-  lists: readonly (readonly [ServerSnapshot, ToolList | Failure])[],
-  beside: readonly SeenTools[],
+function renameClashes(
+  lists: readonly (readonly [ServerSnapshot, ToolList | LoadFailure])[],
+  otherTools: readonly VisibleTools[],
 ) {
   const renamed = new Map<CatalogTool, CatalogTool>();
-  const seen = lists.flatMap(([server, list]) => ('absence' in list ? [] : [{ server, list }]));
-  for (const [publicName, { tool }] of publicNames([...seen, ...beside])) {
+  const visible = lists.flatMap(([server, list]) => ('absence' in list ? [] : [{ server, list }]));
+  for (const [publicName, { tool }] of assignPublicNames([...visible, ...otherTools])) {
     if (tool.publicName !== publicName) renamed.set(tool, Object.freeze({ ...tool, publicName }));
   }
   return renamed;

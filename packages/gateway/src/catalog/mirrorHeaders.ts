@@ -6,20 +6,20 @@ export interface Mirror {
   /** All that the tool knows, whatever the arguments. */
   readonly headers: ReadonlySet<string>;
   /** Those whose argument is not there, so that there is nothing they could repeat. */
-  absent(args: JsonObject): readonly string[];
+  listAbsent(args: JsonObject): readonly string[];
 }
 
-export type MirrorReading =
+export type MirrorResult =
   | { readonly ok: true; readonly mirror: Mirror | undefined }
   | { readonly ok: false; readonly reason: string };
 
 const ANNOTATION = 'x-mcp-header';
 /** RFC 9110, section 5.6.2. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
-const TYPES = new Set(['string', 'integer', 'boolean']);
-const DEEPEST = 64;
+const HEADER_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
+const MIRRORED_TYPES = new Set(['string', 'integer', 'boolean']);
+const MAX_DEPTH = 64;
 
-interface Declared {
+interface HeaderDeclaration {
   readonly path: readonly string[];
   readonly header: string;
   readonly type: string;
@@ -30,8 +30,8 @@ interface Declared {
  * counts only where a chain of `properties` leads to it; anywhere else it makes the whole tool invalid, because two
  * readers could mirror two different values.
  */
-export function readMirror(inputSchema: JsonObject): MirrorReading {
-  const declared: Declared[] = [];
+export function readMirror(inputSchema: JsonObject): MirrorResult {
+  const declarations: HeaderDeclaration[] = [];
   const names = new Set<string>();
 
   function visit(
@@ -41,15 +41,17 @@ export function readMirror(inputSchema: JsonObject): MirrorReading {
     depth: number,
   ): string | undefined {
     if (typeof schema !== 'object' || schema === null) return undefined;
-    if (depth > DEEPEST) return `${at(path)}: nested too deep`;
+    if (depth > MAX_DEPTH) return `${formatPath(path)}: nested too deep`;
     for (const [keyword, value] of Object.entries(schema)) {
-      let fault: string | undefined;
+      let problem: string | undefined;
       if (keyword === ANNOTATION && !Array.isArray(schema))
-        fault = declare(schema as JsonObject, path, reachable);
-      else if (keyword === 'properties' && isMap(value)) fault = visitMap(value, path, reachable, depth);
+        problem = addDeclaration(schema as JsonObject, path, reachable);
+      else if (keyword === 'properties' && isJsonObject(value))
+        problem = visitMap(value, path, reachable, depth);
       // Whatever else holds schemas, known or not. Values are not schemas.
-      else if (!values.has(keyword)) fault = visit(value, [...path, `<${keyword}>`], false, depth + 1);
-      if (fault !== undefined) return fault;
+      else if (!dataKeywords.has(keyword))
+        problem = visit(value, [...path, `<${keyword}>`], false, depth + 1);
+      if (problem !== undefined) return problem;
     }
     return undefined;
   }
@@ -61,61 +63,67 @@ export function readMirror(inputSchema: JsonObject): MirrorReading {
     depth: number,
   ): string | undefined {
     for (const [name, inner] of Object.entries(map)) {
-      const fault = visit(inner, [...path, name], reachable, depth + 1);
-      if (fault !== undefined) return fault;
+      const problem = visit(inner, [...path, name], reachable, depth + 1);
+      if (problem !== undefined) return problem;
     }
     return undefined;
   }
 
-  function declare(schema: JsonObject, path: readonly string[], reachable: boolean): string | undefined {
-    if (!reachable || path.length === 0) return `${at(path)}: not reachable by properties alone`;
+  function addDeclaration(
+    schema: JsonObject,
+    path: readonly string[],
+    reachable: boolean,
+  ): string | undefined {
+    if (!reachable || path.length === 0) return `${formatPath(path)}: not reachable by properties alone`;
     const { [ANNOTATION]: header, type } = schema;
-    if (typeof header !== 'string' || !TOKEN.test(header)) return `${at(path)}: not a header name`;
-    if (typeof type !== 'string' || !TYPES.has(type))
-      return `${at(path)}: neither string, integer nor boolean`;
+    if (typeof header !== 'string' || !HEADER_TOKEN.test(header))
+      return `${formatPath(path)}: not a header name`;
+    if (typeof type !== 'string' || !MIRRORED_TYPES.has(type))
+      return `${formatPath(path)}: neither string, integer nor boolean`;
     const lower = header.toLowerCase();
-    if (names.has(lower)) return `${at(path)}: the header is named twice`;
+    if (names.has(lower)) return `${formatPath(path)}: the header is named twice`;
     names.add(lower);
-    declared.push({ path, header: `mcp-param-${lower}`, type });
+    declarations.push({ path, header: `mcp-param-${lower}`, type });
     return undefined;
   }
 
   const reason = visit(inputSchema, [], true, 1);
   if (reason !== undefined) return { ok: false, reason };
-  return { ok: true, mirror: declared.length === 0 ? undefined : createMirror(declared) };
+  return { ok: true, mirror: declarations.length === 0 ? undefined : createMirror(declarations) };
 }
 
 /** Keywords whose value is data: an example may well contain the word. */
-const values: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
-function createMirror(declared: readonly Declared[]): Mirror {
-  return Object.assign((args: JsonObject) => mirrorOf(declared, args), {
-    headers: new Set(declared.map(({ header }) => header)),
-    absent: (args: JsonObject) =>
-      declared.flatMap(({ path, header }) => ((valueAt(args, path) ?? null) === null ? [header] : [])),
+function createMirror(declarations: readonly HeaderDeclaration[]): Mirror {
+  return Object.assign((args: JsonObject) => buildHeaders(declarations, args), {
+    headers: new Set(declarations.map(({ header }) => header)),
+    listAbsent: (args: JsonObject) =>
+      declarations.flatMap(({ path, header }) => ((valueAt(args, path) ?? null) === null ? [header] : [])),
   });
 }
 
-function mirrorOf(declared: readonly Declared[], args: JsonObject): HeaderValues {
+function buildHeaders(declarations: readonly HeaderDeclaration[], args: JsonObject): HeaderValues {
   const headers: Record<string, string> = {};
-  for (const { path, header, type } of declared) {
-    const text = textOf(valueAt(args, path), type);
-    if (text !== undefined) headers[header] = encode(text);
+  for (const { path, header, type } of declarations) {
+    const text = formatArgument(valueAt(args, path), type);
+    if (text !== undefined) headers[header] = encodeHeaderValue(text);
   }
   return headers;
 }
 
 /** Undefined, and so no header, for what is absent, null or of another type than declared. */
-function textOf(value: unknown, type: string): string | undefined {
+function formatArgument(value: unknown, type: string): string | undefined {
   if (type === 'string') return typeof value === 'string' ? value : undefined;
   if (type === 'integer') return Number.isSafeInteger(value) ? String(value) : undefined;
   return typeof value === 'boolean' ? String(value) : undefined;
 }
 
 /** What is not plainly printable travels as base64: a line break in an argument must not end the header. */
-function encode(text: string): string {
-  const plain = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text);
-  return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+function encodeHeaderValue(text: string): string {
+  const isPrintable =
+    /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text);
+  return isPrintable ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
 function valueAt(args: JsonObject, path: readonly string[]): unknown {
@@ -127,10 +135,10 @@ function valueAt(args: JsonObject, path: readonly string[]): unknown {
   return value;
 }
 
-function at(path: readonly string[]): string {
+function formatPath(path: readonly string[]): string {
   return path.length === 0 ? 'the schema itself' : path.join('.').slice(0, 200);
 }
 
-function isMap(value: unknown): value is JsonObject {
+function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

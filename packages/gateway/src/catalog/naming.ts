@@ -1,7 +1,7 @@
 import type { EndpointServer, McpEndpoint } from '@behalf/contracts';
 
 /** A tool or a prompt of a server of the configuration, by what the server calls it. */
-export interface NamedThing {
+export interface UpstreamName {
   readonly server: string;
   readonly name: string;
 }
@@ -10,7 +10,7 @@ export interface NamedThing {
 export interface Aliases {
   aliasOf(server: string, name: string): string | undefined;
   /** What it stands for, whether or not that is there: nothing else ever has this name. */
-  meaningOf(alias: string): NamedThing | undefined;
+  resolveAlias(alias: string): UpstreamName | undefined;
 }
 
 export type NamedKind = 'tools' | 'prompts';
@@ -28,11 +28,11 @@ export interface Naming extends Readonly<Record<NamedKind, Aliases>> {
 export function createNaming(endpoint: Readonly<McpEndpoint> | undefined): Naming {
   const servers = Object.entries(endpoint?.servers ?? {});
   const keys = new Map(servers.flatMap(([name, { key }]) => (key === undefined ? [] : [[name, key]])));
-  const chosen = new Set(keys.values());
+  const reservedKeys = new Set(keys.values());
   return {
     priority: endpoint?.names === 'priority' ? endpoint.priority : [],
     keyOf: (server) => keys.get(server),
-    isChosen: (key) => chosen.has(key),
+    isChosen: (key) => reservedKeys.has(key),
     tools: aliasesOf(servers, 'tools'),
     prompts: aliasesOf(servers, 'prompts'),
   };
@@ -45,12 +45,12 @@ function aliasesOf(
   const byServer = new Map(
     servers.map(([server, { [kind]: names }]) => [server, new Map(Object.entries(names))]),
   );
-  const meanings = new Map<string, NamedThing>();
+  const namesByAlias = new Map<string, UpstreamName>();
   for (const [server, names] of byServer) {
-    for (const [name, alias] of names) meanings.set(alias, { server, name });
+    for (const [name, alias] of names) namesByAlias.set(alias, { server, name });
   }
   return {
     aliasOf: (server, name) => byServer.get(server)?.get(name),
-    meaningOf: (alias) => meanings.get(alias),
+    resolveAlias: (alias) => namesByAlias.get(alias),
   };
 }

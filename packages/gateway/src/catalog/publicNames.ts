@@ -1,25 +1,25 @@
 import type { ServerSnapshot } from '../registry/server.ts';
-import { toolNames, type NamedIdentity } from './toolNames.ts';
+import { assignToolNames, type NamedIdentity } from './toolNames.ts';
 import type { CatalogTool, ToolList } from './toolList.ts';
 
 /** What one caller sees of one server. */
-export interface SeenTools {
+export interface VisibleTools {
   readonly server: ServerSnapshot;
   readonly list: ToolList;
 }
 
-export interface Routed {
+export interface PublicTool {
   readonly server: ServerSnapshot;
   readonly tool: CatalogTool;
 }
 
-interface Entry extends NamedIdentity, Routed {}
+interface NamedTool extends NamedIdentity, PublicTool {}
 
 /** The names of all tools that a caller sees, no two alike. */
-export function publicNames(seen: readonly SeenTools[]): ReadonlyMap<string, Routed> {
-  return toolNames(
-    seen.flatMap(({ server, list }) =>
-      list.tools.map((tool): Entry => ({
+export function assignPublicNames(visible: readonly VisibleTools[]): ReadonlyMap<string, PublicTool> {
+  return assignToolNames(
+    visible.flatMap(({ server, list }) =>
+      list.tools.map((tool): NamedTool => ({
         server,
         tool,
         serverId: server.id,
@@ -34,16 +34,16 @@ export function publicNames(seen: readonly SeenTools[]): ReadonlyMap<string, Rou
  * The tool that a caller means by a name: looked up among what this caller sees, never taken apart. A name that two
  * servers would have belongs to neither.
  */
-export function routePublicName(name: string, seen: readonly SeenTools[]): Routed | undefined {
-  let found: Routed | undefined;
-  let several = false;
-  for (const { server, list } of seen) {
+export function findPublicTool(name: string, visible: readonly VisibleTools[]): PublicTool | undefined {
+  let found: PublicTool | undefined;
+  let isAmbiguous = false;
+  for (const { server, list } of visible) {
     const tool = list.findPublic(name);
     if (!tool) continue;
-    several ||= found !== undefined;
+    isAmbiguous ||= found !== undefined;
     found = { server, tool };
   }
-  if (found && !several) return found;
+  if (found && !isAmbiguous) return found;
   // Nobody's preferred name: it may be what was given out in a clash.
-  return publicNames(seen).get(name);
+  return assignPublicNames(visible).get(name);
 }

@@ -62,9 +62,9 @@ describe('a list of tools', () => {
       ['huge', 'larger than 256 KiB'],
       ['wide', 'larger than 256 KiB'],
       ['fine', 'listed twice'],
-      ['', 'its name'],
-      ['', 'its name'],
-      ['xxxxx', 'its name'],
+      ['', 'invalid name'],
+      ['', 'invalid name'],
+      ['xxxxx', 'invalid name'],
     ]);
   });
 
@@ -86,7 +86,7 @@ describe('a list of tools', () => {
     ]);
     expect(odd.dropped).toEqual([
       { server: 'srv', tool: 'a {"level":"error"} [2J', reason: 'listed twice' },
-      { server: 'srv', tool: '', reason: 'its name' },
+      { server: 'srv', tool: '', reason: 'invalid name' },
     ]);
   });
 

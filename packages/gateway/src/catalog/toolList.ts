@@ -1,10 +1,10 @@
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Log } from '../upstream/parts.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import type { IncompleteReason, Listed } from './listAll.ts';
+import type { IncompleteReason, ItemList } from './listAll.ts';
 import { toSingleLine } from '../shaping/contentBlock.ts';
 import { readMirror, type Mirror } from './mirrorHeaders.ts';
-import { toolNames, type NamedIdentity } from './toolNames.ts';
+import { assignToolNames, type NamedIdentity } from './toolNames.ts';
 
 /** One tool as its server describes it. The server chose every word: nothing here is to be trusted. */
 export interface CatalogTool {
@@ -35,50 +35,51 @@ export interface ToolList {
 }
 
 /** A tool that says more than this is broken or means harm; it would be sent to a model with every message. */
-const LARGEST_TOOL = 256 * 1024;
-const LONGEST_TOOL_NAME = 256;
+const MAX_TOOL_LENGTH = 256 * 1024;
+const MAX_TOOL_NAME_LENGTH = 256;
 /** A list may hold a thousand of them, and is asked for again and again. */
-const MOST_DROPPED_TOLD = 20;
+const MAX_LOGGED_DROPS = 20;
 
 export function buildToolList(
   { id: serverId, settings: { normalizedName } }: Pick<ServerSnapshot, 'id' | 'settings'>,
-  { items, complete, incomplete, era, instructions }: Listed,
+  { items, complete, incomplete, era, instructions }: ItemList,
   log: Log,
 ): ToolList {
-  const kept = new Map<string, { definition: JsonObject; mirror: Mirror | undefined }>();
-  let dropped = 0;
+  const accepted = new Map<string, { definition: JsonObject; mirror: Mirror | undefined }>();
+  let droppedCount = 0;
   for (const definition of items) {
     const { name } = definition;
-    const reason = faultOf(definition, kept);
+    const reason = findDefect(definition, accepted);
     const mirror = era === 'modern' && reason === undefined ? readMirror(schemaOf(definition)) : noMirror;
-    if (reason === undefined && mirror.ok) kept.set(name as string, { definition, mirror: mirror.mirror });
+    if (reason === undefined && mirror.ok)
+      accepted.set(name as string, { definition, mirror: mirror.mirror });
     else {
-      dropped += 1;
-      if (dropped > MOST_DROPPED_TOLD) continue;
-      const why = reason ?? (mirror.ok ? '' : `x-mcp-header, ${mirror.reason}`);
-      const tool = typeof name === 'string' ? toSingleLine(name, LONGEST_TOOL_NAME) : '';
-      log('tool_dropped', { server: serverId, tool, reason: toSingleLine(why, LONGEST_TOOL_NAME) });
+      droppedCount += 1;
+      if (droppedCount > MAX_LOGGED_DROPS) continue;
+      const dropReason = reason ?? (mirror.ok ? '' : `x-mcp-header, ${mirror.reason}`);
+      const tool = typeof name === 'string' ? toSingleLine(name, MAX_TOOL_NAME_LENGTH) : '';
+      log('tool_dropped', { server: serverId, tool, reason: toSingleLine(dropReason, MAX_TOOL_NAME_LENGTH) });
     }
   }
-  if (dropped > MOST_DROPPED_TOLD) log('tools_dropped', { server: serverId, count: dropped });
-  const identities = [...kept.keys()].map((toolName): NamedIdentity => ({
+  if (droppedCount > MAX_LOGGED_DROPS) log('tools_dropped', { server: serverId, count: droppedCount });
+  const identities = [...accepted.keys()].map((toolName): NamedIdentity => ({
     serverId,
     serverName: normalizedName,
     toolName,
   }));
   const byPublicName = new Map<string, CatalogTool>();
   const byName = new Map<string, CatalogTool>();
-  for (const [publicName, { toolName }] of toolNames(identities)) {
-    const { definition, mirror } = kept.get(toolName) as {
+  for (const [publicName, { toolName }] of assignToolNames(identities)) {
+    const { definition, mirror } = accepted.get(toolName) as {
       definition: JsonObject;
       mirror: Mirror | undefined;
     };
-    const tool = toolOf(definition, toolName, publicName, mirror);
+    const tool = createTool(definition, toolName, publicName, mirror);
     byPublicName.set(publicName, tool);
     byName.set(toolName, tool);
   }
   return Object.freeze({
-    tools: Object.freeze([...kept.keys()].flatMap((name) => byName.get(name) ?? [])),
+    tools: Object.freeze([...accepted.keys()].flatMap((name) => byName.get(name) ?? [])),
     complete,
     incomplete,
     instructions,
@@ -89,15 +90,15 @@ export function buildToolList(
 
 const noMirror = { ok: true, mirror: undefined } as const;
 
-function faultOf(definition: JsonObject, kept: ReadonlyMap<string, unknown>): string | undefined {
+function findDefect(definition: JsonObject, accepted: ReadonlyMap<string, unknown>): string | undefined {
   const { name } = definition;
-  if (typeof name !== 'string' || name === '' || name.length > LONGEST_TOOL_NAME) return 'its name';
-  if (kept.has(name)) return 'listed twice';
-  if (JSON.stringify(definition).length > LARGEST_TOOL) return 'larger than 256 KiB';
+  if (typeof name !== 'string' || name === '' || name.length > MAX_TOOL_NAME_LENGTH) return 'invalid name';
+  if (accepted.has(name)) return 'listed twice';
+  if (JSON.stringify(definition).length > MAX_TOOL_LENGTH) return 'larger than 256 KiB';
   return undefined;
 }
 
-function toolOf(
+function createTool(
   definition: JsonObject,
   name: string,
   publicName: string,
@@ -110,31 +111,31 @@ function toolOf(
     title: typeof title === 'string' ? title : undefined,
     description: typeof description === 'string' ? description : undefined,
     inputSchema: deepFreeze(schemaOf(definition)),
-    outputSchema: objectOr(outputSchema),
-    annotations: objectOr(annotations),
-    _meta: objectOr(_meta),
+    outputSchema: asObject(outputSchema),
+    annotations: asObject(annotations),
+    _meta: asObject(_meta),
     definition: deepFreeze(definition),
     mirror,
   });
 }
 
 function schemaOf({ inputSchema }: JsonObject): JsonObject {
-  return objectOr(inputSchema) ?? { type: 'object' };
+  return asObject(inputSchema) ?? { type: 'object' };
 }
 
-function objectOr(value: unknown): JsonObject | undefined {
+function asObject(value: unknown): JsonObject | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as JsonObject)
     : undefined;
 }
 
 function deepFreeze<T extends object>(value: T): T {
-  const todo: object[] = [value];
-  for (let next = todo.pop(); next; next = todo.pop()) {
+  const pending: object[] = [value];
+  for (let next = pending.pop(); next; next = pending.pop()) {
     if (Object.isFrozen(next)) continue;
     Object.freeze(next);
-    for (const inner of Object.values(next) as unknown[])
-      if (typeof inner === 'object' && inner !== null) todo.push(inner);
+    for (const member of Object.values(next) as unknown[])
+      if (typeof member === 'object' && member !== null) pending.push(member);
   }
   return value;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { toolName, toolNames, type NamedIdentity } from './toolNames.ts';
+import { preferredToolName, assignToolNames, type NamedIdentity } from './toolNames.ts';
 
 const one = (serverName: string, tool: string, serverId = serverName): NamedIdentity => ({
   serverId,
@@ -8,7 +8,7 @@ const one = (serverName: string, tool: string, serverId = serverName): NamedIden
   toolName: tool,
 });
 const namesOf = (...identities: NamedIdentity[]) => {
-  const names = toolNames(identities);
+  const names = assignToolNames(identities);
   return identities.map((identity) => [...names].find(([, named]) => named === identity)?.[0]);
 };
 
@@ -17,16 +17,16 @@ const collision = [`${'x'.repeat(60)}174u`, `${'x'.repeat(60)}2mw4`] as const;
 
 describe('the names of tools towards models', () => {
   test('a plain name is the tool, _mcp_ and the server', () => {
-    expect(toolName(one('github', 'create_issue'))).toBe('create_issue_mcp_github');
-    expect(toolName(one('a-b', 'x'.repeat(56)))).toBe(`${'x'.repeat(56)}_mcp_a-b`);
+    expect(preferredToolName(one('github', 'create_issue'))).toBe('create_issue_mcp_github');
+    expect(preferredToolName(one('a-b', 'x'.repeat(56)))).toBe(`${'x'.repeat(56)}_mcp_a-b`);
   });
 
   test('a long or unusual one is cut and ends in a hash of the identity, for ever the same', () => {
     // Pinned: clients and stored conversations hold these names across restarts and releases.
-    expect(toolName(one('a-b', 'x'.repeat(57)))).toBe(`${'x'.repeat(55)}_95af20c4`);
-    expect(toolName(one('files', 'read.file'))).toBe('read_file_mcp_files_7f90ed3c');
-    expect(toolName(one('my.files', 'read'))).toBe('read_mcp_my_files_cbd58a88');
-    expect(toolName(one('files', 'lire été 🙂'))).toMatch(/^lire__t_____mcp_files_[0-9a-f]{8}$/);
+    expect(preferredToolName(one('a-b', 'x'.repeat(57)))).toBe(`${'x'.repeat(55)}_95af20c4`);
+    expect(preferredToolName(one('files', 'read.file'))).toBe('read_file_mcp_files_7f90ed3c');
+    expect(preferredToolName(one('my.files', 'read'))).toBe('read_mcp_my_files_cbd58a88');
+    expect(preferredToolName(one('files', 'lire été 🙂'))).toMatch(/^lire__t_____mcp_files_[0-9a-f]{8}$/);
   });
 
   test('names that could be read in two ways hang on the identity', () => {
@@ -40,29 +40,30 @@ describe('the names of tools towards models', () => {
     ];
     for (const [first, second] of pairs) {
       // Each by itself, so that no name changes because another server appears.
-      if (first.serverName !== second.serverName) expect(toolName(first)).not.toBe(toolName(second));
+      if (first.serverName !== second.serverName)
+        expect(preferredToolName(first)).not.toBe(preferredToolName(second));
       const [a, b] = namesOf(first, second);
       expect(a).not.toBe(b);
       // Whichever comes first.
       expect(namesOf(second, first)).toEqual([b, a]);
     }
     // A tool that imitates the hashed name of another.
-    const hashed = toolName(one('s', 'a.b'));
+    const hashed = preferredToolName(one('s', 'a.b'));
     const [tool, suffix] = [
       hashed.slice(0, hashed.indexOf('_mcp_')),
       hashed.slice(hashed.indexOf('_mcp_') + 5),
     ];
-    expect(toolName(one(suffix, tool))).not.toBe(hashed);
+    expect(preferredToolName(one(suffix, tool))).not.toBe(hashed);
   });
 
   test('of two that clash, neither keeps the name', () => {
     const [a, b] = namesOf(one('s', 'a', 'id1'), one('s', 'a', 'id2'));
     expect([a, b]).not.toContain('a_mcp_s');
     const [x, y] = [one('evil', collision[0], 'evil'), one('evil', collision[1], 'evil')];
-    expect(toolName(x)).toBe(toolName(y));
+    expect(preferredToolName(x)).toBe(preferredToolName(y));
     const [first, second] = namesOf(x, y);
     expect(first).not.toBe(second);
-    expect([first, second]).not.toContain(toolName(x));
+    expect([first, second]).not.toContain(preferredToolName(x));
     for (const name of [first, second]) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   });
 
@@ -87,11 +88,11 @@ describe('the names of tools towards models', () => {
     });
     fc.assert(
       fc.property(distinct, (identities) => {
-        const names = toolNames(identities);
+        const names = assignToolNames(identities);
         expect(names.size).toBe(identities.length);
         for (const name of names.keys()) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
         // The order in which servers come does not matter, so every replica agrees.
-        const reversed = toolNames([...identities].reverse());
+        const reversed = assignToolNames([...identities].reverse());
         expect(new Set(reversed.entries())).toEqual(new Set(names.entries()));
       }),
       { numRuns: 300 },

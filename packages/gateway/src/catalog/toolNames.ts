@@ -9,19 +9,19 @@ export interface NamedIdentity {
 }
 
 /** What the APIs of models accept. */
-const LONGEST_NAME = 64;
-const OUTSIDE = /[^A-Za-z0-9_-]/g;
-const BETWEEN = '_mcp_';
+const MAX_NAME_LENGTH = 64;
+const INVALID_CHARACTERS = /[^A-Za-z0-9_-]/g;
+const SEPARATOR = '_mcp_';
 /** How many hex digits tell names apart; more when fewer were not enough. */
-const DIGITS = [8, 16, 32, 56] as const;
+const HASH_DIGITS = [8, 16, 32, 56] as const;
 
 /**
  * The name of a tool towards models: `<tool>_mcp_<server>`. With a hash where that is too long, holds other characters,
  * or can be read in two ways: then the name hangs on the identity, and no server can take another's. It depends on
  * nothing else, so it is the same on every replica and after a restart.
  */
-export function toolName(identity: NamedIdentity): string {
-  return plainName(identity) ?? hashedName(identity, DIGITS[0]);
+export function preferredToolName(identity: NamedIdentity): string {
+  return unhashedName(identity) ?? hashedName(identity, HASH_DIGITS[0]);
 }
 
 /**
@@ -29,23 +29,27 @@ export function toolName(identity: NamedIdentity): string {
  * twice by somebody who tries: then none of the tools keeps the name, and a call of it reaches nobody instead of the
  * wrong one.
  */
-export function toolNames<T extends NamedIdentity>(identities: readonly T[]): Map<string, T> {
+export function assignToolNames<T extends NamedIdentity>(identities: readonly T[]): Map<string, T> {
   // A tool that stands here twice is still one tool.
-  const distinct = new Map(identities.map((one) => [JSON.stringify([one.serverId, one.toolName]), one]));
+  const distinct = new Map(
+    identities.map((identity) => [JSON.stringify([identity.serverId, identity.toolName]), identity]),
+  );
   const levels = new Map([...distinct.values()].map((identity) => [identity, 0]));
   for (let round = 0; ; round += 1) {
     const byName = new Map<string, T[]>();
     for (const [identity, level] of levels) {
-      const name = nameAt(identity, level);
-      const same = byName.get(name);
-      if (same) same.push(identity);
+      const name = buildName(identity, level);
+      const sameNamed = byName.get(name);
+      if (sameNamed) sameNamed.push(identity);
       else byName.set(name, [identity]);
     }
-    const clashes = [...byName.values()].filter((same) => same.length > 1).flat();
+    const clashes = [...byName.values()].filter((sameNamed) => sameNamed.length > 1).flat();
     // Beyond the last round it would take two equal hashes of 224 bits. Those would have no name.
-    if (clashes.length === 0 || round > DIGITS.length) {
+    if (clashes.length === 0 || round > HASH_DIGITS.length) {
       return new Map(
-        [...byName].flatMap(([name, same]) => (same.length === 1 ? [[name, same[0] as T]] : [])),
+        [...byName].flatMap(([name, sameNamed]) =>
+          sameNamed.length === 1 ? [[name, sameNamed[0] as T]] : [],
+        ),
       );
     }
     for (const identity of clashes) levels.set(identity, (levels.get(identity) ?? 0) + 1);
@@ -53,18 +57,18 @@ export function toolNames<T extends NamedIdentity>(identities: readonly T[]): Ma
 }
 
 /** Level 0 is the preferred name; each further one has more of the hash. */
-function nameAt(identity: NamedIdentity, level: number): string {
-  if (level === 0) return toolName(identity);
+function buildName(identity: NamedIdentity, level: number): string {
+  if (level === 0) return preferredToolName(identity);
   // A tool whose preferred name is hashed already goes on from there.
-  const step = plainName(identity) === undefined ? level : level - 1;
-  return hashedName(identity, DIGITS[Math.min(step, DIGITS.length - 1)] ?? DIGITS[0]);
+  const hashLevel = unhashedName(identity) === undefined ? level : level - 1;
+  return hashedName(identity, HASH_DIGITS[Math.min(hashLevel, HASH_DIGITS.length - 1)] ?? HASH_DIGITS[0]);
 }
 
-function plainName({ toolName: tool, serverName }: NamedIdentity): string | undefined {
-  const name = `${tool}${BETWEEN}${serverName}`;
-  if (name.length > LONGEST_NAME || name.search(OUTSIDE) >= 0) return undefined;
+function unhashedName({ toolName: tool, serverName }: NamedIdentity): string | undefined {
+  const name = `${tool}${SEPARATOR}${serverName}`;
+  if (name.length > MAX_NAME_LENGTH || name.search(INVALID_CHARACTERS) >= 0) return undefined;
   // `a` of `b_mcp_c` and `a_mcp_b` of `c` would be one name.
-  if (name.includes(BETWEEN, name.indexOf(BETWEEN) + 1)) return undefined;
+  if (name.includes(SEPARATOR, name.indexOf(SEPARATOR) + 1)) return undefined;
   // It looks like a name with a hash, and could be made to equal one.
   if (/_[0-9a-f]{8,}$/.test(name)) return undefined;
   return name;
@@ -75,6 +79,8 @@ function hashedName({ serverId, serverName, toolName: tool }: NamedIdentity, dig
     .update(JSON.stringify([serverId, tool]))
     .digest('hex')
     .slice(0, digits);
-  const readable = `${tool}${BETWEEN}${serverName}`.slice(0, LONGEST_NAME).replaceAll(OUTSIDE, '_');
-  return `${readable.slice(0, LONGEST_NAME - 1 - digits)}_${hash}`;
+  const readable = `${tool}${SEPARATOR}${serverName}`
+    .slice(0, MAX_NAME_LENGTH)
+    .replaceAll(INVALID_CHARACTERS, '_');
+  return `${readable.slice(0, MAX_NAME_LENGTH - 1 - digits)}_${hash}`;
 }

@@ -1,5 +1,5 @@
 import { finding } from '@behalf/contracts';
-import type { ListAll, Listed } from '../catalog/listAll.ts';
+import type { ListAll, ItemList } from '../catalog/listAll.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
 import type { UserServer } from '../registry/server.ts';
@@ -31,7 +31,7 @@ export async function listDefinition(
   { open, listAll }: ListDefinitionParts,
   { id, settings }: UserServer,
   target: RemoteTarget,
-): Promise<Listed> {
+): Promise<ItemList> {
   const { signal } = new AbortController();
   const { headers, bearer } = target;
   const limits = { timeoutMs: PATIENCE_MS, totalMs: PATIENCE_MS };

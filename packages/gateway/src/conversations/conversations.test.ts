@@ -74,7 +74,7 @@ const refusal = (promise: Promise<unknown>) =>
 describe('conversations', () => {
   test('are read back as they were said', async () => {
     const { clock, conversations } = rig();
-    const begun = await conversations.begin(alice, 'What is it?');
+    const begun = await conversations.create(alice, 'What is it?');
     expect(begun).toEqual({
       id: begun.id,
       title: 'What is it?',
@@ -83,9 +83,9 @@ describe('conversations', () => {
     });
     expect(await conversations.open(alice, begun.id)).toEqual({ conversation: begun, messages: [] });
     await clock.advance(1_000);
-    await conversations.put(alice, begun.id, question());
+    await conversations.saveMessage(alice, begun.id, question());
     await clock.advance(1_000);
-    const put = await conversations.put(alice, begun.id, answer('It is pl4nted.'));
+    const put = await conversations.saveMessage(alice, begun.id, answer('It is pl4nted.'));
     expect(put).toEqual({ ...begun, updatedAt: begun.createdAt + 2_000 });
     expect(await conversations.open(alice, begun.id)).toEqual({
       conversation: put,
@@ -95,31 +95,31 @@ describe('conversations', () => {
 
   test('an answer that grows is one message, in its place', async () => {
     const { conversations } = rig();
-    const { id } = await conversations.begin(alice, 'x');
-    await conversations.put(alice, id, question());
-    for (const text of ['I', 'It', 'It is']) await conversations.put(alice, id, answer(text));
-    await conversations.put(alice, id, question('m3', 'And now?'));
-    await conversations.put(alice, id, answer('It is so.'));
+    const { id } = await conversations.create(alice, 'x');
+    await conversations.saveMessage(alice, id, question());
+    for (const text of ['I', 'It', 'It is']) await conversations.saveMessage(alice, id, answer(text));
+    await conversations.saveMessage(alice, id, question('m3', 'And now?'));
+    await conversations.saveMessage(alice, id, answer('It is so.'));
     const { messages } = await conversations.open(alice, id);
     expect(messages).toEqual([question(), answer('It is so.'), question('m3', 'And now?')]);
   });
 
   test('what could not be read back is not written', async () => {
     const { conversations, store } = rig();
-    const { id } = await conversations.begin(alice, 'x');
+    const { id } = await conversations.create(alice, 'x');
     const odd = { ...question(), at: Number.NaN };
-    await expect(conversations.put(alice, id, odd)).rejects.toThrow();
+    await expect(conversations.saveMessage(alice, id, odd)).rejects.toThrow();
     expect(await store.raw.count('chatMessages')).toBe(0);
   });
 
   test('are the beginning of what was asked, or what their user wants, of at most 200 characters', async () => {
     const { clock, conversations, list } = rig();
-    const titleOf = async (text: string) => (await conversations.begin(alice, text)).title;
+    const titleOf = async (text: string) => (await conversations.create(alice, text)).title;
     expect(await titleOf('  two\n\tlines  ')).toBe('two lines');
     expect(await titleOf('x'.repeat(300))).toBe('x'.repeat(200));
     // A character of two units is not cut in half.
     expect(await titleOf(`${'x'.repeat(199)}😀 and on`)).toBe('x'.repeat(199));
-    const begun = await conversations.begin(alice, 'last');
+    const begun = await conversations.create(alice, 'last');
     await clock.advance(1_000);
     expect(await conversations.rename(alice, begun.id, ' Mine ')).toEqual({ ...begun, title: 'Mine' });
     expect((await list(undefined, 10)).conversations).toContainEqual({ ...begun, title: 'Mine' });
@@ -131,14 +131,14 @@ describe('conversations', () => {
 
   test('of somebody else answer as one that does not exist, to an administrator too', async () => {
     const { conversations } = rig();
-    const begun = await conversations.begin(alice, 'x');
-    const before = await conversations.put(alice, begun.id, question());
+    const begun = await conversations.create(alice, 'x');
+    const before = await conversations.saveMessage(alice, begun.id, question());
     for (const stranger of strangers) {
       expect(await conversations.list(stranger, { limit: 10 })).toEqual({ conversations: [], next: null });
       for (const id of [begun.id, 'unknown']) {
         const asked = [
           conversations.open(stranger, id),
-          conversations.put(stranger, id, question('m1', 'theirs')),
+          conversations.saveMessage(stranger, id, question('m1', 'theirs')),
           conversations.rename(stranger, id, 'theirs'),
           conversations.remove(stranger, id),
         ];
@@ -151,23 +151,23 @@ describe('conversations', () => {
 
   test('that are removed are gone with what was said', async () => {
     const { conversations, store, list } = rig();
-    const { id } = await conversations.begin(alice, 'x');
-    const other = await conversations.begin(alice, 'y');
-    await conversations.put(alice, id, question());
+    const { id } = await conversations.create(alice, 'x');
+    const other = await conversations.create(alice, 'y');
+    await conversations.saveMessage(alice, id, question());
     await conversations.remove(alice, id);
     expect(await store.raw.count('chatMessages')).toBe(0);
     expect((await list()).conversations).toEqual([other]);
     // An answer that was being written has nowhere to go.
-    expect(await refusal(conversations.put(alice, id, answer('late')))).toBe('CHAT_NOT_FOUND');
+    expect(await refusal(conversations.saveMessage(alice, id, answer('late')))).toBe('CHAT_NOT_FOUND');
     expect(await refusal(conversations.remove(alice, id))).toBe('CHAT_NOT_FOUND');
     expect(await store.raw.count('chatMessages')).toBe(0);
   });
 
   test('are in the store neither by their title nor by a word', async () => {
     const { conversations, store } = rig();
-    const { id } = await conversations.begin(alice, 'About pl4nted');
-    await conversations.put(alice, id, question());
-    await conversations.put(alice, id, answer('It is pl4nted.'));
+    const { id } = await conversations.create(alice, 'About pl4nted');
+    await conversations.saveMessage(alice, id, question());
+    await conversations.saveMessage(alice, id, answer('It is pl4nted.'));
     const rows = [
       ...(await store.raw.page('conversations', null, 9)),
       ...(await store.raw.page('chatMessages', null, 9)),
@@ -184,19 +184,19 @@ describe('conversations', () => {
       { sealed: 'v1.pl4in' },
     ] satisfies Partial<ConversationRecord>[]) {
       const { conversations, store, logged, stored } = rig();
-      await conversations.begin(alice, 'x');
+      await conversations.create(alice, 'x');
       const { conversation } = await stored();
       const row = { ...conversation, ...moved };
       await store.raw.remove('conversations', [conversation.id]);
       await store.raw.put('conversations', [row]);
       const owner = aPrincipal({ userId: row.userId, tenant: row.tenant });
-      const untouched = await conversations.begin(owner, 'untouched');
+      const untouched = await conversations.create(owner, 'untouched');
       expect(await conversations.list(owner, { limit: 10 })).toEqual({
         conversations: [untouched],
         next: null,
       });
       expect(await refusal(conversations.open(owner, row.id))).toBe('CHAT_NOT_FOUND');
-      expect(await refusal(conversations.put(owner, row.id, question()))).toBe('CHAT_NOT_FOUND');
+      expect(await refusal(conversations.saveMessage(owner, row.id, question()))).toBe('CHAT_NOT_FOUND');
       expect(await refusal(conversations.rename(owner, row.id, 'y'))).toBe('CHAT_NOT_FOUND');
       expect(logged).toHaveLength(4);
       const reason = 'sealed' in moved ? 'malformed' : 'tampered';
@@ -213,12 +213,12 @@ describe('conversations', () => {
 
   test('show what is left of them when a message was moved into them or changed past us', async () => {
     const { conversations, store, logged, stored } = rig();
-    const secret = await conversations.begin(alice, 'secret');
-    await conversations.put(alice, secret.id, question());
+    const secret = await conversations.create(alice, 'secret');
+    await conversations.saveMessage(alice, secret.id, question());
     const { message } = await stored();
     for (const owner of [alice, ...strangers]) {
-      const into = await conversations.begin(owner, 'x');
-      await conversations.put(owner, into.id, question(`of-${into.id}`, 'mine'));
+      const into = await conversations.create(owner, 'x');
+      await conversations.saveMessage(owner, into.id, question(`of-${into.id}`, 'mine'));
       const { tenant, userId } = owner;
       const place: Partial<ChatMessageRecord> = { tenant, userId, conversationId: into.id, seq: 2 };
       // By its own id, and by that of a message that is there.
@@ -240,8 +240,8 @@ describe('conversations', () => {
 
   test('a sealed value that is none of those we seal there is not shown', async () => {
     const { conversations, store, logged, stored } = rig();
-    const { id } = await conversations.begin(alice, 'x');
-    await conversations.put(alice, id, question());
+    const { id } = await conversations.create(alice, 'x');
+    await conversations.saveMessage(alice, id, question());
     const { conversation, message } = await stored();
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
     for (const text of ['no JSON', '{}', JSON.stringify(question('another')), '{"id":"m1","role":"root"}']) {
@@ -264,7 +264,7 @@ describe('conversations', () => {
     const { clock, conversations, list } = rig();
     const begun: string[] = [];
     for (let i = 0; i < 5; i += 1) {
-      begun.unshift((await conversations.begin(alice, `c${i}`)).id);
+      begun.unshift((await conversations.create(alice, `c${i}`)).id);
       await clock.advance(1_000);
     }
     const seen: string[] = [];
@@ -273,9 +273,9 @@ describe('conversations', () => {
       const page = await list(after);
       seen.push(...page.conversations.map(({ id }) => id));
       after = page.next ?? undefined;
-      await conversations.begin(alice, 'new');
+      await conversations.create(alice, 'new');
       await clock.advance(1_000);
-      await conversations.put(alice, begun[0]!, question(`m${seen.length}`));
+      await conversations.saveMessage(alice, begun[0]!, question(`m${seen.length}`));
       await clock.advance(1_000);
     } while (after !== undefined);
     expect(seen).toEqual(begun);
@@ -287,10 +287,10 @@ describe('conversations', () => {
 
   test('go on behind a page of which nothing can be shown', async () => {
     const { clock, conversations, store, list } = rig();
-    const kept = await conversations.begin(alice, 'kept');
+    const kept = await conversations.create(alice, 'kept');
     for (let i = 0; i < 2; i += 1) {
       await clock.advance(1_000);
-      const { id } = await conversations.begin(alice, 'x');
+      const { id } = await conversations.create(alice, 'x');
       await store.conversations.rename(alice.tenant, alice.userId, id, 'v1.broken');
     }
     const { conversations: none, next } = await list();
@@ -315,47 +315,47 @@ describe('conversations', () => {
 
     test('at 1,000 of one user, until one goes', async () => {
       const { conversations, store, stored } = rig();
-      const { id } = await conversations.begin(alice, 'x');
+      const { id } = await conversations.create(alice, 'x');
       const { conversation } = await stored();
       const copies = Array.from({ length: 998 }, (_, i) => ({ ...conversation, id: `c${i}` }));
       await store.raw.put('conversations', copies);
-      await conversations.begin(alice, 'the last');
-      expect(await detail(conversations.begin(alice, 'x'))).toMatch(
+      await conversations.create(alice, 'the last');
+      expect(await detail(conversations.create(alice, 'x'))).toMatch(
         /^CHAT_LIMIT: You have 1000 conversations/,
       );
-      await conversations.begin(strangers[0]!, 'of somebody else');
-      await conversations.put(alice, id, question());
+      await conversations.create(strangers[0]!, 'of somebody else');
+      await conversations.saveMessage(alice, id, question());
       await conversations.remove(alice, id);
-      await conversations.begin(alice, 'again');
+      await conversations.create(alice, 'again');
     });
 
     test('at 2,000 messages of one conversation', async () => {
       const { conversations, store, stored } = rig();
-      const { id } = await conversations.begin(alice, 'x');
-      await conversations.put(alice, id, question());
+      const { id } = await conversations.create(alice, 'x');
+      await conversations.saveMessage(alice, id, question());
       const { message } = await stored();
       const copies = Array.from({ length: 1_998 }, (_, i) => ({ ...message, id: `c${i}`, seq: i + 2 }));
       await store.raw.put('chatMessages', copies);
-      await conversations.put(alice, id, answer('the last'));
-      expect(await detail(conversations.put(alice, id, question('m3')))).toMatch(
+      await conversations.saveMessage(alice, id, answer('the last'));
+      expect(await detail(conversations.saveMessage(alice, id, question('m3')))).toMatch(
         /^CHAT_LIMIT: This conversation has 2000 messages/,
       );
       // The last one may still grow.
-      await conversations.put(alice, id, answer('the last, longer'));
+      await conversations.saveMessage(alice, id, answer('the last, longer'));
     });
 
     test('at 4 MiB of one message and at 32 of them together', async () => {
       const { conversations, store, stored } = rig();
-      const { id } = await conversations.begin(alice, 'x');
-      const large = (letters: number) => conversations.put(alice, id, answer('x'.repeat(letters)));
+      const { id } = await conversations.create(alice, 'x');
+      const large = (letters: number) => conversations.saveMessage(alice, id, answer('x'.repeat(letters)));
       expect(await detail(large(4 * 1024 * 1024))).toMatch(/^CHAT_LIMIT: A message may have 4 MiB/);
       expect(await store.raw.count('chatMessages')).toBe(0);
       await large(2.9 * 1024 * 1024);
       const { message } = await stored();
       expect(message.size).toBeLessThan(4 * 1024 * 1024);
       await store.raw.put('chatMessages', [{ ...message, size: 32 * 1024 * 1024 - 500 }]);
-      await conversations.put(alice, id, question('m3', 'x'));
-      expect(await detail(conversations.put(alice, id, question('m4', 'x'.repeat(500))))).toMatch(
+      await conversations.saveMessage(alice, id, question('m3', 'x'));
+      expect(await detail(conversations.saveMessage(alice, id, question('m4', 'x'.repeat(500))))).toMatch(
         /^CHAT_LIMIT: The messages of this conversation would have more than 32 MiB/,
       );
     });

@@ -18,9 +18,9 @@ export interface Conversations {
     id: string,
   ): Promise<{ conversation: ConversationSummary; messages: ChatMessage[] }>;
   /** CHAT_LIMIT when there are too many. */
-  begin(owner: UserPrincipal, title: string): Promise<ConversationSummary>;
+  create(owner: UserPrincipal, title: string): Promise<ConversationSummary>;
   /** Adds a message, or replaces the one with its id. CHAT_LIMIT when there are too many, or it is too large. */
-  put(owner: UserPrincipal, id: string, message: ChatMessage): Promise<ConversationSummary>;
+  saveMessage(owner: UserPrincipal, id: string, message: ChatMessage): Promise<ConversationSummary>;
   rename(owner: UserPrincipal, id: string, title: string): Promise<ConversationSummary>;
   remove(owner: UserPrincipal, id: string): Promise<void>;
 }

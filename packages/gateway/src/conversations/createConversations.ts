@@ -5,10 +5,10 @@ import type { ConversationStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Log } from '../upstream/parts.ts';
 import type { Conversations } from './conversations.ts';
-import { readCursor, writeCursor } from './cursor.ts';
-import { conversationRoom, LARGEST_MESSAGE, MOST_CONVERSATIONS } from './limits.ts';
+import { readConversationCursor, writeConversationCursor } from './cursor.ts';
+import { conversationLimits, MAX_MESSAGE_BYTES, MAX_CONVERSATIONS } from './limits.ts';
 import { createSealedConversations } from './sealedConversations.ts';
-import { givenTitle, shortTitle } from './titles.ts';
+import { parseTitle, deriveTitle } from './titles.ts';
 
 export interface ConversationParts {
   readonly store: ConversationStore;
@@ -21,13 +21,13 @@ export interface ConversationParts {
 }
 
 /** What one list may ask for. */
-const LONGEST_PAGE = 200;
+const MAX_PAGE_SIZE = 200;
 
-const noRoom = {
-  conversations: `You have ${MOST_CONVERSATIONS} conversations, and no more are kept. Delete one first.`,
-  too_many: `This conversation has ${conversationRoom.messages} messages, and no more are kept. Begin a new one.`,
-  too_large: `The messages of this conversation would have more than ${mebibytes(conversationRoom.size)} together. Begin a new one.`,
-  message: `A message may have ${mebibytes(LARGEST_MESSAGE)} as it is kept, and this one has more.`,
+const limitMessages = {
+  conversations: `You have ${MAX_CONVERSATIONS} conversations, which is the limit. Delete one first.`,
+  too_many: `This conversation has ${conversationLimits.messages} messages, which is the limit. Start a new one.`,
+  too_large: `The messages of this conversation would have more than ${formatMebibytes(conversationLimits.size)} in total. Start a new one.`,
+  message: `A message may have ${formatMebibytes(MAX_MESSAGE_BYTES)} in stored form, and this one is larger.`,
 } as const;
 
 export function createConversations({
@@ -51,15 +51,15 @@ export function createConversations({
   return {
     find,
     async list({ tenant, userId }, page) {
-      const limit = Math.min(Math.max(1, page.limit), LONGEST_PAGE);
-      const after = page.after === undefined ? null : readCursor(page.after);
+      const limit = Math.min(Math.max(1, page.limit), MAX_PAGE_SIZE);
+      const after = page.after === undefined ? null : readConversationCursor(page.after);
       // One more than is shown tells whether there is more.
       const found = await store.list(tenant, userId, { after, limit: limit + 1 });
       const records = found.slice(0, limit);
       const last = records.at(-1);
       return {
         conversations: records.flatMap((record) => sealed.openSummary(record) ?? []),
-        next: last !== undefined && found.length > limit ? writeCursor(last) : null,
+        next: last !== undefined && found.length > limit ? writeConversationCursor(last) : null,
       };
     },
     async open(owner, id) {
@@ -74,31 +74,36 @@ export function createConversations({
       }
       return { conversation, messages };
     },
-    async begin({ tenant, userId }, text) {
+    async create({ tenant, userId }, text) {
       const key = { id: random.id(), tenant, userId };
-      const title = shortTitle(text);
+      const title = deriveTitle(text);
       const now = clock.now();
       const record = { ...key, sealed: sealed.sealTitle(key, title), createdAt: now, updatedAt: now };
-      if ((await store.insert(record, MOST_CONVERSATIONS)) === 'full') throw limited('conversations');
+      if ((await store.insert(record, MAX_CONVERSATIONS)) === 'full') throw toLimitError('conversations');
       return { id: key.id, title, createdAt: now, updatedAt: now };
     },
-    async put(owner, id, message) {
+    async saveMessage(owner, id, message) {
       const conversation = await find(owner, id);
       const key = { id: message.id, tenant: owner.tenant, userId: owner.userId, conversationId: id };
       const record = { ...key, sealed: sealed.sealMessage(key, message) };
-      if (record.sealed.length > LARGEST_MESSAGE) throw limited('message');
+      if (record.sealed.length > MAX_MESSAGE_BYTES) throw toLimitError('message');
       const now = clock.now();
-      const outcome = await store.putMessage(record, now, conversationRoom);
+      const outcome = await store.putMessage(record, now, conversationLimits);
       if (outcome === 'missing') throw notFound();
-      if (outcome !== 'stored') throw limited(outcome);
+      if (outcome !== 'stored') throw toLimitError(outcome);
       return { ...conversation, updatedAt: Math.max(conversation.updatedAt, now) };
     },
-    async rename(owner, id, wanted) {
-      const title = givenTitle(wanted);
+    async rename(owner, id, newTitle) {
+      const title = parseTitle(newTitle);
       const conversation = await find(owner, id);
       const { tenant, userId } = owner;
-      const isThere = await store.rename(tenant, userId, id, sealed.sealTitle({ tenant, userId, id }, title));
-      if (!isThere) throw notFound();
+      const isRenamed = await store.rename(
+        tenant,
+        userId,
+        id,
+        sealed.sealTitle({ tenant, userId, id }, title),
+      );
+      if (!isRenamed) throw notFound();
       return { ...conversation, title };
     },
     async remove({ tenant, userId }, id) {
@@ -112,10 +117,10 @@ function notFound(): GatewayError {
   return new GatewayError('CHAT_NOT_FOUND');
 }
 
-function limited(what: keyof typeof noRoom): GatewayError {
-  return new GatewayError('CHAT_LIMIT', { detail: noRoom[what] });
+function toLimitError(limitKind: keyof typeof limitMessages): GatewayError {
+  return new GatewayError('CHAT_LIMIT', { detail: limitMessages[limitKind] });
 }
 
-function mebibytes(bytes: number): string {
+function formatMebibytes(bytes: number): string {
   return `${bytes / 1024 / 1024} MiB`;
 }

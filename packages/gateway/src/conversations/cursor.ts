@@ -2,27 +2,27 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { ConversationPlace } from '../ports/index.ts';
 
 /** Opaque to callers. It says where, never whose: it needs no signature. */
-export function writeCursor({ updatedAt, id }: ConversationPlace): string {
+export function writeConversationCursor({ updatedAt, id }: ConversationPlace): string {
   return Buffer.from(JSON.stringify([updatedAt, id])).toString('base64url');
 }
 
-export function readCursor(cursor: string): ConversationPlace {
-  const [updatedAt, id, ...rest] = fields(cursor);
-  if (!Number.isSafeInteger(updatedAt) || typeof id !== 'string' || rest.length > 0) throw invalid();
+export function readConversationCursor(cursor: string): ConversationPlace {
+  const [updatedAt, id, ...rest] = decodeFields(cursor);
+  if (!Number.isSafeInteger(updatedAt) || typeof id !== 'string' || rest.length > 0) throw invalidCursor();
   return { updatedAt: updatedAt as number, id };
 }
 
-function fields(cursor: string): unknown[] {
+function decodeFields(cursor: string): unknown[] {
   try {
-    const found: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(found) ? found : [];
+    const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(decoded) ? decoded : [];
   } catch {
     return [];
   }
 }
 
-function invalid(): GatewayError {
+function invalidCursor(): GatewayError {
   return new GatewayError('REQUEST_INVALID', {
-    errors: [{ path: 'after', code: 'custom', message: 'is none that this gateway gave' }],
+    errors: [{ path: 'after', code: 'custom', message: 'was not issued by this gateway' }],
   });
 }

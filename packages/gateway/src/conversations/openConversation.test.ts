@@ -20,9 +20,9 @@ function rig() {
 describe('conversations that are looked at', () => {
   test('let others have their turn while they are opened', async () => {
     const conversations = rig();
-    const { id } = await conversations.begin(alice, 'Long');
+    const { id } = await conversations.create(alice, 'Long');
     for (let n = 0; n < 20; n += 1)
-      await conversations.put(alice, id, { id: `m${n}`, role: 'user', text: 'What?', at: n });
+      await conversations.saveMessage(alice, id, { id: `m${n}`, role: 'user', text: 'What?', at: n });
     let turns = 0;
     let isOpen = false;
     const others = () => {
@@ -37,7 +37,7 @@ describe('conversations that are looked at', () => {
 
   test('are found without what was said, and by their owner alone', async () => {
     const conversations = rig();
-    const begun = await conversations.begin(alice, 'Mine');
+    const begun = await conversations.create(alice, 'Mine');
     expect(await conversations.find(alice, begun.id)).toEqual(begun);
     for (const stranger of strangers) {
       await expect(conversations.find(stranger, begun.id)).rejects.toMatchObject({ code: 'CHAT_NOT_FOUND' });

@@ -32,7 +32,7 @@ export function createSealedConversations({
   readonly keyring: Keyring;
   readonly log: Log;
 }): SealedConversations {
-  function opened<T>(read: () => T, event: string, fields: Readonly<Record<string, string>>): T | null {
+  function tryOpen<T>(read: () => T, event: string, fields: Readonly<Record<string, string>>): T | null {
     try {
       return read();
     } catch (error) {
@@ -54,7 +54,7 @@ export function createSealedConversations({
         );
         return { id, title, createdAt, updatedAt };
       };
-      return opened(read, 'conversation_unreadable', { conversation: id, user: record.userId });
+      return tryOpen(read, 'conversation_unreadable', { conversation: id, user: record.userId });
     },
     openMessage(record) {
       const { id, conversationId, userId } = record;
@@ -62,11 +62,11 @@ export function createSealedConversations({
         const message = KeptChatMessage.parse(
           JSON.parse(keyring.open(record.sealed, chatMessageContext(record))),
         );
-        if (message.id !== id) throw new Error('The message of another row');
+        if (message.id !== id) throw new Error('The sealed message belongs to another record');
         return message;
       };
       const fields = { conversation: conversationId, message: id, user: userId };
-      return opened(read, 'chat_message_unreadable', fields);
+      return tryOpen(read, 'chat_message_unreadable', fields);
     },
   };
 }

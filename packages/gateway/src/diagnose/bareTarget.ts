@@ -1,5 +1,5 @@
 import { credentialHolder } from '../credentials/credentialHolder.ts';
-import { bareSettings } from '../reinit/bareSettings.ts';
+import { withoutCredentials } from '../reinit/withoutCredentials.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import type { Case, DiagnoseParts } from './parts.ts';
@@ -17,7 +17,7 @@ export async function bareTarget(
   const { settings, audience } = server;
   if (settings.type === 'stdio') return 'process';
   const { apiKey: _key, ...rest } = settings;
-  const bare = bareSettings(settings) ?? { ...rest, headers: {} };
+  const bare = withoutCredentials(settings) ?? { ...rest, headers: {} };
   const values = await signIn.servers.readHolderValues(server, principal.tenant, credentialHolder(principal));
   const rendered = renderTarget(bare, values, { audience, inheritedEnv: {} });
   return rendered.ok && rendered.target.type !== 'stdio' ? rendered.target : 'not_known';

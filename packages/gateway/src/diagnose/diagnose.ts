@@ -1,7 +1,7 @@
 import type { DiagnosisView } from '@behalf/contracts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { Inbound } from '../toolcall/call.ts';
-import type { Ready } from '../toolcall/obtainCredential.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
+import type { PreparedTarget } from '../toolcall/obtainCredential.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import { bareTarget, type Target } from './bareTarget.ts';
 import { createChecklist, type Checklist, type StepName } from './checklist.ts';
@@ -186,7 +186,7 @@ async function throughTheDoor(
   of: Case,
   blocked: string | undefined,
 ): Promise<void> {
-  let ready: Ready | undefined;
+  let ready: PreparedTarget | undefined;
   let why = blocked ?? (of.isOthers ? NOT_THEIRS : undefined);
   if (needsExchange(of)) {
     const trust = await list.look('trust', () => lookAtTrust(parts, of));

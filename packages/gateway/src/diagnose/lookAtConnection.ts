@@ -2,11 +2,11 @@ import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import type { ToolList } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { toolVerdict } from '../policy/toolOffered.ts';
+import { decideTool } from '../policy/decideTool.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
-import { prepare } from '../toolcall/askServer.ts';
+import { prepareCredential } from '../toolcall/sendToServer.ts';
 import { loadTools } from '../toolcall/loadTools.ts';
-import type { Ready } from '../toolcall/obtainCredential.ts';
+import type { PreparedTarget } from '../toolcall/obtainCredential.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { explainReason } from './explainReason.ts';
 import { failed, ok, skipped, warning, type Finding } from './checklist.ts';
@@ -23,14 +23,14 @@ export interface ConnectionLook {
 export async function lookAtConnection(
   parts: DiagnoseParts,
   of: Case,
-  prepared: Ready | undefined,
+  prepared: PreparedTarget | undefined,
   signal: AbortSignal,
 ): Promise<ConnectionLook> {
   const { server } = of;
   const inbound = { ...of.inbound, signal };
   try {
     const obtain = async () =>
-      withoutRecovery(prepared ?? (await prepare(parts, server, inbound, { explicit: true })));
+      withoutRecovery(prepared ?? (await prepareCredential(parts, server, inbound, { explicit: true })));
     const list = await loadTools(parts, server, obtain, inbound, {
       refresh: true,
       lease: { explicit: true },
@@ -99,7 +99,7 @@ function refused(server: Case['server']): Finding {
 /** How many there are for this user. Those that are hidden are counted, not named. */
 function countTools({ policy }: DiagnoseParts, { server, principal }: Case, { tools }: ToolList): Finding {
   const current = policy();
-  const verdicts = tools.map((tool) => toolVerdict(current, principal, server, tool));
+  const verdicts = tools.map((tool) => decideTool(current, principal, server, tool));
   const hidden = verdicts.filter((verdict) => verdict === 'absent').length;
   const asking = verdicts.filter((verdict) => verdict === 'ask').length;
   const shown = tools.length - hidden;

@@ -1,8 +1,8 @@
 import { NO_PROVIDER } from '@behalf/settings';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { usesGraph } from '../registry/scope.ts';
-import { prepare } from '../toolcall/askServer.ts';
-import type { Ready } from '../toolcall/obtainCredential.ts';
+import { prepareCredential } from '../toolcall/sendToServer.ts';
+import type { PreparedTarget } from '../toolcall/obtainCredential.ts';
 import { failed, ok, type Finding } from './checklist.ts';
 import type { Case, DiagnoseParts } from './parts.ts';
 
@@ -41,9 +41,9 @@ export async function lookAtExchange(
   parts: DiagnoseParts,
   { server, inbound }: Case,
   signal: AbortSignal,
-): Promise<{ readonly finding: Finding; readonly ready?: Ready }> {
+): Promise<{ readonly finding: Finding; readonly ready?: PreparedTarget }> {
   try {
-    const ready = await prepare(parts, server, { ...inbound, signal }, { explicit: true });
+    const ready = await prepareCredential(parts, server, { ...inbound, signal }, { explicit: true });
     return { finding: ok('Your sign-in here was exchanged for a token of the server.'), ready };
   } catch (error) {
     if (error instanceof ReauthNeeded) return { finding: failed(error.detail.code) };

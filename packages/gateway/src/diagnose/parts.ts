@@ -7,13 +7,13 @@ import type { OAuthClients } from '../credentials/oauth/registration/clients.ts'
 import type { SignInServers } from '../credentials/oauth/signInServers.ts';
 import type { UserVariables } from '../credentials/userVariables.ts';
 import type { CredentialVault } from '../credentials/vault/vault.ts';
-import type { PolicyParts } from '../policy/toolOffered.ts';
+import type { PolicyParts } from '../policy/decideTool.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { AskParts } from '../toolcall/askServer.ts';
-import type { Inbound } from '../toolcall/call.ts';
+import type { SendParts } from '../toolcall/sendToServer.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import type { Allowed } from '../toolcall/checkAccess.ts';
-import type { LoadParts } from '../toolcall/loadTools.ts';
+import type { LoadToolsParts } from '../toolcall/loadTools.ts';
 import type { OpenUpstream } from '../upstream/openUpstream.ts';
 import type { Log } from '../upstream/parts.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
@@ -30,7 +30,7 @@ export interface DiagnosisNetwork {
   connect(target: RemoteTarget, signal: AbortSignal): Promise<NetworkProblem | null>;
 }
 
-export interface DiagnoseParts extends AskParts, LoadParts, PolicyParts {
+export interface DiagnoseParts extends SendParts, LoadToolsParts, PolicyParts {
   readonly clock: Clock;
   readonly log: Log;
   /** What the caller may do with a server besides using it. */

@@ -1,11 +1,11 @@
-import type { Ready } from '../toolcall/obtainCredential.ts';
+import type { PreparedTarget } from '../toolcall/obtainCredential.ts';
 import type { Bearer } from '../upstream/target.ts';
 
 /**
  * The same to present, and no second try: a token that is refused here is not renewed, so that looking at a credential never
  * changes how it stands.
  */
-export function withoutRecovery(ready: Ready): Ready {
+export function withoutRecovery(ready: PreparedTarget): PreparedTarget {
   if (!('holder' in ready)) {
     return ready.bearer ? { ...ready, bearer: { ...ready.bearer, ...asItIs(ready.bearer) } } : ready;
   }

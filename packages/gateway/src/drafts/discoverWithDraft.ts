@@ -6,7 +6,7 @@ import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { stableText } from '../registry/stableText.ts';
-import { shownTo } from '../toolcall/maskPresented.ts';
+import { collectPresentedSecrets } from '../toolcall/maskPresented.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import type { Draft } from './draft.ts';
 import type { DraftDefinition } from './drafts.ts';
@@ -37,7 +37,7 @@ export async function discoverWithDraft(
   try {
     const looked = await look(parts, principal, draft.definition, async () => {
       const target = await targetWithToken(parts, draft, principal);
-      shown = shownTo(target);
+      shown = collectPresentedSecrets(target);
       return target;
     });
     if ('tools' in looked) return { view: { ...looked.tools, draftId: id, expiresAt } };

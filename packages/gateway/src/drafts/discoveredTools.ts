@@ -1,7 +1,7 @@
 import type { DiscoveredTool } from '@behalf/contracts';
-import type { Listed } from '../catalog/listAll.ts';
+import type { ItemList } from '../catalog/listAll.ts';
 import { isMapping } from '../registry/canonical.ts';
-import { mask } from '../toolcall/maskPresented.ts';
+import { redactSecrets } from '../toolcall/maskPresented.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 
 const MOST_TOOLS = 500;
@@ -16,7 +16,7 @@ const LARGEST_SCHEMAS = 1024 * 1024;
  * token has it repeated to nobody.
  */
 export function discoveredTools(
-  { items, complete }: Pick<Listed, 'items' | 'complete'>,
+  { items, complete }: Pick<ItemList, 'items' | 'complete'>,
   shown: readonly string[],
 ): { readonly tools: DiscoveredTool[]; readonly incomplete?: true } {
   const named = items.filter(({ name }) => typeof name === 'string' && name !== '');
@@ -39,7 +39,7 @@ export function discoveredTools(
 /** Masked before it is cut: half a key is still half a key. */
 function textOf(value: unknown, shown: readonly string[], longest: number): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const text = mask(value, shown);
+  const text = redactSecrets(value, shown);
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 

@@ -5,7 +5,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Fields } from '../registry/canonical.ts';
 import type { UserServer } from '../registry/server.ts';
-import { shownTo } from '../toolcall/maskPresented.ts';
+import { collectPresentedSecrets } from '../toolcall/maskPresented.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import { discoveredTools } from './discoveredTools.ts';
 import { lookFailure, refusalOf, type Refused } from './lookFailure.ts';
@@ -39,7 +39,7 @@ export async function look(
 async function ask(parts: DiscoverParts, server: UserServer, target: RemoteTarget): Promise<Looked> {
   try {
     const listed = await listDefinition(parts, server, target);
-    return { tools: { outcome: 'tools', ...discoveredTools(listed, shownTo(target)) } };
+    return { tools: { outcome: 'tools', ...discoveredTools(listed, collectPresentedSecrets(target)) } };
   } catch (error) {
     const refused = refusalOf(error);
     if (refused) return { refused };

@@ -4,7 +4,7 @@ import type { Cache } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 
 /** One call that a user was asked about. Hashes and names only: no value of an argument is kept. */
-export interface AskedCall {
+export interface CallApproval {
   readonly id: string;
   readonly approved: boolean;
   readonly serverId: string;
@@ -17,13 +17,16 @@ export interface AskedCall {
   readonly expiresAt: number;
 }
 
-type User = Pick<UserPrincipal, 'tenant' | 'userId'>;
+type ApprovalOwner = Pick<UserPrincipal, 'tenant' | 'userId'>;
 
 export interface ApprovalLists {
   /** What has not expired, oldest first. */
-  read(user: User): Promise<readonly AskedCall[]>;
+  read(user: ApprovalOwner): Promise<readonly CallApproval[]>;
   /** One change after the other, in all processes. Giving back the same list changes nothing. */
-  change(user: User, edit: (calls: readonly AskedCall[]) => readonly AskedCall[]): Promise<void>;
+  change(
+    user: ApprovalOwner,
+    edit: (calls: readonly CallApproval[]) => readonly CallApproval[],
+  ): Promise<void>;
 }
 
 export interface ApprovalListParts {
@@ -38,7 +41,7 @@ export interface ApprovalListParts {
  * test a guess at their arguments, and cannot approve one.
  */
 export function createApprovalLists({ cache, leases, keyring, clock }: ApprovalListParts): ApprovalLists {
-  async function read(user: User): Promise<readonly AskedCall[]> {
+  async function read(user: ApprovalOwner): Promise<readonly CallApproval[]> {
     const sealed = await cache.get(listKey(user));
     if (sealed === undefined) return [];
     const calls = open(sealed, user);
@@ -46,20 +49,20 @@ export function createApprovalLists({ cache, leases, keyring, clock }: ApprovalL
   }
 
   /** One that does not open was tampered with: an error, never an empty list. Under a key that is gone it is over. */
-  function open(sealed: string, user: User): AskedCall[] {
+  function open(sealed: string, user: ApprovalOwner): CallApproval[] {
     try {
-      return JSON.parse(keyring.open(sealed, contextOf(user))) as AskedCall[];
+      return JSON.parse(keyring.open(sealed, contextOf(user))) as CallApproval[];
     } catch (error) {
       if (error instanceof SealError && error.reason === 'unknown_key') return [];
       throw error;
     }
   }
 
-  async function write(user: User, calls: readonly AskedCall[]): Promise<void> {
+  async function write(user: ApprovalOwner, calls: readonly CallApproval[]): Promise<void> {
     if (calls.length === 0) return void (await cache.delete(listKey(user)));
-    const lastsUntil = Math.max(...calls.map(({ expiresAt }) => expiresAt));
+    const latestExpiry = Math.max(...calls.map(({ expiresAt }) => expiresAt));
     const sealed = keyring.seal(JSON.stringify(calls), contextOf(user));
-    await cache.set(listKey(user), sealed, lastsUntil - clock.now());
+    await cache.set(listKey(user), sealed, latestExpiry - clock.now());
   }
 
   return {
@@ -73,10 +76,10 @@ export function createApprovalLists({ cache, leases, keyring, clock }: ApprovalL
   };
 }
 
-function listKey({ tenant, userId }: User): string {
+function listKey({ tenant, userId }: ApprovalOwner): string {
   return JSON.stringify(['list', tenant, userId]);
 }
 
-function contextOf({ tenant, userId }: User): SealContext {
+function contextOf({ tenant, userId }: ApprovalOwner): SealContext {
   return { tenant, principal: `user:${userId}`, server: '-', kind: 'approval', field: 'list' };
 }

@@ -3,18 +3,18 @@ import { actorOf, type Audit, type AuditEvent } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { Door } from '../toolcall/call.ts';
-import { createApprovalLists, type ApprovalListParts, type AskedCall } from './approvalLists.ts';
+import type { EntryPoint } from '../toolcall/inbound.ts';
+import { createApprovalLists, type ApprovalListParts, type CallApproval } from './approvalLists.ts';
 
 /** For how long a question waits, and for how long its answer is good. */
 export const APPROVAL_LIFETIME_MS = 10 * 60_000;
-const MOST_PER_USER = 100;
+const MAX_PER_USER = 100;
 /** Names are shown to a person; whoever calls chose them. */
-const MOST_NAMES = 50;
-const LONGEST_NAME = 100;
+const MAX_NAMES = 50;
+const MAX_NAME_LENGTH = 100;
 
 /** One call, as exactly as an approval is good for it. */
-export interface ApprovedRun {
+export interface ApprovableCall {
   readonly principal: UserPrincipal;
   readonly server: Pick<ServerSnapshot, 'id' | 'revision' | 'name'>;
   readonly tool: string;
@@ -22,9 +22,9 @@ export interface ApprovedRun {
   readonly argsHash: string;
 }
 
-export interface ApprovalRequest extends ApprovedRun {
+export interface ApprovalRequest extends ApprovableCall {
   readonly argumentNames: readonly string[];
-  readonly door: Door;
+  readonly door: EntryPoint;
 }
 
 export interface PendingApproval {
@@ -41,13 +41,13 @@ export interface Approvals {
   /** The user's word. Unknown, expired, decided and somebody else's are alike MCP_APPROVAL_NOT_FOUND. */
   decide(principal: UserPrincipal, id: string, approve: boolean): Promise<void>;
   /** True for exactly one run of an approved call, in all processes. */
-  consume(run: ApprovedRun): Promise<boolean>;
+  consume(run: ApprovableCall): Promise<boolean>;
   /** What became of a question; somebody else's is gone like one that never was. */
   stateOf(principal: UserPrincipal, id: string): Promise<ApprovalState>;
   /** Nobody waits for the answer any more: it can neither be approved nor run. Not the user's word, so not a denial. */
   withdraw(principal: UserPrincipal, id: string): Promise<void>;
   /** What waits for this user, oldest first. */
-  pending(principal: UserPrincipal): Promise<readonly AskedCall[]>;
+  pending(principal: UserPrincipal): Promise<readonly CallApproval[]>;
 }
 
 export interface ApprovalParts extends ApprovalListParts {
@@ -63,61 +63,67 @@ export interface ApprovalParts extends ApprovalListParts {
  */
 export function createApprovals(parts: ApprovalParts): Approvals {
   const { cache, clock, random, audit } = parts;
-  const lists = createApprovalLists(parts);
+  const approvalLists = createApprovalLists(parts);
 
-  async function isWaiting({ id, approved }: AskedCall): Promise<boolean> {
-    return !approved && (await cache.get(waiting(id))) !== undefined;
+  async function isWaiting({ id, approved }: CallApproval): Promise<boolean> {
+    return !approved && (await cache.get(waitingKey(id))) !== undefined;
   }
 
-  async function request(asked: ApprovalRequest): Promise<PendingApproval> {
-    const calls = await lists.read(asked.principal);
+  async function request(approvalRequest: ApprovalRequest): Promise<PendingApproval> {
+    const calls = await approvalLists.read(approvalRequest.principal);
     // Its mark was lost, by an eviction or half a decision: nobody could approve it any more.
-    const lost = new Set<string>();
+    const lostIds = new Set<string>();
     for (const call of calls) {
-      if (call.approved || !isOf(asked, call)) continue;
+      if (call.approved || !isSameCall(approvalRequest, call)) continue;
       if (await isWaiting(call)) return { id: call.id, expiresAt: call.expiresAt };
-      lost.add(call.id);
+      lostIds.add(call.id);
     }
-    checkRoom(calls, lost, clock.now());
-    return ask(asked, lost);
+    requireCapacity(calls, lostIds, clock.now());
+    return createApproval(approvalRequest, lostIds);
   }
 
-  async function ask(asked: ApprovalRequest, lost: ReadonlySet<string>): Promise<PendingApproval> {
-    const fresh = askedCall(asked, random.id(), clock.now() + APPROVAL_LIFETIME_MS);
-    await cache.set(waiting(fresh.id), '1', APPROVAL_LIFETIME_MS);
-    let twin: AskedCall | undefined;
-    await lists.change(asked.principal, (calls) => {
+  async function createApproval(
+    approvalRequest: ApprovalRequest,
+    lostIds: ReadonlySet<string>,
+  ): Promise<PendingApproval> {
+    const created = toCallApproval(approvalRequest, random.id(), clock.now() + APPROVAL_LIFETIME_MS);
+    await cache.set(waitingKey(created.id), '1', APPROVAL_LIFETIME_MS);
+    let duplicate: CallApproval | undefined;
+    await approvalLists.change(approvalRequest.principal, (calls) => {
       // The same call may have asked since we looked.
-      twin = calls.find((call) => !call.approved && !lost.has(call.id) && isOf(asked, call));
-      if (twin) return calls;
-      checkRoom(calls, lost, clock.now());
-      return [...calls.filter(({ id }) => !lost.has(id)), fresh];
+      duplicate = calls.find(
+        (call) => !call.approved && !lostIds.has(call.id) && isSameCall(approvalRequest, call),
+      );
+      if (duplicate) return calls;
+      requireCapacity(calls, lostIds, clock.now());
+      return [...calls.filter(({ id }) => !lostIds.has(id)), created];
     });
-    if (twin) await cache.delete(waiting(fresh.id));
-    else audit.note(eventOf('approval.request', asked.principal, fresh, asked.door));
-    const { id, expiresAt } = twin ?? fresh;
+    if (duplicate) await cache.delete(waitingKey(created.id));
+    else
+      audit.note(toAuditEvent('approval.request', approvalRequest.principal, created, approvalRequest.door));
+    const { id, expiresAt } = duplicate ?? created;
     return { id, expiresAt };
   }
 
-  async function approve(principal: UserPrincipal, { id }: AskedCall): Promise<void> {
-    if (!(await cache.delete(waiting(id)))) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');
-    await cache.set(granted(id), '1', APPROVAL_LIFETIME_MS);
+  async function approve(principal: UserPrincipal, { id }: CallApproval): Promise<void> {
+    if (!(await cache.delete(waitingKey(id)))) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');
+    await cache.set(grantedKey(id), '1', APPROVAL_LIFETIME_MS);
     const expiresAt = clock.now() + APPROVAL_LIFETIME_MS;
-    await lists.change(principal, (calls) => {
+    await approvalLists.change(principal, (calls) => {
       // Denied at the same moment, or lost: no run would find it.
       if (!calls.some((call) => call.id === id)) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');
       return calls.map((call) => (call.id === id ? { ...call, approved: true, expiresAt } : call));
     });
   }
 
-  async function takeBack(principal: UserPrincipal, { id }: AskedCall): Promise<void> {
-    await cache.delete(waiting(id));
-    await cache.delete(granted(id));
-    await forget(principal, id);
+  async function revoke(principal: UserPrincipal, { id }: CallApproval): Promise<void> {
+    await cache.delete(waitingKey(id));
+    await cache.delete(grantedKey(id));
+    await removeEntry(principal, id);
   }
 
-  function forget(principal: UserPrincipal, id: string): Promise<void> {
-    return lists.change(principal, (calls) => calls.filter((call) => call.id !== id));
+  function removeEntry(principal: UserPrincipal, id: string): Promise<void> {
+    return approvalLists.change(principal, (calls) => calls.filter((call) => call.id !== id));
   }
 
   return {
@@ -125,47 +131,49 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     async decide(principal, id, isApproved) {
       // A key is in the hands of a program: it would approve its own calls.
       if (principal.authentication.via === 'api_key') throw new GatewayError('API_KEY_SCOPE');
-      const call = (await lists.read(principal)).find((other) => other.id === id);
+      const call = (await approvalLists.read(principal)).find((other) => other.id === id);
       // What was approved and has not run yet can still be denied.
       if (!call || (isApproved && !(await isWaiting(call)))) throw new GatewayError('MCP_APPROVAL_NOT_FOUND');
       // Before it has an effect: there is no approval that the audit does not know.
-      await audit.record(eventOf(isApproved ? 'approval.approve' : 'approval.deny', principal, call, 'rest'));
-      await (isApproved ? approve(principal, call) : takeBack(principal, call));
+      await audit.record(
+        toAuditEvent(isApproved ? 'approval.approve' : 'approval.deny', principal, call, 'rest'),
+      );
+      await (isApproved ? approve(principal, call) : revoke(principal, call));
     },
     async consume(run) {
-      for (const call of await lists.read(run.principal)) {
-        if (!call.approved || !isOf(run, call)) continue;
-        if (!(await cache.delete(granted(call.id)))) continue;
-        await forget(run.principal, call.id);
+      for (const call of await approvalLists.read(run.principal)) {
+        if (!call.approved || !isSameCall(run, call)) continue;
+        if (!(await cache.delete(grantedKey(call.id)))) continue;
+        await removeEntry(run.principal, call.id);
         return true;
       }
       return false;
     },
     async stateOf(principal, id) {
-      const call = (await lists.read(principal)).find((other) => other.id === id);
+      const call = (await approvalLists.read(principal)).find((other) => other.id === id);
       // Not by the marks: while a decision is being written down there is none of them.
       if (!call) return 'gone';
       return call.approved ? 'approved' : 'waiting';
     },
     async withdraw(principal, id) {
-      const call = (await lists.read(principal)).find((other) => other.id === id);
+      const call = (await approvalLists.read(principal)).find((other) => other.id === id);
       if (!call) return;
-      await takeBack(principal, call);
-      audit.note(eventOf('approval.withdraw', principal, call, 'chat'));
+      await revoke(principal, call);
+      audit.note(toAuditEvent('approval.withdraw', principal, call, 'chat'));
     },
-    pending: async (principal) => (await lists.read(principal)).filter(({ approved }) => !approved),
+    pending: async (principal) => (await approvalLists.read(principal)).filter(({ approved }) => !approved),
   };
 }
 
-function waiting(id: string): string {
+function waitingKey(id: string): string {
   return `waiting:${id}`;
 }
 
-function granted(id: string): string {
+function grantedKey(id: string): string {
   return `granted:${id}`;
 }
 
-function isOf({ server, tool, toolHash, argsHash }: ApprovedRun, call: AskedCall): boolean {
+function isSameCall({ server, tool, toolHash, argsHash }: ApprovableCall, call: CallApproval): boolean {
   return (
     call.serverId === server.id &&
     call.revision === server.revision &&
@@ -175,7 +183,7 @@ function isOf({ server, tool, toolHash, argsHash }: ApprovedRun, call: AskedCall
   );
 }
 
-function askedCall(request: ApprovalRequest, id: string, expiresAt: number): AskedCall {
+function toCallApproval(request: ApprovalRequest, id: string, expiresAt: number): CallApproval {
   const { server, tool, toolHash, argsHash, argumentNames } = request;
   return {
     id,
@@ -186,24 +194,24 @@ function askedCall(request: ApprovalRequest, id: string, expiresAt: number): Ask
     tool,
     toolHash,
     argsHash,
-    argumentNames: argumentNames.slice(0, MOST_NAMES).map((name) => name.slice(0, LONGEST_NAME)),
+    argumentNames: argumentNames.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME_LENGTH)),
     expiresAt,
   };
 }
 
-function checkRoom(calls: readonly AskedCall[], lost: ReadonlySet<string>, now: number): void {
-  if (calls.length - lost.size < MOST_PER_USER) return;
-  const first = Math.min(...calls.map(({ expiresAt }) => expiresAt));
+function requireCapacity(calls: readonly CallApproval[], lostIds: ReadonlySet<string>, now: number): void {
+  if (calls.length - lostIds.size < MAX_PER_USER) return;
+  const firstExpiry = Math.min(...calls.map(({ expiresAt }) => expiresAt));
   throw new GatewayError('MCP_RATE_LIMITED', {
-    detail: `${MOST_PER_USER} calls wait for your approval. Approve or deny some of them first.`,
-    retryAfterMs: Math.max(1_000, first - now),
+    detail: `${MAX_PER_USER} calls wait for your approval. Approve or deny some of them first.`,
+    retryAfterMs: Math.max(1_000, firstExpiry - now),
   });
 }
 
-function eventOf(
+function toAuditEvent(
   action: string,
   principal: UserPrincipal,
-  { id, server, serverId, tool, argumentNames }: AskedCall,
+  { id, server, serverId, tool, argumentNames }: CallApproval,
   door: AuditEvent['door'],
 ): AuditEvent {
   return {

@@ -4,7 +4,7 @@ import { stableText } from '../registry/stableText.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 
 /** What a person read before they approved: when the server changes any of it, they are asked again. */
-export function toolHash({
+export function hashTool({
   name,
   title,
   description,
@@ -15,7 +15,7 @@ export function toolHash({
 }
 
 /** Arguments are few and can be guessed: this is kept sealed, and nowhere else. */
-export function argumentsHash(args: JsonObject): string {
+export function hashArguments(args: JsonObject): string {
   return sha256(stableText(args));
 }
 

@@ -7,8 +7,8 @@ import { appServer } from '../../test/servers.ts';
 import { ada } from '../../test/toolcallRig.ts';
 import { stableText } from '../registry/stableText.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import type { ApprovedRun } from './approvals.ts';
-import { argumentsHash, toolHash } from './callHash.ts';
+import type { ApprovableCall } from './approvals.ts';
+import { hashArguments, hashTool } from './callHash.ts';
 import { enforceApproval } from './enforceApproval.ts';
 
 const server = appServer();
@@ -22,11 +22,11 @@ function toolOf(more: JsonObject = {}): CatalogTool {
 }
 
 /** Approvals that know what is approved, and note what is asked. */
-function fakeApprovals(approved: (run: ApprovedRun) => boolean) {
+function fakeApprovals(approved: (run: ApprovableCall) => boolean) {
   const asked: { argumentNames: readonly string[]; door: string }[] = [];
   return {
     asked,
-    consume: async (run: ApprovedRun) => approved(run),
+    consume: async (run: ApprovableCall) => approved(run),
     request: async ({ argumentNames, door }: { argumentNames: readonly string[]; door: string }) => {
       asked.push({ argumentNames, door });
       return { id: 'an-id', expiresAt: 17 };
@@ -58,8 +58,8 @@ describe('a call that asks first', () => {
   });
 
   test('what a person read of the tool is part of what they approved', () => {
-    const known = toolHash(toolOf());
-    expect(toolHash(toolOf({ inputSchema: { type: 'object' }, _meta: { at: 2 }, outputSchema: {} }))).toBe(
+    const known = hashTool(toolOf());
+    expect(hashTool(toolOf({ inputSchema: { type: 'object' }, _meta: { at: 2 }, outputSchema: {} }))).toBe(
       known,
     );
     const changes: JsonObject[] = [
@@ -69,14 +69,14 @@ describe('a call that asks first', () => {
       { annotations: { readOnlyHint: true } },
     ];
     for (const change of changes)
-      expect([change, toolHash(toolOf(change)) === known]).toEqual([change, false]);
+      expect([change, hashTool(toolOf(change)) === known]).toEqual([change, false]);
     const schema = { type: 'object', properties: { a: {}, b: {} } };
     const turned = { properties: { b: {}, a: {} }, type: 'object' };
-    expect(toolHash(toolOf({ inputSchema: schema }))).toBe(toolHash(toolOf({ inputSchema: turned })));
+    expect(hashTool(toolOf({ inputSchema: schema }))).toBe(hashTool(toolOf({ inputSchema: turned })));
   });
 
   test('the call that runs is the call that was approved', async () => {
-    const seen: ApprovedRun[] = [];
+    const seen: ApprovableCall[] = [];
     const approvals = fakeApprovals((run) => seen.push(run) > 0);
     await enforceApproval({ approvals }, call);
     expect(seen).toEqual([
@@ -84,15 +84,15 @@ describe('a call that asks first', () => {
         principal: ada,
         server,
         tool: 'create',
-        toolHash: toolHash(call.tool),
-        argsHash: argumentsHash(call.args),
+        toolHash: hashTool(call.tool),
+        argsHash: hashArguments(call.args),
       },
     ]);
   });
 
   test('arguments are the same whatever the order of their keys, and never else', () => {
-    expect(argumentsHash({ a: 1, b: { c: [1, 2], d: 'x' } })).toBe(
-      argumentsHash({ b: { d: 'x', c: [1, 2] }, a: 1 }),
+    expect(hashArguments({ a: 1, b: { c: [1, 2], d: 'x' } })).toBe(
+      hashArguments({ b: { d: 'x', c: [1, 2] }, a: 1 }),
     );
     for (const other of [
       { a: '1' },
@@ -103,9 +103,9 @@ describe('a call that asks first', () => {
       { ' a': 1 },
       { a: { a: 1 } },
     ]) {
-      expect(argumentsHash(other as JsonObject)).not.toBe(argumentsHash({ a: 1 }));
+      expect(hashArguments(other as JsonObject)).not.toBe(hashArguments({ a: 1 }));
     }
-    expect(argumentsHash({ a: [1, 2] })).not.toBe(argumentsHash({ a: [2, 1] }));
+    expect(hashArguments({ a: [1, 2] })).not.toBe(hashArguments({ a: [2, 1] }));
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, two) => {
         expect(JSON.parse(stableText(one))).toEqual(JSON.parse(JSON.stringify(one)));

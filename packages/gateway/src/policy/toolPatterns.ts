@@ -2,13 +2,13 @@ import { normalizeServerName, parseToolPattern } from '@behalf/contracts';
 import type { ServerSource } from '../registry/server.ts';
 import { matchesGlob } from './matchesGlob.ts';
 
-export interface JudgedServer {
+export interface PolicyServer {
   readonly name: string;
   readonly source: ServerSource;
 }
 
 /** A list of patterns, ready to be asked. */
-export type ToolPatterns = (server: JudgedServer, tool: string) => boolean;
+export type ToolPatterns = (server: PolicyServer, tool: string) => boolean;
 
 /** A server is known by its name and by the form of it that stands in tool names: a pattern may use either. */
 export function compilePatterns(list: readonly string[] = []): ToolPatterns {
@@ -29,9 +29,9 @@ export function compilePatterns(list: readonly string[] = []): ToolPatterns {
  * that names it whole: under a wildcard such as `crm-*` they could put whatever they like.
  */
 export function compilePermissions(list: readonly string[] = []): ToolPatterns {
-  const ofOperator = compilePatterns(list);
-  const ofUsers = compilePatterns(list.filter((text) => !hasServerWildcard(text)));
-  return (server, tool) => (server.source === 'user' ? ofUsers : ofOperator)(server, tool);
+  const operatorPatterns = compilePatterns(list);
+  const userPatterns = compilePatterns(list.filter((text) => !hasServerWildcard(text)));
+  return (server, tool) => (server.source === 'user' ? userPatterns : operatorPatterns)(server, tool);
 }
 
 function hasServerWildcard(text: string): boolean {

@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { settingsOf } from '../../test/servers.ts';
 import { matchesGlob } from './matchesGlob.ts';
-import { toolOffered, toolVerdict } from './toolOffered.ts';
-import { createToolPolicy, type ToolVerdict } from './toolPolicy.ts';
-import { createVerdicts } from './verdicts.ts';
+import { isToolAvailable, decideTool } from './decideTool.ts';
+import { createToolPolicy, type ToolDecision } from './toolPolicy.ts';
+import { createDecisionCache } from './decisionCache.ts';
 
 type Roles = Record<string, Partial<RoleToolPolicy>>;
 type Approval = Omit<ToolApproval, 'roles'> & { roles?: Roles };
@@ -16,7 +16,12 @@ const ofOperator = (name: string) => ({ name, source: 'yaml' }) as const;
 const ofUser = (name: string) => ({ name, source: 'user' }) as const;
 
 /** What becomes of `server:tool` for a user of this role. */
-function decide(approval: Approval | undefined, named: string, role = 'USER', readOnly = false): ToolVerdict {
+function decide(
+  approval: Approval | undefined,
+  named: string,
+  role = 'USER',
+  readOnly = false,
+): ToolDecision {
   const [server = '', name = ''] = named.split('/');
   return policyOf(approval).decide(user(role), ofOperator(server), { name, readOnly });
 }
@@ -38,14 +43,14 @@ describe('the policy about tools', () => {
 
   test('each mode says what becomes of what would ask', () => {
     const rules = { allow: ['mcp:docs:read'], ask: ['mcp:docs:write'] };
-    const verdicts = (more: Approval) =>
+    const decisions = (more: Approval) =>
       ['docs/read', 'docs/write', 'docs/unnamed'].map((named) => decide({ ...rules, ...more }, named));
-    expect(verdicts({})).toEqual(['run', 'ask', 'run']);
-    expect(verdicts({ enabled: true })).toEqual(['run', 'ask', 'run']);
-    expect(verdicts({ mode: 'default' })).toEqual(['run', 'ask', 'ask']);
-    expect(verdicts({ mode: 'dontAsk' })).toEqual(['run', 'absent', 'run']);
-    expect(verdicts({ mode: 'bypass' })).toEqual(['run', 'run', 'run']);
-    expect(verdicts({ mode: 'default', enabled: false })).toEqual(['run', 'run', 'run']);
+    expect(decisions({})).toEqual(['run', 'ask', 'run']);
+    expect(decisions({ enabled: true })).toEqual(['run', 'ask', 'run']);
+    expect(decisions({ mode: 'default' })).toEqual(['run', 'ask', 'ask']);
+    expect(decisions({ mode: 'dontAsk' })).toEqual(['run', 'absent', 'run']);
+    expect(decisions({ mode: 'bypass' })).toEqual(['run', 'run', 'run']);
+    expect(decisions({ mode: 'default', enabled: false })).toEqual(['run', 'run', 'run']);
   });
 
   test('the rules of a role narrow what its users have, and nobody else', () => {
@@ -182,8 +187,8 @@ describe('the policy about tools', () => {
           const server = { ...ofOperator('docs'), settings: settingsOf({ tools }) };
           const tool = { name, annotations: { readOnlyHint: hint } };
           const policy = policyOf(approval);
-          const verdict = toolVerdict(policy, user(role), server, tool);
-          expect(toolOffered(policy, user(role), server, tool)).toBe(verdict !== 'absent');
+          const verdict = decideTool(policy, user(role), server, tool);
+          expect(isToolAvailable(policy, user(role), server, tool)).toBe(verdict !== 'absent');
           const hidden =
             tools.exclude?.some((glob) => matchesGlob(glob, name)) ||
             (tools.include && !tools.include.some((glob) => matchesGlob(glob, name))) ||
@@ -197,21 +202,21 @@ describe('the policy about tools', () => {
     const policy = policyOf({ roles: { USER: { readOnlyOnly: true } } });
     const server = { ...ofOperator('docs'), settings: settingsOf() };
     for (const annotations of [undefined, {}, { readOnlyHint: 'true' }, { readOnlyHint: 1 }]) {
-      expect(toolOffered(policy, user(), server, { name: 'x', annotations })).toBe(false);
+      expect(isToolAvailable(policy, user(), server, { name: 'x', annotations })).toBe(false);
     }
   });
 
   test('what is remembered has an end', () => {
-    const verdicts = createVerdicts(10);
+    const decisions = createDecisionCache(10);
     for (let i = 0; i < 100; i += 1) {
       const tool = { name: `t${i}`, readOnly: i % 2 === 0 };
       const docs = i % 3 === 0 ? ofOperator('docs') : ofUser('docs');
-      verdicts.set('USER', docs, tool, 'ask');
-      expect(verdicts.get('USER', docs, tool)).toBe('ask');
-      expect(verdicts.get('USER', docs, { ...tool, readOnly: !tool.readOnly })).toBeUndefined();
-      expect(verdicts.get('USER', { ...docs, name: 'other' }, tool)).toBeUndefined();
-      expect(verdicts.get('ADMIN', docs, tool)).toBeUndefined();
-      expect(verdicts.size).toBeLessThanOrEqual(10);
+      decisions.set('USER', docs, tool, 'ask');
+      expect(decisions.get('USER', docs, tool)).toBe('ask');
+      expect(decisions.get('USER', docs, { ...tool, readOnly: !tool.readOnly })).toBeUndefined();
+      expect(decisions.get('USER', { ...docs, name: 'other' }, tool)).toBeUndefined();
+      expect(decisions.get('ADMIN', docs, tool)).toBeUndefined();
+      expect(decisions.size).toBeLessThanOrEqual(10);
     }
   });
 });

@@ -1,19 +1,19 @@
 import type { RoleToolPolicy, ToolApproval } from '@behalf/contracts';
 import type { Principal } from '../principal/principal.ts';
-import { compilePatterns, compilePermissions, type JudgedServer, type ToolPatterns } from './toolPatterns.ts';
-import { createVerdicts } from './verdicts.ts';
+import { compilePatterns, compilePermissions, type PolicyServer, type ToolPatterns } from './toolPatterns.ts';
+import { createDecisionCache } from './decisionCache.ts';
 
 /** `absent`: it is not listed, and a call finds no such tool. `ask`: it runs when its user has approved this call. */
-export type ToolVerdict = 'run' | 'ask' | 'absent';
+export type ToolDecision = 'run' | 'ask' | 'absent';
 
-export interface JudgedTool {
+export interface PolicyTool {
   readonly name: string;
   /** It says so itself. What says nothing is not. */
   readonly readOnly: boolean;
 }
 
 export interface ToolPolicy {
-  decide(principal: Pick<Principal, 'kind' | 'role'>, server: JudgedServer, tool: JudgedTool): ToolVerdict;
+  decide(principal: Pick<Principal, 'kind' | 'role'>, server: PolicyServer, tool: PolicyTool): ToolDecision;
 }
 
 interface Rules {
@@ -29,48 +29,48 @@ interface Rules {
 export function createToolPolicy(approval: Readonly<ToolApproval> | undefined): ToolPolicy {
   if (!approval) return { decide: () => 'run' };
   const { enabled = true, mode } = approval;
-  const general = rulesOf(approval);
+  const baseRules = rulesOf(approval);
   const byRole = new Map(
     Object.entries(approval.roles ?? {}).map(([role, rules]) => [role, rulesOf(rules, true)]),
   );
-  const verdicts = createVerdicts();
+  const decisions = createDecisionCache();
 
-  function judge(role: string, server: JudgedServer, { name, readOnly }: JudgedTool): ToolVerdict {
-    const own = byRole.get(role);
-    if (general.deny(server, name) || own?.deny(server, name)) return 'absent';
-    if (own?.onlyAllowed && !own.allow(server, name)) return 'absent';
-    if (own?.readOnlyOnly && !readOnly) return 'absent';
-    if (!asks(own, server, name) || !enabled || mode === 'bypass') return 'run';
+  function evaluate(role: string, server: PolicyServer, { name, readOnly }: PolicyTool): ToolDecision {
+    const roleRules = byRole.get(role);
+    if (baseRules.deny(server, name) || roleRules?.deny(server, name)) return 'absent';
+    if (roleRules?.onlyAllowed && !roleRules.allow(server, name)) return 'absent';
+    if (roleRules?.readOnlyOnly && !readOnly) return 'absent';
+    if (!requiresApproval(roleRules, server, name) || !enabled || mode === 'bypass') return 'run';
     return mode === 'dontAsk' ? 'absent' : 'ask';
   }
 
   /** `ask` wins over `allow`, whichever of the two is the role's: a role's `allow` says what exists, not what is harmless. */
-  function asks(own: Rules | undefined, server: JudgedServer, name: string): boolean {
-    if (own?.ask(server, name) || general.ask(server, name)) return true;
-    if (own?.allow(server, name) || general.allow(server, name)) return false;
+  function requiresApproval(roleRules: Rules | undefined, server: PolicyServer, name: string): boolean {
+    if (roleRules?.ask(server, name) || baseRules.ask(server, name)) return true;
+    if (roleRules?.allow(server, name) || baseRules.allow(server, name)) return false;
     return mode === 'default';
   }
 
   return {
     decide({ kind, role }, server, tool) {
-      let verdict = verdicts.get(role, server, tool);
-      if (verdict === undefined) {
-        verdict = judge(role, server, tool);
-        verdicts.set(role, server, tool, verdict);
+      let decision = decisions.get(role, server, tool);
+      if (decision === undefined) {
+        decision = evaluate(role, server, tool);
+        decisions.set(role, server, tool, decision);
       }
       // Nobody could be asked: a program has no user who would approve.
-      return verdict === 'ask' && kind === 'service' ? 'absent' : verdict;
+      return decision === 'ask' && kind === 'service' ? 'absent' : decision;
     },
   };
 }
 
-function rulesOf(rules: Partial<Readonly<RoleToolPolicy>>, ofRole = false): Rules {
+function rulesOf(rules: Partial<Readonly<RoleToolPolicy>>, isRole = false): Rules {
   return {
     allow: compilePermissions(rules.allow),
     deny: compilePatterns(rules.deny),
     ask: compilePatterns(rules.ask),
     // One that names no tool of a server is a limit all the same.
-    onlyAllowed: ofRole && (rules.allow ?? []).length > 0,
+    onlyAllowed: isRole && (rules.allow ?? []).length > 0,
     readOnlyOnly: rules.readOnlyOnly ?? false,
   };
 }

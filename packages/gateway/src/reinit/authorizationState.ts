@@ -11,12 +11,12 @@ export interface AuthorizationParts {
 }
 
 /** How things stand with a user's sign-in at a server. One that works counts, also while another is under way. */
-export async function authorizationState(
+export async function getAuthorizationState(
   { oauth, vault }: AuthorizationParts,
   { id }: UserServer,
   principal: UserPrincipal,
 ): Promise<ServerStatus['authorizationState']> {
-  const own = await vault.list(principal.tenant, credentialHolder(principal), id);
-  if (own.some(({ status }) => status === 'active')) return 'authorized';
+  const credentials = await vault.list(principal.tenant, credentialHolder(principal), id);
+  if (credentials.some(({ status }) => status === 'active')) return 'authorized';
   return (await oauth.flows.isPending(id, principal)) ? 'authorizing' : 'needs_authorization';
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { define } from '../../test/toolcallRig.ts';
 import { buildToolList } from '../catalog/toolList.ts';
-import { describeOutcome, type Reinitialized, type ReinitOutcome } from './outcome.ts';
+import { toReinitResult, type ReinitResult, type ReinitOutcome } from './outcome.ts';
 
 const list = (items: object[]) =>
   buildToolList(define('s'), { items: items as never, complete: true, era: 'legacy' }, () => undefined).tools;
@@ -11,7 +11,7 @@ const failed = "Failed to reinitialize MCP server 's'";
 const no = { serverName: 's', success: false, oauthRequired: false, oauthUrl: null, tools: null };
 
 /** Row by row what front ends branch on, and nothing besides. */
-const rows: [ReinitOutcome, Reinitialized][] = [
+const rows: [ReinitOutcome, ReinitResult][] = [
   [
     { kind: 'connected', tools },
     { ...no, success: true, message: says('reinitialized successfully'), tools },
@@ -36,7 +36,7 @@ const rows: [ReinitOutcome, Reinitialized][] = [
       code: 'MCP_AUTHORIZATION_UNAVAILABLE',
     },
   ],
-  ...[null, list([])].map((nothing): [ReinitOutcome, Reinitialized] => [
+  ...[null, list([])].map((nothing): [ReinitOutcome, ReinitResult] => [
     { kind: 'authorization_unavailable', tools: nothing },
     {
       ...no,
@@ -81,11 +81,11 @@ const rows: [ReinitOutcome, Reinitialized][] = [
     { ...no, message: failed, failureReason: 'initialization_failed', code: 'MCP_CREDENTIAL_REJECTED' },
   ],
   [
-    { kind: 'unreachable', code: 'MCP_UNREACHABLE', still: false },
+    { kind: 'unreachable', code: 'MCP_UNREACHABLE', isRepeated: false },
     { ...no, message: failed, failureReason: 'unreachable', code: 'MCP_UNREACHABLE', retryable: true },
   ],
   [
-    { kind: 'unreachable', code: 'MCP_TIMEOUT', still: true, retryAt: 7 },
+    { kind: 'unreachable', code: 'MCP_TIMEOUT', isRepeated: true, retryAt: 7 },
     {
       ...no,
       message: says('is still unreachable'),
@@ -104,12 +104,12 @@ const rows: [ReinitOutcome, Reinitialized][] = [
 describe('how a reinitialisation is described', () => {
   test('each outcome has its success, its words and its fields', () => {
     for (const [outcome, described] of rows) {
-      expect([outcome.kind, describeOutcome('s', outcome, 1_000)]).toEqual([outcome.kind, described]);
+      expect([outcome.kind, toReinitResult('s', outcome, 1_000)]).toEqual([outcome.kind, described]);
     }
   });
 
   test('success needs a connection, or tools, or a reason to wait', () => {
-    const successful = rows.filter(([outcome]) => describeOutcome('s', outcome, 1_000).success);
+    const successful = rows.filter(([outcome]) => toReinitResult('s', outcome, 1_000).success);
     expect(successful.map(([{ kind }]) => kind)).toEqual([
       'connected',
       'deferred',

@@ -7,13 +7,17 @@ import { SignInRequired } from '../credentials/signInRequired.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { enter, type AskParts } from '../toolcall/askServer.ts';
+import { resolveAllowed, type SendParts } from '../toolcall/sendToServer.ts';
 import type { Bearer, RemoteTarget } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { bareSettings } from './bareSettings.ts';
-import { BARE_TIMEOUT_MS, discoverBare, type BareParts } from './discoverBare.ts';
+import { withoutCredentials } from './withoutCredentials.ts';
+import {
+  PROBE_TIMEOUT_MS,
+  discoverUnauthenticated,
+  type UnauthenticatedParts,
+} from './discoverUnauthenticated.ts';
 
-export interface ProbeParts extends AskParts, BareParts {
+export interface ProbeGrantParts extends SendParts, UnauthenticatedParts {
   readonly listAll: ListAll;
 }
 
@@ -22,33 +26,34 @@ export interface ProbeParts extends AskParts, BareParts {
  * present is left as it is, and nothing that they know changes by it.
  */
 export async function probeGrant(
-  parts: ProbeParts,
+  parts: ProbeGrantParts,
   { name }: ServerSnapshot,
   principal: UserPrincipal,
   token: NewToken,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
-  const server = enter(parts, { principal, door: 'rest', signal }, name, 'MCP_SERVER_NOT_FOUND');
+  const server = resolveAllowed(parts, { principal, door: 'rest', signal }, name, 'MCP_SERVER_NOT_FOUND');
   if (server.scope !== 'user') return 'unreachable';
   try {
-    const own = asItIs(token);
+    const fixedToken = toFixedToken(token);
     const { target } = await parts.credentials.obtain(server, principal, {}, createTokenRequestBudget(), {
-      userToken: own,
+      userToken: fixedToken,
     });
     if (target.type === 'stdio') return 'unreachable';
-    await list(parts, server, target, signal);
+    await listTools(parts, server, target, signal);
   } catch (error) {
     return isRefusal(error) ? 'refused' : 'unreachable';
   }
-  const bare = bareSettings(server.settings);
-  const rendered = bare && renderTarget(bare, {}, { audience: server.audience, inheritedEnv: {} });
+  const unauthenticated = withoutCredentials(server.settings);
+  const rendered =
+    unauthenticated && renderTarget(unauthenticated, {}, { audience: server.audience, inheritedEnv: {} });
   if (!rendered?.ok || rendered.target.type === 'stdio') return 'ok';
-  const listed = await discoverBare(parts, server, rendered.target, signal);
+  const listed = await discoverUnauthenticated(parts, server, rendered.target, signal);
   return listed ? 'unverified' : 'ok';
 }
 
 /** Nobody renews it: what is asked is whether this one is taken. */
-function asItIs({ key, token, canonicalUrl }: NewToken): UserToken {
+function toFixedToken({ key, token, canonicalUrl }: NewToken): UserToken {
   const bearer: Bearer = {
     token: () => token,
     renew: () => Promise.resolve(false),
@@ -58,17 +63,17 @@ function asItIs({ key, token, canonicalUrl }: NewToken): UserToken {
   return { bearer, key, canonicalUrl, grantHash: '' };
 }
 
-async function list(
-  { open, listAll }: Pick<ProbeParts, 'open' | 'listAll'>,
+async function listTools(
+  { open, listAll }: Pick<ProbeGrantParts, 'open' | 'listAll'>,
   { id, settings: { era, initTimeout } }: ServerSnapshot,
   target: RemoteTarget,
   signal: AbortSignal,
 ): Promise<void> {
-  const initTimeoutMs = Math.min(initTimeout, BARE_TIMEOUT_MS);
+  const initTimeoutMs = Math.min(initTimeout, PROBE_TIMEOUT_MS);
   const upstream = await open(target, { server: id, owner: undefined, era, initTimeoutMs, signal });
   try {
     const { headers, bearer } = target;
-    const limits = { timeoutMs: BARE_TIMEOUT_MS, totalMs: BARE_TIMEOUT_MS };
+    const limits = { timeoutMs: PROBE_TIMEOUT_MS, totalMs: PROBE_TIMEOUT_MS };
     await listAll(upstream, 'tools/list', { ...limits, signal, headers, ...(bearer && { bearer }) });
   } finally {
     await upstream.close();

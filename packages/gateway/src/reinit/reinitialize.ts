@@ -5,27 +5,27 @@ import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { toolOffered, type PolicyParts } from '../policy/toolOffered.ts';
+import { isToolAvailable, type PolicyParts } from '../policy/decideTool.ts';
 import { couldSignIn } from '../registry/couldSignIn.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
 import type { UserServer } from '../registry/server.ts';
-import { enter, prepare, type AskParts } from '../toolcall/askServer.ts';
-import type { Inbound } from '../toolcall/call.ts';
+import { resolveAllowed, prepareCredential, type SendParts } from '../toolcall/sendToServer.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import type { Allowed } from '../toolcall/checkAccess.ts';
-import { holderKey, loadTools } from '../toolcall/loadTools.ts';
+import { ownerKey, loadTools } from '../toolcall/loadTools.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { bareSettings } from './bareSettings.ts';
-import { discoverBare, type BareParts } from './discoverBare.ts';
-import { describeOutcome, type Offered, type Reinitialized, type ReinitOutcome } from './outcome.ts';
+import { withoutCredentials } from './withoutCredentials.ts';
+import { discoverUnauthenticated, type UnauthenticatedParts } from './discoverUnauthenticated.ts';
+import { toReinitResult, type ReinitTools, type ReinitResult, type ReinitOutcome } from './outcome.ts';
 
-export interface ReinitParts extends AskParts, BareParts, PolicyParts {
+export interface ReinitParts extends SendParts, UnauthenticatedParts, PolicyParts {
   readonly catalog: Catalog;
   readonly inspection: Inspection;
   readonly clock: Clock;
   /** Begins sign-ins at servers. */
-  readonly signIns: SignIns;
+  readonly signInStarter: SignInStarter;
 }
 
 export interface ReinitOptions {
@@ -36,9 +36,13 @@ export interface ReinitOptions {
 }
 
 /** Where users are led to when they have to sign in at a server. */
-export interface SignIns {
+export interface SignInStarter {
   /** The one that is under way, or a new one. Rejects with a `GatewayError` when none can be offered. */
-  start(server: Allowed<UserServer>, principal: UserPrincipal, needed: SignInRequired): Promise<FlowView>;
+  start(
+    server: Allowed<UserServer>,
+    principal: UserPrincipal,
+    signInRequired: SignInRequired,
+  ): Promise<FlowView>;
 }
 
 /**
@@ -50,14 +54,14 @@ export async function reinitialize(
   name: string,
   options: ReinitOptions,
   inbound: Inbound,
-): Promise<Reinitialized> {
-  const server = enter(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
-  const outcome = await withPatience(parts, server, options, inbound);
-  return describeOutcome(server.name, outcome, parts.clock.now());
+): Promise<ReinitResult> {
+  const server = resolveAllowed(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
+  const outcome = await attemptWithTimeout(parts, server, options, inbound);
+  return toReinitResult(server.name, outcome, parts.clock.now());
 }
 
 /** A caller whose own signal can also end the attempt for them. */
-interface Caller extends Inbound {
+interface AbortableInbound extends Inbound {
   readonly signal: AbortSignal;
 }
 
@@ -66,7 +70,7 @@ interface Caller extends Inbound {
  * way is not theirs alone, so it goes on, and no breaker hears of it: otherwise a few callers in a hurry would shut
  * everybody out.
  */
-async function withPatience(
+async function attemptWithTimeout(
   parts: ReinitParts,
   server: Allowed,
   options: ReinitOptions,
@@ -74,15 +78,16 @@ async function withPatience(
 ): Promise<ReinitOutcome> {
   const { clock, inspection } = parts;
   const { connectionTimeout } = options;
-  const left = toAbortSignal(inbound.signal);
-  if (connectionTimeout === undefined) return attempt(parts, server, options, { ...inbound, signal: left });
-  const impatience = new AbortController();
-  const signal = AbortSignal.any([left, impatience.signal]);
+  const callerSignal = toAbortSignal(inbound.signal);
+  if (connectionTimeout === undefined)
+    return attempt(parts, server, options, { ...inbound, signal: callerSignal });
+  const timeout = new AbortController();
+  const signal = AbortSignal.any([callerSignal, timeout.signal]);
   const attempted = attempt(parts, server, options, { ...inbound, signal });
   return within(clock, connectionTimeout, attempted, (): ReinitOutcome => {
-    impatience.abort();
-    const still = inspection.stateOf(server).kind === 'failed';
-    return { kind: 'unreachable', code: 'MCP_TIMEOUT', still };
+    timeout.abort();
+    const isRepeated = inspection.stateOf(server).kind === 'failed';
+    return { kind: 'unreachable', code: 'MCP_TIMEOUT', isRepeated };
   });
 }
 
@@ -90,26 +95,26 @@ async function attempt(
   parts: ReinitParts,
   server: Allowed,
   options: ReinitOptions,
-  inbound: Caller,
+  inbound: AbortableInbound,
 ): Promise<ReinitOutcome> {
-  const still = await inspectAgain(parts, server, inbound);
-  if (still) return still;
+  const repeatedFailure = await retryInspection(parts, server, inbound);
+  if (repeatedFailure) return repeatedFailure;
   try {
-    const purse = createTokenRequestBudget();
+    const budget = createTokenRequestBudget();
     const obtain = (signal: Cancellation = inbound.signal) =>
-      prepare(parts, server, { ...inbound, signal }, { purse, explicit: true });
+      prepareCredential(parts, server, { ...inbound, signal }, { budget, explicit: true });
     const tools = await loadTools(parts, server, obtain, inbound, {
       refresh: true,
       lease: { explicit: true, forceNew: options.forceNew ?? true },
     });
-    return { kind: 'connected', tools: offered(parts, server, inbound, tools) };
+    return { kind: 'connected', tools: filterOffered(parts, server, inbound, tools) };
   } catch (error) {
     if (inbound.signal.aborted) throw error;
-    if (waitsForChat(server, inbound) && isDeferrable(error)) return { kind: 'deferred' };
-    if (error instanceof SignInRequired) return signInMissing(parts, server, inbound, error);
-    if (error instanceof ReauthNeeded) return ownSignInMissing(parts, server, inbound, error);
-    if (error instanceof UpstreamError) return refused(parts, server, inbound, error);
-    if (error instanceof GatewayError && isAboutExchange(error.code)) {
+    if (needsChatRequest(server, inbound) && isDeferrable(error)) return { kind: 'deferred' };
+    if (error instanceof SignInRequired) return toSignInOutcome(parts, server, inbound, error);
+    if (error instanceof ReauthNeeded) return toReauthOutcome(parts, server, inbound, error);
+    if (error instanceof UpstreamError) return toRefusedOutcome(parts, server, inbound, error);
+    if (error instanceof GatewayError && isExchangeError(error.code)) {
       const retryable = error.code === 'OBO_TEMPORARY' || error.code === 'OBO_EMPTY_RESPONSE';
       return { kind: 'obo_failed', code: error.code, retryable, tools: null };
     }
@@ -121,7 +126,7 @@ async function attempt(
 }
 
 /** It names fields of a chat request, and this is none. */
-function waitsForChat(server: Allowed, { fields }: Inbound): boolean {
+function needsChatRequest(server: Allowed, { fields }: Inbound): boolean {
   return server.scope === 'user' && server.requestScoped && !fields;
 }
 
@@ -135,41 +140,41 @@ function isDeferrable(error: unknown): boolean {
 }
 
 /** Looks again at a server whose inspection failed: who asks explicitly is not put off with what was remembered. */
-async function inspectAgain(
+async function retryInspection(
   { inspection }: ReinitParts,
   server: Allowed,
-  { signal }: Caller,
+  { signal }: AbortableInbound,
 ): Promise<ReinitOutcome | undefined> {
   if (server.scope !== 'app' || inspection.stateOf(server).kind !== 'failed') return undefined;
-  const now = await inspection.reinspect(server, signal);
-  if (now.kind !== 'failed' || now.code === 'MCP_CREDENTIAL_REJECTED') return undefined;
-  return { kind: 'unreachable', code: now.code, still: true, retryAt: now.retryAt };
+  const state = await inspection.reinspect(server, signal);
+  if (state.kind !== 'failed' || state.code === 'MCP_CREDENTIAL_REJECTED') return undefined;
+  return { kind: 'unreachable', code: state.code, isRepeated: true, retryAt: state.retryAt };
 }
 
-function offered(
+function filterOffered(
   { policy }: PolicyParts,
   server: Allowed,
   { principal }: Inbound,
   { tools }: ToolList,
-): Offered {
-  const current = policy();
-  return tools.filter((tool) => toolOffered(current, principal, server, tool));
+): ReinitTools {
+  const currentPolicy = policy();
+  return tools.filter((tool) => isToolAvailable(currentPolicy, principal, server, tool));
 }
 
-async function refused(
+async function toRefusedOutcome(
   parts: ReinitParts,
   server: Allowed,
-  inbound: Caller,
+  inbound: AbortableInbound,
   error: UpstreamError,
 ): Promise<ReinitOutcome> {
   const { code, outcome, reason, detail } = error;
   if (reason === 'unauthorized' && couldSignIn(server))
-    return signInMissing(parts, server, inbound, new SignInRequired('absent'));
+    return toSignInOutcome(parts, server, inbound, new SignInRequired('absent'));
   if (code === 'MCP_CREDENTIAL_REJECTED') {
     return { kind: 'credential_rejected', status: detail.status ?? 401 };
   }
   if (outcome === 'unreachable' || outcome === 'unknown') {
-    return { kind: 'unreachable', code: unreachableCode(code), still: false };
+    return { kind: 'unreachable', code: unreachableCode(code), isRepeated: false };
   }
   return { kind: 'failed', code };
 }
@@ -179,7 +184,7 @@ function unreachableCode(code: ErrorCode): ErrorCode {
   return code === 'MCP_OUTCOME_UNCERTAIN' ? 'MCP_UNREACHABLE' : code;
 }
 
-function isAboutExchange(code: ErrorCode): boolean {
+function isExchangeError(code: ErrorCode): boolean {
   return code === 'MCP_OBO_FORBIDDEN' || code.startsWith('OBO_');
 }
 
@@ -187,26 +192,26 @@ function isAboutExchange(code: ErrorCode): boolean {
  * Of a caller who has nothing to exchange, a server that is trusted may be asked for its tools bare: no credential
  * travels. One who was refused gets nothing instead.
  */
-async function ownSignInMissing(
+async function toReauthOutcome(
   parts: ReinitParts,
   server: Allowed,
-  inbound: Caller,
+  inbound: AbortableInbound,
   { reason, detail: { code } }: ReauthNeeded,
 ): Promise<ReinitOutcome> {
-  const hasNothing = reason === 'absent' || reason === 'expired_no_refresh';
-  const tools = hasNothing ? await bareTools(parts, server, inbound) : null;
+  const hasNoSubject = reason === 'absent' || reason === 'expired_no_refresh';
+  const tools = hasNoSubject ? await listUnauthenticated(parts, server, inbound) : null;
   return { kind: 'obo_failed', code, retryable: false, tools };
 }
 
-async function signInMissing(
+async function toSignInOutcome(
   parts: ReinitParts,
   server: Allowed,
-  inbound: Caller,
-  needed: SignInRequired,
+  inbound: AbortableInbound,
+  signInRequired: SignInRequired,
 ): Promise<ReinitOutcome> {
   const [tools, flow] = await Promise.all([
-    bareTools(parts, server, inbound),
-    startSignIn(parts, server, inbound, needed),
+    listUnauthenticated(parts, server, inbound),
+    startSignIn(parts, server, inbound, signInRequired),
   ]);
   return flow
     ? { kind: 'authorization_required', flow, tools }
@@ -215,32 +220,37 @@ async function signInMissing(
 
 /** A sign-in for this user to go on with, the one that is under way if there is one; null where none can be offered. */
 async function startSignIn(
-  { signIns }: ReinitParts,
+  { signInStarter }: ReinitParts,
   server: Allowed,
-  { principal }: Caller,
-  needed: SignInRequired,
+  { principal }: AbortableInbound,
+  signInRequired: SignInRequired,
 ): Promise<FlowView | null> {
   // Who waits for nobody, and what everybody shares, signs nobody in.
   if (server.scope !== 'user' || principal.kind !== 'user') return null;
   try {
-    return await signIns.start(server, principal, needed);
+    return await signInStarter.start(server, principal, signInRequired);
   } catch (error) {
     if (error instanceof GatewayError) return null;
     throw error;
   }
 }
 
-async function bareTools(parts: ReinitParts, server: Allowed, inbound: Caller): Promise<Offered | null> {
-  const bare = bareSettings(server.settings);
-  const rendered = bare && renderTarget(bare, {}, { audience: server.audience, inheritedEnv: {} });
+async function listUnauthenticated(
+  parts: ReinitParts,
+  server: Allowed,
+  inbound: AbortableInbound,
+): Promise<ReinitTools | null> {
+  const unauthenticated = withoutCredentials(server.settings);
+  const rendered =
+    unauthenticated && renderTarget(unauthenticated, {}, { audience: server.audience, inheritedEnv: {} });
   if (!rendered?.ok || rendered.target.type === 'stdio') return null;
   const { target } = rendered;
-  const listed = await discoverBare(parts, server, target, inbound.signal);
+  const listed = await discoverUnauthenticated(parts, server, target, inbound.signal);
   if (!listed) return null;
-  const tools = await parts.catalog.load(server, holderKey(server, inbound.principal), async () => listed, {
+  const tools = await parts.catalog.load(server, ownerKey(server, inbound.principal), async () => listed, {
     signal: inbound.signal,
     // What the user's own credential once showed is worth more.
     onlyIfUnknown: true,
   });
-  return offered(parts, server, inbound, tools);
+  return filterOffered(parts, server, inbound, tools);
 }

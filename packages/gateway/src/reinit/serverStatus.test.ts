@@ -5,7 +5,7 @@ import type { ConnectionState } from '../connections/connectionManager.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { InspectionState } from '../registry/inspection.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { serverStatus, serverStatuses, type StatusParts } from './serverStatus.ts';
+import { getServerStatus, getServerStatuses, type StatusParts } from './serverStatus.ts';
 
 const customUserVars = { A: { title: 'A', description: '' }, B: { title: 'B', description: '' } };
 const connected: ConnectionState = { connection: 'connected' };
@@ -32,7 +32,7 @@ function statusRig(servers: readonly ServerSnapshot[]) {
     },
     inspection: { stateOf: () => whole.state },
     variables: { readSetFlags: ({ name }) => whole.flags(name) },
-    authorization: () => Promise.resolve(whole.authorization),
+    readAuthorizationState: () => Promise.resolve(whole.authorization),
   };
   return Object.assign(whole, { status: parts });
 }
@@ -49,7 +49,7 @@ describe('how a server stands', () => {
     const server = define('own', { requiresOAuth: true, obo: { scopes: 'api://x/.default' } });
     const rig = statusRig([server]);
     rig.state = refused('MCP_CREDENTIAL_REJECTED');
-    expect(await serverStatus(rig.status, ada, 'own')).toMatchObject({
+    expect(await getServerStatus(rig.status, ada, 'own')).toMatchObject({
       requiresOAuth: false,
       authorizationState: 'not_required',
     });
@@ -68,7 +68,7 @@ describe('how a server stands', () => {
       const rig = statusRig([define('own', definition)]);
       rig.connection = { connection: 'disconnected' };
       rig.state = state;
-      const told = await serverStatus(rig.status, ada, 'own');
+      const told = await getServerStatus(rig.status, ada, 'own');
       expect([definition, state.kind, told.requiresOAuth, told.authorizationState]).toEqual([
         definition,
         state.kind,
@@ -81,7 +81,7 @@ describe('how a server stands', () => {
   test('a server that serves is well, whatever the look before found', async () => {
     const rig = statusRig([define('own')]);
     rig.state = refused('MCP_CREDENTIAL_REJECTED');
-    expect(await serverStatus(rig.status, ada, 'own')).toEqual({
+    expect(await getServerStatus(rig.status, ada, 'own')).toEqual({
       requiresOAuth: false,
       connectionState: 'connected',
       authorizationState: 'not_required',
@@ -96,11 +96,11 @@ describe('how a server stands', () => {
     ] as const) {
       const rig = statusRig([define('own', { customUserVars })]);
       rig.flags = async () => flags;
-      expect((await serverStatus(rig.status, ada, 'own')).configurationState).toBe(state);
+      expect((await getServerStatus(rig.status, ada, 'own')).configurationState).toBe(state);
     }
     const plain = statusRig([define('own')]);
     plain.flags = () => Promise.reject(new Error('nobody asks'));
-    expect('configurationState' in (await serverStatus(plain.status, ada, 'own'))).toBe(false);
+    expect('configurationState' in (await getServerStatus(plain.status, ada, 'own'))).toBe(false);
   });
 
   test('one that cannot be told keeps no other from being told', async () => {
@@ -110,20 +110,20 @@ describe('how a server stands', () => {
       define('well'),
     ]);
     rig.flags = () => Promise.reject(new Error('the planted store is down'));
-    const told = await serverStatuses(rig.status, ada);
+    const told = await getServerStatuses(rig.status, ada);
     expect(told).toMatchObject({
       broken: { connectionState: 'error', authorizationState: 'error', code: 'INTERNAL' },
       exchanged: { requiresOAuth: false, code: 'INTERNAL' },
       well: { connectionState: 'connected', authorizationState: 'not_required' },
     });
     expect(JSON.stringify(told)).not.toContain('planted');
-    await expect(serverStatus(rig.status, ada, 'broken')).rejects.toThrow();
+    await expect(getServerStatus(rig.status, ada, 'broken')).rejects.toThrow();
   });
 
   test('it is the caller’s own state that is told, with its code and its time', async () => {
     const rig = statusRig([define('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_MESSAGEID}}' } })]);
     rig.connection = { connection: 'error', code: 'MCP_BREAKER_OPEN', retryAt: 99 };
-    expect(await serverStatus(rig.status, ada, 'own')).toEqual({
+    expect(await getServerStatus(rig.status, ada, 'own')).toEqual({
       requiresOAuth: false,
       requestScoped: true,
       connectionState: 'error',
@@ -136,7 +136,7 @@ describe('how a server stands', () => {
     const shared = statusRig([define('own')]);
     shared.state = refused('MCP_UNREACHABLE');
     shared.connection = { connection: 'disconnected' };
-    expect(await serverStatus(shared.status, ada, 'own')).toMatchObject({
+    expect(await getServerStatus(shared.status, ada, 'own')).toMatchObject({
       code: 'MCP_UNREACHABLE',
       retryAt: 7,
     });
@@ -144,7 +144,7 @@ describe('how a server stands', () => {
 
   test('the status tells since when something is wrong, by its first failure', async () => {
     const rig = statusRig([define('own')]);
-    const since = async () => (await serverStatus(rig.status, ada, 'own')).since;
+    const since = async () => (await getServerStatus(rig.status, ada, 'own')).since;
     expect(await since()).toBeUndefined();
     const failed = { kind: 'failed', code: 'MCP_UNREACHABLE', since: 5, retryAt: 7 } as const;
     for (const [connection, state, told] of [
@@ -164,10 +164,10 @@ describe('how a server stands', () => {
   test('what is not seen is not told, and a role that may not is refused', async () => {
     const rig = statusRig([define('own'), define('hidden')]);
     rig.sees = (_principal, { name }) => name !== 'hidden';
-    expect(Object.keys(await serverStatuses(rig.status, ada))).toEqual(['own']);
-    const ask = async (name: string) => serverStatus(rig.status, ada, name);
+    expect(Object.keys(await getServerStatuses(rig.status, ada))).toEqual(['own']);
+    const ask = async (name: string) => getServerStatus(rig.status, ada, name);
     expect(await rejection(ask('hidden'))).toEqual(await rejection(ask('absent')));
     const guest = { ...ada, role: 'GUEST' };
-    expect(await rejection(serverStatuses(rig.status, guest))).toMatchObject({ code: 'MCP_FORBIDDEN' });
+    expect(await rejection(getServerStatuses(rig.status, guest))).toMatchObject({ code: 'MCP_FORBIDDEN' });
   });
 });

@@ -14,79 +14,80 @@ export interface StatusParts extends FindParts, AccessParts {
   readonly inspection: Pick<Inspection, 'stateOf'>;
   readonly variables: Pick<UserVariables, 'readSetFlags'>;
   /** How things stand with a user's sign-in at a server. */
-  readonly authorization: (
+  readonly readAuthorizationState: (
     server: UserServer,
     principal: UserPrincipal,
   ) => Promise<ServerStatus['authorizationState']>;
 }
 
-export function serverStatus(
+export function getServerStatus(
   parts: StatusParts,
   principal: UserPrincipal,
   name: string,
 ): Promise<ServerStatus> {
-  return statusOf(parts, principal, findServer(parts, principal, name));
+  return readStatus(parts, principal, findServer(parts, principal, name));
 }
 
 /** Of every server, at once; one that cannot be told does not keep the others from being told. */
-export async function serverStatuses(
+export async function getServerStatuses(
   parts: StatusParts,
   principal: UserPrincipal,
 ): Promise<Record<string, ServerStatus>> {
-  const told = await Promise.all(
+  const entries = await Promise.all(
     findServers(parts, principal).map(async (server): Promise<[string, ServerStatus]> => {
       try {
-        return [server.name, await statusOf(parts, principal, server)];
+        return [server.name, await readStatus(parts, principal, server)];
       } catch {
-        return [server.name, unknown(server)];
+        return [server.name, toUnknownStatus(server)];
       }
     }),
   );
-  return Object.fromEntries(told);
+  return Object.fromEntries(entries);
 }
 
-async function statusOf(
-  { connections, inspection, variables, authorization }: StatusParts,
+async function readStatus(
+  { connections, inspection, variables, readAuthorizationState }: StatusParts,
   principal: UserPrincipal,
   server: Allowed,
 ): Promise<ServerStatus> {
   const { connection, code, since, retryAt } = connections.state(server, principalKey(principal));
-  const inspected = inspection.stateOf(server);
+  const inspectionState = inspection.stateOf(server);
   // A server that serves is well, whatever the look before found.
-  const failed = inspected.kind === 'failed' && connection !== 'connected' ? inspected : undefined;
-  const refused = failed?.code === 'MCP_CREDENTIAL_REJECTED';
+  const failedInspection =
+    inspectionState.kind === 'failed' && connection !== 'connected' ? inspectionState : undefined;
+  const isRejected = failedInspection?.code === 'MCP_CREDENTIAL_REJECTED';
   // A server that is sent exchanged tokens never asks its users to sign in, whatever it answers.
-  const signsIn =
-    !usesObo(server.settings) && (needsOAuth(server.settings) || (refused && couldSignIn(server)));
+  const requiresSignIn =
+    !usesObo(server.settings) && (needsOAuth(server.settings) || (isRejected && couldSignIn(server)));
   const declared = declaredVariables(server.settings);
   const flags = declared.length > 0 ? await variables.readSetFlags(server, principal) : {};
-  const problem = code ?? failed?.code;
-  const again = retryAt ?? failed?.retryAt;
-  const begun = [since, failed?.since].filter((at) => at !== undefined);
+  const errorCode = code ?? failedInspection?.code;
+  const nextRetryAt = retryAt ?? failedInspection?.retryAt;
+  const startTimes = [since, failedInspection?.since].filter((time) => time !== undefined);
   return {
-    requiresOAuth: signsIn,
+    requiresOAuth: requiresSignIn,
     ...(server.scope === 'user' && server.requestScoped && { requestScoped: true }),
     ...(declared.length > 0 && {
       configurationState: Object.values(flags).every(Boolean) ? 'configured' : 'needs_configuration',
     }),
     connectionState: connection,
-    authorizationState: await authorizationOf(),
-    ...(problem !== undefined && { error: errorKinds[problem].title, code: problem }),
-    ...(begun.length > 0 && { since: Math.min(...begun) }),
-    ...(again !== undefined && { retryAt: again }),
+    authorizationState: await resolveAuthorizationState(),
+    ...(errorCode !== undefined && { error: errorKinds[errorCode].title, code: errorCode }),
+    ...(startTimes.length > 0 && { since: Math.min(...startTimes) }),
+    ...(nextRetryAt !== undefined && { retryAt: nextRetryAt }),
   };
 
   /** Also of one that says nothing: whoever signed in at it is told so. */
-  async function authorizationOf(): Promise<ServerStatus['authorizationState']> {
+  async function resolveAuthorizationState(): Promise<ServerStatus['authorizationState']> {
     if (server.scope !== 'user' || !couldSignIn(server)) {
-      return signsIn ? 'needs_authorization' : 'not_required';
+      return requiresSignIn ? 'needs_authorization' : 'not_required';
     }
-    const state = await authorization(server, principal);
-    return state === 'needs_authorization' && !signsIn ? 'not_required' : state;
+    const state = await readAuthorizationState(server, principal);
+    return state === 'needs_authorization' && !requiresSignIn ? 'not_required' : state;
   }
 }
 
-function unknown({ settings }: ServerSnapshot): ServerStatus {
+function toUnknownStatus({ settings }: ServerSnapshot): ServerStatus {
   return {
     requiresOAuth: !usesObo(settings) && needsOAuth(settings),
     connectionState: 'error',

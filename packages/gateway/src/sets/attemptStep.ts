@@ -3,8 +3,8 @@ import { blockToRun, runStep } from '../blocks/runBlock.ts';
 import type { Block } from '../blocks/sealedBlocks.ts';
 import { etagOf } from '../configure/ifMatch.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { mayRepeat } from '../toolcall/recoverFromRefusal.ts';
-import type { Inbound } from '../toolcall/call.ts';
+import { canRetry } from '../toolcall/recoverFromRefusal.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { knownTool } from '../blocks/runBlock.ts';
@@ -126,5 +126,5 @@ export function mayRunAgain(parts: RunSetParts, { principal }: Inbound, block: B
   const server = block && parts.registry.get(principal.tenant, block.serverId);
   if (!server) return false;
   const tool = knownTool(parts, server, principal, block);
-  return mayRepeat(new UpstreamError('stream_broken'), server, tool);
+  return canRetry(new UpstreamError('stream_broken'), server, tool);
 }

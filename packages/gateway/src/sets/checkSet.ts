@@ -6,7 +6,7 @@ import { blockShelf } from '../blocks/sealedBlocks.ts';
 import type { RunBlockParts } from '../blocks/parts.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { findSaved, seeSaved } from '../saved/findSaved.ts';
-import type { Inbound } from '../toolcall/call.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import type { ViewSetParts } from './parts.ts';
 import { setShelf } from './sealedSets.ts';

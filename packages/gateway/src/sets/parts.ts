@@ -3,7 +3,7 @@ import type { RunBlockParts } from '../blocks/parts.ts';
 import type { Ran } from '../blocks/runBlock.ts';
 import type { Principal, UserPrincipal } from '../principal/principal.ts';
 import type { WriteSavedParts, SeeSavedParts } from '../saved/parts.ts';
-import type { Inbound } from '../toolcall/call.ts';
+import type { Inbound } from '../toolcall/inbound.ts';
 import type { Blocks } from '../blocks/sealedBlocks.ts';
 import type { BlockSets } from './sealedSets.ts';
 import type { RunnerParts } from './runnerOf.ts';

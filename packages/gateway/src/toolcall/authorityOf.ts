@@ -8,7 +8,7 @@ export function authorityOf(server: ServerSnapshot): Authority {
   return { kind: kindOf(server), ...(scopes && { scopes }), shared: server.scope === 'app' };
 }
 
-const kinds = {
+const kindByAuth = {
   none: 'none',
   static: 'static',
   userVars: 'user_values',
@@ -17,20 +17,20 @@ const kinds = {
 } as const satisfies Record<string, AuthorityKind>;
 
 function kindOf(server: ServerSnapshot): AuthorityKind {
-  if (server.scope === 'user') return usesGraph(server.settings) ? 'exchanged' : kinds[server.auth];
+  if (server.scope === 'user') return usesGraph(server.settings) ? 'exchanged' : kindByAuth[server.auth];
   const { target, settings } = server;
   // A process also gets a few names of ours, which open nothing.
-  const given = settings.type === 'stdio' ? settings.env : target.type !== 'stdio' && target.headers;
-  for (const _name in given || {}) return 'static';
+  const configured = settings.type === 'stdio' ? settings.env : target.type !== 'stdio' && target.headers;
+  for (const _name in configured || {}) return 'static';
   return 'none';
 }
 
-const scopes = new WeakMap<ServerSnapshot['settings'], string[]>();
+const scopeCache = new WeakMap<ServerSnapshot['settings'], string[]>();
 
 /** A definition never changes, and every call is written down. */
 function scopesOf({ settings }: ServerSnapshot): string[] | undefined {
   if (!('obo' in settings) || !settings.obo) return undefined;
-  let known = scopes.get(settings);
-  if (!known) scopes.set(settings, (known = scopeList(settings.obo.scopes)));
-  return known;
+  let cached = scopeCache.get(settings);
+  if (!cached) scopeCache.set(settings, (cached = scopeList(settings.obo.scopes)));
+  return cached;
 }

@@ -4,9 +4,9 @@ import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
 import type { ServerSource } from '../registry/server.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import type { Inbound } from './call.ts';
+import type { Inbound } from './inbound.ts';
 import { callTool } from './callTool.ts';
-import { TOTAL_CAP_MS } from './callUpstream.ts';
+import { MAX_CALL_MS } from './callUpstream.ts';
 import { listServer } from './listServer.ts';
 import { readServer } from './readServer.ts';
 
@@ -93,7 +93,7 @@ describe('what goes with a request', () => {
   });
 
   test('progress prolongs a call up to a cap that is never below the timeout', async () => {
-    expect(await options({ timeout: 1_000 })).toMatchObject({ timeoutMs: 1_000, totalMs: TOTAL_CAP_MS });
+    expect(await options({ timeout: 1_000 })).toMatchObject({ timeoutMs: 1_000, totalMs: MAX_CALL_MS });
     expect(await options({ timeout: 400_000 })).toMatchObject({ timeoutMs: 400_000, totalMs: 400_000 });
   });
 

@@ -9,104 +9,111 @@ import type {
   Upstream,
 } from '../upstream/upstream.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
-import type { Inbound, TraceContext } from './call.ts';
-import { askedBack, dialogueOf, withoutKind, withRetry } from './dialogue.ts';
-import { begunTask, requireTasks } from './begunTask.ts';
+import type { Inbound, TraceContext } from './inbound.ts';
+import { toInputRequired, createDialogue, withoutResultType, withInputResponses } from './dialogue.ts';
+import { toStartedTask, requireTasks } from './startedTask.ts';
 import { maskTokens } from './maskPresented.ts';
-import { heardOf } from './heardOf.ts';
-import type { Ready } from './obtainCredential.ts';
+import { createNotificationHandlers } from './notificationHandlers.ts';
+import type { PreparedTarget } from './obtainCredential.ts';
 import { bearerOf } from './recoverFromRefusal.ts';
 
 /** Progress may prolong a call, but not beyond this, unless the server's own timeout is longer. */
-export const TOTAL_CAP_MS = 300_000;
+export const MAX_CALL_MS = 300_000;
 
-export interface Question {
+export interface UpstreamRequest {
   readonly method: string;
   readonly params: JsonObject;
   /** `mcp-param-*`, for servers that read arguments from headers. */
-  readonly mirrored?: HeaderValues | undefined;
+  readonly mirroredHeaders?: HeaderValues | undefined;
   /** Others of that kind, which go on as they came. Servers of the era before know none. */
-  readonly passed?: HeaderValues | undefined;
+  readonly passedHeaders?: HeaderValues | undefined;
 }
 
 /** One request with its deadline, progress and cancellation. The lease ends with it, and learns how it went. */
 export async function callUpstream(
   lease: Lease,
-  ready: Ready,
-  { method, params, mirrored, passed }: Question,
+  prepared: PreparedTarget,
+  { method, params, mirroredHeaders, passedHeaders }: UpstreamRequest,
   inbound: Inbound,
 ): Promise<UpstreamResponse> {
   let failure: unknown;
   try {
     const { upstream } = lease;
     const { era } = upstream.claims;
-    const goesOn = passed && era === 'modern';
-    const options = requestOptions(ready, inbound, goesOn ? { ...passed, ...mirrored } : mirrored);
-    const asked = inbound.peer
-      ? conversing(upstream, options, ready, { method, params }, inbound)
+    const canPassHeaders = passedHeaders && era === 'modern';
+    const options = requestOptions(
+      prepared,
+      inbound,
+      canPassHeaders ? { ...passedHeaders, ...mirroredHeaders } : mirroredHeaders,
+    );
+    const pending = inbound.peer
+      ? sendWithDialogue(upstream, options, prepared, { method, params }, inbound)
       : upstream.request(method, params, options);
-    const answer = await asked;
-    const told = inbound.peer && era === 'legacy' ? withoutKind(answer) : answer;
-    return maskTokens(stripResponseMeta(told), ready);
+    const response = await pending;
+    const typedResponse = inbound.peer && era === 'legacy' ? withoutResultType(response) : response;
+    return maskTokens(stripResponseMeta(typedResponse), prepared);
   } catch (error) {
-    const task = inbound.peer && begunTask(error, ready, { method, params }, inbound.peer, lease.upstream);
+    const task =
+      inbound.peer && toStartedTask(error, prepared, { method, params }, inbound.peer, lease.upstream);
     if (task) return task;
     failure = error;
-    const questions = inbound.peer && askedBack(error, ready, method, inbound);
-    if (!questions) throw error;
-    return questions;
+    const inputRequired = inbound.peer && toInputRequired(error, prepared, method, inbound);
+    if (!inputRequired) throw error;
+    return inputRequired;
   } finally {
     lease.release(failure);
   }
 }
 
 /** The same with somebody at the other end who can be asked. */
-function conversing(
+function sendWithDialogue(
   upstream: Upstream,
   options: Writable<UpstreamRequestOptions>,
-  ready: Ready,
-  { method, params }: Question,
+  prepared: PreparedTarget,
+  { method, params }: UpstreamRequest,
   inbound: Inbound,
 ): Promise<UpstreamResponse> {
   const { claims } = upstream;
   requireTasks(method, upstream);
-  const dialogue = dialogueOf(ready, method, inbound, claims);
+  const dialogue = createDialogue(prepared, method, inbound, claims);
   if (dialogue) options.dialogue = dialogue;
-  return upstream.request(method, withRetry(params, inbound, claims.era), options);
+  return upstream.request(method, withInputResponses(params, inbound, claims.era), options);
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export function requestOptions(
-  ready: Ready,
+  prepared: PreparedTarget,
   inbound: Inbound,
-  mirrored?: HeaderValues,
+  mirroredHeaders?: HeaderValues,
 ): Writable<UpstreamRequestOptions> {
   const { signal, trace, hop, onProgress, onLog } = inbound;
-  const timeoutMs = ready.server.settings.timeout;
-  const target = 'holder' in ready ? ready.holder.target : ready.server.target;
-  const bearer = bearerOf(ready);
-  const told = trace && traceFor(target, trace);
-  const extra =
-    told || hop !== undefined || mirrored
-      ? { ...mirrored, ...told, ...(hop !== undefined && { [hopHeader]: hop }) }
+  const timeoutMs = prepared.server.settings.timeout;
+  const target = 'holder' in prepared ? prepared.holder.target : prepared.server.target;
+  const bearer = bearerOf(prepared);
+  const traceHeaders = trace && filterTrace(target, trace);
+  const extraHeaders =
+    traceHeaders || hop !== undefined || mirroredHeaders
+      ? { ...mirroredHeaders, ...traceHeaders, ...(hop !== undefined && { [hopHeader]: hop }) }
       : undefined;
   // Member by member: it is made for every call, and most of it is absent from most of them.
   const options: Writable<UpstreamRequestOptions> = {
     signal,
     timeoutMs,
-    totalMs: Math.max(timeoutMs, TOTAL_CAP_MS),
+    totalMs: Math.max(timeoutMs, MAX_CALL_MS),
   };
   if (target.type !== 'stdio') options.headers = target.headers;
   if (bearer) options.bearer = bearer;
-  if (extra) options.extraHeaders = extra;
-  if (told) options.meta = told;
-  return (onProgress ?? onLog) ? Object.assign(options, heardOf(ready, inbound)) : options;
+  if (extraHeaders) options.extraHeaders = extraHeaders;
+  if (traceHeaders) options.meta = traceHeaders;
+  return (onProgress ?? onLog)
+    ? Object.assign(options, createNotificationHandlers(prepared, inbound))
+    : options;
 }
 
 /** Baggage holds whatever callers put into it: it goes to the operator's own servers and to nobody else's. */
-function traceFor(target: UpstreamTarget, trace: TraceContext): Readonly<Record<string, string>> {
-  const { baggage, ...rest } = trace;
-  const own = target.type === 'stdio' || target.audience === 'yaml-server';
-  return own && baggage !== undefined ? { ...rest, baggage } : rest;
+function filterTrace(target: UpstreamTarget, trace: TraceContext): Readonly<Record<string, string>> {
+  const { baggage, ...withoutBaggage } = trace;
+  const isOperatorServer = target.type === 'stdio' || target.audience === 'yaml-server';
+  return isOperatorServer && baggage !== undefined ? { ...withoutBaggage, baggage } : withoutBaggage;
 }

@@ -1,19 +1,19 @@
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { ask, enter, prepare, type AskParts } from './askServer.ts';
-import type { Inbound } from './call.ts';
-import { mayRepeat } from './recoverFromRefusal.ts';
-import { notFoundError } from './rpcResult.ts';
-import { toldOf } from './toldOf.ts';
+import { sendToServer, resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import type { Inbound } from './inbound.ts';
+import { canRetry } from './recoverFromRefusal.ts';
+import { toNotFoundError } from './rpcErrors.ts';
+import { toCallerError } from './toCallerError.ts';
 
 /** `completion/complete`, of a prompt's argument or a part of a resource's address. */
-export interface Completing {
+export interface CompletionRequest {
   readonly ref: JsonObject;
   readonly argument: JsonObject;
   readonly context?: JsonObject;
 }
 
-const NOTHING: UpstreamResponse = {
+const EMPTY_COMPLETION: UpstreamResponse = {
   result: { completion: { values: [], total: 0, hasMore: false } },
   json: undefined,
 };
@@ -24,27 +24,27 @@ const METHOD_NOT_FOUND = -32_601;
  * for lists. A server that suggests nothing at all is no error.
  */
 export async function completeServer(
-  parts: AskParts,
+  parts: SendParts,
   name: string,
-  { ref, argument, context }: Completing,
+  { ref, argument, context }: CompletionRequest,
   inbound: Inbound,
 ): Promise<UpstreamResponse> {
   const isPrompt = ref['type'] === 'ref/prompt';
   const denial = isPrompt ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
-  const server = enter(parts, inbound, name, denial);
-  const question = { method: 'completion/complete', params: { ref, argument, ...(context && { context }) } };
+  const server = resolveAllowed(parts, inbound, name, denial);
+  const request = { method: 'completion/complete', params: { ref, argument, ...(context && { context }) } };
   try {
-    const ready = await prepare(parts, server, inbound);
-    return await ask(parts, ready, question, inbound, (error) =>
-      mayRepeat(error, server) ? question : undefined,
+    const prepared = await prepareCredential(parts, server, inbound);
+    return await sendToServer(parts, prepared, request, inbound, (error) =>
+      canRetry(error, server) ? request : undefined,
     );
   } catch (error) {
-    if (isNotOffered(error)) return NOTHING;
-    throw notFoundError(error, denial) ?? toldOf(error, server);
+    if (isMethodNotFound(error)) return EMPTY_COMPLETION;
+    throw toNotFoundError(error, denial) ?? toCallerError(error, server);
   }
 }
 
-function isNotOffered(error: unknown): boolean {
+function isMethodNotFound(error: unknown): boolean {
   return (
     error instanceof UpstreamError &&
     error.reason === 'rpc_error' &&

@@ -4,7 +4,7 @@ import { ann, askedPeer, bob, relayRig, stopRelayRigs } from '../../test/relayRi
 import { rejection } from '../../test/toolcallRig.ts';
 import { ClientRpcError } from '../upstream/dialogue.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import { watchServer } from './watchServer.ts';
+import { subscribeToServer } from './subscribeToServer.ts';
 
 afterEach(stopRelayRigs);
 
@@ -103,7 +103,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     const nobody = [cancelled, cancelled, notFound, notFound];
     expect(repliesOf(await call('asking'))).toEqual(nobody);
     const { peer, asked } = askedPeer(accepted, { era: 'modern' });
-    const { ask: _ask, ...deaf } = peer;
+    const { sendRequest: _ask, ...deaf } = peer;
     expect(repliesOf(await call('asking', { peer: deaf }))).toEqual(nobody);
     expect(asked).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     const { signal } = caller;
     const { peer, asked } = askedPeer(accepted);
     const first = rejection(call('slow', { peer, signal }));
-    watchServer(parts, 'odd', inbound({ principal: ann }), () => undefined);
+    subscribeToServer(parts, 'odd', inbound({ principal: ann }), () => undefined);
     await eventually('it is under way, and a stream is open', () => {
       return server.received('tools/call').length === 1 && server.openStreams === 1;
     });
@@ -245,7 +245,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     const signals: { aborted: boolean }[] = [];
     const peer = {
       ...askedPeer({}).peer,
-      ask: (_method: string, _params: JsonObject, signal: { aborted: boolean }) => {
+      sendRequest: (_method: string, _params: JsonObject, signal: { aborted: boolean }) => {
         signals.push(signal);
         return new Promise<never>(() => undefined);
       },

@@ -1,13 +1,13 @@
 import type { Inspected, Look } from '../registry/inspection.ts';
 import type { AppServer } from '../registry/server.ts';
-import type { LoadParts } from './loadTools.ts';
-import { TOTAL_CAP_MS } from './callUpstream.ts';
-import { mask, shownTo } from './maskPresented.ts';
-import { withWords } from './serverWords.ts';
+import type { LoadToolsParts } from './loadTools.ts';
+import { MAX_CALL_MS } from './callUpstream.ts';
+import { redactSecrets, collectPresentedSecrets } from './maskPresented.ts';
+import { withInstructions } from './serverInstructions.ts';
 
 /** A first look at a shared server, for nobody in particular: its connection stands and its tools are known after it. */
 export async function inspectServer(
-  { connections, catalog, listAll }: LoadParts,
+  { connections, catalog, listAll }: LoadToolsParts,
   server: AppServer,
   { signal, explicit }: Look,
 ): Promise<Inspected> {
@@ -17,16 +17,20 @@ export async function inspectServer(
   try {
     const options = {
       timeoutMs: settings.timeout,
-      totalMs: TOTAL_CAP_MS,
+      totalMs: MAX_CALL_MS,
       ...(target.type !== 'stdio' && { headers: target.headers }),
     };
     // With the catalog's signal: others may wait for the same list, whatever becomes of this look.
-    const list = async (shared: AbortSignal) =>
-      withWords(await listAll(lease.upstream, 'tools/list', { ...options, signal: shared }), server, {
-        claims: lease.upstream.claims,
-        masked: (text) => mask(text, shownTo(target)),
-      });
-    const { tools } = await catalog.load(server, '', list, { signal, refresh: true });
+    const listShared = async (sharedSignal: AbortSignal) =>
+      withInstructions(
+        await listAll(lease.upstream, 'tools/list', { ...options, signal: sharedSignal }),
+        server,
+        {
+          claims: lease.upstream.claims,
+          maskText: (text) => redactSecrets(text, collectPresentedSecrets(target)),
+        },
+      );
+    const { tools } = await catalog.load(server, '', listShared, { signal, refresh: true });
     return { claims: lease.upstream.claims, tools: tools.length };
   } catch (error) {
     failure = error;

@@ -1,22 +1,22 @@
-import type { Listed, ListMethod } from '../catalog/listAll.ts';
-import { enter, prepare, type AskParts } from './askServer.ts';
-import type { Inbound } from './call.ts';
-import { listOn, type LoadParts } from './loadTools.ts';
-import { toldOf } from './toldOf.ts';
+import type { ItemList, ListMethod } from '../catalog/listAll.ts';
+import { resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import type { Inbound } from './inbound.ts';
+import { listWithRetry, type LoadToolsParts } from './loadTools.ts';
+import { toCallerError } from './toCallerError.ts';
 
-export type ListParts = AskParts & LoadParts;
+export type ListServerParts = SendParts & LoadToolsParts;
 
 /** What a server offers of one kind, asked for anew. */
 export async function listServer(
-  parts: ListParts,
+  parts: ListServerParts,
   name: string,
   method: ListMethod,
   inbound: Inbound,
-): Promise<Listed> {
-  const server = enter(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
+): Promise<ItemList> {
+  const server = resolveAllowed(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
   try {
-    return await listOn(parts, () => prepare(parts, server, inbound), inbound, method);
+    return await listWithRetry(parts, () => prepareCredential(parts, server, inbound), inbound, method);
   } catch (error) {
-    throw toldOf(error, server);
+    throw toCallerError(error, server);
   }
 }

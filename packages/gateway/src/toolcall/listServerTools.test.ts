@@ -29,7 +29,7 @@ describe('the tools of one server', () => {
     const asked = async (role: string) => {
       const principal = aPrincipal({ role });
       const listed = await listServerTools(rig.parts, rig.inbound({ principal }), 'files');
-      return [listed.tools.map(({ name }) => name), [...listed.askFirst]];
+      return [listed.tools.map(({ name }) => name), [...listed.requiringApproval]];
     };
     expect(await asked('USER')).toEqual([['read', 'write'], ['write']]);
     expect(await asked('ADMIN')).toEqual([

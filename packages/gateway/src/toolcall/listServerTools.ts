@@ -1,13 +1,13 @@
 import type { ServerTools } from '../catalog/listForUser.ts';
-import { toolVerdict } from '../policy/toolOffered.ts';
-import type { Inbound } from './call.ts';
+import { decideTool } from '../policy/decideTool.ts';
+import type { Inbound } from './inbound.ts';
 import { findServer, findServers } from './findServer.ts';
-import { listToolsOf, type ListToolsParts } from './listTools.ts';
-import { holderKey } from './loadTools.ts';
+import { listToolsOfServers, type ListToolsParts } from './listTools.ts';
+import { ownerKey } from './loadTools.ts';
 
-export interface OneServersTools extends ServerTools {
+export interface SingleServerTools extends ServerTools {
   /** The names of those that wait for their user's word with each call. */
-  readonly askFirst: ReadonlySet<string>;
+  readonly requiringApproval: ReadonlySet<string>;
 }
 
 /** The tools this caller has of one server, under the names that they have among those of all. */
@@ -15,16 +15,16 @@ export async function listServerTools(
   parts: ListToolsParts,
   inbound: Inbound,
   name: string,
-): Promise<OneServersTools> {
+): Promise<SingleServerTools> {
   const { principal } = inbound;
   const server = findServer(parts, principal, name);
   // What is not known yet cannot clash yet: nobody waits for other servers here.
-  const beside = findServers(parts, principal).flatMap((other) => {
-    const list = other === server ? undefined : parts.catalog.peek(other, holderKey(other, principal));
+  const otherTools = findServers(parts, principal).flatMap((other) => {
+    const list = other === server ? undefined : parts.catalog.peek(other, ownerKey(other, principal));
     return list ? [{ server: other, list }] : [];
   });
-  const [listed] = (await listToolsOf(parts, inbound, [server], beside)) as [ServerTools];
+  const [listed] = (await listToolsOfServers(parts, inbound, [server], otherTools)) as [ServerTools];
   const policy = parts.policy();
-  const asking = listed.tools.filter((tool) => toolVerdict(policy, principal, server, tool) === 'ask');
-  return { ...listed, askFirst: new Set(asking.map((tool) => tool.name)) };
+  const askingTools = listed.tools.filter((tool) => decideTool(policy, principal, server, tool) === 'ask');
+  return { ...listed, requiringApproval: new Set(askingTools.map((tool) => tool.name)) };
 }

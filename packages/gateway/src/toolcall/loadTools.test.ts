@@ -45,7 +45,7 @@ const unused = {
   },
   open: notAsked,
   openWithoutSession: notAsked,
-  signIns: { start: notAsked },
+  signInStarter: { start: notAsked },
 };
 
 describe('a list asked for with what a user entered before', () => {

@@ -5,7 +5,7 @@ import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { askTask } from './askTask.ts';
+import { sendTaskRequest } from './sendTaskRequest.ts';
 import { callTool } from './callTool.ts';
 import { completeServer } from './completeServer.ts';
 import { listServer } from './listServer.ts';
@@ -215,7 +215,7 @@ describe('a sign-in that is needed here', () => {
       await rejection(readServer(parts, 'mail', reading, rig.inbound())),
       await rejection(completeServer(parts, 'mail', { ref, argument: {} }, rig.inbound())),
       await rejection(listServer(parts, 'mail', 'prompts/list', rig.inbound())),
-      await rejection(askTask(parts, { method: 'tasks/get', task }, rig.inbound())),
+      await rejection(sendTaskRequest(parts, { method: 'tasks/get', task }, rig.inbound())),
     ];
   }
 

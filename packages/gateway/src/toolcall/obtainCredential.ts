@@ -5,11 +5,11 @@ import type { CredentialKey } from '../ports/index.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { AppServer, UserServer } from '../registry/server.ts';
 import type { AppBearer, UpstreamTarget } from '../upstream/target.ts';
-import type { Inbound } from './call.ts';
+import type { Inbound } from './inbound.ts';
 import type { Allowed } from './checkAccess.ts';
 
 /** A server together with what this caller presents to it. An app server presents its own, and takes nobody's. */
-export type Ready =
+export type PreparedTarget =
   | { readonly server: Allowed<AppServer>; readonly bearer?: AppBearer }
   | {
       readonly server: Allowed<UserServer>;
@@ -31,10 +31,10 @@ export async function obtainCredential(
   server: Allowed<UserServer>,
   inbound: Inbound,
   random: Random,
-  purse: TokenRequestBudget,
-): Promise<Ready> {
+  budget: TokenRequestBudget,
+): Promise<PreparedTarget> {
   const { principal, fields, request, credential } = inbound;
-  const { target, binding, exclusive, label } = await credentials.obtain(server, principal, fields, purse, {
+  const { target, binding, exclusive, label } = await credentials.obtain(server, principal, fields, budget, {
     label: credential,
   });
   const holder = {

@@ -1,53 +1,61 @@
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
-import { ask, enter, prepare, type AskParts } from './askServer.ts';
-import type { Inbound } from './call.ts';
-import { recordAudit, requireRoom, type Asked, type AuditParts, type Trail } from './recordAudit.ts';
-import { mayRepeat } from './recoverFromRefusal.ts';
-import { notFoundError } from './rpcResult.ts';
-import { toldOf } from './toldOf.ts';
+import { sendToServer, resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import type { Inbound } from './inbound.ts';
+import {
+  recordAudit,
+  reserveAuditSlot,
+  type AuditedRequest,
+  type AuditParts,
+  type AuditContext,
+} from './recordAudit.ts';
+import { canRetry } from './recoverFromRefusal.ts';
+import { toNotFoundError } from './rpcErrors.ts';
+import { toCallerError } from './toCallerError.ts';
 
 /** What a server has besides tools, read on the same way as a tool is called. */
-export type Reading =
+export type ReadRequest =
   | { readonly method: 'resources/read'; readonly params: { readonly uri: string } }
   | {
       readonly method: 'prompts/get';
       readonly params: { readonly name: string; readonly arguments: JsonObject };
     };
 
-export interface ReadParts extends AskParts, AuditParts {}
+export interface ReadParts extends SendParts, AuditParts {}
 
 export function readServer(
   parts: ReadParts,
   name: string,
-  reading: Reading,
+  request: ReadRequest,
   inbound: Inbound,
 ): Promise<UpstreamResponse> {
-  const asked: Asked =
-    reading.method === 'prompts/get'
-      ? { action: 'prompt.get', server: name, tool: reading.params.name, args: reading.params.arguments }
+  const audited: AuditedRequest =
+    request.method === 'prompts/get'
+      ? { action: 'prompt.get', server: name, tool: request.params.name, args: request.params.arguments }
       : // The address of a resource is chosen by whoever asks, and may hold anything.
         { action: 'resource.read', server: name };
-  return recordAudit(parts, inbound, asked, (trail) => read(parts, name, reading, inbound, trail));
+  return recordAudit(parts, inbound, audited, (auditContext) =>
+    executeRead(parts, name, request, inbound, auditContext),
+  );
 }
 
-async function read(
+async function executeRead(
   parts: ReadParts,
   name: string,
-  reading: Reading,
+  request: ReadRequest,
   inbound: Inbound,
-  trail: Trail,
+  auditContext: AuditContext,
 ): Promise<UpstreamResponse> {
-  const denial = reading.method === 'prompts/get' ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
-  const server = enter(parts, inbound, name, denial);
-  trail.server = server;
-  requireRoom(parts, server, trail);
+  const denial = request.method === 'prompts/get' ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
+  const server = resolveAllowed(parts, inbound, name, denial);
+  auditContext.server = server;
+  reserveAuditSlot(parts, server, auditContext);
   try {
-    const ready = await prepare(parts, server, inbound);
-    trail.isPrepared = true;
-    return await ask(parts, ready, reading, inbound, (error) =>
-      mayRepeat(error, server) ? reading : undefined,
+    const prepared = await prepareCredential(parts, server, inbound);
+    auditContext.isPrepared = true;
+    return await sendToServer(parts, prepared, request, inbound, (error) =>
+      canRetry(error, server) ? request : undefined,
     );
   } catch (error) {
-    throw notFoundError(error, denial) ?? toldOf(error, server, trail);
+    throw toNotFoundError(error, denial) ?? toCallerError(error, server, auditContext);
   }
 }

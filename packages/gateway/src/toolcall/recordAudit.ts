@@ -6,7 +6,7 @@ import { usesGraph, usesObo } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { authorityOf } from './authorityOf.ts';
-import type { Inbound } from './call.ts';
+import type { Inbound } from './inbound.ts';
 
 export interface AuditParts {
   readonly audit: Audit;
@@ -14,7 +14,7 @@ export interface AuditParts {
 }
 
 /** What is asked of a server, as far as it is written down: names, never values. */
-export interface Asked {
+export interface AuditedRequest {
   readonly action: 'tool.call' | 'resource.read' | 'prompt.get' | `task.${'get' | 'update' | 'cancel'}`;
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
@@ -24,10 +24,10 @@ export interface Asked {
 }
 
 /** What is learnt on the way. */
-export interface Trail {
+export interface AuditContext {
   server?: ServerSnapshot;
   /** Why nothing was asked of the server, whatever the caller is told. */
-  refused?: string;
+  refusalCode?: string;
   /** Set once there is something to present: what ended before was asked in nobody's name. */
   isPrepared?: boolean;
   /** Room for the event was kept beforehand. */
@@ -38,67 +38,72 @@ export interface Trail {
 export async function recordAudit(
   { audit, clock }: AuditParts,
   inbound: Inbound,
-  asked: Asked,
-  work: (trail: Trail) => Promise<UpstreamResponse>,
+  request: AuditedRequest,
+  work: (auditContext: AuditContext) => Promise<UpstreamResponse>,
 ): Promise<UpstreamResponse> {
-  const begun = clock.now();
-  const trail: Trail = {};
-  let ended: Ended = ok;
+  const startedAt = clock.now();
+  const auditContext: AuditContext = {};
+  let auditResult: AuditResult = ok;
   try {
-    const answer = await work(trail);
-    if (trail.refused !== undefined) ended = { outcome: 'refused', code: trail.refused };
-    else if (answer.isInputRequired) ended = askedBack;
-    else if (answer.result['isError'] === true) ended = toolFailed;
-    return answer;
+    const response = await work(auditContext);
+    if (auditContext.refusalCode !== undefined)
+      auditResult = { outcome: 'refused', code: auditContext.refusalCode };
+    else if (response.isInputRequired) auditResult = inputRequired;
+    else if (response.result['isError'] === true) auditResult = toolError;
+    return response;
   } catch (error) {
-    ended = endedBy(error, inbound, trail);
+    auditResult = resultOfError(error, inbound, auditContext);
     throw error;
   } finally {
     const { principal, door, id } = inbound;
-    const { server } = trail;
-    const authority = trail.isPrepared && server ? authorityOf(server) : undefined;
+    const { server } = auditContext;
+    const authority = auditContext.isPrepared && server ? authorityOf(server) : undefined;
     audit.note(
       {
         kind: 'call',
-        action: asked.action,
+        action: request.action,
         tenant: principal.tenant,
         actor: actorOf(principal),
         door,
-        outcome: ended.outcome,
-        code: ended.code,
-        server: asked.server,
+        outcome: auditResult.outcome,
+        code: auditResult.code,
+        server: request.server,
         serverId: server?.id,
-        tool: asked.tool,
-        subject: asked.subject,
-        arguments: asked.args && Object.keys(asked.args),
+        tool: request.tool,
+        subject: request.subject,
+        arguments: request.args && Object.keys(request.args),
         authority: authority?.kind,
         scopes: authority?.scopes,
-        durationMs: clock.now() - begun,
+        durationMs: clock.now() - startedAt,
         request: id,
       },
-      trail.isReserved,
+      auditContext.isReserved,
     );
   }
 }
 
 /** What may not happen unseen does not happen when nobody could write it down. */
-export function requireRoom({ audit }: AuditParts, { settings }: ServerSnapshot, trail: Trail): void {
+export function reserveAuditSlot(
+  { audit }: AuditParts,
+  { settings }: ServerSnapshot,
+  auditContext: AuditContext,
+): void {
   if (!usesObo(settings) && !usesGraph(settings)) return;
   if (!audit.reserve()) throw new GatewayError('AUDIT_UNAVAILABLE');
-  trail.isReserved = true;
+  auditContext.isReserved = true;
 }
 
-type Ended = Pick<AuditEvent, 'outcome' | 'code'>;
+type AuditResult = Pick<AuditEvent, 'outcome' | 'code'>;
 
-const ok: Ended = { outcome: 'ok' };
-const toolFailed: Ended = { outcome: 'failed' };
+const ok: AuditResult = { outcome: 'ok' };
+const toolError: AuditResult = { outcome: 'failed' };
 /** The caller comes again with the answers: that is an event of its own. */
-const askedBack: Ended = { outcome: 'asked' };
+const inputRequired: AuditResult = { outcome: 'asked' };
 
-function endedBy(error: unknown, { signal }: Inbound, { refused }: Trail): Ended {
+function resultOfError(error: unknown, { signal }: Inbound, { refusalCode }: AuditContext): AuditResult {
   // Who left does not know whether it ran; neither do we.
   if (signal.aborted) return { outcome: 'uncertain' };
-  if (refused !== undefined) return { outcome: 'refused', code: refused };
+  if (refusalCode !== undefined) return { outcome: 'refused', code: refusalCode };
   if (!(error instanceof GatewayError)) return { outcome: 'failed', code: 'INTERNAL' };
   const { code } = error;
   if (code === 'MCP_OUTCOME_UNCERTAIN' || code === 'MCP_TIMEOUT') return { outcome: 'uncertain', code };

@@ -1,5 +1,5 @@
 import type { BlockRunRequest } from '@behalf/contracts';
-import type { RequestFields } from './call.ts';
+import type { RequestFields } from './inbound.ts';
 
 /** What a caller says of the conversation that its request belongs to. */
 export function requestFields({

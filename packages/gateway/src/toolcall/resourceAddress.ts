@@ -9,22 +9,23 @@ export function wrapAddress(key: string, address: string): string {
 export function unwrapAddress(
   address: string,
 ): { readonly key: string; readonly address: string } | undefined {
-  const [, key = '', inner = ''] = /^behalf:([A-Za-z0-9_-]{1,24})\/(.+)$/s.exec(address) ?? [];
-  return key === '' ? undefined : { key, address: inner };
+  const [, key = '', wrappedAddress = ''] = /^behalf:([A-Za-z0-9_-]{1,24})\/(.+)$/s.exec(address) ?? [];
+  return key === '' ? undefined : { key, address: wrappedAddress };
 }
 
 /** Whether an address can come from a template of RFC 6570, read generously: who is asked decides. */
-export function fitsTemplate(template: string, address: string): boolean {
-  const parts = template.split(/\{[^{}]*\}/);
-  if (parts.length === 1) return template === address;
-  const [first = '', ...rest] = parts;
-  if (!address.startsWith(first)) return false;
-  let at = first.length;
-  for (const [index, part] of rest.entries()) {
-    if (index === rest.length - 1) return address.length - part.length >= at && address.endsWith(part);
-    const next = address.indexOf(part, at);
-    if (next < 0) return false;
-    at = next + part.length;
+export function matchesTemplate(template: string, address: string): boolean {
+  const literals = template.split(/\{[^{}]*\}/);
+  if (literals.length === 1) return template === address;
+  const [prefix = '', ...remaining] = literals;
+  if (!address.startsWith(prefix)) return false;
+  let position = prefix.length;
+  for (const [index, literal] of remaining.entries()) {
+    if (index === remaining.length - 1)
+      return address.length - literal.length >= position && address.endsWith(literal);
+    const matchIndex = address.indexOf(literal, position);
+    if (matchIndex < 0) return false;
+    position = matchIndex + literal.length;
   }
   return true;
 }

@@ -2,24 +2,24 @@ import type { CatalogTool } from '../catalog/toolList.ts';
 import { prefixedNamesOf } from '../catalog/prefixedNames.ts';
 import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { prepare } from './askServer.ts';
-import type { Inbound } from './call.ts';
+import { prepareCredential } from './sendToServer.ts';
+import type { Inbound } from './inbound.ts';
 import { checkAccess, type Allowed } from './checkAccess.ts';
-import { keyAt, type Endpoint, type EndpointParts } from './endpoint.ts';
+import { serverKeyAt, type EndpointSelector, type EndpointParts } from './endpoint.ts';
 import { loadItems } from './listEndpoint.ts';
-import { holderKey, loadTools } from './loadTools.ts';
+import { ownerKey, loadTools } from './loadTools.ts';
 import { resolveServer } from './resolveServer.ts';
-import { routeOwnPrompt, routeOwnTool } from './routeOwnName.ts';
-import { unlisted } from './unlisted.ts';
+import { routeUnprefixedPrompt, routeUnprefixedTool } from './routeUnprefixedName.ts';
+import { handleUnlistedServer } from './handleUnlistedServer.ts';
 
 /** What a name at an endpoint means: a server, and what that server itself calls it. */
-export interface Routed {
+export interface RoutedName {
   readonly server: string;
   readonly name: string;
 }
 
 /** Also the tool as it is known, where it is. */
-export interface RoutedTool extends Routed {
+export interface RoutedTool extends RoutedName {
   readonly tool: CatalogTool | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface RoutedTool extends Routed {
 export function routeTool(
   parts: EndpointParts,
   inbound: Inbound,
-  endpoint: Endpoint,
+  endpoint: EndpointSelector,
   publicName: string,
 ): RoutedTool | Promise<RoutedTool> {
   const { principal } = inbound;
@@ -38,91 +38,94 @@ export function routeTool(
       resolveServer(parts.registry, principal, endpoint.server),
       'MCP_TOOL_NOT_FOUND',
     );
-    const list = parts.catalog.peek(server, holderKey(server, principal));
+    const list = parts.catalog.peek(server, ownerKey(server, principal));
     return list
       ? { server: server.name, name: publicName, tool: list.find(publicName) }
-      : loadAndRoute(parts, inbound, endpoint, server, publicName);
+      : loadAndRouteTool(parts, inbound, endpoint, server, publicName);
   }
-  const own = routeOwnTool(parts, inbound, publicName);
-  if (own) return own;
-  for (const server of candidates(parts, inbound, publicName, 'MCP_TOOL_NOT_FOUND')) {
-    const list = parts.catalog.peek(server, holderKey(server, principal));
-    const found = list && ownTool(parts, inbound, endpoint, server, list, publicName);
-    if (found) return found;
-    return loadAndRoute(parts, inbound, endpoint, server, publicName);
+  const unprefixed = routeUnprefixedTool(parts, inbound, publicName);
+  if (unprefixed) return unprefixed;
+  for (const server of findCandidates(parts, inbound, publicName, 'MCP_TOOL_NOT_FOUND')) {
+    const list = parts.catalog.peek(server, ownerKey(server, principal));
+    const routed = list && findRoutedTool(parts, inbound, endpoint, server, list, publicName);
+    if (routed) return routed;
+    return loadAndRouteTool(parts, inbound, endpoint, server, publicName);
   }
   throw new GatewayError('MCP_TOOL_NOT_FOUND');
 }
 
 /** Not known: it may be new there, or this is the first call. */
-async function loadAndRoute(
+async function loadAndRouteTool(
   parts: EndpointParts,
   inbound: Inbound,
-  endpoint: Endpoint,
+  endpoint: EndpointSelector,
   server: Allowed,
   publicName: string,
 ): Promise<RoutedTool> {
-  const purse = createTokenRequestBudget();
-  const obtain = (signal = inbound.signal) => prepare(parts, server, { ...inbound, signal }, { purse });
-  let list: KnownList;
+  const budget = createTokenRequestBudget();
+  const obtain = (signal = inbound.signal) =>
+    prepareCredential(parts, server, { ...inbound, signal }, { budget });
+  let list: CachedToolList;
   try {
     list = await loadTools(parts, server, obtain, inbound, { refresh: 'if-old' });
   } catch {
     // Why it cannot be listed is what the call itself will say, in the words of a call. No tool has a name like this.
     return { server: server.name, name: publicName, tool: undefined };
   }
-  const found = ownTool(parts, inbound, endpoint, server, list, publicName);
-  if (!found) throw new GatewayError('MCP_TOOL_NOT_FOUND');
-  return found;
+  const routed = findRoutedTool(parts, inbound, endpoint, server, list, publicName);
+  if (!routed) throw new GatewayError('MCP_TOOL_NOT_FOUND');
+  return routed;
 }
 
-type KnownList = NonNullable<ReturnType<EndpointParts['catalog']['peek']>>;
+type CachedToolList = NonNullable<ReturnType<EndpointParts['catalog']['peek']>>;
 
-function ownTool(
+function findRoutedTool(
   parts: EndpointParts,
   { principal }: Inbound,
-  endpoint: Endpoint,
+  endpoint: EndpointSelector,
   server: Allowed,
-  list: KnownList,
+  list: CachedToolList,
   publicName: string,
 ): RoutedTool | undefined {
   if (endpoint.kind === 'one') return { server: server.name, name: publicName, tool: list.find(publicName) };
-  const key = keyAt(parts, principal, endpoint, server);
+  const key = serverKeyAt(parts, principal, endpoint, server);
   if (key === undefined) return undefined;
   const names = prefixedNamesOf(list, key, server.id, () => list.tools.map(({ name }) => name));
-  const name = names.ownName(publicName);
+  const name = names.upstreamName(publicName);
   return name === undefined ? undefined : { server: server.name, name, tool: list.find(name) };
 }
 
 /** The servers that the caller may use and that a name can belong to. */
-function candidates(
+function findCandidates(
   parts: EndpointParts,
   { principal }: Inbound,
   publicName: string,
-  denial: 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND',
+  notFoundCode: 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND',
 ): Allowed[] {
   return parts.serverKeys
-    .namesFor(principal.tenant, publicName)
-    .map((name) => checkAccess(parts, principal, resolveServer(parts.registry, principal, name), denial));
+    .findServerNames(principal.tenant, publicName)
+    .map((name) =>
+      checkAccess(parts, principal, resolveServer(parts.registry, principal, name), notFoundCode),
+    );
 }
 
 export async function routePrompt(
   parts: EndpointParts,
   inbound: Inbound,
-  endpoint: Endpoint,
+  endpoint: EndpointSelector,
   publicName: string,
-): Promise<Routed> {
+): Promise<RoutedName> {
   if (endpoint.kind === 'one') return { server: endpoint.server, name: publicName };
-  const own = await routeOwnPrompt(parts, inbound, publicName);
-  if (own) return own;
-  const servers = candidates(parts, inbound, publicName, 'MCP_PROMPT_NOT_FOUND');
+  const unprefixed = await routeUnprefixedPrompt(parts, inbound, publicName);
+  if (unprefixed) return unprefixed;
+  const servers = findCandidates(parts, inbound, publicName, 'MCP_PROMPT_NOT_FOUND');
   for (const fresh of [false, true]) {
     for (const [server, listed] of await loadItems(parts, inbound, servers, 'prompts/list', { fresh })) {
-      if ('absence' in listed) return unlisted(listed, { server: server.name, name: publicName });
-      const key = keyAt(parts, inbound.principal, endpoint, server);
+      if ('absence' in listed) return handleUnlistedServer(listed, { server: server.name, name: publicName });
+      const key = serverKeyAt(parts, inbound.principal, endpoint, server);
       if (key === undefined) continue;
-      const all = () => listed.items.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
-      const name = prefixedNamesOf(listed, key, server.id, all).ownName(publicName);
+      const listNames = () => listed.items.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+      const name = prefixedNamesOf(listed, key, server.id, listNames).upstreamName(publicName);
       if (name !== undefined) return { server: server.name, name };
     }
   }

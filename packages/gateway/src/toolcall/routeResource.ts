@@ -1,21 +1,21 @@
-import type { Listed, ListMethod } from '../catalog/listAll.ts';
+import type { ItemList, ListMethod } from '../catalog/listAll.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { isAppAddress, lastKnownTools, namesApp } from './appAddresses.ts';
-import type { Inbound } from './call.ts';
+import { isAppAddress, loadLastKnownTools, namesApp } from './appAddresses.ts';
+import type { Inbound } from './inbound.ts';
 import type { Allowed } from './checkAccess.ts';
-import { endpointServers, type Endpoint, type EndpointParts } from './endpoint.ts';
+import { endpointServers, type EndpointSelector, type EndpointParts } from './endpoint.ts';
 import { loadItems } from './listEndpoint.ts';
-import { holderKey } from './loadTools.ts';
-import { fitsTemplate, unwrapAddress } from './resourceAddress.ts';
-import type { Routed } from './routeEndpoint.ts';
+import { ownerKey } from './loadTools.ts';
+import { matchesTemplate, unwrapAddress } from './resourceAddress.ts';
+import type { RoutedName } from './routeEndpoint.ts';
 
 /** Who vouches for a server, towards one caller: the operator, the caller, or somebody else. */
-const standings = ['operator', 'own', 'shared'] as const;
-type Standing = (typeof standings)[number];
+const trustLevels = ['operator', 'own', 'shared'] as const;
+type TrustLevel = (typeof trustLevels)[number];
 
-function standingOf({ source, author }: ServerSnapshot, { userId }: Principal): Standing {
+function trustLevelOf({ source, author }: ServerSnapshot, { userId }: Principal): TrustLevel {
   if (source !== 'user') return 'operator';
   return author === userId ? 'own' : 'shared';
 }
@@ -29,9 +29,9 @@ function standingOf({ source, author }: ServerSnapshot, { userId }: Principal): 
 export async function routeResource(
   parts: EndpointParts,
   inbound: Inbound,
-  endpoint: Endpoint,
+  endpoint: EndpointSelector,
   address: string,
-): Promise<Routed> {
+): Promise<RoutedName> {
   if (endpoint.kind === 'one') return { server: endpoint.server, name: address };
   const { principal } = inbound;
   const wrapped = unwrapAddress(address);
@@ -40,110 +40,112 @@ export async function routeResource(
     if (server === undefined) throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
     return { server, name: wrapped.address };
   }
-  let left = endpointServers(parts, principal, endpoint);
-  for (const standing of standings) {
-    const group = left.filter((server) => standingOf(server, principal) === standing);
-    left = left.filter((server) => !group.includes(server));
-    const claims = standing === 'operator' ? claimsTo : appsAt;
-    const { owners, unknown } = await claims(parts, inbound, group, address);
+  let remaining = endpointServers(parts, principal, endpoint);
+  for (const trustLevel of trustLevels) {
+    const group = remaining.filter((server) => trustLevelOf(server, principal) === trustLevel);
+    remaining = remaining.filter((server) => !group.includes(server));
+    const findClaims = trustLevel === 'operator' ? findAddressClaims : findAppClaims;
+    const { owners, undetermined } = await findClaims(parts, inbound, group, address);
     // Among strangers each may be the one whose address another took.
-    const isOpen = standing === 'shared' && unknown.some((server) => !owners.includes(server));
-    if (owners.length > 0 && !isOpen) return only(owners, address);
-    if (unknown.length > 0 && (isOpen || left.length > 0))
-      throw ambiguous('Not all servers can be listed now.');
+    const isUndecided = trustLevel === 'shared' && undetermined.some((server) => !owners.includes(server));
+    if (owners.length > 0 && !isUndecided) return requireSingleOwner(owners, address);
+    if (undetermined.length > 0 && (isUndecided || remaining.length > 0))
+      throw toAmbiguousError('Some servers cannot be listed at the moment.');
   }
   throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
 }
 
-interface Claims {
+interface AddressClaims {
   readonly owners: readonly Allowed[];
   /** Those that may have it: never listed, or not as a whole. */
-  readonly unknown: readonly Allowed[];
+  readonly undetermined: readonly Allowed[];
 }
 
 /** Who has this address: by name, by what a tool names, or else by a template. Of those that are away, by what they last had. */
-async function claimsTo(
+async function findAddressClaims(
   parts: EndpointParts,
   inbound: Inbound,
   servers: readonly Allowed[],
   address: string,
-): Promise<Claims> {
+): Promise<AddressClaims> {
   const [listed, apps] = await Promise.all([
-    lastKnown(parts, inbound, servers, 'resources/list'),
-    appsAt(parts, inbound, servers, address),
+    loadLastKnown(parts, inbound, servers, 'resources/list'),
+    findAppClaims(parts, inbound, servers, address),
   ]);
-  const named = new Set([...ownersIn(listed, ({ uri }) => uri === address), ...apps.owners]);
-  const unknown = [...unknownIn(listed), ...apps.unknown];
-  if (named.size > 0) return { owners: [...named], unknown };
-  const templates = await lastKnown(parts, inbound, servers, 'resources/templates/list');
-  const fitting = ownersIn(
+  const directOwners = new Set([...findOwners(listed, ({ uri }) => uri === address), ...apps.owners]);
+  const undetermined = [...findUndetermined(listed), ...apps.undetermined];
+  if (directOwners.size > 0) return { owners: [...directOwners], undetermined };
+  const templates = await loadLastKnown(parts, inbound, servers, 'resources/templates/list');
+  const templateOwners = findOwners(
     templates,
     ({ uriTemplate }) =>
       typeof uriTemplate === 'string' &&
-      (uriTemplate === address || (isSpecific(uriTemplate) && fitsTemplate(uriTemplate, address))),
+      (uriTemplate === address || (hasScheme(uriTemplate) && matchesTemplate(uriTemplate, address))),
   );
-  return { owners: fitting, unknown: [...unknown, ...unknownIn(templates)] };
+  return { owners: templateOwners, undetermined: [...undetermined, ...findUndetermined(templates)] };
 }
 
 /** Whose tools name this address. */
-async function appsAt(
+async function findAppClaims(
   parts: EndpointParts,
   inbound: Inbound,
   servers: readonly Allowed[],
   address: string,
-): Promise<Claims> {
-  if (!isAppAddress(address)) return { owners: [], unknown: [] };
-  const known = await lastKnownTools(parts, inbound, servers);
+): Promise<AddressClaims> {
+  if (!isAppAddress(address)) return { owners: [], undetermined: [] };
+  const lists = await loadLastKnownTools(parts, inbound, servers);
   return {
-    owners: known.flatMap(([server, list]) => (list && namesApp(list, address) ? [server] : [])),
-    unknown: unknownIn(known),
+    owners: lists.flatMap(([server, list]) => (list && namesApp(list, address) ? [server] : [])),
+    undetermined: findUndetermined(lists),
   };
 }
 
-type Known = readonly (readonly [Allowed, Listed | undefined])[];
+type KnownItemLists = readonly (readonly [Allowed, ItemList | undefined])[];
 
-async function lastKnown(
+async function loadLastKnown(
   parts: EndpointParts,
   inbound: Inbound,
   servers: readonly Allowed[],
   method: ListMethod,
-): Promise<Known> {
-  const loaded = await loadItems(parts, inbound, servers, method);
-  return loaded.map(([server, listed]) => [
+): Promise<KnownItemLists> {
+  const results = await loadItems(parts, inbound, servers, method);
+  return results.map(([server, listed]) => [
     server,
-    'absence' in listed ? parts.listings.last(server, holderKey(server, inbound.principal), method) : listed,
+    'absence' in listed
+      ? parts.itemLists.peekLast(server, ownerKey(server, inbound.principal), method)
+      : listed,
   ]);
 }
 
-function ownersIn(known: Known, isIt: (item: Listed['items'][number]) => boolean): Allowed[] {
-  return known.flatMap(([server, listed]) => (listed?.items.some(isIt) ? [server] : []));
+function findOwners(lists: KnownItemLists, matches: (item: ItemList['items'][number]) => boolean): Allowed[] {
+  return lists.flatMap(([server, listed]) => (listed?.items.some(matches) ? [server] : []));
 }
 
-function unknownIn(
-  known: readonly (readonly [Allowed, { readonly complete: boolean } | undefined])[],
+function findUndetermined(
+  lists: readonly (readonly [Allowed, { readonly complete: boolean } | undefined])[],
 ): Allowed[] {
-  return known.flatMap(([server, listed]) => (listed?.complete ? [] : [server]));
+  return lists.flatMap(([server, listed]) => (listed?.complete ? [] : [server]));
 }
 
 /** A template that fits every address would claim those of all other servers. */
-function isSpecific(template: string): boolean {
+function hasScheme(template: string): boolean {
   return /^[a-z][a-z0-9+.-]*:/i.test(template);
 }
 
-function only(servers: readonly Allowed[], address: string): Routed {
-  const [server, other] = servers;
+function requireSingleOwner(servers: readonly Allowed[], address: string): RoutedName {
+  const [server, secondServer] = servers;
   if (!server) throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
-  if (other && isAppAddress(address))
+  if (secondServer && isAppAddress(address))
     // A list gives it bare for each of them: hosts know an app by how its address begins.
     throw new GatewayError('MCP_RESOURCE_NOT_FOUND', {
-      detail: `Several servers have an app at this address. Read it as behalf:<server>/${address} with the server whose tool named it, or at the endpoint of that server.`,
+      detail: `Several servers have an app at this address. Read it as behalf:<server>/${address} with the name of the server whose tool refers to it, or use the endpoint of that server.`,
     });
-  if (other) throw ambiguous('Several servers have a resource at this address.');
+  if (secondServer) throw toAmbiguousError('Several servers have a resource at this address.');
   return { server: server.name, name: address };
 }
 
-function ambiguous(why: string): GatewayError {
+function toAmbiguousError(reason: string): GatewayError {
   return new GatewayError('MCP_RESOURCE_NOT_FOUND', {
-    detail: `${why} List the resources and use the address given there.`,
+    detail: `${reason} List the resources and use the address given there.`,
   });
 }

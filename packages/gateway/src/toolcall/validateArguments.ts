@@ -1,11 +1,11 @@
 import type { Diagnostic } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
 import type { JsonObject } from '../upstream/upstream.ts';
-import { createCompiledSchemas, type SchemaEntry } from './schema/compiledSchemas.ts';
-import { createCompilerTime } from './schema/compilerTime.ts';
+import { createSchemaCache, type SchemaEntry } from './schema/schemaCache.ts';
+import { createCompileTimeBudget } from './schema/compileTimeBudget.ts';
 import { explainProblems } from './schema/explainProblems.ts';
-import { measureArguments } from './schema/measureArguments.ts';
-import { Uncheckable, type UncheckableReason } from './schema/uncheckable.ts';
+import { checkArgumentsSize } from './schema/checkArgumentsSize.ts';
+import { UncheckableSchemaError, type UncheckableReason } from './schema/uncheckableSchemaError.ts';
 
 /** Which tool of which server. */
 export interface ToolIdentity {
@@ -18,7 +18,7 @@ export interface ArgumentValidatorParts {
   readonly log: (event: string, fields: Readonly<Record<string, string>>) => void;
   /** How many schemas are held compiled, and how many of one server. */
   readonly maxCompiled?: number;
-  readonly maxOfServer?: number;
+  readonly maxPerServer?: number;
 }
 
 export interface ArgumentValidator {
@@ -27,58 +27,65 @@ export interface ArgumentValidator {
    * cannot be checked safely is not checked: the server judges for itself, and the tool stays usable. `largest`: in bytes, of
    * what is not arguments.
    */
-  validate(tool: ToolIdentity, inputSchema: JsonObject, args: unknown, largest?: number): Diagnostic[] | null;
+  validate(
+    tool: ToolIdentity,
+    inputSchema: JsonObject,
+    args: unknown,
+    maxBytes?: number,
+  ): Diagnostic[] | null;
 }
 
 const MAX_COMPILED = 500;
-const MAX_OF_SERVER = 100;
+const MAX_PER_SERVER = 100;
 
 /** Checks arguments against the schema of their tool before anything is spent on the call. */
 export function createArgumentValidator({
   clock,
   log,
   maxCompiled = MAX_COMPILED,
-  maxOfServer = MAX_OF_SERVER,
+  maxPerServer = MAX_PER_SERVER,
 }: ArgumentValidatorParts): ArgumentValidator {
-  const time = createCompilerTime(clock);
-  const schemas = createCompiledSchemas(time, { most: maxCompiled, mostOfOne: maxOfServer });
+  const timeBudget = createCompileTimeBudget(clock);
+  const schemaCache = createSchemaCache(timeBudget, { maxSchemas: maxCompiled, maxPerServer: maxPerServer });
 
-  function unchecked(
+  function logUnchecked(
     entry: SchemaEntry,
     { serverId, toolName }: ToolIdentity,
     reason: UncheckableReason,
   ): null {
-    if (schemas.tell(entry, JSON.stringify([serverId, toolName]))) {
+    if (schemaCache.shouldLog(entry, JSON.stringify([serverId, toolName]))) {
       log('arguments_unchecked', { server: serverId, tool: toolName, reason });
     }
     return null;
   }
 
-  function postponed({ serverId, toolName }: ToolIdentity): null {
-    if (time.tell(serverId)) {
+  function logPostponed({ serverId, toolName }: ToolIdentity): null {
+    if (timeBudget.shouldLog(serverId)) {
       log('arguments_unchecked', { server: serverId, tool: toolName, reason: 'compiler_busy' });
     }
     return null;
   }
 
   return {
-    validate(tool, inputSchema, args, largest) {
-      const oversize = measureArguments(args, largest);
-      if (oversize) return [oversize];
-      const entry = schemas.find(tool.serverId, inputSchema);
-      if (!entry) return postponed(tool);
+    validate(tool, inputSchema, args, maxBytes) {
+      const sizeError = checkArgumentsSize(args, maxBytes);
+      if (sizeError) return [sizeError];
+      const entry = schemaCache.find(tool.serverId, inputSchema);
+      if (!entry) return logPostponed(tool);
       const compiled = entry.state;
-      if (typeof compiled === 'string') return unchecked(entry, tool, compiled);
-      if (compiled.partial) unchecked(entry, tool, 'pattern');
+      if (typeof compiled === 'string') return logUnchecked(entry, tool, compiled);
+      if (compiled.isPartial) logUnchecked(entry, tool, 'pattern');
       try {
         if (compiled.accepts(args)) return null;
         // Models write null for what they leave out: the server is not spared what it may well take.
-        const given = withoutNulls(args);
-        return given && compiled.accepts(given) ? null : explainProblems(compiled.problems(args));
+        const withoutNull = withoutNulls(args);
+        return withoutNull && compiled.accepts(withoutNull)
+          ? null
+          : explainProblems(compiled.findErrors(args));
       } catch (error) {
-        if (!(error instanceof Uncheckable)) throw error;
-        schemas.ranOut(entry);
-        return unchecked(entry, tool, error.reason);
+        if (!(error instanceof UncheckableSchemaError)) throw error;
+        schemaCache.recordCostlyCheck(entry);
+        return logUnchecked(entry, tool, error.reason);
       }
     },
   };
@@ -87,6 +94,6 @@ export function createArgumentValidator({
 /** The arguments without those that are null; nothing where none is. */
 function withoutNulls(args: unknown): JsonObject | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
-  const given = Object.entries(args).filter(([, value]) => value !== null);
-  return given.length === Object.keys(args).length ? undefined : Object.fromEntries(given);
+  const presentEntries = Object.entries(args).filter(([, value]) => value !== null);
+  return presentEntries.length === Object.keys(args).length ? undefined : Object.fromEntries(presentEntries);
 }

@@ -1,5 +1,5 @@
 import type { ServerToolsView } from '@behalf/contracts';
-import { authorityOf, listServerTools, type ListToolsParts, type OneServersTools } from '@behalf/gateway';
+import { authorityOf, listServerTools, type ListToolsParts, type SingleServerTools } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import type { Logger } from '../../../logger.ts';
 import { whenCallerLeaves } from '../../../middleware/whenCallerLeaves.ts';
@@ -23,7 +23,14 @@ export function serverToolsRoute(parts: ListToolsParts, logger: Logger): Route {
   };
 }
 
-function toolsView({ server, state, code, incomplete, tools, askFirst }: OneServersTools): ServerToolsView {
+function toolsView({
+  server,
+  state,
+  code,
+  incomplete,
+  tools,
+  requiringApproval: askFirst,
+}: SingleServerTools): ServerToolsView {
   return {
     serverName: server.name,
     title: server.settings.title ?? server.name,

@@ -1,5 +1,5 @@
 /** Forms that no rule finds, of verbs that people say to tools. */
-const irregular: ReadonlyMap<string, string> = new Map(
+const irregularForms: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{
       spent: 'spend',
@@ -45,15 +45,15 @@ const irregular: ReadonlyMap<string, string> = new Map(
  * too short would meet words that have nothing to do with it. Of English; other words mostly pass as they are.
  */
 export function stem(word: string): string {
-  const known = irregular.get(word);
-  if (known !== undefined) return stem(known);
+  const baseForm = irregularForms.get(word);
+  if (baseForm !== undefined) return stem(baseForm);
   if (word.length < 4) return word;
-  const one = singular(word);
-  const bare = withoutEnding(one, 'ing') ?? withoutEnding(one, 'ed') ?? one;
-  return bare.length > 4 && bare.endsWith('e') ? bare.slice(0, -1) : bare;
+  const singularForm = toSingular(word);
+  const stripped = removeEnding(singularForm, 'ing') ?? removeEnding(singularForm, 'ed') ?? singularForm;
+  return stripped.length > 4 && stripped.endsWith('e') ? stripped.slice(0, -1) : stripped;
 }
 
-function singular(word: string): string {
+function toSingular(word: string): string {
   if (!word.endsWith('s') || /(ss|us|is)$/.test(word)) return word;
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`;
   if (/(sses|xes|ches|shes|zzes)$/.test(word)) return word.slice(0, -2);
@@ -61,9 +61,9 @@ function singular(word: string): string {
 }
 
 /** `running` and `runs`, `calling` and `calls`: a consonant that was doubled for the ending goes with it. */
-function withoutEnding(word: string, ending: string): string | undefined {
+function removeEnding(word: string, ending: string): string | undefined {
   if (!word.endsWith(ending) || word.length - ending.length < 3) return undefined;
-  const left = word.slice(0, -ending.length);
-  if (!/[aeiouy]/.test(left)) return undefined;
-  return /([bdfgmnprt])\1$/.test(left) ? left.slice(0, -1) : left;
+  const base = word.slice(0, -ending.length);
+  if (!/[aeiouy]/.test(base)) return undefined;
+  return /([bdfgmnprt])\1$/.test(base) ? base.slice(0, -1) : base;
 }

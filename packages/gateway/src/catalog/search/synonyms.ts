@@ -4,7 +4,7 @@ import { stem } from './stem.ts';
  * What people say for the few verbs that nearly every tool is named with. Nothing else: of things, a description says what
  * they are called, and a longer list would be right about one server and wrong about the next.
  */
-const groups: readonly (readonly string[])[] = [
+const synonymGroups: readonly (readonly string[])[] = [
   ['create', 'add', 'new', 'make', 'open', 'insert'],
   ['delete', 'remove', 'erase', 'drop'],
   ['update', 'change', 'edit', 'modify', 'set'],
@@ -16,16 +16,16 @@ const groups: readonly (readonly string[])[] = [
   ['restart', 'reboot'],
 ];
 
-const others = new Map<string, readonly string[]>();
-for (const group of groups) {
+const synonymsByStem = new Map<string, readonly string[]>();
+for (const group of synonymGroups) {
   const stems = group.map(stem);
-  for (const one of stems)
-    others.set(
-      one,
-      stems.filter((other) => other !== one),
+  for (const stemmed of stems)
+    synonymsByStem.set(
+      stemmed,
+      stems.filter((candidate) => candidate !== stemmed),
     );
 }
 
 export function synonymsOf(term: string): readonly string[] {
-  return others.get(term) ?? [];
+  return synonymsByStem.get(term) ?? [];
 }

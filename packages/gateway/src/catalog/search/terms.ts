@@ -1,44 +1,44 @@
 import { stem } from './stem.ts';
 
 /** Longer ones are no words that anybody looks for. */
-const LONGEST_TERM = 32;
+const MAX_TERM_LENGTH = 32;
 
 /** Capitals with a plural, capitals before a word, a word, capitals, digits, and letters that know no case. */
-const PIECES =
+const WORD_PARTS =
   /\p{Lu}{2,}s(?!\p{L})|\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+\p{N}*|\p{Lu}+\p{N}*|\p{N}+|\p{Lo}+/gu;
-const RUNS = /[\p{L}\p{N}]+/gu;
+const WORDS = /[\p{L}\p{N}]+/gu;
 /** `PROJ-12`, `#12`, `12`: what somebody means there, and no word about a tool. */
-const KEYS = /\b\p{Lu}[\p{Lu}\p{N}]+-\d+\b|(?<![\p{L}\p{N}])#?\d+(?![\p{L}\p{N}])/gu;
-const PLAIN = /^[\0-\x7f]*$/;
+const ISSUE_KEYS = /\b\p{Lu}[\p{Lu}\p{N}]+-\d+\b|(?<![\p{L}\p{N}])#?\d+(?![\p{L}\p{N}])/gu;
+const ASCII = /^[\0-\x7f]*$/;
 
 /**
  * The words of a text as they are compared: `createPullRequest`, `create_pull_request` and "creating pull requests" are the
  * same. A word of two parts is also itself: "GitHub" is found by "github".
  */
-export function termsOf(text: string): string[] {
+export function extractTerms(text: string): string[] {
   const terms: string[] = [];
-  for (const [run] of plain(text).matchAll(RUNS)) {
-    const pieces = run.match(PIECES) ?? [];
-    for (const piece of pieces) terms.push(termOf(piece));
-    if (pieces.length === 2) terms.push(termOf(run));
+  for (const [word] of removeAccents(text).matchAll(WORDS)) {
+    const parts = word.match(WORD_PARTS) ?? [];
+    for (const part of parts) terms.push(toTerm(part));
+    if (parts.length === 2) terms.push(toTerm(word));
   }
   return terms;
 }
 
 /** The same of what somebody asks: without the words that every question has, unless it has no others. */
-export function queryTerms(query: string): string[] {
-  const all = termsOf(query.replaceAll(KEYS, ' '));
-  const telling = all.filter((term) => !everyday.has(term));
-  return [...new Set(telling.length > 0 ? telling : all)];
+export function extractQueryTerms(query: string): string[] {
+  const allTerms = extractTerms(query.replaceAll(ISSUE_KEYS, ' '));
+  const significant = allTerms.filter((term) => !stopWords.has(term));
+  return [...new Set(significant.length > 0 ? significant : allTerms)];
 }
 
-function termOf(piece: string): string {
-  return stem(piece.toLowerCase().slice(0, LONGEST_TERM));
+function toTerm(part: string): string {
+  return stem(part.toLowerCase().slice(0, MAX_TERM_LENGTH));
 }
 
 /** Without accents: people leave them out. A letter is three at most that way; a few signs are eighteen. */
-function plain(text: string): string {
-  if (PLAIN.test(text)) return text;
+function removeAccents(text: string): string {
+  if (ASCII.test(text)) return text;
   return text
     .normalize('NFKD')
     .slice(0, 3 * text.length)
@@ -46,7 +46,7 @@ function plain(text: string): string {
 }
 
 /** They are rare in descriptions and would count as telling there. Also what an apostrophe leaves over. */
-const everyday: ReadonlySet<string> = new Set(
+const stopWords: ReadonlySet<string> = new Set(
   (
     'a an the and or but not no nor of to in on at by for from with without about into onto over under as than then so if ' +
     'i me my mine we us our you your he him his she her it its they them their this that these those ' +

@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../upstream/upstream.ts';
 import type { CatalogTool } from '../toolList.ts';
 import { createRanking } from './rankTools.ts';
-import { termsOf } from './terms.ts';
+import { extractTerms } from './terms.ts';
 import { createToolSearch, type SearchedTool, type ToolSearch } from './toolSearch.ts';
-import { readToolText } from './toolText.ts';
+import { extractToolText } from './toolText.ts';
 
 function toolOf(server: string, definition: JsonObject): SearchedTool {
   const { name, title, description, inputSchema = { type: 'object' } } = definition;
@@ -50,17 +50,17 @@ describe('searching tools', () => {
   });
 
   test('in every spelling', async () => {
-    const same = termsOf('create pull request');
+    const same = extractTerms('create pull request');
     for (const spelled of [
       'createPullRequests',
       'create_pull_request',
       'Create-Pull-Request',
       'creating PULL requests',
     ])
-      expect([spelled, termsOf(spelled).filter((term) => same.includes(term))]).toEqual([spelled, same]);
-    expect(termsOf('GitHub')).toContain('github');
-    expect(termsOf('URLs of EC2 SQLQuery')).toEqual(['url', 'of', 'ec2', 'sql', 'query', 'sqlquery']);
-    expect(termsOf('Überprüfung')).toEqual(['uberprufung']);
+      expect([spelled, extractTerms(spelled).filter((term) => same.includes(term))]).toEqual([spelled, same]);
+    expect(extractTerms('GitHub')).toContain('github');
+    expect(extractTerms('URLs of EC2 SQLQuery')).toEqual(['url', 'of', 'ec2', 'sql', 'query', 'sqlquery']);
+    expect(extractTerms('Überprüfung')).toEqual(['uberprufung']);
     const tools = [
       toolOf('a', { name: 'getRepository' }),
       toolOf('a', { name: 'x', inputSchema: { properties: { mode: { enum: ['squash'] } } } }),
@@ -100,7 +100,7 @@ describe('searching tools', () => {
         ),
       },
     });
-    const { terms, length } = readToolText(endless.tool, 'evil');
+    const { terms, length } = extractToolText(endless.tool, 'evil');
     expect(terms.length).toBeLessThanOrEqual(128);
     expect(length).toBeLessThan(1_000);
     for (const term of terms) expect(term.length).toBeLessThanOrEqual(32);
@@ -116,31 +116,31 @@ describe('searching tools', () => {
       properties[`q${i}`] = { description: words.join(' ') };
     }
     const wordy = toolOf('evil', { name: 'wordy', inputSchema: { properties } });
-    expect(readToolText(wordy.tool, 'evil').terms).toHaveLength(128);
+    expect(extractToolText(wordy.tool, 'evil').terms).toHaveLength(128);
     // Prose leaves the parameters some words, and of all together so many characters are read.
     const prose = toolOf('evil', {
       name: 'prose',
       description: Array.from({ length: 400 }, (_, i) => `d${i}`).join(' '),
       inputSchema: { properties: { first: {} } },
     });
-    expect(readToolText(prose.tool, 'evil').terms).toContain('first');
+    expect(extractToolText(prose.tool, 'evil').terms).toContain('first');
     const repeated = Array.from({ length: 20 }, (_, i) => [`q${i}`, { description: 'same '.repeat(60) }]);
     const long = toolOf('evil', {
       name: 'long',
       inputSchema: { properties: Object.fromEntries([...repeated, ['late', {}]]) as JsonObject },
     });
-    expect(readToolText(long.tool, 'evil').terms).toContain('q1');
-    expect(readToolText(long.tool, 'evil').terms).not.toContain('late');
+    expect(extractToolText(long.tool, 'evil').terms).toContain('q1');
+    expect(extractToolText(long.tool, 'evil').terms).not.toContain('late');
     // What is no parameter is looked at as well.
     const none = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`n${i}`, 1]));
     const hollow = toolOf('evil', { name: 'hollow', inputSchema: { properties: { ...none, late: {} } } });
-    expect(readToolText(hollow.tool, 'evil').terms).toEqual(['evil', 'hollow']);
+    expect(extractToolText(hollow.tool, 'evil').terms).toEqual(['evil', 'hollow']);
     // One sign, eighteen letters.
-    expect(termsOf('\uFDFA '.repeat(10)).join('').length).toBeLessThanOrEqual(60);
+    expect(extractTerms('\uFDFA '.repeat(10)).join('').length).toBeLessThanOrEqual(60);
     let deep: JsonObject = {};
     for (let i = 0; i < 5_000; i += 1) deep = { properties: { [`inner${i}`]: deep } };
     const nested = toolOf('evil', { name: 'deep', inputSchema: deep });
-    expect(readToolText(nested.tool, 'evil').terms).toHaveLength(6);
+    expect(extractToolText(nested.tool, 'evil').terms).toHaveLength(6);
   });
 
   test('and anew when there was no room for it', async () => {
@@ -157,13 +157,13 @@ describe('searching tools', () => {
     expect(await reads(roomy, [...small, ...large])).toBe(204);
     expect(await reads(roomy, [...large, ...small])).toBe(0);
     // What has no room is of the server that says the most; nobody else is read again for it.
-    const narrow = createToolSearch({ giveWay, mostBytes: 10_000 });
+    const narrow = createToolSearch({ giveWay, maxBytes: 10_000 });
     expect(await reads(narrow, [...small, ...large])).toBe(204);
     expect(await reads(narrow, small)).toBe(0);
     expect(await reads(narrow, large)).toBeGreaterThan(50);
     expect(await reads(narrow, small)).toBe(0);
     // None at all: every text is read, and nothing else differs.
-    const none = createToolSearch({ giveWay, mostBytes: 0 });
+    const none = createToolSearch({ giveWay, maxBytes: 0 });
     for (let i = 0; i < 2; i += 1) expect(await reads(none, small)).toBe(4);
     expect((await none.find(small, 'small2', 5, ada))[0]?.name).toBe('small__small2');
   });
@@ -245,11 +245,11 @@ describe('searching tools', () => {
     const text = { terms: watched, weights: new Float32Array(128).fill(1), length: 128, bytes: 0 };
     for (const term of ['abcd', 'abcd064xyz', 'abcdzzz', 'zzzz']) {
       compared = 0;
-      createRanking(1, [term]).read(0, text);
+      createRanking(1, [term]).addText(0, text);
       expect([term, compared <= 50]).toEqual([term, true]);
     }
     const ranking = createRanking(1, ['abcd', 'abcd064xyz']);
-    ranking.read(0, text);
+    ranking.addText(0, text);
     expect(ranking.scoreOf(0)).toBeGreaterThan(0);
   });
 

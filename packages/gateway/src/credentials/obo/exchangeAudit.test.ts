@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ada, oboRig } from '../../../test/oboRig.ts';
 import type { AuditEvent } from '../../audit/audit.ts';
-import { eventLine, readLine } from '../../audit/eventLine.ts';
+import { formatEventLine, parseEventLine } from '../../audit/eventLine.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { ExchangeEvent } from './createExchanger.ts';
 import { createExchangeAudit } from './exchangeAudit.ts';
@@ -55,7 +55,7 @@ test('what the provider’s code means is for the operator to read', () => {
   expect(events).toMatchObject([{ outcome: 'failed', code: 'OBO_MISCONFIGURED', ...said }]);
   expect(logged).toEqual([['obo_exchange_failed', { server: 'server', code: 'OBO_MISCONFIGURED', ...said }]]);
   // As it is kept and shown again.
-  expect(readLine(eventLine(events[0] as AuditEvent, 1))).toMatchObject(said);
+  expect(parseEventLine(formatEventLine(events[0] as AuditEvent, 1))).toMatchObject(said);
 });
 
 test('what was written down once, here or at another replica, is not again', () => {

@@ -75,10 +75,10 @@ describe('a compiled schema', () => {
           const compiled = compileSchema(whole);
           for (const candidate of candidates) {
             expect(compiled.accepts(candidate)).toBe(plain(candidate));
-            expect(compiled.problems(candidate).length === 0).toBe(plain(candidate));
+            expect(compiled.findErrors(candidate).length === 0).toBe(plain(candidate));
             checked += 1;
           }
-          expect(compiled.partial).toBe(false);
+          expect(compiled.isPartial).toBe(false);
         },
       ),
       { numRuns: 80 },

@@ -167,7 +167,7 @@ describe('a schema that means harm', () => {
       {
         path: 'arguments',
         code: 'not_allowed',
-        message: 'arguments must be one of the array that the schema names.',
+        message: 'arguments must be one of the array defined in the schema.',
       },
     ]);
     expect(logged).toEqual([]);

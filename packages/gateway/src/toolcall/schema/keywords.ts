@@ -63,7 +63,7 @@ export const keywords: ReadonlyMap<string, KeywordKind> = new Map<string, Keywor
 ]);
 
 /** Where something that fails makes the whole succeed: leaving a part out there would refuse what is right. */
-export const turnsAround: ReadonlySet<string> = new Set([
+export const negatingKeywords: ReadonlySet<string> = new Set([
   'not',
   'if',
   'oneOf',

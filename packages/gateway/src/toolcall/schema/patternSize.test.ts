@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { RE2JS } from 're2js';
 import { compileSchema } from './compileSchema.ts';
-import { linearPattern, patternBudget } from './linearPattern.ts';
-import { patternSize } from './patternSize.ts';
-import { Uncheckable } from './uncheckable.ts';
+import { createLinearPattern, createPatternBudget } from './linearPattern.ts';
+import { estimatePatternSize } from './patternSize.ts';
+import { UncheckableSchemaError } from './uncheckableSchemaError.ts';
 
 describe('the size of a pattern', () => {
   test('it is about what the engine would build', () => {
@@ -22,19 +22,19 @@ describe('the size of a pattern', () => {
     ];
     for (const pattern of patterns) {
       const built = RE2JS.compile(RE2JS.translateRegExp(pattern)).programSize();
-      expect([pattern, patternSize(pattern) * 2 >= built]).toEqual([pattern, true]);
-      expect([pattern, patternSize(pattern) <= built * 4]).toEqual([pattern, true]);
+      expect([pattern, estimatePatternSize(pattern) * 2 >= built]).toEqual([pattern, true]);
+      expect([pattern, estimatePatternSize(pattern) <= built * 4]).toEqual([pattern, true]);
     }
-    expect(patternSize(`${'('.repeat(200)}a${'{1000})'.repeat(200)}`) <= 5_000).toBe(false);
+    expect(estimatePatternSize(`${'('.repeat(200)}a${'{1000})'.repeat(200)}`) <= 5_000).toBe(false);
   });
 
   test('one that is too large is not even built', () => {
     const pattern = '[\\s\\S]{1000}'.repeat(600);
-    expect(compileSchema({ properties: { a: { pattern } } }).partial).toBe(true);
+    expect(compileSchema({ properties: { a: { pattern } } }).isPartial).toBe(true);
     // What is built is taken off the budget.
-    const budget = patternBudget();
-    const before = budget.programs;
-    expect(() => linearPattern(pattern, budget, { left: 1_000 })).toThrow(Uncheckable);
-    expect(budget.programs).toBe(before);
+    const budget = createPatternBudget();
+    const before = budget.programSize;
+    expect(() => createLinearPattern(pattern, budget, { remaining: 1_000 })).toThrow(UncheckableSchemaError);
+    expect(budget.programSize).toBe(before);
   });
 });

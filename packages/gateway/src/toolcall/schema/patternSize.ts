@@ -3,58 +3,58 @@
  * Read from the text, because building them is what costs. Where the text is no pattern any number will do: the engine
  * refuses it.
  */
-export function patternSize(source: string): number {
-  const outer: number[] = [];
+export function estimatePatternSize(source: string): number {
+  const outerSizes: number[] = [];
   let size = 0;
   /** Of what the next repetition would repeat. */
-  let last = 0;
-  for (let at = 0; at < source.length;) {
-    const [token, count] = tokenAt(source, at);
-    at += token.length;
-    if (count !== undefined) {
-      size += last * (count - 1);
-      last *= count;
+  let lastTermSize = 0;
+  for (let position = 0; position < source.length;) {
+    const [token, repeatCount] = readNextToken(source, position);
+    position += token.length;
+    if (repeatCount !== undefined) {
+      size += lastTermSize * (repeatCount - 1);
+      lastTermSize *= repeatCount;
     } else if (token.startsWith('(')) {
-      outer.push(size);
+      outerSizes.push(size);
       size = 0;
-      last = 0;
+      lastTermSize = 0;
     } else if (token === ')') {
-      last = size + 1;
-      size = (outer.pop() ?? 0) + last;
+      lastTermSize = size + 1;
+      size = (outerSizes.pop() ?? 0) + lastTermSize;
     } else {
-      last = 1;
+      lastTermSize = 1;
       size += 1;
     }
   }
-  return outer.reduce((sum, one) => sum + one, size);
+  return outerSizes.reduce((sum, groupSize) => sum + groupSize, size);
 }
 
-const COUNTED = /\{(\d+)(,?)(\d*)\}/y;
-const ESCAPED = /\\(?:[pP]\{[^}]{0,40}\}|[\s\S]?)/y;
-const CLASS = /\[(?:\\[\s\S]|[^\]\\])*\]?/y;
+const REPETITION = /\{(\d+)(,?)(\d*)\}/y;
+const ESCAPE = /\\(?:[pP]\{[^}]{0,40}\}|[\s\S]?)/y;
+const CHARACTER_CLASS = /\[(?:\\[\s\S]|[^\]\\])*\]?/y;
 
 /** The next piece of a pattern; with how often what stands before it is written out, when it is a counted repetition. */
-function tokenAt(source: string, at: number): [token: string, count?: number] {
-  const match = (form: RegExp) => {
-    form.lastIndex = at;
-    return form.exec(source);
+function readNextToken(source: string, position: number): [token: string, count?: number] {
+  const matchAt = (pattern: RegExp) => {
+    pattern.lastIndex = position;
+    return pattern.exec(source);
   };
-  switch (source[at]) {
+  switch (source[position]) {
     case '\\':
-      return [match(ESCAPED)?.[0] ?? '\\'];
+      return [matchAt(ESCAPE)?.[0] ?? '\\'];
     case '[':
-      return [match(CLASS)?.[0] ?? '['];
+      return [matchAt(CHARACTER_CLASS)?.[0] ?? '['];
     case '(':
-      return [source.startsWith('(?:', at) ? '(?:' : '('];
+      return [source.startsWith('(?:', position) ? '(?:' : '('];
     case '{': {
-      const found = match(COUNTED);
-      if (!found) return ['{'];
-      const least = Number(found[1]);
-      const most = found[2] === '' ? least : Number(found[3] || least + 1);
+      const repetition = matchAt(REPETITION);
+      if (!repetition) return ['{'];
+      const minCount = Number(repetition[1]);
+      const maxCount = repetition[2] === '' ? minCount : Number(repetition[3] || minCount + 1);
       // Those that may be missing are a choice each, and `{n,}` ends in a loop.
-      return [found[0], Math.max(1, least + 2 * Math.max(0, most - least))];
+      return [repetition[0], Math.max(1, minCount + 2 * Math.max(0, maxCount - minCount))];
     }
     default:
-      return [source[at] as string];
+      return [source[position] as string];
   }
 }

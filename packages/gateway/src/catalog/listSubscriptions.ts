@@ -1,0 +1,32 @@
+import type { ListKind } from '../upstream/upstream.ts';
+
+/** Of which lists of shared servers changes are heard at this moment. */
+export interface ListSubscriptions {
+  /** A connection to this server begins, in place of the one before. */
+  open(serverId: string): ListSubscription;
+  isSubscribed(serverId: string, kind: ListKind): boolean;
+}
+
+export interface ListSubscription {
+  setKinds(lists: readonly ListKind[]): void;
+  close(): void;
+}
+
+/** Who is told to keep a list must hear when it changes: it takes a server that announces it, and a stream that is open. */
+export function createListSubscriptions(): ListSubscriptions {
+  const subscriptions = new Map<string, { lists: readonly ListKind[] }>();
+  return {
+    open(serverId) {
+      const subscription: { lists: readonly ListKind[] } = { lists: [] };
+      subscriptions.set(serverId, subscription);
+      return {
+        setKinds: (lists) => void (subscription.lists = lists),
+        close() {
+          // One that is over says nothing of the one that came in its place.
+          if (subscriptions.get(serverId) === subscription) subscriptions.delete(serverId);
+        },
+      };
+    },
+    isSubscribed: (serverId, kind) => subscriptions.get(serverId)?.lists.includes(kind) ?? false,
+  };
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { compileSchema, type CompiledSchema } from './compileSchema.ts';
+import type { CompileTimeBudget } from './compileTimeBudget.ts';
+import { UncheckableSchemaError, type UncheckableReason } from './uncheckableSchemaError.ts';
+
+/** After this many checks that cost too much, a schema is not tried again: each of them kept everybody waiting. */
+const MAX_COSTLY_CHECKS = 3;
+/** Who was told of a schema that is not checked. Lost with the entry: then they are told once more. */
+const MAX_LOGGED_TOOLS = 100;
+const MAX_EVICTIONS = 20;
+/** A verdict is a word and a hash; finding it anew would take the compiler's time. */
+const MAX_UNCHECKED_SCHEMAS = 5_000;
+
+/** One schema of one server and what became of it. Evicting forgets what was compiled; the next use compiles again. */
+export interface SchemaEntry {
+  readonly server: string;
+  readonly content: string;
+  state: CompiledSchema | UncheckableReason | undefined;
+  isUsed: boolean;
+  costlyChecks: number;
+  readonly loggedTools: Set<string>;
+}
+
+/** One that has become something. */
+export type ResolvedSchema = SchemaEntry & { readonly state: CompiledSchema | UncheckableReason };
+
+export interface SchemaCache {
+  /** Compiles on first use; undefined when the compiler has no time for this server now. */
+  find(server: string, schema: object): ResolvedSchema | undefined;
+  recordCostlyCheck(entry: SchemaEntry): void;
+  /** True the first time for this tool. */
+  shouldLog(entry: SchemaEntry, tool: string): boolean;
+}
+
+export interface SchemaCacheLimits {
+  /** Held compiled, of all servers together. Equal ones of several servers are one. */
+  readonly maxSchemas: number;
+  readonly maxPerServer: number;
+}
+
+/**
+ * Schemas compiled so far, found by the object and, for an equal one of another list, by its content. The longest
+ * unused go first, of the server that has the most: one with ever new schemas takes nothing from the others. An entry
+ * that was used since the last look gets a second chance, so that a use costs one store.
+ */
+export function createSchemaCache(
+  timeBudget: CompileTimeBudget,
+  { maxSchemas, maxPerServer }: SchemaCacheLimits,
+): SchemaCache {
+  const byObject = new WeakMap<object, SchemaEntry>();
+  const byServer = new Map<string, Map<string, SchemaEntry>>();
+  const uncheckedEntries = new Map<string, SchemaEntry>();
+  /** What equal schemas share, and how many entries do. */
+  const sharedSchemas = new Map<string, { readonly compiled: CompiledSchema; refCount: number }>();
+
+  function compile(server: string, schema: object): SchemaEntry | undefined {
+    const runMetered = timeBudget.meterFor(server);
+    let entry: SchemaEntry | undefined;
+    try {
+      const content = runMetered(() => createHash('sha256').update(JSON.stringify(schema)).digest('base64'));
+      entry = byServer.get(server)?.get(content) ?? uncheckedEntries.get(keyOf(server, content));
+      if (entry) return entry;
+      const previous = byObject.get(schema);
+      entry = previous?.server === server ? previous : createEntry(server, content);
+      const compiled = sharedSchemas.get(content)?.compiled ?? compileSchema(schema, runMetered);
+      entry.state = compiled;
+      storeCompiled(entry, compiled);
+    } catch (error) {
+      const reason = error instanceof UncheckableSchemaError ? error.reason : 'not_compilable';
+      if (reason === 'compiler_busy') return undefined;
+      entry ??= createEntry(server, '');
+      markUnchecked(entry, reason);
+    }
+    return entry;
+  }
+
+  function storeCompiled(entry: SchemaEntry, compiled: CompiledSchema): void {
+    const serverEntries = byServer.get(entry.server);
+    if (serverEntries && serverEntries.size >= maxPerServer) evict(serverEntries);
+    const known = sharedSchemas.get(entry.content);
+    if (known) known.refCount += 1;
+    else {
+      // One that others share frees nothing by going, so it may take a few.
+      for (let attempt = 0; sharedSchemas.size >= maxSchemas && attempt < MAX_EVICTIONS; attempt += 1)
+        evictFromFullest();
+      sharedSchemas.set(entry.content, { compiled, refCount: 1 });
+    }
+    const entriesOfServer = byServer.get(entry.server) ?? new Map<string, SchemaEntry>();
+    byServer.set(entry.server, entriesOfServer.set(entry.content, entry));
+  }
+
+  function evictFromFullest(): void {
+    let fullest: Map<string, SchemaEntry> | undefined;
+    for (const entries of byServer.values()) if (entries.size > (fullest?.size ?? 0)) fullest = entries;
+    if (fullest) evict(fullest);
+  }
+
+  function releaseShared({ content }: SchemaEntry): void {
+    const sharedSchema = sharedSchemas.get(content);
+    if (!sharedSchema) return;
+    sharedSchema.refCount -= 1;
+    if (sharedSchema.refCount === 0) sharedSchemas.delete(content);
+  }
+
+  function evict(entries: Map<string, SchemaEntry>): void {
+    for (const [content, entry] of entries) {
+      entries.delete(content);
+      if (!entry.isUsed) {
+        entry.state = undefined;
+        releaseShared(entry);
+        if (entries.size === 0) byServer.delete(entry.server);
+        return;
+      }
+      entry.isUsed = false;
+      entries.set(content, entry);
+    }
+  }
+
+  function markUnchecked(entry: SchemaEntry, reason: UncheckableReason): void {
+    entry.state = reason;
+    const serverEntries = byServer.get(entry.server);
+    if (serverEntries?.delete(entry.content)) releaseShared(entry);
+    if (serverEntries?.size === 0) byServer.delete(entry.server);
+    const [oldest] = uncheckedEntries.keys();
+    if (oldest !== undefined && uncheckedEntries.size >= MAX_UNCHECKED_SCHEMAS)
+      uncheckedEntries.delete(oldest);
+    uncheckedEntries.set(keyOf(entry.server, entry.content), entry);
+  }
+
+  return {
+    find(server, schema) {
+      const known = byObject.get(schema);
+      if (known?.server === server && isResolved(known)) {
+        known.isUsed = true;
+        return known;
+      }
+      // Without time even the hash is too much: it would be taken at every call.
+      const entry = timeBudget.hasTime(server) ? compile(server, schema) : undefined;
+      if (!entry || !isResolved(entry)) return undefined;
+      byObject.set(schema, entry);
+      return entry;
+    },
+    recordCostlyCheck(entry) {
+      entry.costlyChecks += 1;
+      if (entry.costlyChecks >= MAX_COSTLY_CHECKS) markUnchecked(entry, 'too_costly');
+    },
+    shouldLog(entry, tool) {
+      if (entry.loggedTools.has(tool) || entry.loggedTools.size >= MAX_LOGGED_TOOLS) return false;
+      entry.loggedTools.add(tool);
+      return true;
+    },
+  };
+}
+
+function createEntry(server: string, content: string): SchemaEntry {
+  return { server, content, state: undefined, isUsed: false, costlyChecks: 0, loggedTools: new Set() };
+}
+
+function isResolved(entry: SchemaEntry): entry is ResolvedSchema {
+  return entry.state !== undefined;
+}
+
+function keyOf(server: string, content: string): string {
+  return JSON.stringify([server, content]);
+}

@@ -1,0 +1,180 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { principalKey } from '../principal/principal.ts';
+import type { Lease } from '../connections/connectionManager.ts';
+import type { Bearer } from '../upstream/target.ts';
+import type { ServerNotification, UpstreamRequestOptions } from '../upstream/upstream.ts';
+import {
+  createSubscriptionUnsupportedError,
+  type OpenStream,
+} from '../subscriptions/upstreamSubscription.ts';
+import type { ServerSubscription, ServerSubscriptions } from '../subscriptions/serverSubscriptions.ts';
+import { resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import type { Inbound } from './inbound.ts';
+import { requestOptions } from './callUpstream.ts';
+import type { Allowed } from './checkAccess.ts';
+import { cannotSubscribe, supportsResourceUpdates } from './subscriptionSupport.ts';
+import { leaseConnection } from './leaseConnection.ts';
+import { ownerKey } from './loadTools.ts';
+import type { PreparedTarget } from './obtainCredential.ts';
+import { bearerOf } from './recoverFromRefusal.ts';
+import { toNotFoundError } from './rpcErrors.ts';
+import { toCallerError } from './toCallerError.ts';
+
+export interface SubscribeParts extends SendParts {
+  readonly catalog: Pick<Catalog, 'onListChanged'>;
+  readonly watches: ServerSubscriptions;
+}
+
+/**
+ * Tells what changes at a server for this caller: its lists, and resources that are subscribed. Of a server that
+ * everybody shares it is one stream for all; of any other the caller's own, opened with their own credential. It is made
+ * anew when it breaks, until it is stopped. Throws when there is no such server for this caller.
+ */
+export function subscribeToServer(
+  parts: SubscribeParts,
+  name: string,
+  inbound: Inbound,
+  listener: (notice: ServerNotification) => void,
+): ServerSubscription {
+  const { principal, door, credential } = inbound;
+  const resolveCurrent = () => resolveAllowed(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
+  const server = resolveCurrent();
+  // Another one of the same name is another server's business; also one that a tenant has put in its place, for itself.
+  const isSame = (current: Allowed) =>
+    current.id === server.id && current.scope === server.scope && current.tenant === server.tenant;
+  const listOwner = ownerKey(server, principal);
+  const owner = listOwner === '' ? undefined : listOwner;
+  const key = JSON.stringify([server.tenant, server.id, server.scope, listOwner, credential ?? null]);
+  return parts.watches.subscribe(
+    { key, owner, serverId: server.id },
+    {
+      principal: principalKey(principal),
+      async openStream(signal) {
+        const current = resolveCurrent();
+        if (!isSame(current)) throw new GatewayError('MCP_SERVER_NOT_FOUND');
+        try {
+          return await openStream(parts, current, { principal, door, signal, credential });
+        } catch (error) {
+          throw toCallerError(error, current);
+        }
+      },
+      isAllowed: () => isSame(resolveCurrent()),
+      onNotification: listener,
+    },
+  );
+}
+
+async function openStream(
+  parts: SubscribeParts,
+  server: Allowed,
+  inbound: Inbound,
+): Promise<OpenStream | undefined> {
+  if (cannotSubscribe(server)) return undefined;
+  const prepared = await prepareCredential(parts, server, inbound);
+  const lease = await leaseConnection(parts.connections, prepared, { signal: inbound.signal });
+  return openStreamOn(parts, prepared, inbound, lease);
+}
+
+function openStreamOn(
+  parts: SubscribeParts,
+  prepared: PreparedTarget,
+  inbound: Inbound,
+  lease: Lease,
+): OpenStream {
+  const { server } = prepared;
+  const { upstream } = lease;
+  const streamBearer = createStreamBearer(parts, prepared, inbound);
+  const options: UpstreamRequestOptions = {
+    ...requestOptions(prepared, inbound),
+    ...(streamBearer && { bearer: streamBearer }),
+  };
+  const { headers } = options;
+  let stop: () => void = () => undefined;
+  let isClosed = false;
+  return {
+    listen(hear, resources, onRenewed) {
+      if (isClosed) return;
+      const stopPrevious = stop;
+      const forwardNotification = (notice: ServerNotification) => {
+        if (notice.method === TOOLS_CHANGED) {
+          parts.catalog.onListChanged(server.id, ownerKey(server, inbound.principal));
+        }
+        hear(notice);
+      };
+      stop = upstream.listen(forwardNotification, {
+        ...{ resources, onSessionRenewed: onRenewed },
+        ...(headers && { headers }),
+        ...(streamBearer && { bearer: streamBearer }),
+      });
+      // Afterwards: a stream that both share stays open.
+      stopPrevious();
+    },
+    async subscribe(uri) {
+      if (upstream.claims.era === 'modern') {
+        // It was told with the stream, and says nothing of an address where it offers none.
+        if (!supportsResourceUpdates(upstream.claims)) throw createSubscriptionUnsupportedError();
+        return;
+      }
+      try {
+        await upstream.request('resources/subscribe', { uri }, options);
+      } catch (error) {
+        throw toNotFoundError(error, 'MCP_RESOURCE_NOT_FOUND') ?? toCallerError(error, server);
+      }
+    },
+    unsubscribe(uri) {
+      if (upstream.claims.era === 'modern') return;
+      upstream.request('resources/unsubscribe', { uri }, options).catch(() => undefined);
+    },
+    onOutdated: (listener) => void lease.onRetire(listener),
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      stop();
+      // No UpstreamError: that nobody watches any more says nothing of the server.
+      lease.release(new DOMException('The subscription was closed', 'AbortError'));
+    },
+  };
+}
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+
+/**
+ * What one call may cost is soon used up by a stream that lasts. Whenever it is opened anew, what its user presents is
+ * prepared anew, with every check; what belongs to another sign-in by then is for another connection.
+ */
+function createStreamBearer(
+  parts: SubscribeParts,
+  prepared: PreparedTarget,
+  inbound: Inbound,
+): Bearer | undefined {
+  const initialBearer = bearerOf(prepared);
+  if (!initialBearer) return undefined;
+  return {
+    extension: initialBearer.extension,
+    async token() {
+      const { server } = prepared;
+      const current = await prepareCredential(
+        parts,
+        resolveAllowed(parts, inbound, server.name, 'MCP_SERVER_NOT_FOUND'),
+        inbound,
+      );
+      const bearer = bearerOf(current);
+      if (
+        !bearer ||
+        current.server.revision !== server.revision ||
+        readBinding(current) !== readBinding(prepared)
+      ) {
+        throw new Error('The credential or the server definition has changed');
+      }
+      return bearer.token();
+    },
+    renew: () => Promise.resolve(false),
+    hasRenewed: () => false,
+    presentedTokens: () => [],
+  };
+}
+
+function readBinding(prepared: PreparedTarget): string | undefined {
+  return 'holder' in prepared ? prepared.holder.binding : undefined;
+}

@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { define, readyFor, toolcallRig } from '../../test/toolcallRig.ts';
+import { closeVaultRigs, keyOf, vaultRig } from '../../test/vaultRig.ts';
+import { createOAuthTokens } from '../credentials/oauthTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { JsonObject } from '../upstream/upstream.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+import { callTool } from './callTool.ts';
+import type { WireToken } from '../upstream/target.ts';
+import { listServer } from './listServer.ts';
+
+const textOf = (token: WireToken) => (typeof token === 'string' ? token : token.text);
+
+afterEach(closeVaultRigs);
+
+const call = { server: 'files', tool: 'echo', args: {} };
+const refused = () => new UpstreamError('unauthorized', { status: 401 });
+const tooNarrow = () =>
+  new UpstreamError('insufficient_scope', {
+    status: 403,
+    challenge: {
+      ...{ scheme: 'bearer', error: 'insufficient_scope', scope: 'admin' },
+      ...{ resourceMetadata: undefined, claims: undefined },
+    },
+  });
+
+type Happening = (token: string) => void | Promise<void>;
+
+/** A user's calls with tokens of a real vault, at a server that does as it is told, one request after the other. */
+async function userTokensRig(...happenings: Happening[]) {
+  const vault = await vaultRig();
+  await vault.signIn();
+  const rig = toolcallRig([define('files', { requiresOAuth: true })]);
+  const oauth = createOAuthTokens({ vault: vault.vault, selector: { select: () => keyOf() } });
+  const credentials: Credentials = {
+    async obtain(server, principal, _fields, purse = createTokenRequestBudget()) {
+      const own = await oauth.obtain(server, principal, purse);
+      const { target } = readyFor(server, principal);
+      if (!own || target.type === 'stdio') throw new Error('No token');
+      return { target: { ...target, headers: {}, bearer: own.bearer }, binding: own.grantHash };
+    },
+  };
+  const tokens: string[] = [];
+  rig.answers = async ({ options }): Promise<JsonObject> => {
+    const token = textOf(await options.bearer!.token());
+    tokens.push(token);
+    await happenings.shift()?.(token);
+    return { content: [{ type: 'text', text: tokens.join(' ') }], resources: [] };
+  };
+  const parts = { ...rig.parts, credentials };
+  const bindings = () => rig.leases.slice(-2).map(({ holder }) => holder?.binding);
+  return {
+    ...{ vault, rig, tokens, bindings },
+    call: () => vault.passing(callTool(parts, call, rig.inbound())),
+    list: () => vault.passing(listServer(parts, 'files', 'resources/list', rig.inbound())),
+  };
+}
+
+describe('a user who signs in anew in the middle of a call', () => {
+  for (const how of ['call', 'list'] as const) {
+    test(`${how}: what was refused is sent once more with the new grant, over a connection of its own`, async () => {
+      const scene = await userTokensRig(async () => {
+        await scene.vault.signIn();
+        throw refused();
+      });
+      await scene[how]();
+      expect(scene.tokens).toHaveLength(2);
+      expect(new Set(scene.tokens).size).toBe(2);
+      expect(new Set(scene.bindings()).size).toBe(2);
+      expect(scene.vault.server.counters.refreshHits).toBe(0);
+    });
+
+    test(`${how}: also before anything was sent`, async () => {
+      const scene = await userTokensRig();
+      let isFirst = true;
+      scene.rig.onLease = async () => {
+        // The tools are listed first where nothing is known of them.
+        if (!isFirst || (how === 'call' && scene.rig.leases.length === 1)) return;
+        isFirst = false;
+        await scene.vault.signIn();
+      };
+      await scene[how]();
+      expect(scene.tokens).toHaveLength(1);
+      expect(new Set(scene.bindings()).size).toBe(2);
+    });
+  }
+
+  test('and whose new token is refused as well, is told so', async () => {
+    const scene = await userTokensRig(
+      async () => {
+        await scene.vault.signIn();
+        throw refused();
+      },
+      () => Promise.reject(refused()),
+    );
+    const { result } = await scene.call();
+    expect(result).toMatchObject({ isError: true });
+    expect(scene.tokens).toHaveLength(2);
+  });
+});
+
+describe('a wider scope that is wanted at the second try', () => {
+  const wanted = { isError: true, _meta: { 'behalf/auth': { reason: 'insufficient_scope' } } };
+
+  test('is asked for as at the first one', async () => {
+    for (const first of [refused(), new UpstreamError('ended')]) {
+      const scene = await userTokensRig(
+        () => Promise.reject(first),
+        () => Promise.reject(tooNarrow()),
+      );
+      expect((await scene.call()).result).toMatchObject(wanted);
+      expect(scene.tokens).toHaveLength(2);
+      await expect(
+        (async () => {
+          const other = await userTokensRig(
+            () => Promise.reject(first),
+            () => Promise.reject(tooNarrow()),
+          );
+          return other.list();
+        })(),
+      ).rejects.toMatchObject({ code: 'MCP_AUTHORIZATION_REQUIRED' });
+    }
+  });
+});
+
+describe('a token that was renewed in the middle of a call', () => {
+  test('is taken out of the answer, and so is the one before it', async () => {
+    const scene = await userTokensRig();
+    const { rig, vault } = scene;
+    rig.answers = async ({ options }): Promise<JsonObject> => {
+      const first = textOf(await options.bearer!.token());
+      // Another call renews it.
+      await vault.vault.recover(keyOf(), first);
+      const second = textOf(await options.bearer!.token());
+      expect(second).not.toBe(first);
+      return { content: [{ type: 'text', text: `${first} ${second}` }] };
+    };
+    const { result } = await scene.call();
+    expect(result).toMatchObject({ content: [{ text: '[redacted] [redacted]' }] });
+  });
+});
