@@ -80,12 +80,12 @@ export function composeParts({ port, era, servers, scope }: Shape): Composed {
   const catalog = createCatalog({ clock, log });
   const connections = createConnectionManager({ open, clock, random });
   const registry = createRegistry({
-    ...{ env: {}, enforced: new Set(['tools'] as const), isFailed: () => false, log },
+    ...{ env: {}, enforcedRestrictions: new Set(['tools'] as const), hasFailedInspection: () => false, log },
     appBearer: noTokens,
   });
   registry.update({ settings: loaded.settings, isBuiltIn: false, definitions: {}, overrides: [] });
-  connections.update(registry.all());
-  catalog.update(registry.all());
+  connections.update(registry.listAll());
+  catalog.update(registry.listAll());
   const policy = createToolPolicy(undefined);
   // What a role may do is asked of memory; over REST it is.
   const requirePermission = log;

@@ -23,7 +23,7 @@ import {
   type RevocationMonitor,
   type CredentialVault,
   type Log,
-  type NamedPermissions,
+  type ConfiguredPermissions,
   type RoleAdmin,
   type Roles,
   type SignInSessions,
@@ -117,13 +117,13 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
 
   const named = namedPermissions(configuration);
   await backfillRoles({ store: primary.roles, changes, clock });
-  const roles = createRoles({ store: primary.roles, named, changes, clock, log });
+  const roles = createRoles({ store: primary.roles, getConfiguredPermissions: named, changes, clock, log });
   closers.add(() => roles.stop());
   const acl = createAcl({ store: primary.acl, changes, clock, log });
   closers.add(() => acl.stop());
   await Promise.all([roles.ready, acl.ready]);
   const roleAdmin = createRoleAdmin({
-    ...{ roles, users, acl, named, changes, audit, leases, clock },
+    ...{ roles, users, acl, getConfiguredPermissions: named, changes, audit, leases, clock },
     store: primary.roles,
   });
   const userAdmin = createUserAdmin({ users, sessions, roles, changes, audit, leases, clock });
@@ -177,7 +177,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
 }
 
 /** One object for as long as the configuration stays: whoever compares it sees a change. */
-function namedPermissions(configuration: Configuration): () => NamedPermissions {
+function namedPermissions(configuration: Configuration): () => ConfiguredPermissions {
   const read = () => explicitPermissions(configuration.current().interface.mcpServers);
   let named = read();
   configuration.onChange(() => {

@@ -1,4 +1,4 @@
-import { createBlocks, type Log, type RunBlockParts, type SaveBlockParts } from '@behalf/gateway';
+import { createSavedBlocks, type Log, type RunBlockParts, type SaveBlockParts } from '@behalf/gateway';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import type { Access } from './composeAccess.ts';
@@ -22,13 +22,13 @@ export function composeBlocks(parts: ComposeBlocksParts): SaveBlockParts & RunBl
   const { acl, roles, audit } = access;
   return {
     ...{ acl, roles, audit, clock, random },
-    blocks: createBlocks({ store: primary.blocks, keyring, log }),
+    blocks: createSavedBlocks({ store: primary.blocks, keyring, log }),
     registry: servers.registry,
     users: primary.users,
     // Those of the store that is written, as for servers.
     leases: primary.leases,
-    asking: servers.asking,
-    standing: {
+    callParts: servers.asking,
+    readinessParts: {
       ...{ vault: vault.vault, variables: servers.status.variables, subjects: servers.subjects, clock },
     },
   };

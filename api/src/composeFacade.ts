@@ -74,7 +74,7 @@ export function composeFacade(parts: ComposeFacadeParts): ComposedFacade {
   const issuer = () => `${base()}${MOUNT}`;
   const isResource = parts.isEndpoint;
   const resources: Resources = { isResource, fallback: () => `${base()}${ALL_PATH}` };
-  const records = createAuthorizationServerRecords({ store: primary.facade, keyring, clock });
+  const records = createAuthorizationServerRecords({ store: primary.authorizationServer, keyring, clock });
   closers.add(every(SWEEP_MS, clock, () => records.sweep()));
   const keys = createAuthorizationServerKeys({ records, changes: parts.changes, random, clock });
   closers.add(() => keys.close());

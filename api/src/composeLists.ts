@@ -73,7 +73,7 @@ export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; 
           // Entered at another replica: what was listed with the old values is listed anew.
           const owner = parseVariablesKey(id);
           if (owner) return invalidate(owner.serverId, principalKey(owner));
-          for (const server of registry.all()) if (server.scope === 'user') invalidate(server.id);
+          for (const server of registry.listAll()) if (server.scope === 'user') invalidate(server.id);
         }),
       );
       return createServerKeys(registry, naming);

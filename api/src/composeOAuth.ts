@@ -5,7 +5,7 @@ import {
   createOAuthServices,
   type AccessParts,
   type Audit,
-  type Drafts,
+  type ServerDrafts,
   type CredentialVault,
   type IssuerSettings,
   type Log,
@@ -56,7 +56,7 @@ export interface ComposeOAuthParts {
   vault: CredentialVault;
   registry: Registry;
   retiring: RetiringServers;
-  drafts: Pick<Drafts, 'get'>;
+  drafts: Pick<ServerDrafts, 'get'>;
   audit: Audit;
   valuesOf: OAuthServicesParts['servers']['readHolderValues'];
   probe: OAuthServicesParts['probe'];
@@ -84,7 +84,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuthServices {
     servers: {
       get: (tenant, id) =>
         registry.get(tenant, id) ?? parts.retiring.get(tenant, id) ?? parts.drafts.get(tenant, id),
-      all: () => registry.all(),
+      all: () => registry.listAll(),
       readHolderValues: parts.valuesOf,
     },
     network: door.oauth,
@@ -113,7 +113,7 @@ export interface OAuthRouteParts extends AccessParts {
   clock: Clock;
   keyring: Keyring;
   oauth: OAuthServices;
-  drafts: Pick<Drafts, 'enter' | 'isKnown'>;
+  drafts: Pick<ServerDrafts, 'authorize' | 'exists'>;
   vault: CredentialVault;
   registry: Registry;
   primary: PrimaryStore;
@@ -144,8 +144,8 @@ export function oauthRoutes(parts: OAuthRouteParts): Route[] {
     callbackRoute({ ...common, signedIn }),
     ...credentialRoutes(common),
     ...clientDocumentRoutes({
-      ...{ oauth, servers: () => registry.all(), base: () => origins().base },
-      isDraft: (id) => parts.drafts.isKnown(id),
+      ...{ oauth, servers: () => registry.listAll(), base: () => origins().base },
+      isDraft: (id) => parts.drafts.exists(id),
     }),
     ...resultRoutes(),
     reauthRoute({ registry, vault, users: primary.users, audit }),

@@ -1,10 +1,10 @@
 import type { Env, EnvRecord } from '@behalf/contracts';
 import {
-  asksForSignIn,
+  isSignInChallenge,
   createApprovals,
   createArgumentValidator,
   createConnectionManager,
-  createDrafts,
+  createServerDrafts,
   createCredentials,
   createOutdatedTokenEviction,
   createInspectDefinition,
@@ -18,7 +18,7 @@ import {
   createStoredServers,
   createToolPolicy,
   createUserVariables,
-  draftIdOf,
+  parseDraftName,
   createVariableCache,
   createServerSubscriptions,
   getAuthorizationState,
@@ -37,7 +37,7 @@ import {
   type CredentialVault,
   type DiagnoseParts,
   type DiscoverParts,
-  type Drafts,
+  type ServerDrafts,
   type ListAllServersParts,
   type ListSubscriptions,
   type ItemListCache,
@@ -110,7 +110,7 @@ export interface Servers {
   readonly status: StatusParts & { variables: UserVariables };
   readonly configure: ConfigureParts & ViewParts;
   readonly discovering: DiscoverParts;
-  readonly drafts: Drafts;
+  readonly drafts: ServerDrafts;
   readonly registry: Registry;
   readonly listings: ItemListCache;
   readonly listFeeds: ListSubscriptions;
@@ -185,7 +185,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       try {
         return await inspectServer({ connections, catalog, listAll }, server, look);
       } catch (error) {
-        if (asksForSignIn(server, error)) foundSignIn(server.name);
+        if (isSignInChallenge(server, error)) foundSignIn(server.name);
         throw error;
       }
     },
@@ -196,9 +196,9 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   closers.add(() => inspection.close());
   const registry = createRegistry({
     env: record,
-    enforced: new Set(['access', 'tools', 'auth', 'toolApproval', 'sharing']),
+    enforcedRestrictions: new Set(['access', 'tools', 'auth', 'toolApproval', 'sharing']),
     appBearer: (serverId, tenant) => parts.vault.appTokens.connectionBearer(serverId, tenant),
-    isFailed: (server) => inspection.stateOf(server).kind === 'failed',
+    hasFailedInspection: (server) => inspection.getState(server).kind === 'failed',
     log,
   });
   let signIns: ReadonlySet<string> = new Set();
@@ -206,7 +206,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   function foundSignIn(name: string): void {
     log('server_asks_for_sign_in', { server: name });
     signIns = new Set([...signIns, name]);
-    registry.update({ signIns });
+    registry.update({ discoveredSignIns: signIns });
   }
   const variableCache = createVariableCache({ store: primary.variables, keyring, changes, clock });
   closers.add(() => variableCache.close());
@@ -224,7 +224,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   });
   closers.add(
     registry.onChange(() => {
-      const servers = registry.all();
+      const servers = registry.listAll();
       forgetTokens(servers);
       connections.update(servers);
       catalog.update(servers);
@@ -251,11 +251,11 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     door.update(settings);
     // What was found may be another server's by now.
     signIns = new Set();
-    registry.update({ ...fromFile(), signIns });
+    registry.update({ ...fromFile(), discoveredSignIns: signIns });
   });
-  const overridden = overrides.follow((all) => registry.update({ overrides: all }));
+  const overridden = overrides.subscribe((all) => registry.update({ overrides: all }));
   closers.add(() => overridden.stop());
-  const following = stored.follow((servers) => registry.update({ stored: servers }));
+  const following = stored.subscribe((servers) => registry.update({ stored: servers }));
   closers.add(() => following.stop());
   await Promise.all([overridden.ready, following.ready]);
   const signOuts = subscribeToSignOuts({
@@ -283,7 +283,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   const approvals = createApprovals({ cache: cache('approvals'), leases, keyring, clock, random, audit });
   const asking = {
     requirePermission: () => roles.requirePermission,
-    sees: acl.sees,
+    sees: acl.canUse,
     oboTrust: obo.trust,
     policy: () => policy,
     approvals,
@@ -312,7 +312,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     ...{ vault, retiring, credentials: primary.credentials },
     ...{ flows: primary.oauthFlows, clients: primary.oauthClients },
   });
-  const drafts = createDrafts({
+  const drafts = createServerDrafts({
     ...{ store: primary.drafts, servers: primary.servers, grants, keyring, clock, random },
     requirePermission: () => roles.requirePermission,
   });
@@ -324,7 +324,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       // The registry knows no draft, and nobody but its user has one.
       const isOwn = server.tenant === principal.tenant && server.author === principal.userId;
       const draft = { registry: { find: () => server }, sees: () => isOwn };
-      const probing = { ...asking, ...bare, ...(draftIdOf(server.name) !== undefined && draft) };
+      const probing = { ...asking, ...bare, ...(parseDraftName(server.name) !== undefined && draft) };
       return probeGrant(probing, server, principal, token, AbortSignal.timeout(PROBE_MS));
     },
   });
@@ -338,14 +338,14 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   };
   const defining = {
     oboTargets: obo.targets,
-    declaresHttp: (url: string) =>
+    isPlainHttpAllowed: (url: string) =>
       declaresPlainHttp(configuration.current().mcpSettings.allowedDomains ?? [], url),
   };
   const refreshed = async () => {
     await Promise.all([overridden.refresh(), following.refresh()]);
   };
   const configure: ConfigureParts & ViewParts = {
-    ...{ acl, roles, registry, stored, audit, clock, random, refreshed },
+    ...{ acl, roles, registry, stored, audit, clock, random, refreshRegistry: refreshed },
     // Those of the store that is written: defining and sharing servers needs no Redis.
     leases: primary.leases,
     grants,
@@ -353,7 +353,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     ...defining,
     checkAddress: (url) => door.judge(url),
     inspect: createInspectDefinition({ open, listAll }),
-    keeping: { drafts, oauth, records: primary.credentials, flows: primary.oauthFlows },
+    draftParts: { drafts, oauth, records: primary.credentials, flows: primary.oauthFlows },
     maxPerUser: env.MCP_SERVERS_PER_USER,
   };
   return {
@@ -370,7 +370,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     drafts,
     overriding: {
       ...defining,
-      ...{ overrides, registry, stored, audit, acl, roles, changes, refreshed },
+      ...{ overrides, registry, stored, audit, acl, roles, changes, refreshRegistry: refreshed },
       ...{ users: primary.users, variables: primary.variables, grants },
     },
     reinit: {
@@ -382,7 +382,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     diagnosis: {
       ...asking,
       ...{ log, variables, open },
-      manageBits: (principal, server) => acl.manageBits(principal, server),
+      getManageBits: (principal, server) => acl.getManageBits(principal, server),
       network: createDiagnosisNetwork(door),
       oboTargets: obo.targets,
       chosen: parts.vault.chosen,

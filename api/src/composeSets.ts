@@ -1,8 +1,8 @@
 import {
-  createRuns,
+  createSealedRuns,
   createSetRuns,
   createSets,
-  type AroundStep,
+  type MeterStep,
   type Log,
   type RunBlockParts,
   type SaveBlockParts,
@@ -41,23 +41,23 @@ export function composeSets(parts: ComposeSetsParts): Sets {
   const observe = createObserving(parts);
 
   /** A step costs what a call costs. */
-  const around: AroundStep = async ({ principal: caller, server, what, signal }, work) => {
+  const around: MeterStep = async ({ principal: caller, server, description: what, signal }, work) => {
     limits.take(caller, 'calls');
     inFlight.enter(caller.userId);
     try {
       const begun = work();
-      await observe({ caller, door: 'rest', server, what, signal }, async () => (await begun).answer);
+      await observe({ caller, door: 'rest', server, what, signal }, async () => (await begun).response);
       return await begun;
     } finally {
       inFlight.leave(caller.userId);
     }
   };
 
-  const runs = createRuns({ store: primary.runs, keyring, log });
+  const runs = createSealedRuns({ store: primary.runs, keyring, log });
   const all = {
-    ...{ ...blocks, runs, around },
+    ...{ ...blocks, runs, meterStep: around },
     sets: createSets({ store: primary.sets, keyring, log }),
-    signIns: { sessions: primary.sessions, apiKeys: primary.apiKeys },
+    authenticationStores: { sessions: primary.sessions, apiKeys: primary.apiKeys },
   };
   const setRuns = createSetRuns(all);
   closers.add(() => setRuns.close());

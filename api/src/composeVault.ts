@@ -54,7 +54,7 @@ export interface Vault {
 
 export function composeVault(parts: ComposeVaultParts): Vault {
   const { clock, random, keyring, log, primary, coordination, closers, door, refreshes } = parts;
-  const { leases, changes, orphans } = coordination;
+  const { leases, changes, pendingWrites: orphans } = coordination;
   const contexts: ContextTable = { login: null, servers: null, apps: null, audit: null };
   const vault = createVault({
     store: primary.credentials,

@@ -29,7 +29,7 @@ export function createDiagnosisNetwork(door: Pick<SwappableNetwork, 'network' | 
 
   return {
     // It is the server's own address that is looked at.
-    judge: (server, { url }) => problemOf(door.oauth.checkUrl(server, url, [new URL(url).origin])),
+    checkAddress: (server, { url }) => problemOf(door.oauth.checkUrl(server, url, [new URL(url).origin])),
     connect: (target, signal) =>
       problemOf(
         door.network.connectTo(target, signal).then((socket) => {

@@ -50,7 +50,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
   const { settings } = loaded;
   const registry = createRegistry({
-    ...{ env: {}, enforced: new Set(), isFailed: () => false, log },
+    ...{ env: {}, enforcedRestrictions: new Set(), hasFailedInspection: () => false, log },
     appBearer: () => {
       throw new Error('No server has a token of ours');
     },
@@ -78,7 +78,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   const trust = createOboTrust({
     ...{ users: store.users, changes, clock, log, audit: { note: log }, authorMaxAgeMs: HOUR_MS },
     // Who wrote the file answers for it: no role is asked.
-    roles: { roleHas: () => false, isFresh: () => true, refresh: async () => undefined },
+    roles: { roleHasPermission: () => false, isFresh: () => true, refresh: async () => undefined },
   });
   const absent = async () => ({ kind: 'absent' as const });
   const subjects = createSubjectSource({

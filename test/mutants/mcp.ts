@@ -12,9 +12,9 @@ export const mcp: readonly Mutant[] = [
   {
     id: 'subscriptions-changed-without-mutual-exclusion',
     file: 'api/src/mcp/session/sharedLists.ts',
-    find: "await alone(parts, ['mcp-list', slot], async (stillAlone) => {",
+    find: "await withLease(parts, ['mcp-list', slot], async (stillAlone) => {",
     replace:
-      "await alone(parts, ['mcp-list', String(parts.clock.now()), String(Math.random())], async (stillAlone) => {",
+      "await withLease(parts, ['mcp-list', String(parts.clock.now()), String(Math.random())], async (stillAlone) => {",
     test: 'api/src/mcp/session/subscriptions.test.ts',
   },
   {

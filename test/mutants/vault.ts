@@ -50,8 +50,8 @@ export const vault: readonly Mutant[] = [
   {
     id: 'sealed-tokens-without-their-sequence-number',
     file: 'packages/gateway/src/ports/credentials.ts',
-    find: 'binding: [label, canonicalUrl, issuer, clientId, String(of.generation), String(of.tokenSeq)],',
-    replace: 'binding: [label, canonicalUrl, issuer, clientId, String(of.generation)],',
+    find: 'binding: [\n      label,\n      canonicalUrl,\n      issuer,\n      clientId,\n      String(credential.generation),\n      String(credential.tokenSeq),\n    ],',
+    replace: 'binding: [label, canonicalUrl, issuer, clientId, String(credential.generation)],',
     test: 'packages/gateway/src/credentials/vault/credentialBinding.test.ts',
   },
   {

@@ -62,14 +62,14 @@ describe('what Behalf does where others do not', () => {
         log: () => undefined,
         audit: { note: () => undefined },
       },
-      changes: { publish: async () => undefined, subscribe: () => () => undefined, checkedAt: () => 0 },
+      changes: { publish: async () => undefined, subscribe: () => () => undefined, syncedUntil: () => 0 },
       users: { findById: () => Promise.reject(new Error('nobody answers')) },
-      roles: { roleHas: () => true, isFresh: () => true, refresh: async () => undefined },
+      roles: { roleHasPermission: () => true, isFresh: () => true, refresh: async () => undefined },
     };
     const trust = createOboTrust(silent);
     const server = { source: 'user', tenant: 'default', secured: { by: 'otto', intact: true } };
     expect(await trust.isTrusted(server as ServerSnapshot)).toBe(false);
-    const noSeal = { ...server, secured: undefined };
+    const noSeal = { ...server, securityDecision: undefined };
     expect(await trust.isTrusted(noSeal as unknown as ServerSnapshot)).toBe(false);
     trust.close();
   });

@@ -175,10 +175,10 @@ describe('the doors to the audit log', () => {
     const allAsked = new Promise<void>((resolve) => (go = resolve));
     const { auditLog, raw, ask, admitted, asTenant } = await begin((store) => ({
       ...store,
-      async writers() {
+      async listWriters() {
         scans += 1;
         await allAsked;
-        return store.writers();
+        return store.listWriters();
       },
     }));
     for (let i = 0; i < 50; i += 1) await auditLog.record(event);

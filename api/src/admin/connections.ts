@@ -13,7 +13,7 @@ import { isOperator } from './isOperator.ts';
 export interface ConnectionsParts {
   readonly registry: Pick<Registry, 'list'>;
   readonly connections: Pick<ConnectionManager, 'describe'>;
-  readonly inspection: Pick<Inspection, 'stateOf'>;
+  readonly inspection: Pick<Inspection, 'getState'>;
   /** Names this process. */
   readonly replica: string;
 }
@@ -24,7 +24,7 @@ export function connectionsRoute(parts: ConnectionsParts): Route {
 
   function viewOf(described: ServerConnections, caller: Principal): LiveServer {
     const { server, state, users, breakersOpen } = described;
-    const inspected = inspection.stateOf(server);
+    const inspected = inspection.getState(server);
     // A server that serves is well, whatever the look before found.
     const failed = inspected.kind === 'failed' && state !== 'connected' ? inspected : undefined;
     const { code = failed?.code, retryAt = failed?.retryAt } = described;

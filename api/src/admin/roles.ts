@@ -5,7 +5,7 @@ import {
   type AdminRoleView,
   type RoleView,
 } from '@behalf/contracts';
-import { etagOf, GatewayError, versionsIn, type Role, type RoleAdmin } from '@behalf/gateway';
+import { toEtag, GatewayError, parseIfMatch, type Role, type RoleAdmin } from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import type { Route } from '../http.ts';
 import { readBody } from '../middleware/body.ts';
@@ -72,7 +72,7 @@ export function adminRoleRoutes(roles: RoleAdmin): Route[] {
 }
 
 function answer(res: Response, role: Role): void {
-  res.set('ETag', etagOf(role.version)).json(adminRoleView(role));
+  res.set('ETag', toEtag(role.version)).json(adminRoleView(role));
 }
 
 /** By name, so that a new field stays inside until it is listed here. */
@@ -94,7 +94,7 @@ function adminRoleView(role: Role): AdminRoleView {
 
 /** The version the caller decided on; null when they did not say. Of several it can only be the one that is there. */
 async function decidedOn(req: Request, current: () => Promise<number>): Promise<number | null> {
-  const versions = versionsIn(req.get('If-Match'));
+  const versions = parseIfMatch(req.get('If-Match'));
   if (versions === null) return null;
   const seen = versions.length > 1 ? await current() : versions[0];
   if (seen === undefined || !versions.includes(seen)) throw new GatewayError('VERSION_CONFLICT');

@@ -1,7 +1,7 @@
 import { ServerRequest, type OverrideView } from '@behalf/contracts';
 import {
   deleteOverride,
-  etagOf,
+  toEtag,
   getOverride,
   listAllServers,
   putOverride,
@@ -61,6 +61,6 @@ export function adminServerRoutes(parts: OverrideParts & ListAllServersParts): R
 }
 
 function answer(res: Response, view: OverrideView): void {
-  if (view.override) res.set('ETag', etagOf(view.override.version));
+  if (view.override) res.set('ETag', toEtag(view.override.version));
   res.json(view);
 }

@@ -9,7 +9,7 @@ function createRig({ replayWindowMs = 30_000 } = {}) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-  const records = createAuthorizationServerRecords({ store: store.facade, keyring, clock });
+  const records = createAuthorizationServerRecords({ store: store.authorizationServer, keyring, clock });
   const ended: string[] = [];
   const live = new Set(['g1']);
   const adapter = createAdapter({

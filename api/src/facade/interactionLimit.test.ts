@@ -11,7 +11,7 @@ describe('questions that anybody can leave', () => {
     const clock = createFakeClock();
     const store = openMemoryStore({ clock, random });
     const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-    const records = createAuthorizationServerRecords({ store: store.facade, keyring, clock });
+    const records = createAuthorizationServerRecords({ store: store.authorizationServer, keyring, clock });
     const limit = createInteractionLimit({ records, clock, most: 10, addressOf: ({ url = '' }) => url });
     const lasting = { ttlMs: 30 * INTERACTION_MS };
     for (const kind of ['Client', 'RefreshToken']) await records.put(kind, 'other', {}, lasting);

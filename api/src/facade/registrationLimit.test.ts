@@ -10,7 +10,7 @@ function createRig({ perMinute = 10, most = 1_000 } = {}) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-  const records = createAuthorizationServerRecords({ store: store.facade, keyring, clock });
+  const records = createAuthorizationServerRecords({ store: store.authorizationServer, keyring, clock });
   const settings = { registration: { enabled: true, perMinute, most } };
   const limit = createRegistrationLimit({ settings, records, clock, addressOf: ({ url = '' }) => url });
   const waitOf = (url: string) => limit({ url } as IncomingMessage);

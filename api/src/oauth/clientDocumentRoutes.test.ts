@@ -41,7 +41,7 @@ describe('what authorization servers read of a draft', () => {
       client_id: `${BASE}/oauth/client/draft~${id}.json`,
       redirect_uris: [`${BASE}/api/mcp/draft~${id}/oauth/callback`],
     });
-    const documentOf = documents(registry.all(), ['d1']);
+    const documentOf = documents(registry.listAll(), ['d1']);
     expect(await documentOf('draft~d1.json')).toMatchObject(ofDraft('d1'));
     expect(await documentOf('draft~saved.json')).toMatchObject(ofDraft('saved'));
     // That of the server itself is another.

@@ -1,8 +1,8 @@
 import {
   asDraft,
   buildClientDocument,
-  couldSignIn,
-  draftIdOf,
+  mayRequireOAuth,
+  parseDraftName,
   GatewayError,
   type OAuthServices,
   type ServerSnapshot,
@@ -25,7 +25,7 @@ const AN_HOUR = 'public, max-age=3600';
 /** What authorization servers read about us. It is public by its nature, and holds nothing but addresses. */
 export function clientDocumentRoutes({ oauth, servers, isDraft, base }: ClientDocumentParts): Route[] {
   const serverOf = (id: string) =>
-    servers().find((candidate) => candidate.id === id && couldSignIn(candidate));
+    servers().find((candidate) => candidate.id === id && mayRequireOAuth(candidate));
 
   /**
    * That of a draft is there for as long as the draft, and after that for as long as the server that was made of it: what was given to
@@ -38,7 +38,7 @@ export function clientDocumentRoutes({ oauth, servers, isDraft, base }: ClientDo
 
   async function send(res: Response, file: string, kind: 'key' | 'none'): Promise<void> {
     const id = file.endsWith('.json') ? file.slice(0, -'.json'.length) : '';
-    const draftId = draftIdOf(id);
+    const draftId = parseDraftName(id);
     const server = draftId === undefined ? serverOf(id) : await draftOf(draftId);
     const document = server && buildClientDocument(base(), server, kind);
     if (!document) throw new GatewayError('NOT_FOUND');

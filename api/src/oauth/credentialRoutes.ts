@@ -11,7 +11,7 @@ import {
   findServer,
   GatewayError,
   principalKey,
-  recorded,
+  withAudit,
   type CredentialSummary,
   type CredentialVault,
   type ServerSnapshot,
@@ -28,7 +28,7 @@ export interface CredentialRouteParts extends SignInParts, EndParts {
   readonly usage: Pick<CredentialUsageStore, 'find'>;
 }
 
-type Event = Parameters<typeof recorded>[1];
+type Event = Parameters<typeof withAudit>[1];
 
 function eventOf(action: string, server: ServerSnapshot, caller: UserPrincipal, label?: string): Event {
   return {
@@ -147,7 +147,7 @@ export function credentialRoutes(parts: CredentialRouteParts): Route[] {
         const { serverName } = req.params as { serverName: string };
         const request = readBody(req, ImportCredentialRequest);
         const server = findServer(parts, caller, serverName);
-        const { credential, probe } = await recorded(
+        const { credential, probe } = await withAudit(
           audit,
           eventOf('credential.import', server, caller, request.label),
           async (trail) => {

@@ -48,7 +48,9 @@ export function diagnoseUserRoute({ diagnosis, users, audit }: DiagnoseUserParts
       // As one who came with a token that we do not have: there is nothing that could be exchanged.
       const principal = toPrincipal(user, { via: 'bearer' });
       const signal = whenCallerLeaves(res);
-      res.json(await diagnose(diagnosis, serverName, { principal, door: 'rest', signal, isOthers: true }));
+      res.json(
+        await diagnose(diagnosis, serverName, { principal, door: 'rest', signal, isForOtherUser: true }),
+      );
     },
   };
 }

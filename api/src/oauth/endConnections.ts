@@ -11,7 +11,7 @@ import type { OAuthFlowStore } from '@behalf/gateway/ports';
 
 export interface EndParts {
   readonly vault: Pick<CredentialVault, 'list' | 'disconnect'>;
-  readonly flows: Pick<OAuthFlowStore, 'removeOf'>;
+  readonly flows: Pick<OAuthFlowStore, 'removeByUser'>;
   /** What was opened or listed with the old token is of no use any more. */
   readonly forget: (serverId: string, principal: string) => Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function endConnections(
   for (const credential of await credentialsAt(parts, server, caller, label)) {
     ended.push(await vault.disconnect(credential));
   }
-  await flows.removeOf(caller.tenant, caller.userId, server.id);
+  await flows.removeByUser(caller.tenant, caller.userId, server.id);
   await forget(server.id, principalKey(caller));
   return {
     disconnected: ended.some(({ existed }) => existed),

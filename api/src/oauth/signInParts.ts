@@ -1,11 +1,11 @@
-import type { AccessParts, Audit, Drafts, FindParts, OAuthServices } from '@behalf/gateway';
+import type { AccessParts, Audit, ServerDrafts, FindParts, OAuthServices } from '@behalf/gateway';
 import type { Origins } from '../origins.ts';
 import { createAttemptCookies, type AttemptCookies } from './attemptCookies.ts';
 
 /** What the doors of sign-ins at servers share. */
 export interface SignInParts extends FindParts, AccessParts {
   readonly oauth: OAuthServices;
-  readonly drafts: Pick<Drafts, 'enter'>;
+  readonly drafts: Pick<ServerDrafts, 'authorize'>;
   readonly audit: Pick<Audit, 'record' | 'note'>;
   readonly origins: () => Origins;
 }

@@ -9,6 +9,6 @@ export async function signInServer(
   name: string,
 ): Promise<Allowed> {
   return name.startsWith(draftPrefix)
-    ? parts.drafts.enter(principal, name)
+    ? parts.drafts.authorize(principal, name)
     : findServer(parts, principal, name);
 }

@@ -26,7 +26,7 @@ export function createPresence({ system, clock, random, onEvicted }: PresencePar
 
   async function beat(): Promise<void> {
     try {
-      if ((await system.announce(id, WRITER_TTL_MS)) === 'in_maintenance') {
+      if ((await system.heartbeat(id, WRITER_TTL_MS)) === 'in_maintenance') {
         if (!ended) onEvicted();
         return;
       }
@@ -44,7 +44,7 @@ export function createPresence({ system, clock, random, onEvicted }: PresencePar
 
   return {
     async begin() {
-      if ((await system.announce(id, WRITER_TTL_MS)) === 'in_maintenance') return false;
+      if ((await system.heartbeat(id, WRITER_TTL_MS)) === 'in_maintenance') return false;
       schedule();
       return true;
     },
@@ -53,7 +53,7 @@ export function createPresence({ system, clock, random, onEvicted }: PresencePar
       cancel();
       // A beat under way would sign us in again behind our back.
       await beating;
-      await system.retire(id);
+      await system.removeWriter(id);
     },
   };
 }

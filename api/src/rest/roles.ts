@@ -18,7 +18,7 @@ export function roleRoutes({ roles, roleAdmin }: RoleRouteParts): Route[] {
       access: 'signed-in',
       scope: 'mcp',
       handle(req, res, caller) {
-        const name = roles.nameOf(caller.tenant, (req.params as { role: string }).role);
+        const name = roles.findName(caller.tenant, (req.params as { role: string }).role);
         // Which other roles there are is for administrators: an unknown one is refused alike.
         if (name !== caller.role && !isAdmin(caller)) throw new GatewayError('FORBIDDEN');
         const role = roles.list(caller.tenant).find((other) => other.name === name);
@@ -33,7 +33,7 @@ export function roleRoutes({ roles, roleAdmin }: RoleRouteParts): Route[] {
       scope: 'admin',
       async handle(req, res, caller) {
         const permissions = readBody(req, PermissionsRequest);
-        const name = roles.nameOf(caller.tenant, (req.params as { role: string }).role);
+        const name = roles.findName(caller.tenant, (req.params as { role: string }).role);
         if (name === null) throw new GatewayError('ROLE_NOT_FOUND');
         res.json(roleView(await roleAdmin.change(caller, name, { permissions }, null)));
       },

@@ -20,13 +20,13 @@ export async function withPrimary<T>(
     }
     // A sign of life, as a gateway gives it: the store is not moved while the command writes, which takes a moment.
     const writer = parts.random.id();
-    if ((await store.system.announce(writer, WRITER_TTL_MS)) === 'in_maintenance') {
+    if ((await store.system.heartbeat(writer, WRITER_TTL_MS)) === 'in_maintenance') {
       throw new CommandError('The store is being copied. Run this again when that is done.');
     }
     try {
       return await work(store, keyring);
     } finally {
-      await store.system.retire(writer);
+      await store.system.removeWriter(writer);
     }
   } finally {
     await store.close();

@@ -1,4 +1,10 @@
-import { createAuditLog, DEFAULT_TENANT, recorded, type Done, type Trail } from '@behalf/gateway';
+import {
+  createAuditLog,
+  DEFAULT_TENANT,
+  withAudit,
+  type AuditedResult,
+  type AuditDetails,
+} from '@behalf/gateway';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Keyring } from '@behalf/kernel';
 import { parts } from './environment.ts';
@@ -7,13 +13,13 @@ import { parts } from './environment.ts';
 export async function recordedCommand<T>(
   { store, keyring }: { readonly store: PrimaryStore; readonly keyring: Keyring },
   action: 'user.create' | 'user.change',
-  work: (trail: Trail) => Promise<Done<T>>,
+  work: (trail: AuditDetails) => Promise<AuditedResult<T>>,
 ): Promise<T> {
   // What could be logged is that the store fails, and then the command fails with it.
   const audit = createAuditLog({ store: store.audit, keyring, ...parts, log: () => undefined });
   const who = { tenant: DEFAULT_TENANT, actor: { kind: 'operator', id: '' }, door: 'script' } as const;
   try {
-    return await recorded(audit, { kind: 'permission', action, ...who }, work);
+    return await withAudit(audit, { kind: 'permission', action, ...who }, work);
   } finally {
     await audit.close();
   }

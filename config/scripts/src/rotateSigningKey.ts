@@ -7,7 +7,11 @@ await runCommand(async () => {
   const { values } = parseArgs({ options: { now: { type: 'boolean' } } });
   const { now = false } = values;
   return withPrimary(environment(), async (store, keyring) => {
-    const records = createAuthorizationServerRecords({ store: store.facade, keyring, clock: parts.clock });
+    const records = createAuthorizationServerRecords({
+      store: store.authorizationServer,
+      keyring,
+      clock: parts.clock,
+    });
     const kid = await rotateTokenSigningKey({ records, changes: store.changes, ...parts }, now);
     if (kid === null) {
       throw new CommandError('Too many keys still verify tokens. Wait ten minutes, or give --now.');

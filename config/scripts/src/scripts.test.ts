@@ -79,7 +79,7 @@ describe('npm run store -- copy', () => {
     await symlink(join(dir, 'data'), join(dir, 'linked'));
     // Nothing is opened to find out: an opened one would be refused for the gateway on it.
     const store = await openFile();
-    await store.system.announce('gateway', 60_000);
+    await store.system.heartbeat('gateway', 60_000);
     await store.close();
     const absolute = `sqlite:${join(dir, 'data/behalf.db')}`;
     for (const other of ['sqlite:./data/../data/behalf.db', 'sqlite:linked/behalf.db', absolute]) {
@@ -180,7 +180,7 @@ describe('npm run rotate-key', () => {
   test('goes on beside a gateway that is alive', async () => {
     await fill();
     const store = await openFile();
-    await store.system.announce('gateway', 60_000);
+    await store.system.heartbeat('gateway', 60_000);
     const { code, output } = await run('rotateKey', [], { CREDS_KEY: `${NEW},${OLD}` });
     expect(output).toMatch(/^Sealed anew: users 1 of 1, system 1 of 1\. /);
     expect(code).toBe(0);

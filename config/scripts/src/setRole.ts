@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import type { ErrorCode } from '@behalf/contracts';
 import {
-  alone,
+  withLease,
   DEFAULT_TENANT,
   GatewayError,
   LOCAL_ISSUER,
-  membersKey,
+  roleLeaseKey,
   normaliseEmail,
 } from '@behalf/gateway';
 import type { UserRecord, UserStore } from '@behalf/gateway/ports';
@@ -26,7 +26,7 @@ await runCommand(async () => {
   return withPrimary(environment(), async (store, keyring) => {
     await requireRole(store.roles, role, USAGE);
     const user = await recordedCommand({ store, keyring }, 'user.change', (trail) =>
-      alone({ leases: store.leases, ...parts }, membersKey(DEFAULT_TENANT), async (stillAlone) => {
+      withLease({ leases: store.leases, ...parts }, roleLeaseKey(DEFAULT_TENANT), async (stillAlone) => {
         const found = await store.users.findByIdentity(DEFAULT_TENANT, LOCAL_ISSUER, subject);
         if (!found) throw refused('USER_NOT_FOUND', `There is no local account ${subject}.`);
         trail.subject = found.id;

@@ -10,17 +10,22 @@ export { checkBlocks } from './blocks/checkBlocks.ts';
 export { createBlock } from './blocks/createBlock.ts';
 export type { RunBlockParts, SaveBlockParts } from './blocks/parts.ts';
 export { removeBlock } from './blocks/removeBlock.ts';
-export { blockToRun, runBlock } from './blocks/runBlock.ts';
-export { blockShelf, createBlocks, type Block, type Blocks } from './blocks/sealedBlocks.ts';
+export { findBlockToRun, runBlock } from './blocks/runBlock.ts';
+export {
+  getBlockCollection,
+  createSavedBlocks,
+  type SavedBlock,
+  type SavedBlocks,
+} from './blocks/sealedBlocks.ts';
 export { listBlocks, viewBlock } from './blocks/viewBlocks.ts';
-export { savedSharing, shareSaved } from './saved/shareSaved.ts';
+export { getSavedSharing, shareSaved } from './saved/shareSaved.ts';
 export { checkSet } from './sets/checkSet.ts';
-export type { AroundStep, Asking, RunSetParts, SaveSetParts } from './sets/parts.ts';
+export type { MeterStep, RunInbound, RunSetParts, SaveSetParts } from './sets/parts.ts';
 export type { RunListener } from './sets/runJob.ts';
 export { changeSet, createSet, removeSet } from './sets/saveSets.ts';
-export { createRuns, type Runs } from './sets/sealedRuns.ts';
-export { createSets, setShelf, type BlockSets } from './sets/sealedSets.ts';
-export { createSetRuns, type BegunRun, type SetRuns } from './sets/setRuns.ts';
+export { createSealedRuns, type SealedRuns } from './sets/sealedRuns.ts';
+export { createSets, getSetCollection, type BlockSets } from './sets/sealedSets.ts';
+export { createSetRuns, type StartedRun, type SetRuns } from './sets/setRuns.ts';
 export { listSets, viewSet } from './sets/viewSets.ts';
 export { requestFields } from './toolcall/requestFields.ts';
 export { createCatalog, type Catalog, type CatalogTool, type ToolList } from './catalog/catalog.ts';
@@ -39,11 +44,11 @@ export { createNaming, type Naming } from './catalog/naming.ts';
 export { createToolSearch, type ToolSearch } from './catalog/search/toolSearch.ts';
 export { createServerKeys, type ServerKeys } from './catalog/serverKeys.ts';
 export { changeServer } from './configure/changeServer.ts';
-export { checkServer, type ServerCheck } from './configure/checkServer.ts';
+export { checkServerDefinition, type ServerCheckInput } from './configure/checkServerDefinition.ts';
 export { createServer } from './configure/createServer.ts';
-export { etagOf, versionsIn } from './configure/ifMatch.ts';
+export { toEtag, parseIfMatch } from './configure/ifMatch.ts';
 export { createInspectDefinition } from './configure/inspectDefinition.ts';
-export type { ServerChange } from './configure/judgeChange.ts';
+export type { ServerChange } from './configure/validateUpdate.ts';
 export { listAllServers, type ListAllServersParts } from './configure/listAllServers.ts';
 export { createOverrides, type Overrides } from './configure/overrides.ts';
 export { deleteOverride, getOverride, putOverride, type OverrideParts } from './configure/overrideServer.ts';
@@ -145,8 +150,8 @@ export { createVariableCache, parseVariablesKey, type VariableCache } from './cr
 export { diagnose, type DiagnosisInbound } from './diagnose/diagnose.ts';
 export type { DiagnoseParts, DiagnosisNetwork, NetworkProblem } from './diagnose/parts.ts';
 export { discoverTools } from './drafts/discoverTools.ts';
-export { draftIdOf } from './drafts/draft.ts';
-export { createDrafts, type Drafts } from './drafts/drafts.ts';
+export { parseDraftName } from './drafts/draft.ts';
+export { createServerDrafts, type ServerDrafts } from './drafts/drafts.ts';
 export type { DiscoverParts } from './drafts/parts.ts';
 export { GatewayError, type GatewayErrorOptions } from './errors/gatewayError.ts';
 export {
@@ -198,9 +203,9 @@ export {
   type UserPrincipal,
 } from './principal/principal.ts';
 export { createAcl, type Acl, type AclParts } from './access/acl.ts';
-export { alone, membersKey, type AloneParts } from './access/alone.ts';
+export { withLease, roleLeaseKey, type WithLeaseParts } from './access/withLease.ts';
 export { backfillRoles } from './access/backfillRoles.ts';
-export { manageableBits, managedServer, type ManageParts } from './access/managedServer.ts';
+export { listManageBits, getManagedServer, type ManageParts } from './access/managedServer.ts';
 export {
   createOboTargets,
   type OboCandidate,
@@ -208,7 +213,7 @@ export {
   type OboTargetsParts,
 } from './access/oboTargets.ts';
 export { createOboTrust, type OboTrust, type OboTrustParts } from './access/oboTrust.ts';
-export { recorded, type Done, type Trail } from './access/recorded.ts';
+export { withAudit, type AuditedResult, type AuditDetails } from './access/withAudit.ts';
 export {
   createRoleAdmin,
   type NewRole,
@@ -217,17 +222,17 @@ export {
   type RoleChange,
 } from './access/roleAdmin.ts';
 export { createRoles, type Role, type Roles, type RolesParts } from './access/roles.ts';
-export type { NamedPermissions } from './access/roleTable.ts';
+export type { ConfiguredPermissions } from './access/roleTable.ts';
 export { searchPrincipals, type SearchParts } from './access/searchPrincipals.ts';
-export { shareServer, sharingOf, type ShareParts } from './access/shareServer.ts';
+export { shareServer, getServerSharing, type ShareParts } from './access/shareServer.ts';
 export { createUserAdmin, type UserAdmin, type UserAdminParts } from './access/userAdmin.ts';
 export type { RequirePermission } from './access/requirePermission.ts';
-export { asksForSignIn } from './registry/asksForSignIn.ts';
-export { couldSignIn } from './registry/couldSignIn.ts';
+export { isSignInChallenge } from './registry/isSignInChallenge.ts';
+export { mayRequireOAuth } from './registry/mayRequireOAuth.ts';
 export { createInspection, type Inspection, type InspectionState } from './registry/inspection.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export { createStoredServers, type StoredServers } from './registry/storedServers.ts';
-export { declaredVariables, needsOAuth } from './registry/scope.ts';
+export { listDeclaredVariables, needsOAuth } from './registry/scope.ts';
 export type { AppServer, ServerSnapshot, UserServer } from './registry/server.ts';
 export {
   reinitialize,

@@ -4,7 +4,7 @@ import { createFakeClock } from '@behalf/testkit';
 import { createAcl } from '../src/access/acl.ts';
 import { createRoleAdmin } from '../src/access/roleAdmin.ts';
 import { createRoles } from '../src/access/roles.ts';
-import type { NamedPermissions } from '../src/access/roleTable.ts';
+import type { ConfiguredPermissions } from '../src/access/roleTable.ts';
 import { createUserAdmin } from '../src/access/userAdmin.ts';
 import type { Audit, AuditEvent } from '../src/audit/audit.ts';
 import { createSignInSessions } from '../src/identity/signInSessions.ts';
@@ -16,7 +16,7 @@ import type { ServerSnapshot } from '../src/registry/server.ts';
 export const deaf: ChangeFeed = {
   publish: async () => undefined,
   subscribe: () => () => undefined,
-  checkedAt: () => 0,
+  syncedUntil: () => 0,
 };
 
 /** One store, and as many gateways over it as a test wants. */
@@ -49,7 +49,7 @@ export function createAccessRig() {
   function gateway(
     options: {
       changes?: ChangeFeed;
-      named?: NamedPermissions;
+      named?: ConfiguredPermissions;
       servers?: ServerSnapshot[];
       leases?: typeof store.leases;
     } = {},
@@ -59,7 +59,7 @@ export function createAccessRig() {
     const named = () => names;
     const log = (event: string, fields: unknown) => void logged.push({ event, fields });
     const common = { changes, clock, log };
-    const roles = createRoles({ store: answering(store.roles), named, ...common });
+    const roles = createRoles({ store: answering(store.roles), getConfiguredPermissions: named, ...common });
     const acl = createAcl({ store: answering(store.acl), ...common });
     const sessions = createSignInSessions({
       ...{ ...store, changes, clock, random: systemRandom },
@@ -71,7 +71,7 @@ export function createAccessRig() {
       roles,
       acl,
       sessions,
-      roleAdmin: createRoleAdmin({ ...acting, store: store.roles, named }),
+      roleAdmin: createRoleAdmin({ ...acting, store: store.roles, getConfiguredPermissions: named }),
       userAdmin: createUserAdmin({ ...acting, sessions }),
       sharing: {
         ...acting,
@@ -81,7 +81,7 @@ export function createAccessRig() {
         },
       },
       /** As a reload of the configuration does. */
-      rename: (next: NamedPermissions) => void (names = next),
+      rename: (next: ConfiguredPermissions) => void (names = next),
       ready: Promise.all([roles.ready, acl.ready]),
     };
   }

@@ -57,12 +57,12 @@ export async function configureRig(
     }
   }
   const named = { ADMIN: {}, USER: {} };
-  const roles = createRoles({ store: store.roles, named: () => named, ...common });
+  const roles = createRoles({ store: store.roles, getConfiguredPermissions: () => named, ...common });
   const acl = createAcl({ store: store.acl, ...common });
   const registry = createRegistry({
     env,
-    enforced: new Set(['sharing', 'access', 'tools']),
-    isFailed: () => false,
+    enforcedRestrictions: new Set(['sharing', 'access', 'tools']),
+    hasFailedInspection: () => false,
     appBearer: noAppBearer,
     log,
   });
@@ -79,8 +79,8 @@ export async function configureRig(
     ...common,
   });
   const overrides = createOverrides({ store: store.overrides, keyring, ...common });
-  const followedServers = stored.follow((servers) => registry.update({ stored: servers }));
-  const followedOverrides = overrides.follow((all) => registry.update({ overrides: all }));
+  const followedServers = stored.subscribe((servers) => registry.update({ stored: servers }));
+  const followedOverrides = overrides.subscribe((all) => registry.update({ overrides: all }));
   await Promise.all([roles.ready, acl.ready, followedServers.ready, followedOverrides.ready]);
   const audit: Audit = {
     async record(event) {
@@ -101,13 +101,13 @@ export async function configureRig(
       ...{ credentials: store.credentials, flows: store.oauthFlows, clients: store.oauthClients },
       retiring: createRetiringServers(),
     }),
-    keeping: {
+    draftParts: {
       ...{ records: store.credentials, flows: store.oauthFlows },
       drafts: {
-        own: async () => null,
-        take: async () => false,
+        findOwn: async () => null,
+        consume: async () => false,
         end: async () => undefined,
-        drop: async () => undefined,
+        discard: async () => undefined,
       },
       oauth: { isGrantFor: async () => false },
     },
@@ -123,7 +123,7 @@ export async function configureRig(
       asked.push(`inspect ${JSON.stringify('url' in settings ? settings.url : null)}`);
       return { tools: 1 };
     },
-    refreshed: async () => {
+    refreshRegistry: async () => {
       await Promise.all([followedServers.refresh(), followedOverrides.refresh()]);
     },
     maxPerUser: 50,
@@ -133,7 +133,8 @@ export async function configureRig(
       declared: () => loaded.settings.servers,
       graphScopes: graphScopes({}),
     }),
-    declaresHttp: (url: string) => declaresPlainHttp(loaded.settings.mcpSettings.allowedDomains ?? [], url),
+    isPlainHttpAllowed: (url: string) =>
+      declaresPlainHttp(loaded.settings.mcpSettings.allowedDomains ?? [], url),
     ...over,
   };
   return {

@@ -44,7 +44,7 @@ export function credentialsRig() {
   };
   /** Until when the feed is sure to have heard everything: as if it had lost touch at once. */
   let checkedAt = 0;
-  const changes = { ...store.changes, checkedAt: () => checkedAt };
+  const changes = { ...store.changes, syncedUntil: () => checkedAt };
   const parts = { store: counted, keyring: counting, changes, clock };
   const cache = createVariableCache(parts);
   const asked: { server: string; user: string; wanted: OboOptions }[] = [];

@@ -65,11 +65,15 @@ export function diagnoseRig(
     discover: async (): Promise<DiscoveredServer> => discovered,
     client: { clientId: '', source: 'dynamic', auth: { method: 'none' } } as OAuthClient,
     manages: 0,
-    oboProblem: null as ReturnType<DiagnoseParts['oboTargets']['problemOf']>,
+    oboProblem: null as ReturnType<DiagnoseParts['oboTargets']['findProblem']>,
     asked: [] as OboCandidate[],
     logged: [] as string[],
     run: (principal: UserPrincipal = ada, name = 'odd', isOthers = false) => {
-      const inbound: DiagnosisInbound = { ...rig.inbound({ principal }), principal, isOthers };
+      const inbound: DiagnosisInbound = {
+        ...rig.inbound({ principal }),
+        principal,
+        isForOtherUser: isOthers,
+      };
       return diagnose(parts, name, inbound);
     },
     async step(step: string, principal: UserPrincipal = ada) {
@@ -84,10 +88,10 @@ export function diagnoseRig(
   const parts: DiagnoseParts = {
     ...rig.parts,
     log: (event) => void whole.logged.push(event),
-    manageBits: () => whole.manages,
+    getManageBits: () => whole.manages,
     variables: { readSetFlags: async () => whole.flags },
     network: {
-      async judge() {
+      async checkAddress() {
         whole.judged += 1;
         await wait();
         return whole.verdict;
@@ -105,7 +109,7 @@ export function diagnoseRig(
       return conversation;
     },
     oboTargets: {
-      problemOf(candidate) {
+      findProblem(candidate) {
         whole.asked.push(candidate);
         return whole.oboProblem;
       },

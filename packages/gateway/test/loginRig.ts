@@ -32,7 +32,14 @@ export function createLoginRig({ store, keyring, clock, issuer, fetch, ...more }
   const vault = createVault({
     store: store.credentials,
     usage: store.credentialUsage,
-    ...{ pendingWrites: store.orphans, leases: store.leases, changes: store.changes, keyring, clock, random },
+    ...{
+      pendingWrites: store.pendingWrites,
+      leases: store.leases,
+      changes: store.changes,
+      keyring,
+      clock,
+      random,
+    },
     log: () => undefined,
     contexts: createLoginContexts({ settings, metadata, users: store.users, fetch: fetch ?? silent }),
     readError: () => ({ code: 'MCP_UNREACHABLE', requestSent: false }),

@@ -80,7 +80,7 @@ export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { s
       },
     },
     targets: {
-      problemOf() {
+      findProblem() {
         rig.asked.target += 1;
         return rig.problem;
       },

@@ -10,7 +10,7 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 /** A server that rests on the word of this person. */
 export const by = (userId: string, intact = true, source: ServerSource = 'user'): ServerSnapshot => ({
   ...define('s', {}, { source, author: 'author' }),
-  secured: { by: userId, intact },
+  securityDecision: { decidedBy: userId, isIntact: intact },
 });
 
 function trustOver(
@@ -63,7 +63,7 @@ export async function createAuthorRig(authorMaxAgeMs = 14 * DAY_MS) {
     reads: 0,
     /** Somebody changes them all the time: what was read is old when it comes. */
     isChanging: false,
-    roleHas: (_tenant: string, role: string) => role === 'ADMIN',
+    roleHasPermission: (_tenant: string, role: string) => role === 'ADMIN',
     isFresh: () => roles.fresh,
     refresh: async () => {
       roles.reads += 1;

@@ -2,7 +2,7 @@ import { loadSettings, type Settings } from '@behalf/settings';
 import { createRegistry, type RegistryLayers, type RegistryParts } from '../src/registry/registry.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 import type { StoredDefinition } from '../src/registry/storedServers.ts';
-import type { Restriction } from '../src/registry/whyNotOffered.ts';
+import type { Restriction } from '../src/registry/unavailableReason.ts';
 import { noAppBearer } from './bearerRig.ts';
 
 export const remote = { type: 'streamable-http', url: 'https://base.example/mcp' };
@@ -23,7 +23,7 @@ export const stored = (over: Partial<StoredDefinition> = {}): StoredDefinition =
   version: 1,
   updatedAt: 7,
   definition: { type: 'streamable-http', url: 'https://user.example/mcp' },
-  secured: { by: 'u2', intact: true },
+  securityDecision: { decidedBy: 'u2', isIntact: true },
   ...over,
 });
 
@@ -41,8 +41,8 @@ export function registryOf(
   const logged: string[] = [];
   const registry = createRegistry({
     env,
-    enforced: new Set(enforced),
-    isFailed: (server) => failed.has(server),
+    enforcedRestrictions: new Set(enforced),
+    hasFailedInspection: (server) => failed.has(server),
     appBearer,
     log: (event, fields) => logged.push(`${event} ${String(fields['server'])}: ${String(fields['reason'])}`),
   });

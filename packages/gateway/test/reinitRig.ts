@@ -42,7 +42,7 @@ export function reinitRig(definition: JsonObject = {}, tools: readonly JsonObjec
     ...rig.parts,
     inspection: {
       update: () => undefined,
-      stateOf: () => whole.state,
+      getState: () => whole.state,
       reinspect: () => whole.onReinspect(),
       close: () => undefined,
     },

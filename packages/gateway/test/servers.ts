@@ -1,6 +1,6 @@
 import { compileDefinition, type ServerSettings } from '@behalf/settings';
 import type { AppServer, ServerSource, UserServer } from '../src/registry/server.ts';
-import { EVERY_TENANT, snapshotOf } from '../src/registry/snapshot.ts';
+import { EVERY_TENANT, createSnapshot } from '../src/registry/snapshot.ts';
 import { noAppBearer } from './bearerRig.ts';
 
 export const url = 'https://mcp.example/mcp';
@@ -19,7 +19,7 @@ export function settingsOf(
 
 function serverOf(settings: ServerSettings, source: ServerSource, id: string) {
   const tenant = source === 'yaml' ? EVERY_TENANT : 'default';
-  const snapshot = snapshotOf(
+  const snapshot = createSnapshot(
     settings,
     { id, tenant, source },
     { inheritedEnv: { PATH: '/bin' }, addressPolicy: '', appBearer: noAppBearer },

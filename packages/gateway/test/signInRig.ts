@@ -169,7 +169,7 @@ export function signInRig(options: SignInRigOptions = {}) {
   const vault: CredentialVault = createVault({
     store: store.credentials,
     usage: store.credentialUsage,
-    ...{ pendingWrites: store.orphans, leases: store.leases, changes: store.changes },
+    ...{ pendingWrites: store.pendingWrites, leases: store.leases, changes: store.changes },
     ...{ keyring, clock, random, log },
     contexts: { resolve: async (record) => (await late.oauth?.contexts.resolve(record)) ?? 'unbound' },
     appGrants: { resolve: async (key) => (await late.oauth?.appGrants.resolve(key)) ?? null },
@@ -183,7 +183,7 @@ export function signInRig(options: SignInRigOptions = {}) {
     vault,
     servers: {
       get: (tenant, id) => registry.get(tenant, id),
-      all: () => registry.all(),
+      all: () => registry.listAll(),
       readHolderValues: async () => ({}),
     },
     network,

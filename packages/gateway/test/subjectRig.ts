@@ -49,7 +49,7 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
     sessions: { list: (userId) => counted('sessions', () => sessions.list(userId)) },
     users: { findById: (id) => counted('users', () => store.users.findById(id)) },
     // As if the feed had lost touch at once: only notices and the staleness bound end anything.
-    changes: { ...store.changes, checkedAt: () => 0 },
+    changes: { ...store.changes, syncedUntil: () => 0 },
     clock,
     ...over,
   };

@@ -15,7 +15,7 @@ import { createToolPolicy } from '../src/policy/toolPolicy.ts';
 import { principalKey, type Principal } from '../src/principal/principal.ts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
 import type { ServerSnapshot, ServerSource } from '../src/registry/server.ts';
-import { EVERY_TENANT, snapshotOf } from '../src/registry/snapshot.ts';
+import { EVERY_TENANT, createSnapshot } from '../src/registry/snapshot.ts';
 import type { Inbound } from '../src/toolcall/inbound.ts';
 import type { CallParts } from '../src/toolcall/callTool.ts';
 import type { ListToolsParts } from '../src/toolcall/listTools.ts';
@@ -49,7 +49,7 @@ export function define(
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.errors));
   const tenant = source === 'yaml' ? EVERY_TENANT : 'default';
   const identity = { id: name, tenant, source, ...(author !== undefined && { author }) };
-  const snapshot = snapshotOf(compiled.server, identity, {
+  const snapshot = createSnapshot(compiled.server, identity, {
     inheritedEnv: { PATH: '/bin' },
     addressPolicy: '',
     appBearer: noAppBearer,

@@ -179,9 +179,12 @@ export async function vaultRig({
         },
       },
       pendingWrites: {
-        put: async (...given) => (failIf(() => faults.orphansDown, 'orphans'), primary.orphans.put(...given)),
-        find: async (id) => (failIf(() => faults.orphansDown, 'orphans'), primary.orphans.find(id)),
-        remove: (...given) => primary.orphans.remove(...given),
+        put: async (...given) => (
+          failIf(() => faults.orphansDown, 'orphans'),
+          primary.pendingWrites.put(...given)
+        ),
+        find: async (id) => (failIf(() => faults.orphansDown, 'orphans'), primary.pendingWrites.find(id)),
+        remove: (...given) => primary.pendingWrites.remove(...given),
       },
       leases: {
         acquire: async (...given) => (

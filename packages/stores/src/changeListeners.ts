@@ -1,14 +1,14 @@
-import type { ChangeNotice } from '@behalf/gateway/ports';
+import type { ChangeEvent } from '@behalf/gateway/ports';
 
 /** The in-process half of every change feed. */
 export interface ChangeListeners {
-  emit(notice: ChangeNotice): void;
-  subscribe(listener: (notice: ChangeNotice) => void): () => void;
+  emit(notice: ChangeEvent): void;
+  subscribe(listener: (notice: ChangeEvent) => void): () => void;
   readonly size: number;
 }
 
 export function createChangeListeners(): ChangeListeners {
-  const listeners = new Set<(notice: ChangeNotice) => void>();
+  const listeners = new Set<(notice: ChangeEvent) => void>();
   return {
     emit(notice) {
       for (const listener of [...listeners]) {

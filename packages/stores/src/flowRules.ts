@@ -1,8 +1,8 @@
 import {
   pendingStatuses,
-  type FlowCaps,
+  type FlowLimits,
   type FlowCondition,
-  type FlowInserted,
+  type FlowInsertResult,
   type OAuthFlowRecord,
   type OAuthFlowStore,
 } from '@behalf/gateway/ports';
@@ -22,8 +22,8 @@ export interface PendingCount {
 export function lackOfPlace(
   ofUser: PendingCount,
   ofTenant: PendingCount,
-  caps: FlowCaps,
-): (FlowInserted & { kind: 'too_many' }) | null {
+  caps: FlowLimits,
+): (FlowInsertResult & { kind: 'too_many' }) | null {
   if (ofUser.count >= caps.perUser) return { kind: 'too_many', retryAt: ofUser.earliestExpiry };
   if (ofTenant.count >= caps.perTenant) return { kind: 'too_many', retryAt: ofTenant.earliestExpiry };
   return null;
@@ -40,7 +40,7 @@ export function flowConditionHolds(flow: OAuthFlowRecord, when: FlowCondition): 
   );
 }
 
-type FlowPatch = Parameters<OAuthFlowStore['move']>[2];
+type FlowPatch = Parameters<OAuthFlowStore['transition']>[2];
 
 const changeable = [
   'status',

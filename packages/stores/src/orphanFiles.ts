@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OrphanStore } from '@behalf/gateway/ports';
+import type { PendingWriteStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import { ORPHAN_MS } from './orphanAge.ts';
 
@@ -16,7 +16,7 @@ export interface OrphanFileParts {
  * One file for each, readable by us alone. Whose it is, its name does not tell; what it holds is part of its name, so that
  * taking one away can never take away another that was put in at the same moment.
  */
-export function createOrphanFiles({ directory, clock, random }: OrphanFileParts): OrphanStore {
+export function createOrphanFiles({ directory, clock, random }: OrphanFileParts): PendingWriteStore {
   const prefixOf = (id: string) => `${hashOf(id)}.`;
   const fileOf = (id: string, sealed: string) => join(directory, prefixOf(id) + hashOf(sealed));
   const isOver = (writtenAt: number) => writtenAt + ORPHAN_MS <= clock.now();

@@ -1,9 +1,9 @@
-import type { OrphanStore } from '@behalf/gateway/ports';
+import type { PendingWriteStore } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
 import { ORPHAN_MS } from './orphanAge.ts';
 
 /** They go with the process. */
-export function createOrphanMap(clock: Clock): OrphanStore {
+export function createOrphanMap(clock: Clock): PendingWriteStore {
   const orphans = new Map<string, { sealed: string; until: number }>();
   return {
     async put(id, sealed) {

@@ -21,7 +21,7 @@ function replicas() {
     delete: async (key: string) => kept.delete(key),
     clear: async () => kept.clear(),
   };
-  const changes = { publish: async () => undefined, subscribe: () => () => undefined, checkedAt: () => 0 };
+  const changes = { publish: async () => undefined, subscribe: () => () => undefined, syncedUntil: () => 0 };
   const replica = () =>
     createAsking({ mailbox: createMailbox({ cache, changes, keyring, clock }), keyring, clock, random });
   return { clock, kept, here: replica(), there: replica() };

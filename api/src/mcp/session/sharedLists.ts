@@ -1,4 +1,4 @@
-import { alone, type AloneParts } from '@behalf/gateway';
+import { withLease, type WithLeaseParts } from '@behalf/gateway';
 import type { Cache } from '@behalf/gateway/ports';
 
 /** Lists in the coordination store that several replicas change at once, none of whose changes is lost. */
@@ -19,7 +19,7 @@ interface Waiting {
 /** More than this many wait for one list in no client that means well. */
 const MOST_WAITING = 1_000;
 
-export function createSharedLists(parts: AloneParts & { readonly cache: Cache }): SharedLists {
+export function createSharedLists(parts: WithLeaseParts & { readonly cache: Cache }): SharedLists {
   const { cache } = parts;
   const queues = new Map<string, Waiting[]>();
 
@@ -33,7 +33,7 @@ export function createSharedLists(parts: AloneParts & { readonly cache: Cache })
     while (queue.length > 0) {
       const turn = queue.splice(0);
       try {
-        await alone(parts, ['mcp-list', slot], async (stillAlone) => {
+        await withLease(parts, ['mcp-list', slot], async (stillAlone) => {
           const before = await read(slot);
           let list = before;
           const done: (() => void)[] = [];

@@ -6,7 +6,7 @@ import {
   type Inbound,
   type Principal,
 } from '@behalf/gateway';
-import type { ChangeFeed, ChangeNotice } from '@behalf/gateway/ports';
+import type { ChangeFeed, ChangeEvent } from '@behalf/gateway/ports';
 import { LightCancellation, type Cancel, type Clock } from '@behalf/kernel';
 import { oneByOne } from '../oneByOne.ts';
 import type { Elicitations } from '../session/elicitations.ts';
@@ -80,7 +80,7 @@ export function createFollowElicitations({
 }
 
 /** A notice that this caller may have something to present now that they had not. */
-function mayConnect({ topic, id }: ChangeNotice, { tenant, userId }: Principal): boolean {
+function mayConnect({ topic, id }: ChangeEvent, { tenant, userId }: Principal): boolean {
   if (topic !== 'credentials' && topic !== 'variables') return false;
   if (id === '*') return true;
   if (topic === 'variables') {

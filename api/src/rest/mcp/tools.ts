@@ -1,5 +1,5 @@
 import type { ToolsView } from '@behalf/contracts';
-import { declaredVariables, listTools, type ListToolsParts, type ServerTools } from '@behalf/gateway';
+import { listDeclaredVariables, listTools, type ListToolsParts, type ServerTools } from '@behalf/gateway';
 import type { Route } from '../../http.ts';
 import type { Logger } from '../../logger.ts';
 import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
@@ -31,7 +31,7 @@ function serverView({ server, state, code, tools, incomplete }: ServerTools): To
     title: server.settings.title ?? server.name,
     icon: server.settings.iconPath ?? '',
     authenticated: state !== 'needs_configuration' && state !== 'needs_authorization',
-    authConfig: declaredVariables(server.settings).map((authField) => {
+    authConfig: listDeclaredVariables(server.settings).map((authField) => {
       const {
         title = 'API key',
         description = '',

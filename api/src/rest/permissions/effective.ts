@@ -1,4 +1,4 @@
-import { manageableBits, managedServer, type ManageParts } from '@behalf/gateway';
+import { listManageBits, getManagedServer, type ManageParts } from '@behalf/gateway';
 import type { Route } from '../../http.ts';
 
 /** What the caller may do with servers, as bits: VIEW 1, EDIT 2, DELETE 4, SHARE 8. */
@@ -10,7 +10,7 @@ export function effectiveRoutes(parts: ManageParts): Route[] {
       access: 'signed-in',
       scope: 'mcp',
       handle(_req, res, caller) {
-        res.json(manageableBits(parts, caller));
+        res.json(listManageBits(parts, caller));
       },
     },
     {
@@ -20,7 +20,7 @@ export function effectiveRoutes(parts: ManageParts): Route[] {
       scope: 'mcp',
       handle(req, res, caller) {
         const { id } = req.params as { id: string };
-        res.json({ permissionBits: managedServer(parts, caller, id).bits });
+        res.json({ permissionBits: getManagedServer(parts, caller, id).bits });
       },
     },
   ];

@@ -1,4 +1,4 @@
-import { shareServer, sharingOf, type SearchParts, type ShareParts } from '@behalf/gateway';
+import { shareServer, getServerSharing, type SearchParts, type ShareParts } from '@behalf/gateway';
 import type { Route } from '../../http.ts';
 import { aclRolesRoute } from './aclRoles.ts';
 import { effectiveRoutes } from './effective.ts';
@@ -13,7 +13,7 @@ export function permissionRoutes(parts: ShareParts & SearchParts): Route[] {
     ...effectiveRoutes(parts),
     ...sharingRoutes({
       type: 'mcpServer',
-      view: (caller, id) => sharingOf(parts, caller, id),
+      view: (caller, id) => getServerSharing(parts, caller, id),
       share: (caller, id, request) => shareServer(parts, caller, id, request),
     }),
   ];

@@ -39,19 +39,19 @@ describe('the ACL', () => {
     await grant(row('user', 'bob', 1), row('group', 'g', 2), row('group', 'h', 8), row('role', 'USER', 4));
     await clock.advance(0);
     const s = server('s');
-    expect(acl.bitsOf(person('bob', {}, ['x', 'g', 'h']), s)).toBe(15);
-    expect(acl.bitsOf(person('bob'), s)).toBe(5);
-    expect(acl.bitsOf(person('eve'), s)).toBe(4);
-    expect(acl.bitsOf(person('eve', { role: 'other' }, ['h']), s)).toBe(8);
-    expect(acl.bitsOf(person('bob'), server('t'))).toBe(0);
-    expect([acl.sees(person('bob'), s), acl.sees(person('eve'), s)]).toEqual([true, false]);
+    expect(acl.getUseBits(person('bob', {}, ['x', 'g', 'h']), s)).toBe(15);
+    expect(acl.getUseBits(person('bob'), s)).toBe(5);
+    expect(acl.getUseBits(person('eve'), s)).toBe(4);
+    expect(acl.getUseBits(person('eve', { role: 'other' }, ['h']), s)).toBe(8);
+    expect(acl.getUseBits(person('bob'), server('t'))).toBe(0);
+    expect([acl.canUse(person('bob'), s), acl.canUse(person('eve'), s)]).toEqual([true, false]);
   });
 
   test('a name of one kind is no name of another', async () => {
     const { acl, grant, clock } = await createRig();
     await grant(row('user', 'a', 15), row('group', 'b', 15), row('role', 'c', 15));
     await clock.advance(0);
-    expect(acl.bitsOf(person('b', { role: 'a' }, ['c']), server('s'))).toBe(0);
+    expect(acl.getUseBits(person('b', { role: 'a' }, ['c']), server('s'))).toBe(0);
   });
 
   test('nobody has a bit that no row for them gives', async () => {
@@ -90,7 +90,7 @@ describe('the ACL', () => {
           .filter((record) => record.tenant === 'default' && caller.tenant === 'default')
           .filter((record) => record.serverId === 's' && isFor(record))
           .reduce((bits, record) => bits | (record.bits & 15), 0);
-        expect(acl.bitsOf(principal, server('s'))).toBe(expected);
+        expect(acl.getUseBits(principal, server('s'))).toBe(expected);
       }),
       { numRuns: 200 },
     );
@@ -106,19 +106,21 @@ describe('the ACL', () => {
     );
     await clock.advance(0);
     const bob = person('bob');
-    expect(acl.bitsOf(bob, server('s'))).toBe(15);
+    expect(acl.getUseBits(bob, server('s'))).toBe(15);
     for (const other of [person('bob', away), person('root', { ...away, role: 'ADMIN' })]) {
-      expect([acl.bitsOf(other, server('s')), acl.manageBits(other, server('s'))]).toEqual([0, 0]);
+      expect([acl.getUseBits(other, server('s')), acl.getManageBits(other, server('s'))]).toEqual([0, 0]);
     }
     const theirs: ServerSnapshot = { ...server('s'), ...away };
-    expect([acl.bitsOf(bob, theirs), acl.manageBits({ ...bob, role: 'ADMIN' }, theirs)]).toEqual([0, 0]);
+    expect([acl.getUseBits(bob, theirs), acl.getManageBits({ ...bob, role: 'ADMIN' }, theirs)]).toEqual([
+      0, 0,
+    ]);
     // An override belongs to one tenant, although its base is everybody's.
     const override: ServerSnapshot = { ...server('file', 'config'), ...away };
-    expect([acl.sees(bob, override), acl.sees(person('bob', away), override)]).toEqual([false, true]);
+    expect([acl.canUse(bob, override), acl.canUse(person('bob', away), override)]).toEqual([false, true]);
     // Who claims to be every tenant's is not.
-    expect(acl.bitsOf(bob, { ...server('s'), tenant: '*' })).toBe(0);
-    expect(acl.bitsOf(bob, server('file', 'yaml'))).toBe(aclBits.VIEW);
-    expect(acl.bitsOf(person('bob', away), server('file', 'yaml'))).toBe(15);
+    expect(acl.getUseBits(bob, { ...server('s'), tenant: '*' })).toBe(0);
+    expect(acl.getUseBits(bob, server('file', 'yaml'))).toBe(aclBits.VIEW);
+    expect(acl.getUseBits(person('bob', away), server('file', 'yaml'))).toBe(15);
   });
 
   test('what is public is for everybody of the tenant, programs too', async () => {
@@ -126,7 +128,7 @@ describe('the ACL', () => {
     await grant(row('public', '', 1));
     await clock.advance(0);
     for (const anybody of [person('bob'), person('x', { role: '' }), program('')]) {
-      expect(acl.bitsOf(anybody, server('s'))).toBe(1);
+      expect(acl.getUseBits(anybody, server('s'))).toBe(1);
     }
   });
 
@@ -134,20 +136,23 @@ describe('the ACL', () => {
     const { acl, grant, clock } = await createRig();
     await grant(row('user', 'bob', 1), row('group', 'g', 2), row('role', 'robot', 4));
     await clock.advance(0);
-    expect(acl.bitsOf(program('robot'), server('s'))).toBe(4);
-    expect(acl.bitsOf(program('USER'), server('s'))).toBe(0);
+    expect(acl.getUseBits(program('robot'), server('s'))).toBe(4);
+    expect(acl.getUseBits(program('USER'), server('s'))).toBe(0);
     const listed = server('f', 'yaml', {
       users: ['bob', 'bob@example.com'],
       groups: ['g'],
       roles: ['robot'],
     });
-    expect([acl.sees(program('robot'), listed), acl.sees(program('USER'), listed)]).toEqual([true, false]);
+    expect([acl.canUse(program('robot'), listed), acl.canUse(program('USER'), listed)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test('a server of the file is for everybody, or for those it lists', async () => {
     const { acl, grant, clock } = await createRig();
     const sees = (access: Record<string, string[]> | undefined, who: Principal) =>
-      acl.sees(who, server('f', 'yaml', access));
+      acl.canUse(who, server('f', 'yaml', access));
     const bob = person('bob', { role: 'analyst' }, ['staff']);
     expect(sees(undefined, bob)).toBe(true);
     expect([sees({ users: ['bob'] }, bob), sees({ users: ['Bob@Example.com'] }, bob)]).toEqual([true, true]);
@@ -169,10 +174,10 @@ describe('the ACL', () => {
   test('an email of a token opens nothing', async () => {
     const { acl } = await createRig();
     const listed = server('f', 'yaml', { users: ['bob@example.com'] });
-    expect(acl.sees(person('bob'), listed)).toBe(true);
-    expect(acl.sees(person('u1', { email: 'bob@example.com', issuer: 'https://idp.example' }), listed)).toBe(
-      false,
-    );
+    expect(acl.canUse(person('bob'), listed)).toBe(true);
+    expect(
+      acl.canUse(person('u1', { email: 'bob@example.com', issuer: 'https://idp.example' }), listed),
+    ).toBe(false);
   });
 
   test('administrators look after their tenant; nobody edits the file', async () => {
@@ -181,22 +186,22 @@ describe('the ACL', () => {
     await grant(row('user', 'bob', 15), row('user', 'bob', 15, 'file'));
     await clock.advance(0);
     const { VIEW, SHARE } = aclBits;
-    expect([acl.bitsOf(root, server('s')), acl.manageBits(root, server('s'))]).toEqual([0, 15]);
+    expect([acl.getUseBits(root, server('s')), acl.getManageBits(root, server('s'))]).toEqual([0, 15]);
     for (const source of ['yaml', 'config'] as const) {
-      expect(acl.manageBits(root, server('file', source))).toBe(VIEW | SHARE);
-      expect(acl.manageBits(person('bob'), server('file', source))).toBe(VIEW | SHARE);
-      expect(acl.manageBits(person('eve'), server('file', source))).toBe(VIEW);
+      expect(acl.getManageBits(root, server('file', source))).toBe(VIEW | SHARE);
+      expect(acl.getManageBits(person('bob'), server('file', source))).toBe(VIEW | SHARE);
+      expect(acl.getManageBits(person('eve'), server('file', source))).toBe(VIEW);
     }
-    expect(acl.manageBits({ ...program('ADMIN') }, server('s'))).toBe(0);
+    expect(acl.getManageBits({ ...program('ADMIN') }, server('s'))).toBe(0);
   });
 
   test('who creates a server owns it, at once, and nothing is left behind', async () => {
     const { acl, store } = await createRig();
     await acl.grantOwner({ tenant: 'default', id: 's' }, 'bob');
-    expect(acl.bitsOf(person('bob'), server('s'))).toBe(15);
-    expect(acl.bitsOf(person('author'), server('s'))).toBe(0);
+    expect(acl.getUseBits(person('bob'), server('s'))).toBe(15);
+    expect(acl.getUseBits(person('author'), server('s'))).toBe(0);
     await acl.removeServer('default', 's');
-    expect([acl.bitsOf(person('bob'), server('s')), await store.acl.list()]).toEqual([0, []]);
+    expect([acl.getUseBits(person('bob'), server('s')), await store.acl.list()]).toEqual([0, []]);
   });
 
   test('many writers of one row leave one row', async () => {
@@ -212,7 +217,7 @@ describe('the ACL', () => {
     await rig.grant(row('user', 'bob', 1));
     const [here, there, lost] = [rig.gateway(), rig.gateway(), rig.gateway({ changes: deaf })];
     await Promise.all([here.ready, there.ready, lost.ready]);
-    const see = () => [here, there, lost].map(({ acl }) => acl.sees(person('bob'), server('s')));
+    const see = () => [here, there, lost].map(({ acl }) => acl.canUse(person('bob'), server('s')));
     expect(see()).toEqual([true, true, true]);
     await here.acl.removeServer('default', 's');
     await rig.clock.advance(0);
@@ -228,14 +233,14 @@ describe('the ACL', () => {
     await ready;
     rig.goDown();
     await rig.clock.advance(29_000);
-    expect(acl.bitsOf(person('bob'), server('s'))).toBe(15);
+    expect(acl.getUseBits(person('bob'), server('s'))).toBe(15);
     await rig.clock.advance(2_000);
     for (const what of [server('s'), server('f', 'yaml'), server('f', 'config')]) {
-      expect(acl.bitsOf(person('bob'), what)).toBe(0);
-      expect(acl.manageBits(person('root', { role: 'ADMIN' }), what)).toBe(0);
+      expect(acl.getUseBits(person('bob'), what)).toBe(0);
+      expect(acl.getManageBits(person('root', { role: 'ADMIN' }), what)).toBe(0);
     }
     rig.comeBack();
     await rig.clock.advance(2_000);
-    expect(acl.bitsOf(person('bob'), server('s'))).toBe(15);
+    expect(acl.getUseBits(person('bob'), server('s'))).toBe(15);
   });
 });

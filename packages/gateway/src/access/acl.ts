@@ -12,17 +12,17 @@ import { createOperatorAccess } from './operatorAccess.ts';
 /** Who may do what with which server, at most two seconds old. Nobody may do anything while that is not known. */
 export interface Acl {
   /** For using it: what the definition and the rows give this caller, together. */
-  bitsOf(principal: Principal, server: ServerSnapshot): number;
+  getUseBits(principal: Principal, server: ServerSnapshot): number;
   /** Whether they may use it. An administrator of the tenant uses what is shared with them, like everybody. */
-  readonly sees: (principal: Principal, server: ServerSnapshot) => boolean;
+  readonly canUse: (principal: Principal, server: ServerSnapshot) => boolean;
   /** For looking after it: administrators of the tenant may, and nobody edits what the operator defines. */
-  manageBits(principal: Principal, server: ServerSnapshot): number;
+  getManageBits(principal: Principal, server: ServerSnapshot): number;
   /** Of a block or a set: what the rows give this caller. Nothing else gives anybody anything of one. */
-  savedBits(principal: Principal, word: SavedWord, id: string): number;
+  getSavedBits(principal: Principal, kind: SavedKindName, id: string): number;
   /** Of all of them that the rows give this caller something of, by id. */
-  savedOf(principal: Principal, word: SavedWord): ReadonlyMap<string, number>;
+  listSavedBits(principal: Principal, kind: SavedKindName): ReadonlyMap<string, number>;
   /** Straight from the store. */
-  rowsOf(tenant: string, serverId: string): Promise<AclRecord[]>;
+  listRows(tenant: string, serverId: string): Promise<AclRecord[]>;
   /** All of it or nothing, and counted here when it resolves. */
   write(change: { put: readonly AclRecord[]; remove: readonly string[] }): Promise<void>;
   /** Who creates a server has every bit of it. */
@@ -45,82 +45,84 @@ export interface AclParts {
 }
 
 /** What can be given of a server that only its definition can change. */
-const OPERATOR_BITS = aclBits.VIEW | aclBits.SHARE;
+const OPERATOR_SERVER_BITS = aclBits.VIEW | aclBits.SHARE;
 
 export function createAcl({ store, changes, clock, log }: AclParts): Acl {
-  const givenByDefinition = createOperatorAccess();
-  const followed = createReplicatedValue<AclIndex | null>({
+  const isAllowedByDefinition = createOperatorAccess();
+  const replicatedIndex = createReplicatedValue<AclIndex | null>({
     read: async () => buildAclIndex(await store.list()),
     ...{ topic: 'acl', fallback: null, changes, clock, log },
   });
 
-  function bitsOf(principal: Principal, server: ServerSnapshot): number {
-    const index = followed.current();
+  function getUseBits(principal: Principal, server: ServerSnapshot): number {
+    const index = replicatedIndex.current();
     if (!index || !isInTenant(principal, server)) return 0;
-    const stored = index.bitsOf(principal, principal.tenant, server.id);
-    return isOperators(server) && givenByDefinition(principal, server) ? stored | aclBits.VIEW : stored;
+    const stored = index.getBits(principal, principal.tenant, server.id);
+    return hasOperatorSource(server) && isAllowedByDefinition(principal, server)
+      ? stored | aclBits.VIEW
+      : stored;
   }
 
-  function manageBits(principal: Principal, server: ServerSnapshot): number {
-    if (!followed.current() || !isInTenant(principal, server)) return 0;
-    const bits = isAdmin(principal) ? ALL_ACL_BITS : bitsOf(principal, server);
-    return bits & givableBits(server);
+  function getManageBits(principal: Principal, server: ServerSnapshot): number {
+    if (!replicatedIndex.current() || !isInTenant(principal, server)) return 0;
+    const bits = isAdmin(principal) ? ALL_ACL_BITS : getUseBits(principal, server);
+    return bits & getGrantableBits(server);
   }
 
-  async function tell(id: string): Promise<void> {
+  async function publishChange(id: string): Promise<void> {
     await changes.publish({ topic: 'acl', id });
-    await followed.refresh();
+    await replicatedIndex.refresh();
   }
 
   return {
-    bitsOf,
-    sees: (principal, server) => grants(bitsOf(principal, server), 'VIEW'),
-    manageBits,
-    savedBits: (principal, word, id) =>
-      followed.current()?.bitsOf(principal, principal.tenant, savedResource(word, id)) ?? 0,
-    savedOf(principal, word) {
-      const prefix = savedResource(word, '');
-      const rows = followed.current()?.beginningWith(principal, principal.tenant, prefix) ?? [];
+    getUseBits,
+    canUse: (principal, server) => grants(getUseBits(principal, server), 'VIEW'),
+    getManageBits,
+    getSavedBits: (principal, kind, id) =>
+      replicatedIndex.current()?.getBits(principal, principal.tenant, toAclResourceId(kind, id)) ?? 0,
+    listSavedBits(principal, kind) {
+      const prefix = toAclResourceId(kind, '');
+      const rows = replicatedIndex.current()?.listByPrefix(principal, principal.tenant, prefix) ?? [];
       return new Map(rows.map(([name, bits]) => [name.slice(prefix.length), bits]));
     },
-    rowsOf: (tenant, serverId) => store.listOf(tenant, serverId),
+    listRows: (tenant, serverId) => store.listByServer(tenant, serverId),
     async write(change) {
       await store.change(change);
-      await tell('*');
+      await publishChange('*');
     },
     async grantOwner({ tenant, id: serverId }, userId) {
       const key = { tenant, serverId, principalType: 'user' as const, principalId: userId };
       const grant = { bits: ALL_ACL_BITS, grantedBy: userId, grantedAt: clock.now() };
       await store.change({ put: [{ ...key, ...grant, id: aclId(key) }], remove: [] });
-      await tell(serverId);
+      await publishChange(serverId);
     },
     async removeServer(tenant, serverId) {
-      if ((await store.removeOfServer(tenant, serverId)) > 0) await tell(serverId);
+      if ((await store.removeByServer(tenant, serverId)) > 0) await publishChange(serverId);
     },
     async removePrincipal(tenant, type, principalId) {
-      if ((await store.removeOfPrincipal(tenant, type, principalId)) > 0) await tell('*');
+      if ((await store.removeByPrincipal(tenant, type, principalId)) > 0) await publishChange('*');
     },
-    refresh: () => followed.refresh(),
-    ready: followed.ready,
-    stop: () => followed.stop(),
+    refresh: () => replicatedIndex.refresh(),
+    ready: replicatedIndex.ready,
+    stop: () => replicatedIndex.stop(),
   };
 }
 
 /** What people save and share besides servers. */
-export type SavedWord = 'block' | 'set';
+export type SavedKindName = 'block' | 'set';
 
 /** How rows name it. No server can be called so: a name has no slash, and an id that we give has none either. */
-export function savedResource(word: SavedWord, id: string): string {
-  return `${word}/${id}`;
+export function toAclResourceId(kind: SavedKindName, id: string): string {
+  return `${kind}/${id}`;
 }
 
 /** Which bits of a server there are to have. */
-export function givableBits(server: ServerSnapshot): number {
-  return isOperators(server) ? OPERATOR_BITS : ALL_ACL_BITS;
+export function getGrantableBits(server: ServerSnapshot): number {
+  return hasOperatorSource(server) ? OPERATOR_SERVER_BITS : ALL_ACL_BITS;
 }
 
 /** Defined in the file, or by an administrator over it. */
-export function isOperators({ source }: ServerSnapshot): boolean {
+export function hasOperatorSource({ source }: ServerSnapshot): boolean {
   return source !== 'user';
 }
 

@@ -19,24 +19,26 @@ export interface ManagedServer {
 }
 
 /** By id; for servers of the operator that is their name. One that is not for the caller does not exist. */
-export function managedServer(
+export function getManagedServer(
   { registry, acl, roles }: ManageParts,
   principal: Principal,
   id: string,
 ): ManagedServer {
   roles.requirePermission(principal, 'USE');
   const server = registry.get(principal.tenant, id);
-  const bits = server ? acl.manageBits(principal, server) : 0;
+  const bits = server ? acl.getManageBits(principal, server) : 0;
   if (!server || !grants(bits, 'VIEW')) throw new GatewayError('MCP_SERVER_NOT_FOUND');
   return { server, bits };
 }
 
 /** Of all servers the caller may look at, by id. */
-export function manageableBits(
+export function listManageBits(
   { registry, acl, roles }: ManageParts,
   principal: Principal,
 ): Record<string, number> {
   roles.requirePermission(principal, 'USE');
-  const all = registry.list(principal.tenant).map((server) => [server.id, acl.manageBits(principal, server)]);
-  return Object.fromEntries((all as [string, number][]).filter(([, bits]) => grants(bits, 'VIEW')));
+  const entries = registry
+    .list(principal.tenant)
+    .map((server) => [server.id, acl.getManageBits(principal, server)]);
+  return Object.fromEntries((entries as [string, number][]).filter(([, bits]) => grants(bits, 'VIEW')));
 }

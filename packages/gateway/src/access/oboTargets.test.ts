@@ -35,7 +35,7 @@ function settings(obo: object, more: object = {}): ServerSettings {
 
 const asUser = (server: ServerSettings): OboCandidate => ({
   ...{ source: 'user', settings: server },
-  secured: { by: 'eve', intact: true },
+  securityDecision: { decidedBy: 'eve', isIntact: true },
 });
 
 const GRAPH_SCOPES = 'https://graph.microsoft.com/.default';
@@ -49,7 +49,7 @@ function rig(
     ...{ providers: () => providers, login: () => login, declared: () => declared },
     graphScopes: GRAPH_SCOPES,
   });
-  return (server: OboCandidate) => rules.problemOf(server)?.code ?? null;
+  return (server: OboCandidate) => rules.findProblem(server)?.code ?? null;
 }
 
 describe('where exchanged tokens may go', () => {
@@ -140,7 +140,7 @@ describe('where exchanged tokens may go', () => {
       ...['00000009-0000-0000-c000-000000000000', 'cfa8b339-82a2-471a-a3c9-0fc0be7a4093'],
       ...['499b84ac1321427faa17267ca6975798', 'api://e406a681-f3d4-42a8-90b6-c2b029497af1'],
     ];
-    const secured = { by: 'root', intact: true };
+    const secured = { decidedBy: 'root', isIntact: true };
     const ms: ProviderSettings = { name: 'ms', type: 'jwt-bearer', issuer: microsoft!.issuer, clientId: 'c' };
     for (const name of names) {
       const server = settings({ scopes: `${name}/.default` });
@@ -148,11 +148,14 @@ describe('where exchanged tokens may go', () => {
       // Under a name of the customer's as well.
       for (const login of [microsoft, generic]) {
         expect([name, rig([], login)(asUser(server))]).toEqual(code);
-        const override = { source: 'config', settings: server, secured } as const;
+        const override = { source: 'config', settings: server, securityDecision: secured } as const;
         expect([name, rig([], login)(override)]).toEqual(code);
       }
       const aimed = settings({ scopes: 'api://mail/x', provider: 'ms', audience: name });
-      expect([name, rig([ms], generic)({ source: 'config', settings: aimed, secured })]).toEqual(code);
+      expect([
+        name,
+        rig([ms], generic)({ source: 'config', settings: aimed, securityDecision: secured }),
+      ]).toEqual(code);
       expect([name, rig([], microsoft)({ source: 'yaml', settings: server })]).toEqual([name, null]);
     }
     for (const name of [
@@ -179,7 +182,11 @@ describe('where exchanged tokens may go', () => {
     expect(codeOf(yaml(holding()))).toBe('obo_target');
     expect(codeOf(yaml(holding({ url: 'https://graph.example/mcp' })))).toBeNull();
     const override = (server: ServerSettings) =>
-      ({ source: 'config', settings: server, secured: { by: 'root', intact: true } }) as const;
+      ({
+        source: 'config',
+        settings: server,
+        securityDecision: { decidedBy: 'root', isIntact: true },
+      }) as const;
     expect(rig([], microsoft)(override(holding()))).toBe('obo_scope');
     expect(rig([], microsoft, [holding()])(override(holding()))).toBeNull();
     expect(rig([], microsoft, [holding()])(override(holding({ url: 'https://evil.example' })))).toBe(
@@ -231,20 +238,22 @@ describe('where exchanged tokens may go', () => {
   test('an override is the operator’s only where nothing was decided anew', () => {
     const codeOf = rig([exchange], generic);
     const graph = settings({ scopes: 'https://graph.microsoft.com/.default' });
-    const override = (secured?: OboCandidate['secured']) =>
-      codeOf({ source: 'config', settings: graph, secured });
-    expect(override({ by: null, intact: true })).toBeNull();
-    expect(override({ by: 'root', intact: true })).toBe('obo_scope');
-    expect(override({ by: null, intact: false })).toBe('obo_scope');
+    const override = (secured?: OboCandidate['securityDecision']) =>
+      codeOf({ source: 'config', settings: graph, securityDecision: secured });
+    expect(override({ decidedBy: null, isIntact: true })).toBeNull();
+    expect(override({ decidedBy: 'root', isIntact: true })).toBe('obo_scope');
+    expect(override({ decidedBy: null, isIntact: false })).toBe('obo_scope');
     expect(override()).toBe('obo_scope');
     // A user's server has nothing of the operator's, whatever its record says.
-    expect(codeOf({ source: 'user', settings: graph, secured: { by: null, intact: true } })).toBe(
-      'obo_scope',
-    );
+    expect(
+      codeOf({ source: 'user', settings: graph, securityDecision: { decidedBy: null, isIntact: true } }),
+    ).toBe('obo_scope');
     for (const key of ['audience', 'resource']) {
       const obo = { scopes: 'a', provider: 'rfc', [key]: 'https://graph.microsoft.com' };
-      const secured = { by: 'root', intact: true };
-      expect(codeOf({ source: 'config', settings: settings(obo), secured })).toBe('obo_scope');
+      const secured = { decidedBy: 'root', isIntact: true };
+      expect(codeOf({ source: 'config', settings: settings(obo), securityDecision: secured })).toBe(
+        'obo_scope',
+      );
       expect(codeOf({ source: 'yaml', settings: settings(obo) })).toBeNull();
     }
   });
@@ -260,7 +269,11 @@ describe('where exchanged tokens may go', () => {
       const server = settings({ scopes: 'api://a/b', ...more });
       expect(codeOf(asUser(server))).toBe('operator_only');
       expect(
-        codeOf({ source: 'config', settings: server, secured: { by: 'root', intact: true } }),
+        codeOf({
+          source: 'config',
+          settings: server,
+          securityDecision: { decidedBy: 'root', isIntact: true },
+        }),
       ).toBeNull();
     }
     const proxied = settings({ scopes: 'a' }, { proxy: 'http://proxy.example' });
@@ -312,23 +325,23 @@ describe('where exchanged tokens may go', () => {
       login: () => login && { ...login, scopes: [...login.scopes] },
     });
     const server = asUser(settings({ scopes: 'api://behalf-app/use' }));
-    const first = rules.problemOf(server);
+    const first = rules.findProblem(server);
     expect(first).toMatchObject({ code: 'obo_scope', path: ['obo', 'scopes'] });
-    expect([rules.problemOf(server), rules.problemOf({ ...server }), asked]).toEqual([first, first, 1]);
-    expect(rules.problemOf({ ...server, source: 'yaml' })).toBeNull();
-    expect(rules.problemOf(server)).toEqual(first);
+    expect([rules.findProblem(server), rules.findProblem({ ...server }), asked]).toEqual([first, first, 1]);
+    expect(rules.findProblem({ ...server, source: 'yaml' })).toBeNull();
+    expect(rules.findProblem(server)).toEqual(first);
     login = { ...generic!, scopes: ['openid', 'profile', 'email', 'phone', 'api://x/y', 'z'] };
-    expect(rules.problemOf(server)).toBeNull();
+    expect(rules.findProblem(server)).toBeNull();
     providers = [{ ...exchange, name: 'login', targets }];
-    expect(rules.problemOf(server)?.code).toBe('obo_target');
+    expect(rules.findProblem(server)?.code).toBe('obo_target');
     providers = [];
     login = null;
-    expect(rules.problemOf(server)?.code).toBe('obo_login');
+    expect(rules.findProblem(server)?.code).toBe('obo_login');
     login = generic;
     const override = { ...server, source: 'config' } as const;
-    expect(rules.problemOf(override)?.code).toBe('obo_scope');
+    expect(rules.findProblem(override)?.code).toBe('obo_scope');
     declared = [settings({ scopes: 'api://behalf-app/use' })];
-    expect(rules.problemOf(override)).toBeNull();
+    expect(rules.findProblem(override)).toBeNull();
   });
 
   test('what is refused is told without repeating it', () => {
@@ -336,6 +349,6 @@ describe('where exchanged tokens may go', () => {
     const rules = createOboTargets({
       ...{ providers: () => [], login: () => generic, declared: () => [], graphScopes: GRAPH_SCOPES },
     });
-    expect(JSON.stringify(rules.problemOf(server))).not.toContain('pl4nted');
+    expect(JSON.stringify(rules.findProblem(server))).not.toContain('pl4nted');
   });
 });

@@ -6,20 +6,20 @@ import {
   type ProviderSettings,
   type ServerSettings,
 } from '@behalf/settings';
-import type { Secured } from '../registry/secured.ts';
+import type { SecurityDecision } from '../registry/securityDecision.ts';
 import type { ServerSource } from '../registry/server.ts';
 
 /** What is asked about: a server of the registry, or one that is about to be stored. */
 export interface OboCandidate {
   readonly source: ServerSource;
   readonly settings: ServerSettings;
-  readonly secured?: Secured | undefined;
+  readonly securityDecision?: SecurityDecision | undefined;
 }
 
 /** Whether callers' tokens, exchanged for these scopes, may go to that address. */
 export interface OboTargets {
   /** Null: they may, or the server gets no token. Without I/O, and nothing but a look once it was asked. */
-  problemOf(server: OboCandidate): OboProblem | null;
+  findProblem(server: OboCandidate): OboProblem | null;
 }
 
 export interface OboTargetsParts {
@@ -32,44 +32,50 @@ export interface OboTargetsParts {
   readonly graphScopes: string;
 }
 
-interface Known {
-  readonly by: OboAuthority;
+interface CachedProblem {
+  readonly authority: OboAuthority;
   readonly problem: OboProblem | null;
 }
 
 export function createOboTargets(parts: OboTargetsParts): OboTargets {
-  let known = new WeakMap<ServerSettings, Known>();
+  let cache = new WeakMap<ServerSettings, CachedProblem>();
   const { graphScopes } = parts;
-  let seenDeclared: readonly ServerSettings[] | undefined;
-  let seenProviders: readonly ProviderSettings[] | undefined;
-  let seenLogin: KnownLogin | null = null;
+  let lastDeclared: readonly ServerSettings[] | undefined;
+  let lastProviders: readonly ProviderSettings[] | undefined;
+  let lastLogin: KnownLogin | null = null;
 
   return {
-    problemOf(server) {
+    findProblem(server) {
       const [providers, declared, login] = [parts.providers(), parts.declared(), parts.login()];
-      const isOther = providers !== seenProviders || declared !== seenDeclared;
-      if (isOther || !isSame(login, seenLogin)) known = new WeakMap();
-      seenProviders = providers;
-      seenDeclared = declared;
-      seenLogin = login;
-      const by = authorityOf(server);
-      const before = known.get(server.settings);
-      if (before?.by === by) return before.problem;
-      const problem = oboTargetProblem(server.settings, { providers, login, graphScopes, declared, by });
-      known.set(server.settings, { by, problem });
+      const hasChanged = providers !== lastProviders || declared !== lastDeclared;
+      if (hasChanged || !isSameLogin(login, lastLogin)) cache = new WeakMap();
+      lastProviders = providers;
+      lastDeclared = declared;
+      lastLogin = login;
+      const authority = authorityOf(server);
+      const cached = cache.get(server.settings);
+      if (cached?.authority === authority) return cached.problem;
+      const problem = oboTargetProblem(server.settings, {
+        providers,
+        login,
+        graphScopes,
+        declared,
+        by: authority,
+      });
+      cache.set(server.settings, { authority, problem });
       return problem;
     },
   };
 }
 
 /** Of an override only what leaves the operator's decisions alone is the operator's; what is not known to be so is not. */
-function authorityOf({ source, secured }: OboCandidate): OboAuthority {
+function authorityOf({ source, securityDecision }: OboCandidate): OboAuthority {
   if (source === 'yaml') return 'operator';
   if (source === 'user') return 'user';
-  return secured?.by === null && secured.intact ? 'operator' : 'administrator';
+  return securityDecision?.decidedBy === null && securityDecision.isIntact ? 'operator' : 'administrator';
 }
 
-function isSame(a: KnownLogin | null, b: KnownLogin | null): boolean {
+function isSameLogin(a: KnownLogin | null, b: KnownLogin | null): boolean {
   if (a === b) return true;
   if (!a || !b || a.scopes.length !== b.scopes.length) return false;
   return (

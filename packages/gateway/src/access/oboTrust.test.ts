@@ -26,9 +26,9 @@ describe('trust in who decides where tokens go', () => {
     expect(await trust.isTrusted(by('root', false, 'config'))).toBe(false);
     expect(await trust.isTrusted(by('bob', true, 'config'))).toBe(false);
     expect(await trust.isTrusted(define('s', {}, { source: 'config' }))).toBe(false);
-    const operators = { by: null, intact: true };
-    expect(await trust.isTrusted({ ...by('', true, 'config'), secured: operators })).toBe(true);
-    expect(await trust.isTrusted({ ...by('', true, 'user'), secured: operators })).toBe(false);
+    const operators = { decidedBy: null, isIntact: true };
+    expect(await trust.isTrusted({ ...by('', true, 'config'), securityDecision: operators })).toBe(true);
+    expect(await trust.isTrusted({ ...by('', true, 'user'), securityDecision: operators })).toBe(false);
   });
 
   test('a lookup that fails is a no, and is not remembered', async () => {

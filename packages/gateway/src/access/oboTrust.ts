@@ -1,5 +1,5 @@
 import { within } from '@behalf/kernel';
-import { isCurrent, STALENESS_MS, type ChangeFeed, type UserStore } from '../ports/index.ts';
+import { isCurrent, MAX_STALENESS_MS, type ChangeFeed, type UserStore } from '../ports/index.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { createOboAuthors, type OboAuthor, type OboAuthorParts } from './oboTrustAuthor.ts';
 import type { Roles } from './roles.ts';
@@ -22,83 +22,83 @@ export interface OboTrust {
 /** Among them for how long a role that a token gave counts: without that nobody can be trusted. */
 export interface OboTrustParts extends OboAuthorParts {
   readonly users: Pick<UserStore, 'findById'>;
-  readonly roles: Pick<Roles, 'roleHas' | 'isFresh' | 'refresh'>;
+  readonly roles: Pick<Roles, 'roleHasPermission' | 'isFresh' | 'refresh'>;
   readonly changes: ChangeFeed;
 }
 
 type Editor = OboAuthor | null;
 
-interface Known {
+interface CachedEditor {
   readonly editor: Editor;
   readonly readAt: number;
 }
 
-const MOST_EDITORS = 10_000;
+const MAX_EDITORS = 10_000;
 /** How often somebody who is changed at this very moment is read again. */
-const MOST_READS = 3;
+const MAX_READS = 3;
 
 export function createOboTrust(parts: OboTrustParts): OboTrust {
   const { users, roles, changes, clock } = parts;
   const authors = createOboAuthors(parts);
-  const known = new Map<string, Known>();
+  const cache = new Map<string, CachedEditor>();
   /** Under way. A notice takes them out: what they bring may be what it told about. */
-  const reading = new Map<string, { readonly readAt: number; readonly done: Promise<void> }>();
-  const close = changes.subscribe(({ topic, id }) => {
+  const pendingReads = new Map<string, { readonly readAt: number; readonly done: Promise<void> }>();
+  const unsubscribe = changes.subscribe(({ topic, id }) => {
     if (topic !== 'users') return;
-    if (id === '*') reading.clear();
-    reading.delete(id);
-    if (id === '*') known.clear();
-    else known.delete(id);
+    if (id === '*') pendingReads.clear();
+    pendingReads.delete(id);
+    if (id === '*') cache.clear();
+    else cache.delete(id);
   });
 
   /** Together with whoever asks about the same person, unless that began too long ago to be of use. */
   function read(userId: string): Promise<void> {
     const readAt = clock.now();
-    const under = reading.get(userId);
-    if (under && readAt - under.readAt < STALENESS_MS) return under.done;
+    const existing = pendingReads.get(userId);
+    if (existing && readAt - existing.readAt < MAX_STALENESS_MS) return existing.done;
     const done = users
       .findById(userId)
       .then((editor) => {
-        if (reading.get(userId) !== begun) return;
-        if (known.size >= MOST_EDITORS) known.delete(known.keys().next().value ?? '');
-        known.set(userId, { editor, readAt });
+        if (pendingReads.get(userId) !== pendingRead) return;
+        if (cache.size >= MAX_EDITORS) cache.delete(cache.keys().next().value ?? '');
+        cache.set(userId, { editor, readAt });
       })
       .finally(() => {
-        if (reading.get(userId) === begun) reading.delete(userId);
+        if (pendingReads.get(userId) === pendingRead) pendingReads.delete(userId);
       });
-    const begun = { readAt, done };
-    reading.set(userId, begun);
+    const pendingRead = { readAt, done };
+    pendingReads.set(userId, pendingRead);
     return done;
   }
 
   /** What may still be relied upon, of the person and of the roles. */
-  function current(userId: string): Known | undefined {
-    const entry = known.get(userId);
+  function findFresh(userId: string): CachedEditor | undefined {
+    const entry = cache.get(userId);
     return entry && roles.isFresh() && isCurrent(changes, clock.now(), entry.readAt) ? entry : undefined;
   }
 
-  function mayConfigure(editor: Editor, server: ServerSnapshot): boolean {
+  function canConfigure(editor: Editor, server: ServerSnapshot): boolean {
     const { tenant } = server;
     if (editor?.tenant !== tenant || editor.disabledAt !== null) return false;
-    if (!roles.roleHas(tenant, editor.role, 'CONFIGURE_OBO')) return false;
-    const timeLeft = authors.timeLeft(editor);
-    authors.watch(editor, server, timeLeft);
-    return timeLeft > 0;
+    if (!roles.roleHasPermission(tenant, editor.role, 'CONFIGURE_OBO')) return false;
+    const remainingMs = authors.getRemainingMs(editor);
+    authors.warnBeforeExpiry(editor, server, remainingMs);
+    return remainingMs > 0;
   }
 
   /** Nobody gives notice when a token confirms a role anew: who has run out is looked at again. */
-  function isDated({ editor, readAt }: Known): boolean {
-    return editor !== null && authors.timeLeft(editor) <= 0 && clock.now() - readAt >= STALENESS_MS;
+  function isOutdated({ editor, readAt }: CachedEditor): boolean {
+    return editor !== null && authors.getRemainingMs(editor) <= 0 && clock.now() - readAt >= MAX_STALENESS_MS;
   }
 
-  async function ask(userId: string, server: ServerSnapshot): Promise<boolean> {
+  async function checkTrust(userId: string, server: ServerSnapshot): Promise<boolean> {
     try {
-      for (let reads = 0; reads < MOST_READS; reads += 1) {
+      for (let reads = 0; reads < MAX_READS; reads += 1) {
         // What roles allowed a while ago is good enough for other calls, not for handing out tokens.
         await Promise.all([read(userId), roles.isFresh() ? undefined : roles.refresh()]);
         // A store that took its time, or a change meanwhile: an old answer is none.
-        const entry = current(userId);
-        if (entry) return mayConfigure(entry.editor, server);
+        const entry = findFresh(userId);
+        if (entry) return canConfigure(entry.editor, server);
       }
       return false;
     } catch {
@@ -108,17 +108,17 @@ export function createOboTrust(parts: OboTrustParts): OboTrust {
 
   return {
     isTrusted(server) {
-      const { source, secured } = server;
+      const { source, securityDecision } = server;
       if (source === 'yaml') return true;
-      if (!secured?.intact) return false;
-      const { by } = secured;
+      if (!securityDecision?.isIntact) return false;
+      const { decidedBy } = securityDecision;
       // An override that leaves alone what the operator decided. Of a user's server nothing is the operator's.
-      if (by === null) return source === 'config';
-      const entry = current(by);
-      if (entry && !isDated(entry)) return mayConfigure(entry.editor, server);
+      if (decidedBy === null) return source === 'config';
+      const entry = findFresh(decidedBy);
+      if (entry && !isOutdated(entry)) return canConfigure(entry.editor, server);
       // An answer that comes later would be too old to count.
-      return within(clock, STALENESS_MS, ask(by, server), () => false);
+      return within(clock, MAX_STALENESS_MS, checkTrust(decidedBy, server), () => false);
     },
-    close,
+    close: unsubscribe,
   };
 }

@@ -3,7 +3,7 @@ import { LOCAL_ISSUER, normaliseEmail } from '../identity/accounts.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 
-interface Lists {
+interface AccessLists {
   readonly users: ReadonlySet<string>;
   readonly groups: ReadonlySet<string>;
   readonly roles: ReadonlySet<string>;
@@ -20,15 +20,15 @@ export type OperatorAccess = (principal: Principal, server: ServerSnapshot) => b
  * sign in there are listed by id, by group or by role.
  */
 export function createOperatorAccess(): OperatorAccess {
-  const known = new WeakMap<Access, Lists>();
+  const cache = new WeakMap<Access, AccessLists>();
 
-  function listsOf(access: Access): Lists {
-    const lists = known.get(access) ?? {
+  function listsOf(access: Access): AccessLists {
+    const lists = cache.get(access) ?? {
       users: new Set(access.users?.flatMap((user) => [user, normaliseEmail(user)])),
       groups: new Set(access.groups),
       roles: new Set(access.roles),
     };
-    known.set(access, lists);
+    cache.set(access, lists);
     return lists;
   }
 

@@ -61,7 +61,7 @@ describe('administration of roles', () => {
     );
     await expect(roleAdmin.remove(root, 'analyst')).rejects.toEqual(coded('ROLE_NOT_FOUND'));
     await roleAdmin.change(other, 'USER', { permissions: { CREATE: true } }, null);
-    expect(roles.roleHas('default', 'USER', 'CREATE')).toBe(false);
+    expect(roles.roleHasPermission('default', 'USER', 'CREATE')).toBe(false);
     expect(roles.exists('elsewhere', 'analyst')).toBe(true);
   });
 
@@ -71,11 +71,11 @@ describe('administration of roles', () => {
     for (const name of ['analyst', 'Analyst', 'admin', 'User', 'ADMIN']) {
       await expect(roleAdmin.create(root, { ...analyst, name })).rejects.toEqual(coded('ROLE_TAKEN'));
     }
-    expect([roles.nameOf('default', 'user'), roles.nameOf('default', 'ANALYST')]).toEqual([
+    expect([roles.findName('default', 'user'), roles.findName('default', 'ANALYST')]).toEqual([
       'USER',
       'analyst',
     ]);
-    expect(roles.nameOf('default', 'nobody')).toBeNull();
+    expect(roles.findName('default', 'nobody')).toBeNull();
   });
 
   test('what the file names cannot be changed over REST', async () => {

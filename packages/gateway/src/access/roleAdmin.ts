@@ -4,12 +4,12 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { roleId, type ChangeFeed, type RoleRecord, type RoleStore, type UserStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Acl } from './acl.ts';
-import { alone, membersKey, type AloneParts } from './alone.ts';
-import { defaultsOf } from './backfillRoles.ts';
-import { recorded } from './recorded.ts';
+import { withLease, roleLeaseKey, type WithLeaseParts } from './withLease.ts';
+import { defaultPermissionsOf } from './backfillRoles.ts';
+import { withAudit } from './withAudit.ts';
 import { requireAdmin } from './requireAdmin.ts';
 import type { Role, Roles } from './roles.ts';
-import type { NamedPermissions } from './roleTable.ts';
+import type { ConfiguredPermissions } from './roleTable.ts';
 
 export interface NewRole {
   readonly name: string;
@@ -28,52 +28,57 @@ export interface RoleAdmin {
   view(caller: UserPrincipal, name: string): Promise<Role>;
   create(caller: UserPrincipal, role: NewRole): Promise<Role>;
   /** `seen` is the version the caller decided on; null: whatever it is now. */
-  change(caller: UserPrincipal, name: string, change: RoleChange, seen: number | null): Promise<Role>;
+  change(
+    caller: UserPrincipal,
+    name: string,
+    change: RoleChange,
+    expectedVersion: number | null,
+  ): Promise<Role>;
   /** With everything that was shared with it. */
   remove(caller: UserPrincipal, name: string): Promise<void>;
 }
 
-export interface RoleAdminParts extends AloneParts {
+export interface RoleAdminParts extends WithLeaseParts {
   readonly roles: Roles;
   readonly store: RoleStore;
   readonly users: Pick<UserStore, 'countWithRole'>;
   readonly acl: Pick<Acl, 'removePrincipal'>;
-  readonly named: () => NamedPermissions;
+  readonly getConfiguredPermissions: () => ConfiguredPermissions;
   readonly changes: ChangeFeed;
   readonly audit: Audit;
 }
 
-const MOST_ROLES = 200;
-const MOST_TRIES = 5;
+const MAX_ROLES = 200;
+const MAX_ATTEMPTS = 5;
 
 export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
-  const { roles, store, users, acl, named, changes, clock, audit } = parts;
+  const { roles, store, users, acl, getConfiguredPermissions, changes, clock, audit } = parts;
 
-  async function read(tenant: string, name: string): Promise<Role> {
+  async function readRole(tenant: string, name: string): Promise<Role> {
     await roles.refresh();
     const role = roles.list(tenant).find((other) => other.name === name);
     if (!role) throw new GatewayError('ROLE_NOT_FOUND');
     return role;
   }
 
-  async function tell(tenant: string, name: string): Promise<void> {
+  async function publishChange(tenant: string, name: string): Promise<void> {
     await changes.publish({ topic: 'roles', id: roleId(tenant, name) });
     await roles.refresh();
   }
 
-  const attempt = (caller: UserPrincipal, action: string, subject: string) => ({
+  const createEvent = (caller: UserPrincipal, action: string, subject: string) => ({
     ...{ kind: 'permission' as const, action, subject },
     ...{ tenant: caller.tenant, actor: actorOf(caller), door: 'admin' as const },
   });
 
-  async function insert({ tenant, userId }: UserPrincipal, role: NewRole): Promise<void> {
+  async function insertRole({ tenant, userId }: UserPrincipal, role: NewRole): Promise<void> {
     await roles.refresh();
     // Names that differ in case alone would be taken for each other.
-    if (roles.nameOf(tenant, role.name) !== null) throw new GatewayError('ROLE_TAKEN');
-    if (roles.list(tenant).length >= MOST_ROLES) {
-      throw new GatewayError('REQUEST_INVALID', { detail: 'There are as many roles as a tenant may have.' });
+    if (roles.findName(tenant, role.name) !== null) throw new GatewayError('ROLE_TAKEN');
+    if (roles.list(tenant).length >= MAX_ROLES) {
+      throw new GatewayError('REQUEST_INVALID', { detail: 'The tenant has the maximum number of roles.' });
     }
-    const permissions = { ...defaultsOf(role.name), ...role.permissions };
+    const permissions = { ...defaultPermissionsOf(role.name), ...role.permissions };
     const now = clock.now();
     const record = {
       ...{ ...role, id: roleId(tenant, role.name), tenant, permissions, version: 1 },
@@ -83,17 +88,21 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
   }
 
   /** Returns what changed. */
-  async function write(
+  async function updateRole(
     { tenant, userId }: UserPrincipal,
     name: string,
     change: RoleChange,
-    seen: number | null,
+    expectedVersion: number | null,
   ): Promise<string[]> {
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const before = (await store.find(tenant, name)) ?? unwritten(tenant, name, clock.now());
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
+      const before = (await store.find(tenant, name)) ?? createUnstoredRole(tenant, name, clock.now());
       if (!before) throw new GatewayError('ROLE_NOT_FOUND');
-      if (seen !== null && seen !== before.version) throw new GatewayError('VERSION_CONFLICT');
-      const permissions = { ...before.permissions, ...undecided(name, change.permissions ?? {}, named()) };
+      if (expectedVersion !== null && expectedVersion !== before.version)
+        throw new GatewayError('VERSION_CONFLICT');
+      const permissions = {
+        ...before.permissions,
+        ...withoutManaged(name, change.permissions ?? {}, getConfiguredPermissions()),
+      };
       const description = change.description ?? before.description;
       const changed = mcpPermissions.filter(
         (bit) => permissions[bit] !== before.permissions[bit],
@@ -112,7 +121,7 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
     throw new GatewayError('VERSION_CONFLICT');
   }
 
-  async function erase({ tenant }: UserPrincipal, name: string): Promise<void> {
+  async function removeRole({ tenant }: UserPrincipal, name: string): Promise<void> {
     if (!(await store.find(tenant, name))) throw new GatewayError('ROLE_NOT_FOUND');
     if ((await users.countWithRole(tenant, name)) > 0) throw new GatewayError('ROLE_IN_USE');
     // Before, so that no failure leaves grants for the next role of this name; after, for who shares meanwhile.
@@ -129,37 +138,37 @@ export function createRoleAdmin(parts: RoleAdminParts): RoleAdmin {
     },
     async view(caller, name) {
       requireAdmin(caller);
-      return read(caller.tenant, name);
+      return readRole(caller.tenant, name);
     },
     create: (caller, role) =>
-      recorded(audit, attempt(caller, 'role.create', role.name), async () => {
+      withAudit(audit, createEvent(caller, 'role.create', role.name), async () => {
         requireAdmin(caller);
-        await alone(parts, membersKey(caller.tenant), () => insert(caller, role));
-        await tell(caller.tenant, role.name);
-        return { result: await read(caller.tenant, role.name), changed: granted(role.permissions) };
+        await withLease(parts, roleLeaseKey(caller.tenant), () => insertRole(caller, role));
+        await publishChange(caller.tenant, role.name);
+        return { result: await readRole(caller.tenant, role.name), changed: listGranted(role.permissions) };
       }),
-    change: (caller, name, change, seen) =>
-      recorded(audit, attempt(caller, 'role.change', name), async () => {
+    change: (caller, name, change, expectedVersion) =>
+      withAudit(audit, createEvent(caller, 'role.change', name), async () => {
         requireAdmin(caller);
-        const changed = await write(caller, name, change, seen);
-        if (changed.length > 0) await tell(caller.tenant, name);
-        return { result: await read(caller.tenant, name), changed };
+        const changed = await updateRole(caller, name, change, expectedVersion);
+        if (changed.length > 0) await publishChange(caller.tenant, name);
+        return { result: await readRole(caller.tenant, name), changed };
       }),
     remove: (caller, name) =>
-      recorded(audit, attempt(caller, 'role.delete', name), async () => {
+      withAudit(audit, createEvent(caller, 'role.delete', name), async () => {
         requireAdmin(caller);
         if (isBuiltInRole(name)) {
           throw new GatewayError('ROLE_MANAGED', { detail: 'Built-in roles cannot be deleted.' });
         }
-        await alone(parts, membersKey(caller.tenant), () => erase(caller, name));
-        await tell(caller.tenant, name);
+        await withLease(parts, roleLeaseKey(caller.tenant), () => removeRole(caller, name));
+        await publishChange(caller.tenant, name);
         return { result: undefined, changed: ['name'] };
       }),
   };
 }
 
 /** A built-in role that nobody has changed yet: version 0. */
-function unwritten(tenant: string, name: string, now: number): RoleRecord | null {
+function createUnstoredRole(tenant: string, name: string, now: number): RoleRecord | null {
   if (!isBuiltInRole(name)) return null;
   return {
     ...{ id: roleId(tenant, name), tenant, name, description: '', permissions: {}, version: 0 },
@@ -168,22 +177,28 @@ function unwritten(tenant: string, name: string, now: number): RoleRecord | null
 }
 
 /** Without what the configuration says itself. What it says otherwise is refused: the change would have no effect. */
-function undecided(name: string, asked: SomePermissions, named: NamedPermissions): SomePermissions {
-  const words = isBuiltInRole(name) ? named[name] : {};
-  const bits = Object.keys(asked) as McpPermission[];
-  const refused = bits.filter((bit) => words[bit] !== undefined && words[bit] !== asked[bit]);
-  if (refused.length > 0) {
+function withoutManaged(
+  name: string,
+  requested: SomePermissions,
+  configured: ConfiguredPermissions,
+): SomePermissions {
+  const managed = isBuiltInRole(name) ? configured[name] : {};
+  const bits = Object.keys(requested) as McpPermission[];
+  const conflicting = bits.filter((bit) => managed[bit] !== undefined && managed[bit] !== requested[bit]);
+  if (conflicting.length > 0) {
     throw new GatewayError('ROLE_MANAGED', {
-      errors: refused.map((bit) => ({
+      errors: conflicting.map((bit) => ({
         path: `permissions.MCP_SERVERS.${bit}`,
         code: 'managed',
-        message: 'interface.mcpServers of the configuration decides about this bit.',
+        message: 'This permission is set by interface.mcpServers in the configuration.',
       })),
     });
   }
-  return Object.fromEntries(bits.filter((bit) => words[bit] === undefined).map((bit) => [bit, asked[bit]]));
+  return Object.fromEntries(
+    bits.filter((bit) => managed[bit] === undefined).map((bit) => [bit, requested[bit]]),
+  );
 }
 
-function granted(permissions: SomePermissions): string[] {
+function listGranted(permissions: SomePermissions): string[] {
   return ['name', ...mcpPermissions.filter((bit) => permissions[bit] === true)];
 }

@@ -10,7 +10,7 @@ import {
   buildRoleTable,
   effectivePermissions,
   permissionBits,
-  type NamedPermissions,
+  type ConfiguredPermissions,
   type RoleTable,
 } from './roleTable.ts';
 
@@ -33,10 +33,10 @@ export interface Roles {
   /** The same as a refusal: MCP_FORBIDDEN, or STORE_UNAVAILABLE while nobody can say. */
   readonly requirePermission: RequirePermission;
   /** Of a role, for whom nobody is calling as: the author of a server. */
-  roleHas(tenant: string, role: string, permission: McpPermission): boolean;
+  roleHasPermission(tenant: string, role: string, permission: McpPermission): boolean;
   exists(tenant: string, name: string): boolean;
   /** The name as it is written; a front end may write it in any case. Null for one that does not exist. */
-  nameOf(tenant: string, written: string): string | null;
+  findName(tenant: string, input: string): string | null;
   /** Built-in ones first. */
   list(tenant: string): readonly Role[];
   /** Whether it is at most two seconds old: what is decided for good may not rest on less. */
@@ -50,46 +50,52 @@ export interface Roles {
 export interface RolesParts {
   readonly store: RoleStore;
   /** The bits the file names. The same object for as long as the configuration does not change. */
-  readonly named: () => NamedPermissions;
+  readonly getConfiguredPermissions: () => ConfiguredPermissions;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createRoles({ store, named, changes, clock, log }: RolesParts): Roles {
+export function createRoles({ store, getConfiguredPermissions, changes, clock, log }: RolesParts): Roles {
   let records: readonly RoleRecord[] | null = null;
   let table: RoleTable | null = null;
-  let builtWith: NamedPermissions | null = null;
-  const told = new Set<string>();
+  let lastConfigured: ConfiguredPermissions | null = null;
+  const loggedKeys = new Set<string>();
 
-  const followed = createReplicatedValue<readonly RoleRecord[] | null>({
+  const replicatedRoles = createReplicatedValue<readonly RoleRecord[] | null>({
     ...{ topic: 'roles', read: () => store.list(), fallback: null, changes, clock, log },
     onChange(next) {
       records = next;
-      builtWith = null;
+      lastConfigured = null;
     },
   });
 
   function current(): RoleTable | null {
-    const names = named();
-    if (builtWith !== names) {
-      builtWith = names;
-      table = records && buildRoleTable(records, names);
-      if (records) tellOverruled(records, names);
+    const configured = getConfiguredPermissions();
+    if (lastConfigured !== configured) {
+      lastConfigured = configured;
+      table = records && buildRoleTable(records, configured);
+      if (records) logOverridden(records, configured);
     }
     return table;
   }
 
   /** Who gave a bit over REST should find out why it is not there. */
-  function tellOverruled(all: readonly RoleRecord[], names: NamedPermissions): void {
+  function logOverridden(all: readonly RoleRecord[], configured: ConfiguredPermissions): void {
     for (const { id, name, permissions } of all) {
       if (!isBuiltInRole(name)) continue;
       for (const permission of mcpPermissions) {
-        const [word, stored] = [names[name][permission], permissions[permission]];
-        const line = JSON.stringify([id, permission, word]);
-        if (word === undefined || stored === undefined || word === stored || told.has(line)) continue;
-        told.add(line);
-        log('role_decided_by_configuration', { role: name, permission, value: word });
+        const [configuredValue, stored] = [configured[name][permission], permissions[permission]];
+        const logKey = JSON.stringify([id, permission, configuredValue]);
+        if (
+          configuredValue === undefined ||
+          stored === undefined ||
+          configuredValue === stored ||
+          loggedKeys.has(logKey)
+        )
+          continue;
+        loggedKeys.add(logKey);
+        log('role_decided_by_configuration', { role: name, permission, value: configuredValue });
       }
     }
   }
@@ -97,17 +103,17 @@ export function createRoles({ store, named, changes, clock, log }: RolesParts): 
   function permits({ kind, tenant, role }: Principal, permission: McpPermission): boolean {
     // Administrators are people: a program is none, whatever its token says.
     if (kind === 'service' && role === 'ADMIN') return false;
-    return roleHas(tenant, role, permission);
+    return roleHasPermission(tenant, role, permission);
   }
 
-  function roleHas(tenant: string, role: string, permission: McpPermission): boolean {
+  function roleHasPermission(tenant: string, role: string, permission: McpPermission): boolean {
     const bit = permissionBits.get(permission) ?? 0;
-    return ((current()?.bitsOf(tenant, role) ?? 0) & bit) !== 0;
+    return ((current()?.getBits(tenant, role) ?? 0) & bit) !== 0;
   }
 
   const recordsOf = (tenant: string) => (records ?? []).filter((record) => record.tenant === tenant);
 
-  function namesOf(tenant: string): string[] {
+  function listNames(tenant: string): string[] {
     if (!records) return [];
     const custom = recordsOf(tenant).filter(({ name }) => !isBuiltInRole(name));
     return [...builtInRoles, ...custom.map(({ name }) => name)];
@@ -119,32 +125,34 @@ export function createRoles({ store, named, changes, clock, log }: RolesParts): 
       if (permits(principal, permission)) return;
       throw new GatewayError(records ? 'MCP_FORBIDDEN' : 'STORE_UNAVAILABLE');
     },
-    roleHas,
-    exists: (tenant, name) => namesOf(tenant).includes(name),
-    nameOf(tenant, written) {
-      const names = namesOf(tenant);
-      if (names.includes(written)) return written;
-      return names.find((name) => name.toLowerCase() === written.toLowerCase()) ?? null;
+    roleHasPermission,
+    exists: (tenant, name) => listNames(tenant).includes(name),
+    findName(tenant, input) {
+      const names = listNames(tenant);
+      if (names.includes(input)) return input;
+      return names.find((name) => name.toLowerCase() === input.toLowerCase()) ?? null;
     },
     list(tenant) {
       const stored = new Map(recordsOf(tenant).map((record) => [record.name, record]));
-      return namesOf(tenant).map((name) => roleOf(name, stored.get(name), named()));
+      return listNames(tenant).map((name) => toRole(name, stored.get(name), getConfiguredPermissions()));
     },
-    isFresh: () => followed.isFresh(),
-    refresh: () => followed.refresh(),
-    ready: followed.ready,
-    stop: () => followed.stop(),
+    isFresh: () => replicatedRoles.isFresh(),
+    refresh: () => replicatedRoles.refresh(),
+    ready: replicatedRoles.ready,
+    stop: () => replicatedRoles.stop(),
   };
 }
 
-function roleOf(name: string, record: RoleRecord | undefined, named: NamedPermissions): Role {
+function toRole(name: string, record: RoleRecord | undefined, configured: ConfiguredPermissions): Role {
   const isBuiltIn = isBuiltInRole(name);
   return {
     name,
     description: record?.description ?? '',
     isBuiltIn,
-    permissions: effectivePermissions(name, record?.permissions ?? {}, named),
-    managed: isBuiltIn ? mcpPermissions.filter((permission) => named[name][permission] !== undefined) : [],
+    permissions: effectivePermissions(name, record?.permissions ?? {}, configured),
+    managed: isBuiltIn
+      ? mcpPermissions.filter((permission) => configured[name][permission] !== undefined)
+      : [],
     version: record?.version ?? 0,
     updatedAt: record?.updatedAt ?? null,
   };

@@ -17,21 +17,23 @@ export async function searchPrincipals(
   roles.requirePermission(principal, 'SHARE');
   const { tenant } = principal;
   const matches = (name: string) => name.toLowerCase().includes(q.toLowerCase());
-  const plain = (type: 'group' | 'role', names: readonly string[]): FoundPrincipal[] =>
+  const toNamedPrincipals = (type: 'group' | 'role', names: readonly string[]): FoundPrincipal[] =>
     types.includes(type)
       ? names.filter(matches).map((name) => ({ type, id: name, name, source: 'local' }))
       : [];
 
-  const people = types.includes('user') ? await users.list(tenant, { after: null, limit, search: q }) : [];
-  const found: FoundPrincipal[] = people
+  const matchingUsers = types.includes('user')
+    ? await users.list(tenant, { after: null, limit, search: q })
+    : [];
+  const foundUsers: FoundPrincipal[] = matchingUsers
     .filter(({ disabledAt }) => disabledAt === null)
     .map(({ id, name, email }) => ({ type: 'user', id, name, email, source: 'local' }));
-  const named = [
-    ...plain(
+  const rolesAndGroups = [
+    ...toNamedPrincipals(
       'role',
       roles.list(tenant).map(({ name }) => name),
     ),
-    ...plain('group', principal.groups),
+    ...toNamedPrincipals('group', principal.groups),
   ];
-  return [...found, ...named].slice(0, limit);
+  return [...foundUsers, ...rolesAndGroups].slice(0, limit);
 }

@@ -11,13 +11,13 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { AclRecord, UserStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Acl } from './acl.ts';
-import { alone, type AloneParts } from './alone.ts';
+import { withLease, type WithLeaseParts } from './withLease.ts';
 import { decideSharing } from './decideSharing.ts';
-import { recorded, type Done } from './recorded.ts';
+import { withAudit, type AuditedResult } from './withAudit.ts';
 import type { Roles } from './roles.ts';
 
-export interface ShareResourceParts extends AloneParts {
-  readonly acl: Pick<Acl, 'refresh' | 'rowsOf' | 'write'>;
+export interface ShareResourceParts extends WithLeaseParts {
+  readonly acl: Pick<Acl, 'refresh' | 'listRows' | 'write'>;
   readonly roles: Pick<Roles, 'refresh' | 'requirePermission' | 'exists'>;
   readonly users: Pick<UserStore, 'findById'>;
   readonly audit: Audit;
@@ -26,64 +26,74 @@ export interface ShareResourceParts extends AloneParts {
 /** Something that this caller may share. */
 export interface Shareable {
   /** How rows name it. */
-  readonly resource: string;
+  readonly resourceId: string;
   /** What the caller may do with it. */
-  readonly bits: number;
+  readonly callerBits: number;
   /** Which bits of it there are to have. */
-  readonly givable: number;
+  readonly grantableBits: number;
   /** Whether it is for everybody, whatever the rows say. */
-  readonly isForEverybody: boolean;
+  readonly isPublicByDefinition: boolean;
   /** Whether its last owner may go. */
-  readonly mayOrphan: boolean;
-  readonly denial: ErrorCode;
+  readonly canRemoveLastOwner: boolean;
+  readonly forbiddenCode: ErrorCode;
 }
 
-export interface Sharing {
+export interface ShareOperation {
   /** As it is written down. */
-  readonly attempt: Omit<AuditEvent, 'kind' | 'outcome' | 'code' | 'changed'> & {
+  readonly event: Omit<AuditEvent, 'kind' | 'outcome' | 'code' | 'changed'> & {
     readonly kind: 'permission';
   };
   /** Whether the caller may share it, by what is known now; throws otherwise. */
-  readonly ask: () => Shareable | Promise<Shareable>;
+  readonly authorize: () => Shareable | Promise<Shareable>;
 }
 
 /** Shares something, or takes that back: all of a request or nothing of it. */
 export function shareResource(
   parts: ShareResourceParts,
   principal: UserPrincipal,
-  { attempt, ask }: Sharing,
+  { event, authorize }: ShareOperation,
   request: ShareRequest,
 ): Promise<SharingView> {
   const { acl, roles, audit } = parts;
   const { tenant } = principal;
 
-  async function share(before: Shareable, stillAlone: () => Promise<void>): Promise<Done<SharingView>> {
+  async function share(
+    initial: Shareable,
+    assertLeaseHeld: () => Promise<void>,
+  ): Promise<AuditedResult<SharingView>> {
     await Promise.all([acl.refresh(), roles.refresh()]);
-    const shared = await ask();
-    const { resource } = before;
+    const current = await authorize();
+    const { resourceId } = initial;
     const decision = decideSharing(
       {
-        ...{ tenant, serverId: resource, rows: await acl.rowsOf(tenant, resource), held: shared.bits },
-        ...{ givable: shared.givable, isForEverybody: shared.isForEverybody },
-        ...{ mayOrphan: shared.mayOrphan, denial: shared.denial },
+        ...{
+          tenant,
+          serverId: resourceId,
+          rows: await acl.listRows(tenant, resourceId),
+          callerBits: current.callerBits,
+        },
+        ...{ grantableBits: current.grantableBits, isPublicByDefinition: current.isPublicByDefinition },
+        ...{ canRemoveLastOwner: current.canRemoveLastOwner, forbiddenCode: current.forbiddenCode },
         ...{ grantedBy: principal.userId, grantedAt: parts.clock.now() },
       },
       request,
     );
-    if (decision.touchesPublic) roles.requirePermission(principal, 'SHARE_PUBLIC');
-    await mustExist(parts, tenant, decision.put);
+    if (decision.widensPublicAccess) roles.requirePermission(principal, 'SHARE_PUBLIC');
+    await requirePrincipalsExist(parts, tenant, decision.put);
     if (decision.changed.length > 0) {
-      await stillAlone();
+      await assertLeaseHeld();
       await acl.write(decision);
     }
-    return { result: await viewSharing(parts, principal, shared), changed: decision.changed };
+    return { result: await viewSharing(parts, principal, current), changed: decision.changed };
   }
 
-  return recorded(audit, attempt, async () => {
+  return withAudit(audit, event, async () => {
     // Before, so that only those wait in line who may share; and again when it is their turn: of two owners who take it
     // from each other one comes too late.
-    const before = await ask();
-    return alone(parts, ['acl', tenant, before.resource], (stillAlone) => share(before, stillAlone));
+    const initial = await authorize();
+    return withLease(parts, ['acl', tenant, initial.resourceId], (assertLeaseHeld) =>
+      share(initial, assertLeaseHeld),
+    );
   });
 }
 
@@ -91,12 +101,12 @@ export function shareResource(
 export async function viewSharing(
   { acl, users }: Pick<ShareResourceParts, 'acl' | 'users'>,
   { tenant }: UserPrincipal,
-  { resource, isForEverybody }: Shareable,
+  { resourceId, isPublicByDefinition }: Shareable,
 ): Promise<SharingView> {
-  const rows = await acl.rowsOf(tenant, resource);
+  const rows = await acl.listRows(tenant, resourceId);
   const stored = rows.find(({ principalType }) => principalType === 'public')?.bits ?? 0;
-  const publicRole = aclRoleOf(isForEverybody ? stored | aclBits.VIEW : stored);
-  const principals = await Promise.all(rows.map((row) => describe(users, row)));
+  const publicRole = aclRoleOf(isPublicByDefinition ? stored | aclBits.VIEW : stored);
+  const principals = await Promise.all(rows.map((row) => toPrincipalView(users, row)));
   return {
     principals: principals.flat(),
     public: publicRole !== undefined,
@@ -105,7 +115,7 @@ export async function viewSharing(
 }
 
 /** Somebody of another tenant does not exist here. Groups are whatever tokens say, so any name may be one. */
-async function mustExist(
+async function requirePrincipalsExist(
   { users, roles }: ShareResourceParts,
   tenant: string,
   rows: readonly AclRecord[],
@@ -117,15 +127,18 @@ async function mustExist(
       return (await users.findById(principalId))?.tenant === tenant ? [] : [`user ${principalId}`];
     }),
   );
-  const errors = unknown.flat().map((who) => ({
+  const errors = unknown.flat().map((principal) => ({
     path: 'updated',
     code: 'unknown_principal',
-    message: `There is no ${who}.`,
+    message: `There is no ${principal}.`,
   }));
   if (errors.length > 0) throw new GatewayError('REQUEST_INVALID', { errors });
 }
 
-async function describe(users: ShareResourceParts['users'], row: AclRecord): Promise<SharedPrincipalView[]> {
+async function toPrincipalView(
+  users: ShareResourceParts['users'],
+  row: AclRecord,
+): Promise<SharedPrincipalView[]> {
   const { tenant, principalType: type, principalId: id, bits } = row;
   const accessRoleId = aclRoleOf(bits);
   if (type === 'public' || accessRoleId === undefined) return [];

@@ -4,9 +4,9 @@ import { createAccessRig, deaf } from '../../test/accessRig.ts';
 import { define } from '../../test/toolcallRig.ts';
 import type { AclRecord, ChangeFeed } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { manageableBits, managedServer } from './managedServer.ts';
+import { listManageBits, getManagedServer } from './managedServer.ts';
 import { searchPrincipals } from './searchPrincipals.ts';
-import { shareServer, sharingOf } from './shareServer.ts';
+import { shareServer, getServerSharing } from './shareServer.ts';
 
 const coded = (code: string) => expect.objectContaining({ code });
 const viewer = (id: string, type: 'user' | 'group' | 'role' = 'user') =>
@@ -32,7 +32,7 @@ async function createRig({ changes }: { changes?: ChangeFeed } = {}) {
   const share = (who: UserPrincipal, request: Partial<ShareRequest>, id = 's') =>
     shareServer(gateway.sharing, who, id, { ...nobody, ...request });
   const bits = (who: UserPrincipal, id = 's') =>
-    gateway.acl.bitsOf(who, servers.find((server) => server.id === id) as (typeof servers)[number]);
+    gateway.acl.getUseBits(who, servers.find((server) => server.id === id) as (typeof servers)[number]);
   return { ...rig, ...gateway, ada, bob, eve, root, share, bits };
 }
 
@@ -50,7 +50,7 @@ describe('sharing', () => {
     expect([bits(bob), bits(eve), bits({ ...eve, groups: ['staff'] })]).toEqual([3, 0, 1]);
     await share(ada, { updated: [viewer('ADMIN', 'role')], removed: [{ type: 'user', id: 'bob' }] });
     expect([bits(bob), bits(eve), bits({ ...eve, role: 'ADMIN' })]).toEqual([0, 0, 1]);
-    expect((await sharingOf(sharing, ada, 's')).principals).toHaveLength(3);
+    expect((await getServerSharing(sharing, ada, 's')).principals).toHaveLength(3);
     expect(events).toMatchObject([
       { kind: 'permission', action: 'acl.change', changed: ['user:bob', 'group:staff'], serverId: 's' },
       { action: 'acl.change', outcome: 'ok', changed: ['role:ADMIN', 'user:bob'], actor: { id: 'ada' } },
@@ -90,15 +90,15 @@ describe('sharing', () => {
     ] as const) {
       const refusals = await Promise.allSettled([
         share(who, { updated: [viewer('bob')] }, id),
-        sharingOf(sharing, who, id),
-        (async () => managedServer(sharing, who, id))(),
+        getServerSharing(sharing, who, id),
+        (async () => getManagedServer(sharing, who, id))(),
       ]);
       for (const refusal of refusals) {
         expect([id, refusal]).toEqual([id, { status: 'rejected', reason: coded('MCP_SERVER_NOT_FOUND') }]);
       }
     }
-    expect(manageableBits(sharing, eve)).toEqual({ file: 1 });
-    expect(manageableBits(sharing, ada)).toEqual({ s: 15, file: 1 });
+    expect(listManageBits(sharing, eve)).toEqual({ file: 1 });
+    expect(listManageBits(sharing, ada)).toEqual({ s: 15, file: 1 });
   });
 
   test('to make it public takes one bit more; to end that does not', async () => {
@@ -155,7 +155,7 @@ describe('sharing', () => {
     );
     await expect(share(bob, { updated: [owner('bob')] })).rejects.toEqual(coded('MCP_ACL_FORBIDDEN'));
     await share(bob, { updated: [viewer('eve')] });
-    expect([bits(bob), managedServer(sharing, bob, 's').bits]).toEqual([9, 9]);
+    expect([bits(bob), getManagedServer(sharing, bob, 's').bits]).toEqual([9, 9]);
   });
 
   test('the last owner stays, unless an administrator decides', async () => {
@@ -184,7 +184,7 @@ describe('sharing', () => {
     ]);
     await clock.advance(1_000);
     expect((await both).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(await store.acl.listOf('default', 's')).toHaveLength(1);
+    expect(await store.acl.listByServer('default', 's')).toHaveLength(1);
   });
 
   test('who does not exist in the tenant gets nothing, nor anybody else', async () => {
@@ -197,12 +197,12 @@ describe('sharing', () => {
     }
     const twice = { updated: [viewer('bob')], removed: [{ type: 'user' as const, id: 'bob' }] };
     await expect(share(ada, twice)).rejects.toMatchObject({ errors: [{ code: 'duplicate' }] });
-    expect(await store.acl.listOf('default', 's')).toHaveLength(1);
+    expect(await store.acl.listByServer('default', 's')).toHaveLength(1);
   });
 
   test('administrators share what the file closes, and it stays the file’s', async () => {
     const { share, sharing, bits, root, bob, eve } = await createRig();
-    expect(await sharingOf(sharing, root, 'file')).toEqual({
+    expect(await getServerSharing(sharing, root, 'file')).toEqual({
       ...{ principals: [], public: true, publicAccessRoleId: 'mcpServer_viewer' },
     });
     await expect(share(root, { public: false }, 'file')).rejects.toEqual(coded('MCP_SERVER_MANAGED'));
@@ -233,7 +233,7 @@ describe('sharing', () => {
 
   test('what is remembered of the rows decides nothing', async () => {
     const { share, store, ada } = await createRig({ changes: deaf });
-    const [mine] = await store.acl.listOf('default', 's');
+    const [mine] = await store.acl.listByServer('default', 's');
     // Taken away elsewhere a moment ago, and nobody has told us yet.
     await store.acl.change({ put: [{ ...(mine as AclRecord), bits: 1 }], remove: [] });
     await expect(share(ada, { updated: [viewer('bob')] })).rejects.toEqual(coded('MCP_ACL_FORBIDDEN'));

@@ -5,8 +5,8 @@ import { LOCAL_ISSUER } from '../identity/accounts.ts';
 import type { SignInSessions } from '../identity/signInSessions.ts';
 import type { ChangeFeed, SessionRecord, UserChange, UserRecord, UserStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { alone, membersKey, type AloneParts } from './alone.ts';
-import { recorded } from './recorded.ts';
+import { withLease, roleLeaseKey, type WithLeaseParts } from './withLease.ts';
+import { withAudit } from './withAudit.ts';
 import { requireAdmin } from './requireAdmin.ts';
 import type { Roles } from './roles.ts';
 
@@ -21,7 +21,7 @@ export interface UserAdmin {
   endSessions(caller: UserPrincipal, id: string): Promise<number>;
 }
 
-export interface UserAdminParts extends AloneParts {
+export interface UserAdminParts extends WithLeaseParts {
   readonly users: UserStore;
   readonly sessions: Pick<SignInSessions, 'list' | 'endByHash' | 'endAll'>;
   readonly roles: Roles;
@@ -32,23 +32,23 @@ export interface UserAdminParts extends AloneParts {
 export function createUserAdmin(parts: UserAdminParts): UserAdmin {
   const { users, sessions, roles, changes, clock, audit } = parts;
 
-  async function find(caller: UserPrincipal, id: string): Promise<UserRecord> {
+  async function findUser(caller: UserPrincipal, id: string): Promise<UserRecord> {
     requireAdmin(caller);
     const user = await users.findById(id);
     if (user?.tenant !== caller.tenant) throw new GatewayError('USER_NOT_FOUND');
     return user;
   }
 
-  async function mustExist(tenant: string, role: string): Promise<void> {
+  async function requireRoleExists(tenant: string, role: string): Promise<void> {
     await roles.refresh();
     if (!roles.exists(tenant, role)) throw new GatewayError('ROLE_NOT_FOUND');
   }
 
   /** What the request means for this account; only what differs. */
-  async function decide(user: UserRecord, asked: UserChangeRequest): Promise<UserChange> {
-    const { role = user.role, disabled = user.disabledAt !== null } = asked;
-    const roleSource = asked.role === undefined ? (asked.roleSource ?? user.roleSource) : 'manual';
-    if (roleSource === 'claim' && user.issuer === LOCAL_ISSUER) throw noClaims();
+  async function toUserChange(user: UserRecord, request: UserChangeRequest): Promise<UserChange> {
+    const { role = user.role, disabled = user.disabledAt !== null } = request;
+    const roleSource = request.role === undefined ? (request.roleSource ?? user.roleSource) : 'manual';
+    if (roleSource === 'claim' && user.issuer === LOCAL_ISSUER) throw createNoClaimsError();
     const change: UserChange = {};
     if (role !== user.role) change.role = role;
     if (roleSource !== user.roleSource) {
@@ -58,35 +58,35 @@ export function createUserAdmin(parts: UserAdminParts): UserAdmin {
     }
     if (disabled !== (user.disabledAt !== null)) change.disabledAt = disabled ? clock.now() : null;
     // A role may have gone while its last holders were disabled.
-    if (change.role !== undefined || change.disabledAt === null) await mustExist(user.tenant, role);
+    if (change.role !== undefined || change.disabledAt === null) await requireRoleExists(user.tenant, role);
     return change;
   }
 
   /** Writes it unless nobody would be left to administer the tenant. */
-  async function write(
+  async function updateUser(
     user: UserRecord,
     change: UserChange,
-    stillAlone: () => Promise<void>,
+    assertLeaseHeld: () => Promise<void>,
   ): Promise<UserRecord> {
     const { id, tenant, role, roleSource, roleConfirmedAt, disabledAt } = user;
     const after = { ...user, ...change, updatedAt: clock.now() };
-    const isAdminLess = isServingAdmin(user) && !isServingAdmin(after);
-    const admins = () => users.countWithRole(tenant, 'ADMIN');
-    if (isAdminLess && (await admins()) < 2) throw new GatewayError('LAST_ADMIN');
-    await stillAlone();
+    const removesAdmin = isActiveAdmin(user) && !isActiveAdmin(after);
+    const countAdmins = () => users.countWithRole(tenant, 'ADMIN');
+    if (removesAdmin && (await countAdmins()) < 2) throw new GatewayError('LAST_ADMIN');
+    await assertLeaseHeld();
     // By what was read: a token may have changed the role meanwhile.
     if (!(await users.update(id, change, clock.now(), { role, roleSource }))) {
       throw new GatewayError('VERSION_CONFLICT');
     }
     // A lease is not a fence: should two have written all the same, both see it and both take it back.
-    if (isAdminLess && (await admins()) === 0) {
+    if (removesAdmin && (await countAdmins()) === 0) {
       await users.update(id, { role, roleSource, roleConfirmedAt, disabledAt }, clock.now());
       throw new GatewayError('LAST_ADMIN');
     }
     return after;
   }
 
-  const attempt = (caller: UserPrincipal, action: string, subject: string) =>
+  const createEvent = (caller: UserPrincipal, action: string, subject: string) =>
     ({
       kind: 'permission',
       action,
@@ -102,53 +102,53 @@ export function createUserAdmin(parts: UserAdminParts): UserAdmin {
       // One more than asked for tells whether there is another page.
       const page = { after, limit: limit + 1, ...(search !== undefined && { search }) };
       const found = await users.list(caller.tenant, page);
-      const shown = found.slice(0, limit);
-      return { users: shown, next: found.length > limit ? (shown.at(-1)?.id ?? null) : null };
+      const pageUsers = found.slice(0, limit);
+      return { users: pageUsers, next: found.length > limit ? (pageUsers.at(-1)?.id ?? null) : null };
     },
-    view: find,
-    change: (caller, id, asked) =>
-      recorded(audit, attempt(caller, 'user.change', id), async () => {
+    view: findUser,
+    change: (caller, id, request) =>
+      withAudit(audit, createEvent(caller, 'user.change', id), async () => {
         requireAdmin(caller);
-        return alone(parts, membersKey(caller.tenant), async (stillAlone) => {
-          const user = await find(caller, id);
-          const change = await decide(user, asked);
-          const changed = namesOf(change);
+        return withLease(parts, roleLeaseKey(caller.tenant), async (assertLeaseHeld) => {
+          const user = await findUser(caller, id);
+          const change = await toUserChange(user, request);
+          const changed = listChangedNames(change);
           if (changed.length === 0) return { result: user, changed };
-          const after = await write(user, change, stillAlone);
+          const after = await updateUser(user, change, assertLeaseHeld);
           await changes.publish({ topic: 'users', id });
           if (typeof change.disabledAt === 'number') await sessions.endAll(user);
           return { result: after, changed };
         });
       }),
     async sessionsOf(caller, id) {
-      await find(caller, id);
+      await findUser(caller, id);
       return sessions.list(id);
     },
     endSession: (caller, id, session) =>
-      recorded(audit, attempt(caller, 'session.revoke', id), async () => {
-        await find(caller, id);
+      withAudit(audit, createEvent(caller, 'session.revoke', id), async () => {
+        await findUser(caller, id);
         if (!(await sessions.endByHash(id, session))) throw new GatewayError('SESSION_NOT_FOUND');
         return { result: undefined, changed: ['session'] };
       }),
     endSessions: (caller, id) =>
-      recorded(audit, attempt(caller, 'session.revoke_all', id), async () => {
-        const user = await find(caller, id);
+      withAudit(audit, createEvent(caller, 'session.revoke_all', id), async () => {
+        const user = await findUser(caller, id);
         return { result: await sessions.endAll(user), changed: ['sessions'] };
       }),
   };
 }
 
-function isServingAdmin({ role, disabledAt }: UserRecord): boolean {
+function isActiveAdmin({ role, disabledAt }: UserRecord): boolean {
   return role === 'ADMIN' && disabledAt === null;
 }
 
-function namesOf({ role, roleSource, disabledAt }: UserChange): string[] {
+function listChangedNames({ role, roleSource, disabledAt }: UserChange): string[] {
   const names = { role, roleSource, disabled: disabledAt };
   return Object.entries(names).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 }
 
-function noClaims(): GatewayError {
-  const message = 'No token speaks for an account of our own.';
+function createNoClaimsError(): GatewayError {
+  const message = 'A local account has no identity provider token.';
   return new GatewayError('REQUEST_INVALID', {
     errors: [{ path: 'roleSource', code: 'no_claims', message }],
   });

@@ -163,7 +163,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
       await store.append(segment);
     } catch (error) {
       // A failed attempt may have got there: this one, or the one before it.
-      const [stored] = await store.ofWriter(segment.writer, segment.seq, 1);
+      const [stored] = await store.listByWriter(segment.writer, segment.seq, 1);
       if (stored?.seq !== segment.seq) throw error;
       if (stored.mac !== segment.mac) {
         // Somebody with the database put a row in our way. It will not verify; we go on beside it.

@@ -51,7 +51,7 @@ async function* readSegmentsFrom(
   cursor: AuditPosition | undefined,
 ): AsyncGenerator<{ segment: AuditSegmentRecord; beforeLine?: number }, void, void> {
   if (cursor && cursor.line > 0) {
-    const [partialSegment] = await parts.store.ofWriter(cursor.writer, cursor.seq, 1);
+    const [partialSegment] = await parts.store.listByWriter(cursor.writer, cursor.seq, 1);
     if (partialSegment?.seq === cursor.seq) yield { segment: partialSegment, beforeLine: cursor.line };
   }
   const after = cursor && toPageStart(cursor);

@@ -1,4 +1,4 @@
-import type { AuditPage, AuditSegmentRecord, AuditStore } from '../ports/index.ts';
+import type { AuditSegmentQuery, AuditSegmentRecord, AuditStore } from '../ports/index.ts';
 import type { StoredAuditEvent } from './eventLine.ts';
 import { parseEventLine } from './eventLine.ts';
 import { linesOf } from './segment.ts';
@@ -50,7 +50,7 @@ const SMALL_PAGE_CHARS = 1_000_000;
 
 export async function* readSegmentsNewestFirst(
   { store, giveWay }: AuditReadParts,
-  { from, to, after }: { [K in keyof AuditPage]: AuditPage[K] | undefined },
+  { from, to, after }: { [K in keyof AuditSegmentQuery]: AuditSegmentQuery[K] | undefined },
 ): AsyncGenerator<AuditSegmentRecord, void, void> {
   const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   let size = MIN_PAGE_SIZE;

@@ -21,7 +21,7 @@ export async function sweepAudit(parts: {
   const { store, audit, clock, days } = parts;
   const before = clock.now() - days * DAY_MS;
   const ranges: string[] = [];
-  for (const { writer, first, last } of await store.writers()) {
+  for (const { writer, first, last } of await store.listWriters()) {
     const through = await findLastBefore(store, writer, { first, last, before });
     if (through >= first) ranges.push(`${writer}:${through}`);
   }
@@ -59,7 +59,7 @@ async function findLastBefore(
   let [low, high] = [first - 1, last];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    const [found] = await store.ofWriter(writer, middle, 1);
+    const [found] = await store.listByWriter(writer, middle, 1);
     // Where some are missing, the next one there is says it for them.
     if (found && found.lastAt < before) low = Math.max(middle, Math.min(found.seq, high));
     else high = middle - 1;

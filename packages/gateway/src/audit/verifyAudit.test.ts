@@ -122,12 +122,12 @@ describe('verifying the audit log', () => {
     const { writer } = live;
     expect(await verify(rig, { liveWriter: live })).toMatchObject({ ok: true });
 
-    const [first] = await rig.store.ofWriter(writer, 1, 1);
+    const [first] = await rig.store.listByWriter(writer, 1, 1);
     await rig.tamper(ids[0]!, null);
     expect((await verify(rig)).problems).toEqual([{ writer, seq: 1, through: 1, problem: 'start_missing' }]);
     await rig.primary.raw.put('audit', [first!]);
 
-    const [third] = await rig.store.ofWriter(writer, 3, 1);
+    const [third] = await rig.store.listByWriter(writer, 3, 1);
     await rig.tamper(ids[2]!, null);
     expect((await verify(rig, { liveWriter: live })).problems).toEqual([
       { writer, seq: 3, through: 3, problem: 'end_missing' },
@@ -185,7 +185,7 @@ describe('the retention of the audit log', () => {
     const { store, clock } = rig;
     const sweep = (days: number) => sweepAudit({ store, clock, days, audit: a });
     expect(await sweep(90)).toBe(0);
-    expect(await store.writers()).toHaveLength(3);
+    expect(await store.listWriters()).toHaveLength(3);
     expect(await sweep(30)).toBe(2 + 30 + 10);
     expect(await verify(rig, { liveWriter: a.stats() })).toMatchObject({
       ok: true,
@@ -212,7 +212,7 @@ describe('the retention of the audit log', () => {
     }
     const { writer } = log.stats();
     await sweepAudit({ store: rig.store, clock: rig.clock, days: 5, audit: log });
-    expect((await rig.store.ofWriter(writer, 0, 1))[0]).toMatchObject({ seq: 6 });
+    expect((await rig.store.listByWriter(writer, 0, 1))[0]).toMatchObject({ seq: 6 });
     await rig.tamper(segmentId(writer, 6), null);
     expect((await verify(rig)).problems).toEqual([{ writer, seq: 6, through: 6, problem: 'start_missing' }]);
   });

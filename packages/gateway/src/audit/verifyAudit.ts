@@ -51,11 +51,11 @@ export async function verifyAudit(parts: VerifyParts): Promise<AuditReport> {
   const sweptThrough = new Map<string, number>();
   let [segments, events, oldestAt] = [0, 0, Infinity];
 
-  const writers = await store.writers();
+  const writers = await store.listWriters();
   // Those of the first segments: who named as predecessor what is there, is linked.
   const unseenPredecessors = new Set<string>();
   for (const { writer } of writers) {
-    const [first] = await store.ofWriter(writer, 0, 1);
+    const [first] = await store.listByWriter(writer, 0, 1);
     if (!first) continue;
     chainStarts.push({ writer, seq: first.seq, prev: first.prev, firstAt: first.firstAt });
     if (first.seq === 1 && first.prev !== '') unseenPredecessors.add(first.prev);
@@ -80,7 +80,7 @@ export async function verifyAudit(parts: VerifyParts): Promise<AuditReport> {
     let previous: AuditSegmentRecord | undefined;
     for (;;) {
       if (signal?.aborted) throw abortReason(signal);
-      const page = await store.ofWriter(writer, previous ? previous.seq + 1 : firstSeq, PAGE_SIZE);
+      const page = await store.listByWriter(writer, previous ? previous.seq + 1 : firstSeq, PAGE_SIZE);
       for (const segment of page) {
         checkSegment(segment, previous);
         previous = segment;

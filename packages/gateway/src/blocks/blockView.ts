@@ -1,32 +1,36 @@
 import type { BlockSummary, BlockView } from '@behalf/contracts';
 import type { Principal } from '../principal/principal.ts';
-import type { Found } from '../saved/findSaved.ts';
+import type { VisibleResource } from '../saved/findSaved.ts';
 import type { ViewBlockParts } from './parts.ts';
-import type { Block } from './sealedBlocks.ts';
-import { serverOf } from './serverOf.ts';
+import type { SavedBlock } from './sealedBlocks.ts';
+import { describeBlockServer } from './blockServer.ts';
 
 type Parts = Pick<ViewBlockParts, 'acl' | 'registry'>;
 
 /** What is shown of a block: field by field, so that one nobody has thought about stays hidden. */
-export function blockSummary(
+export function toBlockSummary(
   parts: Parts,
   principal: Principal,
-  { thing: block, bits }: Found<Block>,
+  { resource: block, bits }: VisibleResource<SavedBlock>,
 ): BlockSummary {
   const { id, title, description, tool, inputs, owner, version, createdAt, updatedAt } = block;
   return {
     id,
     title,
     ...(description !== undefined && { description }),
-    server: serverOf(parts, principal, block),
+    server: describeBlockServer(parts, principal, block),
     ...{ tool, inputs, owner, version, createdAt, updatedAt, permissions: bits },
   };
 }
 
-export function blockView(parts: Parts, principal: Principal, found: Found<Block>): BlockView {
-  const { inputSchema, outputSchema } = found.thing;
+export function toBlockView(
+  parts: Parts,
+  principal: Principal,
+  visible: VisibleResource<SavedBlock>,
+): BlockView {
+  const { inputSchema, outputSchema } = visible.resource;
   return {
-    ...blockSummary(parts, principal, found),
+    ...toBlockSummary(parts, principal, visible),
     inputSchema,
     ...(outputSchema !== undefined && { outputSchema }),
   };

@@ -12,87 +12,92 @@ import { connectPagePath, getSignInReason } from '../toolcall/signInRequirement.
 import { toGatewayError } from '../toolcall/toGatewayError.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import type { Checked } from './checkBlocks.ts';
-import { gatherInputs, missingInputs } from './gatherInputs.ts';
+import type { BlockCheckResult } from './checkBlocks.ts';
+import { gatherInputs, findMissingInputs } from './gatherInputs.ts';
 import type { RunBlockParts } from './parts.ts';
-import { knownTool } from './runBlock.ts';
-import { savedProblems } from './savedInputs.ts';
-import { schemaDrift } from './schemaDrift.ts';
-import type { Block } from './sealedBlocks.ts';
-import { serverOf } from './serverOf.ts';
-import { standingOf, type Need, type Standing } from './standing.ts';
+import { findCachedTool } from './runBlock.ts';
+import { validateSavedInputs } from './savedInputs.ts';
+import { findSchemaDrift } from './findSchemaDrift.ts';
+import type { SavedBlock } from './sealedBlocks.ts';
+import { describeBlockServer } from './blockServer.ts';
+import {
+  getCredentialReadiness,
+  type Prerequisite,
+  type CredentialReadiness,
+} from './credentialReadiness.ts';
 
 /** How long one server may take before the answer goes out without its tools. */
-const PATIENCE_MS = 5_000;
+const LIST_TIMEOUT_MS = 5_000;
 
 /** What a run would bring. */
-export interface Brought {
-  readonly given: JsonObject;
+export interface ProvidedInputs {
+  readonly provided: JsonObject;
   /** The names of inputs whose values earlier steps will bring: they are not missing, and cannot be judged yet. */
-  readonly promised?: readonly string[];
+  readonly deferred?: readonly string[];
 }
 
 /** One block, by the questions that its run would ask, in their order. */
 export async function checkBlock(
   parts: RunBlockParts,
   inbound: Inbound,
-  block: Block,
-  { given, promised = [] }: Brought,
-): Promise<Checked> {
+  block: SavedBlock,
+  { provided, deferred = [] }: ProvidedInputs,
+): Promise<BlockCheckResult> {
   const { principal } = inbound;
   const { id, title, tool: toolName } = block;
-  const known = { id, title, tool: toolName, server: serverOf(parts, principal, block) };
-  const ended = (rest: Pick<CheckedBlock, 'state'> & Partial<CheckedBlock>): Checked => ({
-    shown: { ...known, ...rest, runs: false },
-    ...{ inputs: [], waiting: [] },
+  const identity = { id, title, tool: toolName, server: describeBlockServer(parts, principal, block) };
+  const stopWith = (rest: Pick<CheckedBlock, 'state'> & Partial<CheckedBlock>): BlockCheckResult => ({
+    view: { ...identity, ...rest, runs: false },
+    ...{ inputs: [], prerequisites: [] },
   });
-  const found = parts.registry.get(principal.tenant, block.serverId);
-  if (!found) return ended({ state: 'server_gone', code: 'BLOCK_SERVER_GONE' });
-  if (!parts.acl.sees(principal, found)) return ended({ state: 'no_access', code: 'BLOCK_SERVER_FORBIDDEN' });
-  const server = checkAccess(parts.asking, principal, found, 'BLOCK_SERVER_FORBIDDEN');
+  const knownServer = parts.registry.get(principal.tenant, block.serverId);
+  if (!knownServer) return stopWith({ state: 'server_gone', code: 'BLOCK_SERVER_GONE' });
+  if (!parts.acl.canUse(principal, knownServer))
+    return stopWith({ state: 'no_access', code: 'BLOCK_SERVER_FORBIDDEN' });
+  const server = checkAccess(parts.callParts, principal, knownServer, 'BLOCK_SERVER_FORBIDDEN');
 
   let args: JsonObject;
-  let standing: Standing;
+  let readiness: CredentialReadiness;
   try {
-    args = gatherInputs(block, given);
-    standing = await standingOf(parts.standing, server, principal, inbound.credential);
+    args = gatherInputs(block, provided);
+    readiness = await getCredentialReadiness(parts.readinessParts, server, principal, inbound.credential);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { code, errors } = error;
-    return ended({ state: 'broken', code, ...(errors && { errors: [...errors] }) });
+    return stopWith({ state: 'broken', code, ...(errors && { errors: [...errors] }) });
   }
 
-  const missing = ({ inputSchema }: Pick<Block, 'inputSchema'>) =>
-    missingInputs(id, inputSchema, args).filter(({ name }) => !promised.includes(name));
-  const before = knownTool(parts, server, principal, block);
-  const needs: Need[] = [...standing.needs];
-  let tool = before;
+  const findMissing = ({ inputSchema }: Pick<SavedBlock, 'inputSchema'>) =>
+    findMissingInputs(id, inputSchema, args).filter(({ name }) => !deferred.includes(name));
+  const cachedTool = findCachedTool(parts, server, principal, block);
+  const prerequisites: Prerequisite[] = [...readiness.missing];
+  let tool = cachedTool;
   let failure: GatewayError | undefined;
-  if (needs.length === 0 && missing(before ?? block).length === 0) {
-    const looked = await lookAt(
+  if (prerequisites.length === 0 && findMissing(cachedTool ?? block).length === 0) {
+    const lookup = await lookUpTool(
       parts,
       server,
-      { ...inbound, credential: standing.selected ?? undefined },
+      { ...inbound, credential: readiness.selected ?? undefined },
       block,
     );
-    if (looked.kind === 'tools') tool = looked.tool;
-    else if (looked.kind === 'sign_in') needs.push(looked.need);
-    else failure = looked.failure;
-    if (looked.kind === 'tools' && !(tool && isOffered(parts, inbound, server, tool))) {
-      return ended({ state: 'tool_gone', code: 'MCP_TOOL_NOT_FOUND' });
+    if (lookup.kind === 'tools') tool = lookup.tool;
+    else if (lookup.kind === 'sign_in') prerequisites.push(lookup.prerequisite);
+    else failure = lookup.failure;
+    if (lookup.kind === 'tools' && !(tool && isAvailableToCaller(parts, inbound, server, tool))) {
+      return stopWith({ state: 'tool_gone', code: 'MCP_TOOL_NOT_FOUND' });
     }
   }
 
-  const inputs = missing(tool ?? block);
-  const isWaiting = inputs.length > 0 || needs.length > 0;
-  const isPartial = isWaiting || promised.length > 0;
-  const errors = tool && problemsOf(parts, server, block, tool, { args, isPartial });
+  const inputs = findMissing(tool ?? block);
+  const isWaiting = inputs.length > 0 || prerequisites.length > 0;
+  const isPartial = isWaiting || deferred.length > 0;
+  const errors = tool && findProblems(parts, server, block, tool, { args, isPartial });
   const state = errors ? 'broken' : isWaiting ? 'incomplete' : failure ? 'unknown' : 'ready';
-  const drift = tool && driftOf(block, tool);
-  const { choices, selected, mayGoWithout } = standing;
+  const drift = tool && findDrift(block, tool);
+  const { choices, selected, mayGoWithout } = readiness;
   return {
-    shown: {
-      ...known,
+    view: {
+      ...identity,
       state,
       runs: state === 'ready',
       ...(state === 'unknown' && failure && { code: failure.code }),
@@ -101,37 +106,46 @@ export async function checkBlock(
       credentials: { choices: [...choices], selected, mayGoWithout },
     },
     inputs,
-    waiting: needs.map((need) => ({ block: id, server, need })),
+    prerequisites: prerequisites.map((prerequisite) => ({ block: id, server, prerequisite })),
   };
 }
 
-type Looked =
+type ToolLookup =
   | { readonly kind: 'tools'; readonly tool: CatalogTool | undefined }
-  | { readonly kind: 'sign_in'; readonly need: Need }
+  | { readonly kind: 'sign_in'; readonly prerequisite: Prerequisite }
   | { readonly kind: 'failed'; readonly failure: GatewayError };
 
 /** The list of tools, asked for only when it is not known or was for too long. */
-async function lookAt(
-  { asking }: RunBlockParts,
+async function lookUpTool(
+  { callParts }: RunBlockParts,
   server: Allowed,
   inbound: Inbound,
-  block: Block,
-): Promise<Looked> {
-  const purse = createTokenRequestBudget();
+  block: SavedBlock,
+): Promise<ToolLookup> {
+  const budget = createTokenRequestBudget();
   const obtain = (signal = inbound.signal) =>
-    prepareCredential(asking, server, { ...inbound, signal }, { budget: purse });
+    prepareCredential(callParts, server, { ...inbound, signal }, { budget });
   try {
-    const list = await within(asking.clock, PATIENCE_MS, loadTools(asking, server, obtain, inbound), () => {
-      throw new UpstreamError('connect_timeout');
-    });
+    const list = await within(
+      callParts.clock,
+      LIST_TIMEOUT_MS,
+      loadTools(callParts, server, obtain, inbound),
+      () => {
+        throw new UpstreamError('connect_timeout');
+      },
+    );
     return { kind: 'tools', tool: list.find(block.tool) };
   } catch (error) {
     if (inbound.signal.aborted) throw error;
     const reason = getSignInReason(error, server);
     if (reason !== undefined) {
       const { name, settings } = server;
-      const about = { server: name, title: settings.title ?? name, connectUrl: connectPagePath(server) };
-      return { kind: 'sign_in', need: { kind: 'sign_in', ...about, reason } };
+      const serverFields = {
+        server: name,
+        title: settings.title ?? name,
+        connectUrl: connectPagePath(server),
+      };
+      return { kind: 'sign_in', prerequisite: { kind: 'sign_in', ...serverFields, reason } };
     }
     const failure = toGatewayError(error, server.name);
     if (failure instanceof GatewayError) return { kind: 'failed', failure };
@@ -139,28 +153,33 @@ async function lookAt(
   }
 }
 
-function isOffered({ asking }: RunBlockParts, { principal }: Inbound, server: Allowed, tool: CatalogTool) {
-  const verdict = decideTool(asking.policy(), principal, server, tool);
+function isAvailableToCaller(
+  { callParts }: RunBlockParts,
+  { principal }: Inbound,
+  server: Allowed,
+  tool: CatalogTool,
+) {
+  const decision = decideTool(callParts.policy(), principal, server, tool);
   // A program has nobody who could approve.
-  return verdict !== 'absent' && (verdict !== 'ask' || principal.kind === 'user');
+  return decision !== 'absent' && (decision !== 'ask' || principal.kind === 'user');
 }
 
 /** Whether what is saved, and what was given besides, still fits the tool. */
-function problemsOf(
-  { asking }: RunBlockParts,
+function findProblems(
+  { callParts }: RunBlockParts,
   server: Allowed,
-  block: Block,
+  block: SavedBlock,
   tool: CatalogTool,
   { args, isPartial }: { readonly args: JsonObject; readonly isPartial: boolean },
 ): Diagnostic[] | undefined {
   const identity = { serverId: server.id, toolName: tool.name };
-  const saved = savedProblems(asking.arguments, identity, tool.inputSchema, block.inputs);
-  const all = isPartial ? null : asking.arguments.validate(identity, tool.inputSchema, args);
-  return saved ?? all ?? undefined;
+  const savedErrors = validateSavedInputs(callParts.arguments, identity, tool.inputSchema, block.inputs);
+  const argumentErrors = isPartial ? null : callParts.arguments.validate(identity, tool.inputSchema, args);
+  return savedErrors ?? argumentErrors ?? undefined;
 }
 
-function driftOf(block: Block, tool: CatalogTool): CheckedBlock['drift'] {
-  const input = schemaDrift(block.inputSchema, tool.inputSchema);
-  const output = schemaDrift(block.outputSchema, tool.outputSchema);
+function findDrift(block: SavedBlock, tool: CatalogTool): CheckedBlock['drift'] {
+  const input = findSchemaDrift(block.inputSchema, tool.inputSchema);
+  const output = findSchemaDrift(block.outputSchema, tool.outputSchema);
   return input || output ? { ...(input && { input }), ...(output && { output }) } : undefined;
 }

@@ -1,16 +1,16 @@
 import type { BlockCheckRequest, BlockCheckView, CheckedBlock, MissingInput } from '@behalf/contracts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import { checkBlock } from './checkBlock.ts';
-import { seeSaved } from '../saved/findSaved.ts';
-import { groupNeeds, type Waiting } from './groupNeeds.ts';
+import { findVisibleSaved } from '../saved/findSaved.ts';
+import { groupPrerequisites, type BlockPrerequisite } from './missingPrerequisites.ts';
 import type { RunBlockParts } from './parts.ts';
-import { blockShelf } from './sealedBlocks.ts';
+import { getBlockCollection } from './sealedBlocks.ts';
 
 /** What one block came to, and what it waits for. */
-export interface Checked {
-  readonly shown: CheckedBlock;
+export interface BlockCheckResult {
+  readonly view: CheckedBlock;
   readonly inputs: readonly MissingInput[];
-  readonly waiting: readonly Waiting[];
+  readonly prerequisites: readonly BlockPrerequisite[];
 }
 
 /**
@@ -24,24 +24,24 @@ export async function checkBlocks(
 ): Promise<BlockCheckView> {
   const { principal } = inbound;
   parts.roles.requirePermission(principal, 'USE');
-  const checked = await Promise.all(
-    [...new Set(ids)].map(async (id): Promise<Checked> => {
-      const block = (await seeSaved(parts, blockShelf(parts), principal, id))?.thing;
-      if (!block) return { shown: { id, state: 'not_found', runs: false }, inputs: [], waiting: [] };
-      const given = Object.hasOwn(inputs, id) ? (inputs[id] ?? {}) : {};
+  const checks = await Promise.all(
+    [...new Set(ids)].map(async (id): Promise<BlockCheckResult> => {
+      const block = (await findVisibleSaved(parts, getBlockCollection(parts), principal, id))?.resource;
+      if (!block) return { view: { id, state: 'not_found', runs: false }, inputs: [], prerequisites: [] };
+      const provided = Object.hasOwn(inputs, id) ? (inputs[id] ?? {}) : {};
       const credential = Object.hasOwn(credentials, id) ? credentials[id] : undefined;
-      return checkBlock(parts, { ...inbound, credential }, block, { given });
+      return checkBlock(parts, { ...inbound, credential }, block, { provided });
     }),
   );
   return {
-    runs: checked.every(({ shown }) => shown.runs),
-    blocks: checked.map(({ shown }) => shown),
+    runs: checks.every(({ view }) => view.runs),
+    blocks: checks.map(({ view }) => view),
     missing: {
-      inputs: checked.flatMap((each) => each.inputs),
-      credentials: groupNeeds(
+      inputs: checks.flatMap((each) => each.inputs),
+      credentials: groupPrerequisites(
         parts,
         principal,
-        checked.flatMap((each) => each.waiting),
+        checks.flatMap((each) => each.prerequisites),
       ),
     },
   };

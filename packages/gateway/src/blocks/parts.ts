@@ -7,23 +7,23 @@ import type { Registry } from '../registry/registry.ts';
 import type { SeeSavedParts, WriteSavedParts } from '../saved/parts.ts';
 import type { CallParts } from '../toolcall/callTool.ts';
 import type { ListToolsParts } from '../toolcall/listTools.ts';
-import type { Blocks } from './sealedBlocks.ts';
+import type { SavedBlocks } from './sealedBlocks.ts';
 
 /** What reading about blocks needs. */
 export interface ViewBlockParts extends SeeSavedParts {
-  readonly blocks: Blocks;
-  readonly acl: Pick<Acl, 'sees' | 'savedBits' | 'savedOf'>;
+  readonly blocks: SavedBlocks;
+  readonly acl: Pick<Acl, 'canUse' | 'getSavedBits' | 'listSavedBits'>;
   readonly registry: Pick<Registry, 'get'>;
 }
 
 /** What saving and sharing them needs. */
 export interface SaveBlockParts extends Omit<ViewBlockParts, 'acl' | 'roles'>, WriteSavedParts {
   /** How the caller's tools are listed, and values checked against a schema. */
-  readonly asking: CallParts & ListToolsParts;
+  readonly callParts: CallParts & ListToolsParts;
 }
 
 /** How it stands with the caller's own credentials, without opening or renewing any. */
-export interface StandingParts {
+export interface CredentialReadinessParts {
   readonly vault: Pick<CredentialVault, 'list'>;
   readonly variables: Pick<UserVariables, 'readSetFlags'>;
   /** Whether the caller has a sign-in of their own that could be exchanged. */
@@ -33,8 +33,8 @@ export interface StandingParts {
 
 /** What running and checking them needs. */
 export interface RunBlockParts extends ViewBlockParts {
-  readonly acl: Pick<Acl, 'sees' | 'savedBits' | 'savedOf' | 'manageBits'>;
+  readonly acl: Pick<Acl, 'canUse' | 'getSavedBits' | 'listSavedBits' | 'getManageBits'>;
   readonly registry: Pick<Registry, 'get' | 'origin'>;
-  readonly asking: CallParts & ListToolsParts;
-  readonly standing: StandingParts;
+  readonly callParts: CallParts & ListToolsParts;
+  readonly readinessParts: CredentialReadinessParts;
 }

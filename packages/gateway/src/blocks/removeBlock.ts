@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '../principal/principal.ts';
 import { removeSaved, type WriteCondition } from '../saved/writeSaved.ts';
 import type { SaveBlockParts } from './parts.ts';
-import { blockShelf } from './sealedBlocks.ts';
+import { getBlockCollection } from './sealedBlocks.ts';
 
 export function removeBlock(
   parts: SaveBlockParts,
@@ -9,8 +9,8 @@ export function removeBlock(
   id: string,
   condition: WriteCondition = {},
 ): Promise<void> {
-  return removeSaved(parts, blockShelf(parts), principal, id, {
+  return removeSaved(parts, getBlockCollection(parts), principal, id, {
     ...condition,
-    told: ({ serverName, serverId }) => ({ server: serverName, serverId }),
+    toAuditDetails: ({ serverName, serverId }) => ({ server: serverName, serverId }),
   });
 }

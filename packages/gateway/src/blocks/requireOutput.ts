@@ -1,4 +1,4 @@
-import { LARGEST_CHECKED_OUTPUT } from './limits.ts';
+import { MAX_CHECKED_OUTPUT_LENGTH } from './limits.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import type { ArgumentValidator, ToolIdentity } from '../toolcall/validateArguments.ts';
@@ -16,22 +16,25 @@ export function requireOutput(
   if (outputSchema === undefined || result['isError'] === true) return;
   const { structuredContent } = result;
   if (structuredContent === undefined) {
-    const message = 'The result has no structured content, which the tool promises.';
-    throw invalid([{ path: 'structuredContent', code: 'missing', message }]);
+    const message = 'The tool declares an output schema, but the result has no structured content.';
+    throw createOutputError([{ path: 'structuredContent', code: 'missing', message }]);
   }
-  const errors = validator.validate(tool, outputSchema, structuredContent, LARGEST_CHECKED_OUTPUT);
-  if (errors) throw invalid(errors.map((each) => ({ ...each, ...inResult(each) })));
+  const errors = validator.validate(tool, outputSchema, structuredContent, MAX_CHECKED_OUTPUT_LENGTH);
+  if (errors) throw createOutputError(errors.map((error) => ({ ...error, ...toOutputDiagnostic(error) })));
 }
 
 /** The words are those of arguments; these are none. */
-function inResult({ path, message }: { path: string; message: string }): { path: string; message: string } {
-  const rename = (text: string) =>
+function toOutputDiagnostic({ path, message }: { path: string; message: string }): {
+  path: string;
+  message: string;
+} {
+  const replaceSubject = (text: string) =>
     text
       .replace(/^arguments/, 'structuredContent')
       .replace(/^The arguments are/, 'The structured content is');
-  return { path: rename(path), message: rename(message) };
+  return { path: replaceSubject(path), message: replaceSubject(message) };
 }
 
-function invalid(errors: readonly { path: string; code: string; message: string }[]): GatewayError {
+function createOutputError(errors: readonly { path: string; code: string; message: string }[]): GatewayError {
   return new GatewayError('BLOCK_OUTPUT_INVALID', { errors });
 }

@@ -4,25 +4,25 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
-import { seeSaved } from '../saved/findSaved.ts';
+import { findVisibleSaved } from '../saved/findSaved.ts';
 import { requireVersion } from '../saved/writeSaved.ts';
 import { executeCall } from '../toolcall/callTool.ts';
 import { ownerKey } from '../toolcall/loadTools.ts';
 import { recordAudit, type AuditContext } from '../toolcall/recordAudit.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
-import { gatherInputs, missingInputs } from './gatherInputs.ts';
-import { groupNeeds } from './groupNeeds.ts';
+import { gatherInputs, findMissingInputs } from './gatherInputs.ts';
+import { groupPrerequisites } from './missingPrerequisites.ts';
 import type { RunBlockParts } from './parts.ts';
 import { requireOutput } from './requireOutput.ts';
-import { savedValues } from './savedInputs.ts';
-import { blockShelf, type Block } from './sealedBlocks.ts';
-import { requireServer } from './serverOf.ts';
-import { standingOf } from './standing.ts';
+import { collectSavedValues } from './savedInputs.ts';
+import { getBlockCollection, type SavedBlock } from './sealedBlocks.ts';
+import { requireBlockServer } from './blockServer.ts';
+import { getCredentialReadiness } from './credentialReadiness.ts';
 
-export interface BlockRun {
+export interface BlockRunCall {
   readonly id: string;
   /** As the caller sees it; null: there is none for them. */
-  readonly block: Block | null;
+  readonly block: SavedBlock | null;
   readonly inputs: JsonObject;
   /** The label of one of the runner's own credentials. */
   readonly credential?: string | undefined;
@@ -31,12 +31,12 @@ export interface BlockRun {
 }
 
 /** The block that somebody wants to run, for those who have to know of it before it runs. */
-export async function blockToRun(
+export async function findBlockToRun(
   parts: RunBlockParts,
   principal: Principal,
   id: string,
-): Promise<Block | null> {
-  return (await seeSaved(parts, blockShelf(parts), principal, id))?.thing ?? null;
+): Promise<SavedBlock | null> {
+  return (await findVisibleSaved(parts, getBlockCollection(parts), principal, id))?.resource ?? null;
 }
 
 /**
@@ -45,109 +45,113 @@ export async function blockToRun(
  */
 export async function runBlock(
   parts: RunBlockParts,
-  run: BlockRun,
+  request: BlockRunCall,
   inbound: Inbound,
 ): Promise<UpstreamResponse> {
-  return (await runStep(parts, run, inbound)).answer;
+  return (await runStep(parts, request, inbound)).response;
 }
 
-export interface Ran {
-  readonly answer: UpstreamResponse;
+export interface BlockRunResult {
+  readonly response: UpstreamResponse;
   /** Nothing was asked of the server: the answer is our own, and says what its user has to do first. */
   readonly isRefused: boolean;
 }
 
 /** The same for who has to tell our own words from those of a server. */
-export async function runStep(parts: RunBlockParts, run: BlockRun, inbound: Inbound): Promise<Ran> {
-  const { block } = run;
+export async function runStep(
+  parts: RunBlockParts,
+  request: BlockRunCall,
+  inbound: Inbound,
+): Promise<BlockRunResult> {
+  const { block } = request;
   let isRefused = false;
-  const asked = {
+  const auditedRequest = {
     action: 'tool.call',
-    subject: run.id,
+    subject: request.id,
     server: block?.serverName,
     tool: block?.tool,
-    args: block ? { ...savedValues(block.inputs), ...run.inputs } : run.inputs,
+    args: block ? { ...collectSavedValues(block.inputs), ...request.inputs } : request.inputs,
   } as const;
-  const answer = await recordAudit(parts.asking, inbound, asked, async (trail) => {
+  const response = await recordAudit(parts.callParts, inbound, auditedRequest, async (auditContext) => {
     if (!block) throw new GatewayError('BLOCK_NOT_FOUND');
-    const result = await walk(parts, { ...run, block }, inbound, trail);
-    isRefused = trail.refusalCode !== undefined;
+    const result = await executeBlock(parts, { ...request, block }, inbound, auditContext);
+    isRefused = auditContext.refusalCode !== undefined;
     return result;
   });
-  return { answer, isRefused };
+  return { response, isRefused };
 }
 
-async function walk(
+async function executeBlock(
   parts: RunBlockParts,
-  run: BlockRun & { readonly block: Block },
+  request: BlockRunCall & { readonly block: SavedBlock },
   inbound: Inbound,
-  trail: AuditContext,
+  auditContext: AuditContext,
 ): Promise<UpstreamResponse> {
-  const { block } = run;
+  const { block } = request;
   const { principal } = inbound;
   // Whoever may edit it decides what it fixes: who read one version does not run, or approve, another.
-  requireVersion(run.ifMatch, block.version);
-  const server = requireServer(parts, principal, block);
-  trail.server = server;
-  const args = gatherInputs(block, run.inputs);
-  const { credential, missing } = await lookAround(parts, run, server, args, principal);
-  if (isMissing(missing)) throw incomplete(missing);
+  requireVersion(request.ifMatch, block.version);
+  const server = requireBlockServer(parts, principal, block);
+  auditContext.server = server;
+  const args = gatherInputs(block, request.inputs);
+  const { credential, missing } = await findMissing(parts, request, server, args, principal);
+  if (hasMissing(missing)) throw createIncompleteError(missing);
   const call = { server: server.name, serverId: server.id, tool: block.tool, args };
-  let answer: UpstreamResponse;
+  let response: UpstreamResponse;
   try {
-    answer = await executeCall(parts.asking, call, { ...inbound, credential }, trail);
+    response = await executeCall(parts.callParts, call, { ...inbound, credential }, auditContext);
   } catch (error) {
-    throw await explained(error);
+    throw await explainError(error);
   }
   const identity = { serverId: server.id, toolName: block.tool };
-  const tool = knownTool(parts, server, principal, block);
-  requireOutput(parts.asking.arguments, identity, tool?.outputSchema, answer);
-  return answer;
+  const tool = findCachedTool(parts, server, principal, block);
+  requireOutput(parts.callParts.arguments, identity, tool?.outputSchema, response);
+  return response;
 
   /** The tool wants something else than when it was saved, which was found out on the way: it is missing like the rest. */
-  async function explained(error: unknown): Promise<unknown> {
+  async function explainError(error: unknown): Promise<unknown> {
     if (!(error instanceof GatewayError) || error.code !== 'MCP_ARGUMENTS_INVALID') return error;
-    const now = await lookAround(parts, run, server, args, principal);
-    return isMissing(now.missing) ? incomplete(now.missing) : error;
+    const current = await findMissing(parts, request, server, args, principal);
+    return hasMissing(current.missing) ? createIncompleteError(current.missing) : error;
   }
 }
 
 /** Both kinds of missing things, from what is known here. */
-async function lookAround(
+async function findMissing(
   parts: RunBlockParts,
-  run: BlockRun & { readonly block: Block },
+  request: BlockRunCall & { readonly block: SavedBlock },
   server: ServerSnapshot,
   args: JsonObject,
   principal: Principal,
 ): Promise<{ credential: string | undefined; missing: MissingParts }> {
-  const { block } = run;
-  const schema = knownTool(parts, server, principal, block)?.inputSchema ?? block.inputSchema;
-  const standing = await standingOf(parts.standing, server, principal, run.credential);
-  const waiting = standing.needs.map((need) => ({ block: block.id, server, need }));
+  const { block } = request;
+  const inputSchema = findCachedTool(parts, server, principal, block)?.inputSchema ?? block.inputSchema;
+  const readiness = await getCredentialReadiness(parts.readinessParts, server, principal, request.credential);
+  const prerequisites = readiness.missing.map((prerequisite) => ({ block: block.id, server, prerequisite }));
   return {
     // What was looked at is what is presented, also when another one becomes the default meanwhile.
-    credential: standing.selected ?? run.credential,
+    credential: readiness.selected ?? request.credential,
     missing: {
-      inputs: missingInputs(block.id, schema, args),
-      credentials: groupNeeds(parts, principal, waiting),
+      inputs: findMissingInputs(block.id, inputSchema, args),
+      credentials: groupPrerequisites(parts, principal, prerequisites),
     },
   };
 }
 
 /** As it was last seen; asks nobody. */
-export function knownTool(
-  { asking }: Pick<RunBlockParts, 'asking'>,
+export function findCachedTool(
+  { callParts }: Pick<RunBlockParts, 'callParts'>,
   server: ServerSnapshot,
   principal: Principal,
-  block: Block,
+  block: SavedBlock,
 ): CatalogTool | undefined {
-  return asking.catalog.peek(server, ownerKey(server, principal))?.find(block.tool);
+  return callParts.catalog.peek(server, ownerKey(server, principal))?.find(block.tool);
 }
 
-export function isMissing({ inputs, credentials }: MissingParts): boolean {
+export function hasMissing({ inputs, credentials }: MissingParts): boolean {
   return inputs.length > 0 || credentials.length > 0;
 }
 
-function incomplete(missing: MissingParts): GatewayError {
+function createIncompleteError(missing: MissingParts): GatewayError {
   return new GatewayError('BLOCK_INCOMPLETE', { missing });
 }

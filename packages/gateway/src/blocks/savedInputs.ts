@@ -4,37 +4,37 @@ import type { JsonObject } from '../upstream/upstream.ts';
 import type { ArgumentValidator, ToolIdentity } from '../toolcall/validateArguments.ts';
 
 /** What a block brings by itself: whatever it fixes, and what it proposes. */
-export function savedValues(inputs: BlockInputs): Record<string, unknown> {
+export function collectSavedValues(inputs: BlockInputs): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(inputs).flatMap(([name, input]) => (input.mode === 'ask' ? [] : [[name, input.value]])),
   );
 }
 
 /** What is wrong with saved values for this schema, or null. What a run will bring is not there yet, and not missed. */
-export function savedProblems(
+export function validateSavedInputs(
   validator: ArgumentValidator,
   tool: ToolIdentity,
   inputSchema: JsonObject,
   inputs: BlockInputs,
 ): Diagnostic[] | null {
-  const values = savedValues(inputs);
-  const errors = validator.validate(tool, withoutRequired(inputSchema), values);
+  const values = collectSavedValues(inputs);
+  const errors = validator.validate(tool, toPartialSchema(inputSchema), values);
   return (
     errors && errors.map(({ path, ...rest }) => ({ ...rest, path: path.replace(/^arguments/, 'inputs') }))
   );
 }
 
 /** BLOCK_INPUTS_INVALID unless every saved value fits its part of the schema, and every named input is one of the tool's. */
-export function requireFitting(
+export function requireValidInputs(
   validator: ArgumentValidator,
   tool: ToolIdentity,
   inputSchema: JsonObject,
   inputs: BlockInputs,
 ): void {
-  const known = propertiesOf(inputSchema);
+  const properties = propertiesOf(inputSchema);
   const isClosed = inputSchema['additionalProperties'] === false;
   const unknown = Object.keys(inputs).filter(
-    (name) => isClosed && inputs[name]?.mode === 'ask' && !Object.hasOwn(known, name),
+    (name) => isClosed && inputs[name]?.mode === 'ask' && !Object.hasOwn(properties, name),
   );
   const errors = [
     ...unknown.map((name) => ({
@@ -42,7 +42,7 @@ export function requireFitting(
       code: 'unknown_field',
       message: 'is not a field of this tool.',
     })),
-    ...(savedProblems(validator, tool, inputSchema, inputs) ?? []),
+    ...(validateSavedInputs(validator, tool, inputSchema, inputs) ?? []),
   ];
   if (errors.length > 0) throw new GatewayError('BLOCK_INPUTS_INVALID', { errors });
 }
@@ -51,20 +51,20 @@ export function requireFitting(
  * The schema as far as it speaks of one argument at a time. What asks for others beside it (`required`, a condition, a choice
  * of forms) is asked when there are others: when the block runs. Definitions stay where references find them.
  */
-function withoutRequired(schema: JsonObject): JsonObject {
-  const known = partials.get(schema);
-  if (known) return known;
+function toPartialSchema(schema: JsonObject): JsonObject {
+  const cached = partialSchemas.get(schema);
+  if (cached) return cached;
   const partial = Object.fromEntries(
-    Object.entries(schema).filter(([keyword]) => ofOneArgument.has(keyword)),
+    Object.entries(schema).filter(([keyword]) => singleArgumentKeywords.has(keyword)),
   );
-  partials.set(schema, partial);
+  partialSchemas.set(schema, partial);
   return partial;
 }
 
 /** The same object for the same schema: what was compiled of it is found by it. */
-const partials = new WeakMap<JsonObject, JsonObject>();
+const partialSchemas = new WeakMap<JsonObject, JsonObject>();
 
-const ofOneArgument = new Set([
+const singleArgumentKeywords = new Set([
   '$schema',
   '$id',
   'id',

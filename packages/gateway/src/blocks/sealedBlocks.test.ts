@@ -4,7 +4,7 @@ import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { blockContext, type BlockRecord } from '../ports/index.ts';
-import { createBlocks, type Block } from './sealedBlocks.ts';
+import { createSavedBlocks, type SavedBlock } from './sealedBlocks.ts';
 
 const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
 
@@ -12,10 +12,10 @@ function rig() {
   const store = openMemoryStore({ clock: createFakeClock(), random: systemRandom });
   const logged: Record<string, unknown>[] = [];
   const log = (event: string, fields: object) => void logged.push({ event, ...fields });
-  return { store, logged, blocks: createBlocks({ store: store.blocks, keyring, log }) };
+  return { store, logged, blocks: createSavedBlocks({ store: store.blocks, keyring, log }) };
 }
 
-function aBlock(over: Partial<Block> = {}): Block {
+function aBlock(over: Partial<SavedBlock> = {}): SavedBlock {
   return {
     ...{ id: 'b1', tenant: 'default', owner: 'ada', serverId: 's1', tool: 'send', version: 1 },
     ...{ createdAt: 1, updatedAt: 1, updatedBy: 'ada' },

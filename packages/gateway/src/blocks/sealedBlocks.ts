@@ -2,15 +2,15 @@ import { KeptBlock } from '@behalf/contracts';
 import type { Keyring } from '@behalf/kernel';
 import { blockContext, type BlockRecord, type BlockStore } from '../ports/index.ts';
 import { blockKind } from '../saved/kinds.ts';
-import type { Shelf } from '../saved/parts.ts';
-import { createSealedSaved, type SavedThings } from '../saved/sealedSaved.ts';
+import type { SavedCollection } from '../saved/parts.ts';
+import { createSealedSaved, type SavedStore } from '../saved/sealedSaved.ts';
 import type { Log } from '../upstream/parts.ts';
-import { LARGEST_BLOCK, MOST_BLOCKS } from './limits.ts';
+import { MAX_BLOCK_LENGTH, MAX_BLOCKS } from './limits.ts';
 
 /** A block as it was saved. */
-export interface Block extends Omit<BlockRecord, 'sealed'>, KeptBlock {}
+export interface SavedBlock extends Omit<BlockRecord, 'sealed'>, KeptBlock {}
 
-export type Blocks = SavedThings<Block>;
+export type SavedBlocks = SavedStore<SavedBlock>;
 
 export interface SealedBlockParts {
   readonly store: BlockStore;
@@ -23,13 +23,17 @@ const columns = [
   ...(['createdAt', 'updatedAt', 'updatedBy'] as const),
 ];
 
-export function createBlocks({ store, keyring, log }: SealedBlockParts): Blocks {
+export function createSavedBlocks({ store, keyring, log }: SealedBlockParts): SavedBlocks {
   return createSealedSaved({
-    ...{ kind: blockKind, store, keyring, log, columns, kept: KeptBlock, contextOf: blockContext },
-    limits: { most: MOST_BLOCKS, largest: LARGEST_BLOCK },
+    ...{ kind: blockKind, store, keyring, log, columns, contentSchema: KeptBlock, contextOf: blockContext },
+    limits: { maxPerOwner: MAX_BLOCKS, maxLength: MAX_BLOCK_LENGTH },
   });
 }
 
-export function blockShelf({ blocks }: { readonly blocks: Blocks }): Shelf<Block> {
-  return { kind: blockKind, things: blocks };
+export function getBlockCollection({
+  blocks,
+}: {
+  readonly blocks: SavedBlocks;
+}): SavedCollection<SavedBlock> {
+  return { kind: blockKind, store: blocks };
 }

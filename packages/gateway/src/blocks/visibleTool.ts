@@ -6,7 +6,7 @@ import { listServerTools } from '../toolcall/listServerTools.ts';
 import type { ListToolsParts } from '../toolcall/listTools.ts';
 
 /** A tool that the caller has, as a call by them would find it. */
-export async function visibleTool(
+export async function requireVisibleTool(
   parts: ListToolsParts,
   inbound: Inbound,
   serverName: string,

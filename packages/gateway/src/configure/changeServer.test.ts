@@ -5,7 +5,7 @@ import type { UserPrincipal } from '../principal/principal.ts';
 import { inputKeys } from '../registry/storedDefinition.ts';
 import { changeServer } from './changeServer.ts';
 import { createServer } from './createServer.ts';
-import type { ServerChange } from './judgeChange.ts';
+import type { ServerChange } from './validateUpdate.ts';
 import { removeServer } from './removeServer.ts';
 
 const url = 'https://user.example/mcp';
@@ -362,10 +362,10 @@ describe('the lock of an OBO server', () => {
 
   test('trust moves to who changed a locked field, and only then', async () => {
     const { change, person, parts, id } = await scene({ obo });
-    const securedBy = () => parts.registry.get('default', id)?.secured;
+    const securedBy = () => parts.registry.get('default', id)?.securityDecision;
     await change(person('eve', 'MAKER'), { ...base, obo, title: 'New' });
-    expect(securedBy()).toEqual({ by: 'ada', intact: true });
+    expect(securedBy()).toEqual({ decidedBy: 'ada', isIntact: true });
     await change(person('eve', 'TRUSTED'), { ...base, obo, url: 'https://user.example/2' });
-    expect(securedBy()).toEqual({ by: 'eve', intact: true });
+    expect(securedBy()).toEqual({ decidedBy: 'eve', isIntact: true });
   });
 });

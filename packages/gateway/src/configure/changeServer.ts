@@ -1,15 +1,15 @@
 import type { NamedServerView } from '@behalf/contracts';
-import { recorded } from '../access/recorded.ts';
+import { withAudit } from '../access/withAudit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { Fields } from '../registry/canonical.ts';
+import type { Fields } from '../registry/canonicalFields.ts';
 import type { StoredDefinition } from '../registry/storedServers.ts';
-import { configChange } from './configChange.ts';
-import { judgeChange, mayChange, type ServerChange } from './judgeChange.ts';
-import { ownerView } from './ownerView.ts';
+import { createConfigEvent } from './configEvent.ts';
+import { validateUpdate, authorizeUpdate, type ServerChange } from './validateUpdate.ts';
+import { toOwnerView } from './ownerView.ts';
 import type { ConfigureParts } from './parts.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
-import { asUserServer, requireReachable } from './requireReachable.ts';
+import { toUserServer, requireReachable } from './requireReachable.ts';
 
 /** Changes a server of a user. Whatever is refused is refused before the new address hears anything. */
 export function changeServer(
@@ -18,32 +18,32 @@ export function changeServer(
   name: string,
   change: ServerChange,
 ): Promise<NamedServerView> {
-  const attempt = configChange(principal, { action: 'server.change', door: 'rest', server: name });
-  return recorded(parts.audit, attempt, async (trail) => {
-    const judged = await judgeChange(parts, principal, name, change, trail);
-    const { stored, bits, definition, settings, changed } = judged;
-    if (changed.length === 0) return { result: ownerView(settings, stored, bits), changed };
-    if (judged.isSecurity) {
-      await requireReachable(parts, asUserServer(settings, stored));
+  const event = createConfigEvent(principal, { action: 'server.change', door: 'rest', server: name });
+  return withAudit(parts.audit, event, async (details) => {
+    const validated = await validateUpdate(parts, principal, name, change, details);
+    const { stored, bits, definition, settings, changed } = validated;
+    if (changed.length === 0) return { result: toOwnerView(settings, stored, bits), changed };
+    if (validated.changesSecurity) {
+      await requireReachable(parts, toUserServer(settings, stored));
       // That took its time: what was allowed before may be so no longer.
-      const again = await mayChange(parts, principal, name, trail);
-      requireOboPermission(parts, again.caller, stored.definition, definition);
+      const reauthorized = await authorizeUpdate(parts, principal, name, details);
+      requireOboPermission(parts, reauthorized.caller, stored.definition, definition);
     }
-    const next = await replace(parts, stored, definition, principal.userId);
-    await parts.refreshed();
-    return { result: ownerView(settings, next, bits), changed };
+    const updated = await replaceDefinition(parts, stored, definition, principal.userId);
+    await parts.refreshRegistry();
+    return { result: toOwnerView(settings, updated, bits), changed };
   });
 }
 
-async function replace(
+async function replaceDefinition(
   { stored: servers }: ConfigureParts,
   { id, tenant, name, version }: StoredDefinition,
   definition: Fields,
-  by: string,
+  changedBy: string,
 ): Promise<StoredDefinition> {
   // By the version that everything above was decided on: who was faster is not overwritten.
-  const outcome = await servers.change({ tenant, id, name, definition, by }, version);
-  const next = outcome === 'changed' ? await servers.find(tenant, id) : null;
-  if (next) return next;
+  const outcome = await servers.change({ tenant, id, name, definition, changedBy }, version);
+  const updated = outcome === 'changed' ? await servers.find(tenant, id) : null;
+  if (updated) return updated;
   throw new GatewayError(outcome === 'version_conflict' ? 'MCP_VERSION_CONFLICT' : 'MCP_SERVER_NOT_FOUND');
 }

@@ -24,8 +24,8 @@ describe('creating a server', () => {
     expect(JSON.stringify(view)).not.toContain('pl4nted');
     const server = parts.registry.find('default', 'my-server')!;
     expect(view.dbId).toBe(server.id);
-    expect(server.secured).toEqual({ by: 'ada', intact: true });
-    expect(parts.acl.bitsOf(ada, server)).toBe(15);
+    expect(server.securityDecision).toEqual({ decidedBy: 'ada', isIntact: true });
+    expect(parts.acl.getUseBits(ada, server)).toBe(15);
     expect(asked).toHaveLength(2);
     expect(asked[0]).toBe('check https://user.example/mcp');
     expect(events).toEqual([
@@ -200,10 +200,10 @@ describe('creating a server', () => {
     const { parts, person } = await configureRig({ 'from file': remote, 'my-server-2': remote });
     const ada = person('ada', 'MAKER');
     await parts.overrides.put(
-      { tenant: 'default', name: 'given', definition: remote, by: 'root', isDecision: true },
+      { tenant: 'default', name: 'given', definition: remote, changedBy: 'root', isSecurityChange: true },
       null,
     );
-    await parts.refreshed();
+    await parts.refreshRegistry();
     const nameFor = async (title?: string, who = ada) => {
       const { title: _none, ...rest } = own;
       const view = await createServer(parts, who, {

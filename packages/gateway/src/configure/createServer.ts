@@ -1,23 +1,23 @@
 import type { CreatedServerView } from '@behalf/contracts';
-import { alone } from '../access/alone.ts';
-import { recorded } from '../access/recorded.ts';
-import { keepDraft, ofDraft } from '../drafts/keepDraft.ts';
+import { withLease } from '../access/withLease.ts';
+import { withAudit } from '../access/withAudit.ts';
+import { matchDraft, createFromDraft } from '../drafts/adoptDraft.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { Fields } from '../registry/canonical.ts';
+import type { Fields } from '../registry/canonicalFields.ts';
 import type { StoredDefinition } from '../registry/storedServers.ts';
-import { configChange } from './configChange.ts';
-import { enterWrite } from './enterWrite.ts';
-import { judgeNew, type Owner } from './judgeNew.ts';
-import { ownerView } from './ownerView.ts';
+import { createConfigEvent } from './configEvent.ts';
+import { reauthorizeWriter } from './reauthorizeWriter.ts';
+import { validateCreate, type ServerOwner } from './validateCreate.ts';
+import { toOwnerView } from './ownerView.ts';
 import type { ConfigureParts } from './parts.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
-import { asUserServer } from './requireReachable.ts';
-import { requireRoom, type Roster } from './requireRoom.ts';
-import { freeName, slugOf, takenNames } from './serverSlug.ts';
+import { toUserServer } from './requireReachable.ts';
+import { requireServerQuota, type ServerNames } from './requireServerQuota.ts';
+import { findFreeName, toSlug, createNameCheck } from './serverSlug.ts';
 
 /** Two creations that want one name meet in the store; the slower one takes the next. */
-const MOST_TRIES = 20;
+const MAX_ATTEMPTS = 20;
 
 /** Makes a server of a user. Nothing of it is stored before everything that can be checked has been. */
 export function createServer(
@@ -25,54 +25,57 @@ export function createServer(
   principal: UserPrincipal,
   { config, draft }: { readonly config: Fields; readonly draft?: string | undefined },
 ): Promise<CreatedServerView> {
-  const attempt = configChange(principal, { action: 'server.create', door: 'rest' });
-  return recorded(parts.audit, attempt, async (trail) => {
-    const { owner, definition, settings } = await judgeNew(parts, principal, config);
-    const keeping =
+  const event = createConfigEvent(principal, { action: 'server.create', door: 'rest' });
+  return withAudit(parts.audit, event, async (details) => {
+    const { owner, definition, settings } = await validateCreate(parts, principal, config);
+    const draftMatch =
       draft === undefined
         ? undefined
-        : await keepDraft(parts.keeping, principal, draft, asUserServer(settings, owner));
-    const { made, isKept } = await ofDraft(parts.keeping, keeping, (takeId) =>
-      alone(parts, ['servers', owner.tenant, owner.author], async (stillAlone) => {
+        : await matchDraft(parts.draftParts, principal, draft, toUserServer(settings, owner));
+    const { created, isGrantKept } = await createFromDraft(parts.draftParts, draftMatch, (consumeDraftId) =>
+      withLease(parts, ['servers', owner.tenant, owner.author], async (assertLeaseHeld) => {
         // All that took its time: what was allowed before may be so no longer.
-        requireOboPermission(parts, await enterWrite(parts, principal), {}, definition);
-        const roster = await parts.stored.roster(owner.tenant);
-        requireRoom(parts, owner.author, roster);
-        await stillAlone();
-        return insert(parts, { ...owner, id: (await takeId()) ?? owner.id }, definition, roster);
+        requireOboPermission(parts, await reauthorizeWriter(parts, principal), {}, definition);
+        const names = await parts.stored.listNames(owner.tenant);
+        requireServerQuota(parts, owner.author, names);
+        await assertLeaseHeld();
+        return insertServer(parts, { ...owner, id: (await consumeDraftId()) ?? owner.id }, definition, names);
       }),
     );
-    Object.assign(trail, { server: made.name, serverId: made.id });
-    await parts.refreshed();
-    const view = ownerView(settings, made);
+    Object.assign(details, { server: created.name, serverId: created.id });
+    await parts.refreshRegistry();
+    const view = toOwnerView(settings, created);
     if (draft === undefined) return { result: view, changed: Object.keys(definition).sort() };
-    const outcome = isKept ? 'kept' : 'dropped';
-    parts.audit.note({ ...attempt, ...trail, kind: 'credential', action: `draft.${outcome}`, outcome: 'ok' });
+    const outcome = isGrantKept ? 'kept' : 'dropped';
+    parts.audit.note({ ...event, ...details, kind: 'credential', action: `draft.${outcome}`, outcome: 'ok' });
     return { result: { ...view, draft: outcome }, changed: Object.keys(definition).sort() };
   });
 }
 
 /** The owner's rights first: a server that nobody may look after could never be removed. */
-async function insert(
+async function insertServer(
   { acl, stored, registry }: ConfigureParts,
-  owner: Owner,
+  owner: ServerOwner,
   definition: Fields,
-  roster: Roster,
+  names: ServerNames,
 ): Promise<StoredDefinition> {
   const { tenant, author } = owner;
-  let known = roster;
+  let knownNames = names;
   await acl.grantOwner(owner, author);
   try {
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const isTaken = takenNames(known);
-      const isOurs = (name: string) => registry.isReserved(tenant, name);
-      const name = freeName(slugOf(definition['title']), (wanted) => isTaken(wanted) || isOurs(wanted));
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
+      const isTaken = createNameCheck(knownNames);
+      const isReserved = (name: string) => registry.isReserved(tenant, name);
+      const name = findFreeName(
+        toSlug(definition['title']),
+        (candidate) => isTaken(candidate) || isReserved(candidate),
+      );
       if (name === undefined) break;
-      const created = await stored.create({ ...owner, name, definition });
-      if (created !== 'taken') return created;
-      known = await stored.roster(tenant);
+      const inserted = await stored.create({ ...owner, name, definition });
+      if (inserted !== 'taken') return inserted;
+      knownNames = await stored.listNames(tenant);
     }
-    throw new GatewayError('STORE_UNAVAILABLE', { detail: 'No free name was found just now. Try again.' });
+    throw new GatewayError('STORE_UNAVAILABLE', { detail: 'No free server name was found. Try again.' });
   } catch (error) {
     await acl.removeServer(tenant, owner.id);
     throw error;

@@ -2,12 +2,12 @@ import { grants, type AclBit } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { compileStored, withdrawnDefinition } from '../registry/storedDefinition.ts';
+import { compileStored, readWithdrawn } from '../registry/storedDefinition.ts';
 import type { StoredDefinition } from '../registry/storedServers.ts';
 import type { ConfigureParts } from './parts.ts';
-import { asUserServer } from './requireReachable.ts';
+import { toUserServer } from './requireReachable.ts';
 
-export interface Editable {
+export interface EditableServer {
   /** As the store has it now. */
   readonly stored: StoredDefinition;
   readonly bits: number;
@@ -24,14 +24,14 @@ export async function findEditable(
   principal: UserPrincipal,
   name: string,
   bit: AclBit,
-): Promise<Editable> {
-  const opened = await findStored(parts, principal, name);
-  const server = opened && snapshotOf(opened, opened.definition);
-  if (!opened || !server) throw notFound();
-  return { stored: opened, bits: requireBit(parts, principal, server, bit) };
+): Promise<EditableServer> {
+  const stored = await findStored(parts, principal, name);
+  const server = stored && toSnapshot(stored, stored.definition);
+  if (!stored || !server) throw createNotFoundError();
+  return { stored: stored, bits: requireBit(parts, principal, server, bit) };
 }
 
-export interface Removable {
+export interface RemovableServer {
   readonly stored: StoredDefinition;
   /** As it was before anybody removed it. */
   readonly server: ServerSnapshot;
@@ -47,15 +47,15 @@ export async function findRemovable(
   parts: FindParts,
   principal: UserPrincipal,
   name: string,
-): Promise<Removable> {
-  const opened = await findStored(parts, principal, name);
-  const withdrawn = withdrawnDefinition(opened?.definition);
-  const isWithdrawn = withdrawn !== undefined;
-  const server = opened && snapshotOf(opened, isWithdrawn ? withdrawn : opened.definition);
-  if (!opened || !server) throw notFound();
-  const isFinishing = isWithdrawn && opened.author === principal.userId;
+): Promise<RemovableServer> {
+  const stored = await findStored(parts, principal, name);
+  const originalDefinition = readWithdrawn(stored?.definition);
+  const isWithdrawn = originalDefinition !== undefined;
+  const server = stored && toSnapshot(stored, isWithdrawn ? originalDefinition : stored.definition);
+  if (!stored || !server) throw createNotFoundError();
+  const isFinishing = isWithdrawn && stored.author === principal.userId;
   if (!isFinishing) requireBit(parts, principal, server, 'DELETE');
-  return { stored: opened, server, isWithdrawn };
+  return { stored: stored, server, isWithdrawn };
 }
 
 async function findStored(
@@ -66,7 +66,8 @@ async function findStored(
   const { tenant } = principal;
   const known = registry.find(tenant, name);
   if (known && known.source !== 'user') {
-    if (!acl.sees(principal, known) && acl.manageBits(principal, known) === 0) throw notFound();
+    if (!acl.canUse(principal, known) && acl.getManageBits(principal, known) === 0)
+      throw createNotFoundError();
     throw new GatewayError('MCP_SERVER_MANAGED');
   }
   // One of a moment ago may be known to the store alone.
@@ -80,17 +81,17 @@ function requireBit(
   server: ServerSnapshot,
   bit: AclBit,
 ): number {
-  const bits = acl.manageBits(principal, server);
-  if (!acl.sees(principal, server) && bits === 0) throw notFound();
+  const bits = acl.getManageBits(principal, server);
+  if (!acl.canUse(principal, server) && bits === 0) throw createNotFoundError();
   if (!grants(bits, bit)) throw new GatewayError('MCP_ACL_FORBIDDEN');
   return bits;
 }
 
-function snapshotOf(opened: StoredDefinition, definition: unknown): ServerSnapshot | null {
-  const compiled = compileStored(opened.name, definition);
-  return compiled.ok ? asUserServer(compiled.server, opened) : null;
+function toSnapshot(stored: StoredDefinition, definition: unknown): ServerSnapshot | null {
+  const compiled = compileStored(stored.name, definition);
+  return compiled.ok ? toUserServer(compiled.server, stored) : null;
 }
 
-function notFound(): GatewayError {
+function createNotFoundError(): GatewayError {
   return new GatewayError('MCP_SERVER_NOT_FOUND');
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors/gatewayError.ts';
 
 /** The version of a record as an entity tag (RFC 9110 section 8.8.3). */
-export function etagOf(version: number): string {
+export function toEtag(version: number): string {
   return `"${version}"`;
 }
 
@@ -10,7 +10,7 @@ export function etagOf(version: number): string {
  * condition. A proxy that recompressed an answer has made its tag weak, so a weak one counts as well: it still names the
  * version that was read. What is no tag of ours names no version, and a condition may thus name none.
  */
-export function versionsIn(ifMatch: string | undefined): readonly number[] | null {
+export function parseIfMatch(ifMatch: string | undefined): readonly number[] | null {
   if (ifMatch === undefined) return null;
   const tags = ifMatch.split(',').map((tag) => tag.trim());
   if (tags.includes('*')) return null;
@@ -18,7 +18,7 @@ export function versionsIn(ifMatch: string | undefined): readonly number[] | nul
 }
 
 /** Throws unless the condition is met by this version. */
-export function requireMatch(ifMatch: string | undefined, version: number): void {
-  const versions = versionsIn(ifMatch);
+export function requireIfMatch(ifMatch: string | undefined, version: number): void {
+  const versions = parseIfMatch(ifMatch);
   if (versions !== null && !versions.includes(version)) throw new GatewayError('MCP_VERSION_CONFLICT');
 }

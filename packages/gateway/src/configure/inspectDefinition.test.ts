@@ -6,8 +6,8 @@ import { createListAll } from '../catalog/listAll.ts';
 import { createStdioLimits } from '../upstream/channel/stdioLimits.ts';
 import { createOpenUpstream } from '../upstream/openUpstream.ts';
 import { createInspectDefinition } from './inspectDefinition.ts';
-import { readInput } from './readInput.ts';
-import { asUserServer } from './requireReachable.ts';
+import { compileInput } from './readInput.ts';
+import { toUserServer } from './requireReachable.ts';
 
 const refusal = { status: 401, headers: { 'www-authenticate': 'Bearer realm="planted"' } } as const;
 
@@ -17,8 +17,8 @@ async function lookAt(script: ScriptedOptions, more: Record<string, unknown> = {
     open: createOpenUpstream({ ...parts, limits: createStdioLimits() }),
     listAll: createListAll({ clock: systemClock }),
   });
-  const settings = readInput('server', { type: 'streamable-http', url: server.url, ...more });
-  return { server, looking: inspect(asUserServer(settings, { id: 'i', tenant: 't', author: 'a' })) };
+  const settings = compileInput('server', { type: 'streamable-http', url: server.url, ...more });
+  return { server, looking: inspect(toUserServer(settings, { id: 'i', tenant: 't', author: 'a' })) };
 }
 
 describe('a look at a server that is not stored', () => {

@@ -3,7 +3,7 @@ import { requireAdmin } from '../access/requireAdmin.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Overrides } from './overrides.ts';
-import { serverView } from './serverView.ts';
+import { toServerView } from './serverView.ts';
 
 export interface ListAllServersParts {
   readonly registry: Pick<Registry, 'list' | 'origin'>;
@@ -23,11 +23,11 @@ export async function listAllServers(
   const servers = registry.list(tenant).map((server) => ({
     serverName: server.name,
     overridden: overridden.includes(server.name),
-    ...serverView(server, registry.origin(server), {
+    ...toServerView(server, registry.origin(server), {
       bits: server.source === 'user' ? ALL_ACL_BITS : 0,
       isEditor: true,
     }),
   }));
-  const offered = new Set(servers.map(({ serverName }) => serverName));
-  return { servers, notOffered: overridden.filter((name) => !offered.has(name)) };
+  const offeredNames = new Set(servers.map(({ serverName }) => serverName));
+  return { servers, notOffered: overridden.filter((name) => !offeredNames.has(name)) };
 }

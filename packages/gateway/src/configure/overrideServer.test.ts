@@ -152,7 +152,7 @@ describe('overrides of an administrator', () => {
     await put('one', { timeout: 5 });
     const [row] = await store.overrides.list();
     await store.raw.put('overrides', [{ ...row!, configSealed: row!.configSealed.slice(0, -4) + 'AAAA' }]);
-    await parts.refreshed();
+    await parts.refreshRegistry();
     expect(parts.registry.find('acme', 'one')).toBeUndefined();
     expect(parts.registry.find('default', 'one')).toBeDefined();
     expect(logged.join()).toContain('override_unreadable');
@@ -165,7 +165,7 @@ describe('overrides of an administrator', () => {
     const rows = await store.overrides.list();
     const [a, b] = [rows.find(({ name }) => name === 'one')!, rows.find(({ name }) => name !== 'one')!];
     await store.raw.put('overrides', [{ ...a, configSealed: b.configSealed }]);
-    await parts.refreshed();
+    await parts.refreshRegistry();
     expect(parts.registry.find('acme', 'one')).toBeUndefined();
   });
 
@@ -180,10 +180,10 @@ describe('overrides of an administrator', () => {
         list: () => (away ? Promise.reject(new Error('away')) : store.overrides.list()),
       },
       keyring,
-      changes: { ...store.changes, checkedAt: () => (checkedAt = away ? checkedAt : clock.now()) },
+      changes: { ...store.changes, syncedUntil: () => (checkedAt = away ? checkedAt : clock.now()) },
       clock,
       log: () => undefined,
-    }).follow((overrides) => heard.push(overrides));
+    }).subscribe((overrides) => heard.push(overrides));
     await followed.ready;
     expect(heard).toEqual(['unknown']);
     away = false;

@@ -281,19 +281,19 @@ describe('what an administrator of a tenant may not do to its users', () => {
     const second = person('second', 'ADMIN', { tenant: 'acme' });
     await put('one', { title: 'Ours' });
     // Nothing of it is anybody's decision but the operator's.
-    expect(found('one')?.secured).toEqual({ by: null, intact: true });
+    expect(found('one')?.securityDecision).toEqual({ decidedBy: null, isIntact: true });
     await put('one', { url: evil });
-    expect(found('one')?.secured).toEqual({ by: 'root', intact: true });
+    expect(found('one')?.securityDecision).toEqual({ decidedBy: 'root', isIntact: true });
     await clock.advance(1_000);
     await put('one', { url: evil, title: 'Theirs' }, second);
-    expect(found('one')?.secured).toEqual({ by: 'root', intact: true });
+    expect(found('one')?.securityDecision).toEqual({ decidedBy: 'root', isIntact: true });
     // What changes nothing today, but would tomorrow.
     await put('one', { url: evil, obo: { scopes: 'a' } }, second);
-    expect(found('one')?.secured).toEqual({ by: 'second', intact: true });
+    expect(found('one')?.securityDecision).toEqual({ decidedBy: 'second', isIntact: true });
     const [record] = await store.overrides.list();
     expect(record).toMatchObject({ securedBy: 'second', securedAt: clock.now(), updatedBy: 'second' });
     await store.raw.put('overrides', [{ ...record!, securedBy: 'root' }]);
-    await parts.refreshed();
+    await parts.refreshRegistry();
     expect(found('one')).toBeUndefined();
   });
 

@@ -35,26 +35,30 @@ export interface Overrides {
       tenant: string;
       name: string;
       definition: unknown;
-      by: string;
+      changedBy: string;
       /** Whether more changes than texts and the picture: who does that answers for where calls lead from then on. */
-      isDecision: boolean;
+      isSecurityChange: boolean;
     },
-    seen: number | null,
+    expectedVersion: number | null,
   ): Promise<StoredOverride | 'version_conflict'>;
-  remove(tenant: string, name: string, seen: number): Promise<'removed' | 'version_conflict' | 'missing'>;
+  remove(
+    tenant: string,
+    name: string,
+    expectedVersion: number,
+  ): Promise<'removed' | 'version_conflict' | 'missing'>;
   /** All of them; one that cannot be opened stands there as one that says nothing readable. */
   load(): Promise<StoredOverride[]>;
   /**
    * Calls back with all of them now and after each change, at most two seconds late. `unknown` when the store has not
    * answered, at the start or for half a minute: no server may then serve without what was to narrow it.
    */
-  follow(
+  subscribe(
     listener: (overrides: readonly ServerOverride[] | 'unknown') => void,
   ): ReplicatedValue<readonly ServerOverride[] | 'unknown'>;
 }
 
 export function createOverrides({ store, keyring, changes, clock, log }: OverridesParts): Overrides {
-  function open(record: OverrideRecord): StoredOverride {
+  function openRecord(record: OverrideRecord): StoredOverride {
     const { tenant, name, version, updatedAt, updatedBy, securedBy } = record;
     let definition: unknown = null;
     try {
@@ -68,65 +72,66 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
     return { tenant, name, definition, version, updatedAt, updatedBy, securedBy };
   }
 
-  const load = async () => (await store.list()).map(open);
-  const tell = (tenant: string, name: string) =>
+  const load = async () => (await store.list()).map(openRecord);
+  const publishChange = (tenant: string, name: string) =>
     changes.publish({ topic: 'overrides', id: overrideId(tenant, name) });
 
   return {
     async find(tenant, name) {
       const record = await store.find(tenant, name);
-      return record && open(record);
+      return record && openRecord(record);
     },
-    async put({ tenant, name, definition, by, isDecision }, seen) {
+    async put({ tenant, name, definition, changedBy, isSecurityChange }, expectedVersion) {
       const now = clock.now();
-      const before = seen === null ? null : await store.find(tenant, name);
+      const before = expectedVersion === null ? null : await store.find(tenant, name);
       const { createdAt = now } = before ?? {};
-      const { securedBy, securedAt } = before && !isDecision ? before : { securedBy: by, securedAt: now };
+      const { securedBy, securedAt } =
+        before && !isSecurityChange ? before : { securedBy: changedBy, securedAt: now };
       const record: OverrideRecord = {
         id: overrideId(tenant, name),
         tenant,
         name,
-        version: (seen ?? 0) + 1,
+        version: (expectedVersion ?? 0) + 1,
         configSealed: keyring.seal(JSON.stringify(definition), overrideContext({ tenant, name, securedBy })),
         createdAt,
         updatedAt: now,
-        updatedBy: by,
+        updatedBy: changedBy,
         securedBy,
         securedAt,
       };
-      const stored = await store.put(record, seen);
+      const stored = await store.put(record, expectedVersion);
       if (stored === 'version_conflict') return stored;
-      await tell(tenant, name);
-      return open(record);
+      await publishChange(tenant, name);
+      return openRecord(record);
     },
-    async remove(tenant, name, seen) {
-      const outcome = await store.remove(tenant, name, seen);
-      if (outcome === 'removed') await tell(tenant, name);
+    async remove(tenant, name, expectedVersion) {
+      const outcome = await store.remove(tenant, name, expectedVersion);
+      if (outcome === 'removed') await publishChange(tenant, name);
       return outcome;
     },
     load,
-    follow(listener) {
-      let seen = '';
-      let opened: readonly ServerOverride[] = [];
-      let told: readonly ServerOverride[] | 'unknown' = 'unknown';
+    subscribe(listener) {
+      let lastText = '';
+      let lastOpened: readonly ServerOverride[] = [];
+      let lastEmitted: readonly ServerOverride[] | 'unknown' = 'unknown';
       // Until the first answer nobody knows.
-      listener(told);
+      listener(lastEmitted);
       return createReplicatedValue<readonly ServerOverride[] | 'unknown'>({
         topic: 'overrides',
         async read() {
           const records = await store.list();
           const text = JSON.stringify(records);
-          if (text !== seen) opened = records.map(open);
-          seen = text;
-          return opened;
+          if (text !== lastText) lastOpened = records.map(openRecord);
+          lastText = text;
+          return lastOpened;
         },
         fallback: 'unknown',
         changes,
         clock,
         log,
         onChange(value) {
-          if (value === told) return;
-          told = value;
+          if (value === lastEmitted) return;
+          lastEmitted = value;
           listener(value);
         },
       });

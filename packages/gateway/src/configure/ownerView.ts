@@ -1,16 +1,16 @@
 import { ALL_ACL_BITS, grants, type NamedServerView } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import type { StoredDefinition } from '../registry/storedServers.ts';
-import { asUserServer } from './requireReachable.ts';
-import { serverView } from './serverView.ts';
+import { toUserServer } from './requireReachable.ts';
+import { toServerView } from './serverView.ts';
 
 /** The answer to who has just created or changed a server. */
-export function ownerView(
+export function toOwnerView(
   settings: ServerSettings,
   stored: StoredDefinition,
   bits: number = ALL_ACL_BITS,
 ): NamedServerView {
-  const view = serverView(asUserServer({ ...settings, name: stored.name }, stored), stored, {
+  const view = toServerView(toUserServer({ ...settings, name: stored.name }, stored), stored, {
     bits,
     isEditor: grants(bits, 'EDIT'),
   });

@@ -1,69 +1,70 @@
 import { formatPath, finding, type Finding } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { fieldsOf, isMapping, type Fields } from '../registry/canonical.ts';
+import { fieldsOf, isMapping, type Fields } from '../registry/canonicalFields.ts';
 import { compileStored } from '../registry/storedDefinition.ts';
 
-const LONGEST_DEFINITION = 64 * 1024;
-const MOST_HEADERS = 50;
-const LONGEST_HEADER = 8 * 1024;
-const LONGEST_URL = 2 * 1024;
-const LONGEST_TITLE = 100;
-const LONGEST_DESCRIPTION = 4_096;
+const MAX_DEFINITION_BYTES = 64 * 1024;
+const MAX_HEADERS = 50;
+const MAX_HEADER_LENGTH = 8 * 1024;
+const MAX_URL_LENGTH = 2 * 1024;
+const MAX_TITLE_LENGTH = 100;
+const MAX_DESCRIPTION_LENGTH = 4_096;
 /** A definition is flat; what is nested deeper is somebody looking for the end of our stack. */
-const DEEPEST = 5;
+const MAX_DEPTH = 5;
 
 /** What a user sent, as a definition that can be stored: or MCP_CONFIG_INVALID with every field that is wrong. */
-export function readInput(name: string, definition: Fields): ServerSettings {
-  const tooLarge = sizeProblems(definition);
-  if (tooLarge.length > 0) throw invalid(tooLarge);
+export function compileInput(name: string, definition: Fields): ServerSettings {
+  const sizeFindings = findSizeProblems(definition);
+  if (sizeFindings.length > 0) throw createConfigError(sizeFindings);
   const compiled = compileStored(name, definition);
   if (compiled.ok) return compiled.server;
   // The name is ours, and users know the field as what they sent it as.
-  throw invalid(compiled.errors.map(({ path, ...rest }) => ({ ...rest, path: path.slice(2) })));
+  throw createConfigError(compiled.errors.map(({ path, ...rest }) => ({ ...rest, path: path.slice(2) })));
 }
 
 /** Enough to act on; a body full of mistakes must not become an answer many times its size. */
-const MOST_ERRORS = 50;
+const MAX_ERRORS = 50;
 
 /** Also for other code that finds something wrong with what a user sent. */
-export function invalid(findings: readonly Finding[]): GatewayError {
+export function createConfigError(findings: readonly Finding[]): GatewayError {
   return new GatewayError('MCP_CONFIG_INVALID', {
     errors: findings
-      .slice(0, MOST_ERRORS)
+      .slice(0, MAX_ERRORS)
       .map(({ path, ...rest }) => ({ ...rest, path: formatPath(['config', ...path]) })),
   });
 }
 
 /** Before anything walks it. */
-export function requireFlat(definition: unknown): void {
-  if (isDeeper(definition, DEEPEST)) throw invalid([finding([], 'too_deep', 'is nested too deep')]);
+export function requireShallow(definition: unknown): void {
+  if (exceedsDepth(definition, MAX_DEPTH))
+    throw createConfigError([finding([], 'too_deep', 'is nested too deep')]);
 }
 
-function isDeeper(value: unknown, left: number): boolean {
+function exceedsDepth(value: unknown, remaining: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return left === 0 || Object.values(value).some((item) => isDeeper(item, left - 1));
+  return remaining === 0 || Object.values(value).some((item) => exceedsDepth(item, remaining - 1));
 }
 
-function sizeProblems(definition: Fields): Finding[] {
+function findSizeProblems(definition: Fields): Finding[] {
   const problems: Finding[] = [];
-  const atMost = (size: number, most: number, path: readonly string[], unit: string): void => {
-    if (size > most) problems.push(finding(path, 'too_long', `may have at most ${most} ${unit}`));
+  const checkLimit = (size: number, max: number, path: readonly string[], unit: string): void => {
+    if (size > max) problems.push(finding(path, 'too_long', `may have at most ${max} ${unit}`));
   };
-  const text = (value: unknown, most: number, path: readonly string[]): void => {
-    if (typeof value === 'string') atMost(value.length, most, path, 'characters');
+  const checkLength = (value: unknown, max: number, path: readonly string[]): void => {
+    if (typeof value === 'string') checkLimit(value.length, max, path, 'characters');
   };
-  atMost(Buffer.byteLength(JSON.stringify(definition)), LONGEST_DEFINITION, [], 'bytes');
-  text(definition['url'], LONGEST_URL, ['url']);
-  text(definition['title'], LONGEST_TITLE, ['title']);
-  text(definition['description'], LONGEST_DESCRIPTION, ['description']);
+  checkLimit(Buffer.byteLength(JSON.stringify(definition)), MAX_DEFINITION_BYTES, [], 'bytes');
+  checkLength(definition['url'], MAX_URL_LENGTH, ['url']);
+  checkLength(definition['title'], MAX_TITLE_LENGTH, ['title']);
+  checkLength(definition['description'], MAX_DESCRIPTION_LENGTH, ['description']);
   const headers = Object.entries(fieldsOf(definition['headers']));
-  atMost(headers.length, MOST_HEADERS, ['headers'], 'entries');
-  for (const [name, value] of headers) text(value, LONGEST_HEADER, ['headers', name]);
+  checkLimit(headers.length, MAX_HEADERS, ['headers'], 'entries');
+  for (const [name, value] of headers) checkLength(value, MAX_HEADER_LENGTH, ['headers', name]);
   for (const [name, value] of Object.entries(fieldsOf(definition['oauth']))) {
-    text(value, LONGEST_HEADER, ['oauth', name]);
+    checkLength(value, MAX_HEADER_LENGTH, ['oauth', name]);
   }
-  text(fieldsOf(definition['apiKey'])['key'], LONGEST_HEADER, ['apiKey', 'key']);
+  checkLength(fieldsOf(definition['apiKey'])['key'], MAX_HEADER_LENGTH, ['apiKey', 'key']);
   return problems;
 }
 

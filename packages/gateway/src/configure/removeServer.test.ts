@@ -91,7 +91,7 @@ describe('removing a server', () => {
   test('what is being removed is not changed any more', async () => {
     const { parts, ada, id, kept } = await scene();
     const inspect = async () => {
-      expect(await parts.stored.withdraw({ tenant: 'default', id, by: 'eve' }, 1)).toBe('withdrawn');
+      expect(await parts.stored.withdraw({ tenant: 'default', id, changedBy: 'eve' }, 1)).toBe('withdrawn');
       return { tools: 1 };
     };
     const next = { config: { url: 'https://user.example/2' }, mode: 'merge' } as const;
@@ -109,7 +109,7 @@ describe('removing a server', () => {
     rights: ({ parts }) => ({ ...parts, acl: { ...parts.acl, removeServer: down } }),
     values: (rig) => withStore(rig, { variables: { ...rig.store.variables, removeOfServer: down } }),
     'the server itself': (rig) => withStore(rig, { servers: { ...rig.store.servers, remove: down } }),
-    'telling others': ({ parts }) => ({ ...parts, refreshed: down }),
+    'telling others': ({ parts }) => ({ ...parts, refreshRegistry: down }),
   };
 
   function withStore({ parts, store, keyring, clock }: Scene, over: object): ConfigureParts {
@@ -126,7 +126,7 @@ describe('removing a server', () => {
         'The store is away',
       );
       expect(events).toMatchObject([{ action: 'server.delete', outcome: 'failed', server: 'mine' }]);
-      await parts.refreshed();
+      await parts.refreshRegistry();
       expect(parts.registry.find('default', 'mine')).toBeUndefined();
       // The same request again, by the same person: its condition was met when it began.
       await removeServer(parts, ada, 'mine', { ifMatch: '"1"' });
@@ -138,7 +138,7 @@ describe('removing a server', () => {
     const rig = await scene();
     const { parts, person, eve, kept } = rig;
     await expect(removeServer(failing['rights']!(rig), eve, 'mine')).rejects.toThrow();
-    await parts.refreshed();
+    await parts.refreshRegistry();
     for (const stranger of [person('sid', 'MAKER'), person('ada', 'ADMIN', { tenant: 'acme' })]) {
       await expect(removeServer(parts, stranger, 'mine')).rejects.toMatchObject(notFound);
     }

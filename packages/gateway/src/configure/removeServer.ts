@@ -1,19 +1,19 @@
-import { recorded, type Trail } from '../access/recorded.ts';
+import { withAudit, type AuditDetails } from '../access/withAudit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { configChange } from './configChange.ts';
-import { enterWrite } from './enterWrite.ts';
-import { findRemovable, type Removable } from './findEditable.ts';
-import { requireMatch } from './ifMatch.ts';
+import { createConfigEvent } from './configEvent.ts';
+import { reauthorizeWriter } from './reauthorizeWriter.ts';
+import { findRemovable, type RemovableServer } from './findEditable.ts';
+import { requireIfMatch } from './ifMatch.ts';
 import type { ConfigureParts } from './parts.ts';
 
-interface Condition {
+interface RemoveCondition {
   /** The `If-Match` of the request. */
   readonly ifMatch?: string | undefined;
 }
 
 /** Who names no version removes whatever it is by now; but not while others change it faster than it can be read. */
-const MOST_TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * Removes a server of a user with everything that was kept for it: grants, rights, values. It stops serving first
@@ -23,40 +23,40 @@ export function removeServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
   name: string,
-  condition: Condition = {},
+  condition: RemoveCondition = {},
 ): Promise<void> {
-  const attempt = configChange(principal, { action: 'server.delete', door: 'rest', server: name });
-  return recorded(parts.audit, attempt, async (trail) => {
-    const caller = await enterWrite(parts, principal);
-    const { stored, server } = await withdraw(parts, caller, name, condition, trail);
+  const event = createConfigEvent(principal, { action: 'server.delete', door: 'rest', server: name });
+  return withAudit(parts.audit, event, async (details) => {
+    const caller = await reauthorizeWriter(parts, principal);
+    const { stored, server } = await withdrawServer(parts, caller, name, condition, details);
     const { id, tenant } = stored;
-    await parts.refreshed();
+    await parts.refreshRegistry();
     await parts.grants.removeAll(tenant, server);
     await parts.acl.removeServer(tenant, id);
     if (!(await parts.stored.remove(tenant, id))) throw new GatewayError('MCP_SERVER_NOT_FOUND');
-    await parts.refreshed();
+    await parts.refreshRegistry();
     return { result: undefined };
   });
 }
 
 /** By the version that it was decided on, as one step for all processes. */
-async function withdraw(
+async function withdrawServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
   name: string,
-  { ifMatch }: Condition,
-  trail: Trail,
-): Promise<Pick<Removable, 'stored' | 'server'>> {
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const found = await findRemovable(parts, principal, name);
-    const { stored, isWithdrawn } = found;
+  { ifMatch }: RemoveCondition,
+  details: AuditDetails,
+): Promise<Pick<RemovableServer, 'stored' | 'server'>> {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
+    const removable = await findRemovable(parts, principal, name);
+    const { stored, isWithdrawn } = removable;
     const { id, tenant, version } = stored;
-    trail.serverId = id;
+    details.serverId = id;
     // The condition was met when the removal began.
-    if (isWithdrawn) return found;
-    requireMatch(ifMatch, version);
-    const outcome = await parts.stored.withdraw({ tenant, id, by: principal.userId }, version);
-    if (outcome === 'withdrawn') return found;
+    if (isWithdrawn) return removable;
+    requireIfMatch(ifMatch, version);
+    const outcome = await parts.stored.withdraw({ tenant, id, changedBy: principal.userId }, version);
+    if (outcome === 'withdrawn') return removable;
     if (outcome === 'missing') throw new GatewayError('MCP_SERVER_NOT_FOUND');
   }
   throw new GatewayError('MCP_VERSION_CONFLICT');

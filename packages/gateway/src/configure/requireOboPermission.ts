@@ -1,7 +1,7 @@
 import { formatPath } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { changedSecurity, fieldsOf } from '../registry/canonical.ts';
+import { findSecurityChanges, fieldsOf } from '../registry/canonicalFields.ts';
 import type { ConfigureParts } from './parts.ts';
 
 /**
@@ -16,11 +16,11 @@ export function requireOboPermission(
   after: unknown,
 ): void {
   if (!hasObo(before) && !hasObo(after)) return;
-  const locked = changedSecurity(before, after);
-  if (locked.length === 0 || roles.permits(principal, 'CONFIGURE_OBO')) return;
+  const lockedFields = findSecurityChanges(before, after);
+  if (lockedFields.length === 0 || roles.permits(principal, 'CONFIGURE_OBO')) return;
   throw new GatewayError('MCP_OBO_FORBIDDEN', {
     detail: 'Forbidden: Insufficient permissions to configure OBO',
-    errors: locked.map((key) => ({
+    errors: lockedFields.map((key) => ({
       path: formatPath(['config', key]),
       code: 'obo_locked',
       message: 'cannot be changed on a server with On-Behalf-Of',

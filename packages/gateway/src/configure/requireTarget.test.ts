@@ -56,7 +56,9 @@ describe('where a definition that is stored may lead', () => {
     }
     expect(asked).toEqual([]);
     // The provider's list came later than the server: its texts may still change.
-    const strict = { problemOf: () => ({ code: 'obo_target', message: '', suggestion: '', path: ['obo'] }) };
+    const strict = {
+      findProblem: () => ({ code: 'obo_target', message: '', suggestion: '', path: ['obo'] }),
+    };
     const under = { ...parts, oboTargets: strict };
     const retitle = { config: { title: 'Other' }, mode: 'merge' } as const;
     expect(await changeServer(under, holder, 'mine', retitle)).toMatchObject({ title: 'Other' });
@@ -87,7 +89,7 @@ describe('where a definition that is stored may lead', () => {
   test('a server may wait for a provider', async () => {
     const { parts, person } = await configureRig();
     const oboTargets = {
-      problemOf: () => ({ code: 'obo_login', message: '', suggestion: '', path: ['obo'] }),
+      findProblem: () => ({ code: 'obo_login', message: '', suggestion: '', path: ['obo'] }),
     };
     const config = { ...own, obo: { scopes: 'x' } };
     const view = await createServer({ ...parts, oboTargets }, person('bea', 'TRUSTED'), { config });

@@ -93,7 +93,7 @@ describe('sequences of requests', () => {
         } = server.definition as Record<string, unknown>;
         const { title: _title, ...expected } = locked;
         expect(rest).toEqual(expected);
-        expect(server.secured).toEqual({ by: 'ada', intact: true });
+        expect(server.securityDecision).toEqual({ decidedBy: 'ada', isIntact: true });
         // And nobody was asked anything on the way.
         expect(asked).toEqual([]);
       }),
@@ -130,9 +130,9 @@ describe('sequences of requests', () => {
           description: 'pl4nted-text',
           permissions: 15,
         });
-        expect((await store.acl.listOf('default', dbId!)).map(({ principalId }) => principalId)).toEqual([
-          'bea',
-        ]);
+        expect(
+          (await store.acl.listByServer('default', dbId!)).map(({ principalId }) => principalId),
+        ).toEqual(['bea']);
       }),
       { numRuns: 60 },
     );

@@ -2,7 +2,7 @@ import { normalizeServerName, serverNameProblem } from '@behalf/contracts';
 import type { StoredServerName } from '../ports/index.ts';
 
 /** A name made of a title: lower case, blanks as hyphens, nothing else that would need encoding in a URL. */
-export function slugOf(title: unknown): string {
+export function toSlug(title: unknown): string {
   const text = typeof title === 'string' ? title : '';
   const slug = text
     .toLowerCase()
@@ -14,14 +14,14 @@ export function slugOf(title: unknown): string {
 }
 
 /** So many that more servers of one title than that are no accident. */
-const MOST_NAMES = 10_000;
+const MAX_NAME_SUFFIX = 10_000;
 
 /**
  * The slug, else the slug with -2, -3 and so on: the first that nobody has and that may be a name. Undefined when there
  * is none: while nobody knows which names are taken, all of them are.
  */
-export function freeName(slug: string, isTaken: (name: string) => boolean): string | undefined {
-  for (let count = 1; count <= MOST_NAMES; count += 1) {
+export function findFreeName(slug: string, isTaken: (name: string) => boolean): string | undefined {
+  for (let count = 1; count <= MAX_NAME_SUFFIX; count += 1) {
     const name = count === 1 ? slug : `${slug}-${count}`;
     if (serverNameProblem(name) === undefined && !isTaken(name)) return name;
   }
@@ -29,9 +29,9 @@ export function freeName(slug: string, isTaken: (name: string) => boolean): stri
 }
 
 /** Names that read the same in tool names are one. */
-export function takenNames(
-  roster: readonly Pick<StoredServerName, 'normalizedName'>[],
+export function createNameCheck(
+  names: readonly Pick<StoredServerName, 'normalizedName'>[],
 ): (name: string) => boolean {
-  const taken = new Set(roster.map(({ normalizedName }) => normalizedName));
+  const taken = new Set(names.map(({ normalizedName }) => normalizedName));
   return (name) => taken.has(normalizeServerName(name));
 }

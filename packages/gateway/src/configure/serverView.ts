@@ -1,9 +1,9 @@
 import { aclBits, grants, type ServerView } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import { isAdmin, type Principal } from '../principal/principal.ts';
-import { fieldsOf } from '../registry/canonical.ts';
+import { fieldsOf } from '../registry/canonicalFields.ts';
 import type { ServerOrigin } from '../registry/registry.ts';
-import { declaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
+import { listDeclaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 
 /** Of `oauth`: what everybody sees who sees the server. */
@@ -32,13 +32,13 @@ const oauthForEditors = [
 const oboKeys = ['scopes', 'provider', 'grant', 'audience', 'resource'];
 
 /** Who looks: what they may do with the server, and whether the operator's definitions are theirs to see. */
-export interface Audience {
+export interface ViewerRights {
   readonly bits: number;
   readonly isEditor: boolean;
 }
 
 /** Nobody edits what the operator defines, but administrators see it as editors see theirs. */
-export function audienceOf(principal: Principal, server: ServerSnapshot, bits: number): Audience {
+export function getViewerRights(principal: Principal, server: ServerSnapshot, bits: number): ViewerRights {
   return { bits, isEditor: server.source === 'user' ? grants(bits, 'EDIT') : isAdmin(principal) };
 }
 
@@ -46,13 +46,13 @@ export function audienceOf(principal: Principal, server: ServerSnapshot, bits: n
  * What is shown of a server: field by field, so that one nobody has thought about stays hidden. Addresses and scopes come
  * from what was written, not from what it was filled in with: a variable of the operator's environment may be a secret.
  */
-export function serverView(server: ServerSnapshot, origin: ServerOrigin, audience: Audience): ServerView {
+export function toServerView(server: ServerSnapshot, origin: ServerOrigin, rights: ViewerRights): ServerView {
   const { settings, source, id, author } = server;
   const { version, updatedAt } = origin;
   const { url, oauth, obo } = fieldsOf(origin.definition);
   const { title, description, iconPath, chatMenu, serverInstructions, apiKey } = settings;
-  const variables = variablesOf(settings);
-  const { isEditor } = audience;
+  const variables = describeVariables(settings);
+  const { isEditor } = rights;
   return {
     type: settings.type,
     ...(isEditor && typeof url === 'string' && { url }),
@@ -73,17 +73,17 @@ export function serverView(server: ServerSnapshot, origin: ServerOrigin, audienc
     }),
     ...(oauth !== undefined && { oauth: pick(oauth, isEditor ? oauthForEditors : oauthForViewers) }),
     // Whole: a form that lost it would remove OBO when it is saved.
-    ...(usesObo(settings) && { obo: oboOf(obo) }),
+    ...(usesObo(settings) && { obo: toOboView(obo) }),
     source,
     ...(source === 'user' && { dbId: id }),
     ...(author !== undefined && { author }),
     ...(version !== undefined && { version }),
     ...(updatedAt !== undefined && { updatedAt }),
-    permissions: audience.bits | aclBits.VIEW,
+    permissions: rights.bits | aclBits.VIEW,
   };
 }
 
-function oboOf(value: unknown): NonNullable<ServerView['obo']> {
+function toOboView(value: unknown): NonNullable<ServerView['obo']> {
   const { scopes, ...rest } = pick(value, oboKeys);
   return { scopes: typeof scopes === 'string' ? scopes : '', ...rest };
 }
@@ -93,16 +93,16 @@ function pick(value: unknown, keys: readonly string[]): Record<string, unknown> 
 }
 
 /** What people are told of the values that a server takes of them. */
-export function variablesOf(settings: ServerSettings): ServerView['customUserVars'] {
-  const names = declaredVariables(settings);
+export function describeVariables(settings: ServerSettings): ServerView['customUserVars'] {
+  const names = listDeclaredVariables(settings);
   if (names.length === 0) return undefined;
   return Object.fromEntries(
     names.map((name) => {
-      const { title, description, sensitive } = settings.customUserVars?.[name] ?? ownKey;
+      const { title, description, sensitive } = settings.customUserVars?.[name] ?? apiKeyVariableView;
       return [name, { title, description, sensitive }];
     }),
   );
 }
 
 /** The variable that `apiKey.source: user` declares by itself. */
-const ownKey = { title: 'API key', description: 'Your API key for this server', sensitive: true };
+const apiKeyVariableView = { title: 'API key', description: 'Your API key for this server', sensitive: true };

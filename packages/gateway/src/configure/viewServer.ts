@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { ViewParts } from './parts.ts';
-import { audienceOf, serverView } from './serverView.ts';
+import { getViewerRights, toServerView } from './serverView.ts';
 
 export interface NamedView {
   readonly name: string;
@@ -14,47 +14,51 @@ export interface NamedView {
 export function viewServer(parts: ViewParts, principal: Principal, name: string): ServerView {
   parts.roles.requirePermission(principal, 'USE');
   const server = parts.registry.find(principal.tenant, name);
-  const view = server && viewOf(parts, principal, server);
+  const view = server && viewIfVisible(parts, principal, server);
   if (!view) throw new GatewayError('MCP_SERVER_NOT_FOUND');
   return view;
 }
 
-export interface ServerPage {
+export interface ServerListPage {
   readonly servers: readonly NamedView[];
   /** The name after which the next page begins, if there is one. */
   readonly next?: string;
 }
 
 /** All of them, or a page of them in the order of their names. */
-export function listServers(parts: ViewParts, principal: Principal, query: ServersQuery = {}): ServerPage {
+export function listServers(
+  parts: ViewParts,
+  principal: Principal,
+  query: ServersQuery = {},
+): ServerListPage {
   parts.roles.requirePermission(principal, 'USE');
   const { limit, after, search } = query;
   const all = parts.registry.list(principal.tenant).flatMap((server) => {
-    const view = viewOf(parts, principal, server);
+    const view = viewIfVisible(parts, principal, server);
     return view ? [{ name: server.name, view }] : [];
   });
   if (limit === undefined && after === undefined && search === undefined) return { servers: all };
-  const found = all
-    .filter((one) => (after === undefined || one.name > after) && matches(one, search))
+  const matching = all
+    .filter((entry) => (after === undefined || entry.name > after) && matches(entry, search))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  const page = found.slice(0, limit ?? found.length);
+  const page = matching.slice(0, limit ?? matching.length);
   const last = page.at(-1);
-  return { servers: page, ...(last && page.length < found.length && { next: last.name }) };
+  return { servers: page, ...(last && page.length < matching.length && { next: last.name }) };
 }
 
 /** Who may look after a server sees it as well, also where they may not use it. */
-function viewOf(
+function viewIfVisible(
   { acl, registry }: ViewParts,
   principal: Principal,
   server: ServerSnapshot,
 ): ServerView | null {
-  const bits = acl.manageBits(principal, server);
-  if (!acl.sees(principal, server) && !grants(bits, 'VIEW')) return null;
-  return serverView(server, registry.origin(server), audienceOf(principal, server, bits));
+  const bits = acl.getManageBits(principal, server);
+  if (!acl.canUse(principal, server) && !grants(bits, 'VIEW')) return null;
+  return toServerView(server, registry.origin(server), getViewerRights(principal, server, bits));
 }
 
 function matches({ name, view }: NamedView, search: string | undefined): boolean {
   if (search === undefined) return true;
-  const wanted = search.toLowerCase();
-  return [name, view.title, view.description].some((text) => text?.toLowerCase().includes(wanted));
+  const needle = search.toLowerCase();
+  return [name, view.title, view.description].some((text) => text?.toLowerCase().includes(needle));
 }

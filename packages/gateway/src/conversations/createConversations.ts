@@ -25,8 +25,8 @@ const MAX_PAGE_SIZE = 200;
 
 const limitMessages = {
   conversations: `You have ${MAX_CONVERSATIONS} conversations, which is the limit. Delete one first.`,
-  too_many: `This conversation has ${conversationLimits.messages} messages, which is the limit. Start a new one.`,
-  too_large: `The messages of this conversation would have more than ${formatMebibytes(conversationLimits.size)} in total. Start a new one.`,
+  too_many: `This conversation has ${conversationLimits.maxMessages} messages, which is the limit. Start a new one.`,
+  too_large: `The messages of this conversation would have more than ${formatMebibytes(conversationLimits.maxSize)} in total. Start a new one.`,
   message: `A message may have ${formatMebibytes(MAX_MESSAGE_BYTES)} in stored form, and this one is larger.`,
 } as const;
 
@@ -64,7 +64,7 @@ export function createConversations({
     },
     async open(owner, id) {
       const conversation = await find(owner, id);
-      const records = await store.messages(owner.tenant, owner.userId, id);
+      const records = await store.listMessages(owner.tenant, owner.userId, id);
       const messages: ChatMessage[] = [];
       for (const record of records) {
         const message = sealed.openMessage(record);

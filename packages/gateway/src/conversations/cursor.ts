@@ -1,12 +1,12 @@
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { ConversationPlace } from '../ports/index.ts';
+import type { ConversationPosition } from '../ports/index.ts';
 
 /** Opaque to callers. It says where, never whose: it needs no signature. */
-export function writeConversationCursor({ updatedAt, id }: ConversationPlace): string {
+export function writeConversationCursor({ updatedAt, id }: ConversationPosition): string {
   return Buffer.from(JSON.stringify([updatedAt, id])).toString('base64url');
 }
 
-export function readConversationCursor(cursor: string): ConversationPlace {
+export function readConversationCursor(cursor: string): ConversationPosition {
   const [updatedAt, id, ...rest] = decodeFields(cursor);
   if (!Number.isSafeInteger(updatedAt) || typeof id !== 'string' || rest.length > 0) throw invalidCursor();
   return { updatedAt: updatedAt as number, id };

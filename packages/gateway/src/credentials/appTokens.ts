@@ -1,6 +1,6 @@
 import type { CredentialKey } from '../ports/index.ts';
 import type { AppServer } from '../registry/server.ts';
-import { usesOwnGrant } from '../registry/scope.ts';
+import { usesClientCredentialsGrant } from '../registry/scope.ts';
 import { ownedByApp, type AppBearer, type Bearer } from '../upstream/target.ts';
 import { APP_HOLDER } from './credentialHolder.ts';
 import { createVaultBearer, DEFAULT_LABEL, tokenOrThrow } from './oauthTokens.ts';
@@ -25,7 +25,7 @@ export function createAppTokens(vault: Pick<CredentialVault, 'peek' | 'token' | 
 
   return {
     bearerFor(server, budget) {
-      if (!usesOwnGrant(server.settings)) return undefined;
+      if (!usesClientCredentialsGrant(server.settings)) return undefined;
       const key = appCredentialKey(server.id, server.tenant);
       const token = vault.peek(key);
       if (token) return createBearer(key, token, budget);

@@ -167,7 +167,7 @@ describe('values in memory', () => {
     await variables.set(keyed, alice, { KEY: 'two' });
     expect(await header(keyed)).toBe('two');
     // As a process would whose notice was lost.
-    const silent = { publish: async () => undefined, subscribe: () => () => undefined, checkedAt: () => 0 };
+    const silent = { publish: async () => undefined, subscribe: () => () => undefined, syncedUntil: () => 0 };
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
     const otherVariables = createUserVariables({ store: store.variables, keyring, changes: silent, clock });
     await otherVariables.set(keyed, alice, { KEY: 'three' });

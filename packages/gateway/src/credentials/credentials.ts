@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { bodyFields, TemplateValues } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
-import { couldSignIn } from '../registry/couldSignIn.ts';
+import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
 import { renderTarget, type RenderContext, type RenderFailure } from '../registry/renderTarget.ts';
-import { declaredVariables, usesGraph } from '../registry/scope.ts';
+import { listDeclaredVariables, usesGraph } from '../registry/scope.ts';
 import type { UserServer } from '../registry/server.ts';
 import type { SharedTarget } from '../upstream/target.ts';
 import type { Credential } from './credential.ts';
@@ -180,13 +180,14 @@ export function createCredentials(parts: CredentialParts): Credentials {
 
 /** Where users sign in, or could: one that says nothing of credentials may ask for a sign-in when it is called. */
 export function usesUserToken(server: UserServer): boolean {
-  return server.auth === 'oauth' || (server.auth === 'none' && couldSignIn(server));
+  return server.auth === 'oauth' || (server.auth === 'none' && mayRequireOAuth(server));
 }
 
 /** Known from the kind of server alone, but for those that need a sign-in as well. */
 export function usesUserVariables({ auth, settings }: UserServer): boolean {
   return (
-    auth === 'userVars' || (auth !== 'none' && auth !== 'static' && declaredVariables(settings).length > 0)
+    auth === 'userVars' ||
+    (auth !== 'none' && auth !== 'static' && listDeclaredVariables(settings).length > 0)
   );
 }
 
@@ -208,7 +209,7 @@ function requireDeclaredValues(
   { name, settings }: UserServer,
   stored: VariableValues | null,
 ): Record<string, string> {
-  const declared = declaredVariables(settings);
+  const declared = listDeclaredVariables(settings);
   const storedValues = stored?.values ?? {};
   const values = declared.flatMap((variable) => {
     const value = Object.hasOwn(storedValues, variable) ? storedValues[variable] : undefined;

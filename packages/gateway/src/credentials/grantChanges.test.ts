@@ -29,7 +29,7 @@ async function replicas() {
   async function start() {
     const store = await openSqliteStore({ file: join(folder, 'behalf.db'), clock, random });
     const vault = createVault({
-      ...{ store: store.credentials, usage: store.credentialUsage, pendingWrites: store.orphans },
+      ...{ store: store.credentials, usage: store.credentialUsage, pendingWrites: store.pendingWrites },
       ...{ leases: store.leases, changes: store.changes, keyring, clock, random },
       log: () => undefined,
       record: () => undefined,

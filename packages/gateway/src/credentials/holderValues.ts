@@ -1,7 +1,7 @@
 import type { TemplateValues } from '@behalf/settings';
 import type { UserStore } from '../ports/index.ts';
 import { toPrincipal } from '../principal/principal.ts';
-import { declaredVariables } from '../registry/scope.ts';
+import { listDeclaredVariables } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { userIdOfHolder } from './credentialHolder.ts';
 import { userFieldsOf } from './credentials.ts';
@@ -26,7 +26,7 @@ export async function readHolderValues(
   const account = userId === undefined ? null : await users.findById(userId);
   if (account?.tenant !== tenant || account.disabledAt !== null) return {};
   const { values } = await variables.read({ tenant, userId: account.id, serverId: server.id });
-  const declared = declaredVariables(server.settings).filter((name) => Object.hasOwn(values, name));
+  const declared = listDeclaredVariables(server.settings).filter((name) => Object.hasOwn(values, name));
   return {
     userVar: Object.fromEntries(declared.map((name) => [name, values[name] ?? ''])),
     user: userFieldsOf(toPrincipal(account, { via: 'session', session: '' })),

@@ -9,7 +9,7 @@ import {
   type UserVariableStore,
 } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { declaredVariables } from '../registry/scope.ts';
+import { listDeclaredVariables } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { variablesKey } from './variableCache.ts';
 
@@ -54,11 +54,11 @@ export function createUserVariables({ store, keyring, changes, clock }: UserVari
           .map(({ name }) => name),
       );
       return Object.fromEntries(
-        declaredVariables(server.settings).map((name) => [name, namesWithValue.has(name)]),
+        listDeclaredVariables(server.settings).map((name) => [name, namesWithValue.has(name)]),
       );
     },
     async set(server, principal, values) {
-      const errors = validateValues(values, declaredVariables(server.settings));
+      const errors = validateValues(values, listDeclaredVariables(server.settings));
       if (errors.length > 0) throw new GatewayError('REQUEST_INVALID', { errors });
       const owner = toOwner(server, principal);
       const records: UserVariableRecord[] = [];

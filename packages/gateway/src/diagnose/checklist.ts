@@ -3,18 +3,18 @@ import { toAbortSignal, within, type Cancellation, type Clock } from '@behalf/ke
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Log } from '../upstream/parts.ts';
 
-const STEP_MS = 5_000;
-const TOTAL_MS = 30_000;
+const STEP_TIMEOUT_MS = 5_000;
+const TOTAL_TIMEOUT_MS = 30_000;
 
 export type StepName = DiagnosisStep['step'];
-export type Finding = Omit<DiagnosisStep, 'step' | 'durationMs'>;
+export type StepFinding = Omit<DiagnosisStep, 'step' | 'durationMs'>;
 
 /** The steps that were looked at, in their order. */
 export interface Checklist {
   /** Looks, within the time that a step has. Whatever goes wrong is a finding; only who leaves ends it. */
-  look(step: StepName, work: (signal: AbortSignal) => Promise<Finding>): Promise<Finding>;
+  runStep(step: StepName, work: (signal: AbortSignal) => Promise<StepFinding>): Promise<StepFinding>;
   /** Says why it was not looked at. */
-  skip(steps: StepName | readonly StepName[], why: string): void;
+  skip(steps: StepName | readonly StepName[], reason: string): void;
   view(): DiagnosisView;
 }
 
@@ -28,64 +28,67 @@ export function createChecklist(
   serverName: string,
   cancellation: Cancellation,
 ): Checklist {
-  const left = toAbortSignal(cancellation);
-  const deadline = clock.now() + TOTAL_MS;
+  const callerSignal = toAbortSignal(cancellation);
+  const deadline = clock.now() + TOTAL_TIMEOUT_MS;
   const steps: DiagnosisStep[] = [];
 
-  async function attempt(
+  async function runWithTimeout(
     step: StepName,
-    work: (signal: AbortSignal) => Promise<Finding>,
-    ms: number,
-  ): Promise<Finding> {
-    const late = new AbortController();
-    const signal = AbortSignal.any([left, late.signal]);
+    work: (signal: AbortSignal) => Promise<StepFinding>,
+    timeoutMs: number,
+  ): Promise<StepFinding> {
+    const timeout = new AbortController();
+    const signal = AbortSignal.any([callerSignal, timeout.signal]);
     try {
-      return await within(clock, ms, work(signal), () => {
-        late.abort();
-        return failed('MCP_TIMEOUT', `This took longer than ${ms / 1_000} s.`);
+      return await within(clock, timeoutMs, work(signal), () => {
+        timeout.abort();
+        return failed('MCP_TIMEOUT', `This step took longer than ${timeoutMs / 1_000} s.`);
       });
     } catch (error) {
-      left.throwIfAborted();
+      callerSignal.throwIfAborted();
       if (error instanceof GatewayError) return failed(error.code);
       log('diagnosis_step_failed', { step, reason: error instanceof Error ? error.name : 'unknown' });
-      return failed('INTERNAL', 'This could not be looked at.');
+      return failed('INTERNAL', 'This step could not be checked.');
     }
   }
 
   return {
-    async look(step, work) {
-      left.throwIfAborted();
-      const begun = clock.now();
-      const ms = Math.min(STEP_MS, deadline - begun);
+    async runStep(step, work) {
+      callerSignal.throwIfAborted();
+      const startedAt = clock.now();
+      const timeoutMs = Math.min(STEP_TIMEOUT_MS, deadline - startedAt);
       const finding =
-        ms > 0 ? await attempt(step, work, ms) : skipped('There was no time left to look at this.');
-      steps.push({ step, ...finding, durationMs: clock.now() - begun });
+        timeoutMs > 0
+          ? await runWithTimeout(step, work, timeoutMs)
+          : skipped('There was no time left for this step.');
+      steps.push({ step, ...finding, durationMs: clock.now() - startedAt });
       return finding;
     },
-    skip(names, why) {
-      for (const step of typeof names === 'string' ? [names] : names) steps.push({ step, ...skipped(why) });
+    skip(skippedSteps, reason) {
+      for (const step of typeof skippedSteps === 'string' ? [skippedSteps] : skippedSteps)
+        steps.push({ step, ...skipped(reason) });
     },
     view() {
-      const broken = steps.find(({ outcome }) => outcome === 'failed');
-      return { serverName, ok: !broken, ...(broken && { failedAt: broken.step }), steps };
+      const failedStep = steps.find(({ outcome }) => outcome === 'failed');
+      return { serverName, ok: !failedStep, ...(failedStep && { failedAt: failedStep.step }), steps };
     },
   };
 }
 
-export function ok(message: string): Finding {
+export function ok(message: string): StepFinding {
   return { outcome: 'ok', message };
 }
 
-export function skipped(message: string): Finding {
+export function skipped(message: string): StepFinding {
   return { outcome: 'skipped', message };
 }
 
-export function warning(message: string, action: string, code?: ErrorCode): Finding {
+export function warning(message: string, action: string, code?: ErrorCode): StepFinding {
   return { outcome: 'warning', message, action, ...(code !== undefined && { code }) };
 }
 
 /** In our own words, or in those that stand with the code. Never in anybody else's. */
-export function failed(code: ErrorCode, message?: string, action?: string): Finding {
-  const { title, action: usual } = errorKinds[code];
-  return { outcome: 'failed', message: message ?? `${title}.`, action: action ?? usual, code };
+export function failed(code: ErrorCode, message?: string, action?: string): StepFinding {
+  const { title, action: defaultAction } = errorKinds[code];
+  return { outcome: 'failed', message: message ?? `${title}.`, action: action ?? defaultAction, code };
 }

@@ -67,7 +67,7 @@ describe('a diagnosis', () => {
     const rig = diagnoseRig();
     rig.sees = () => false;
     rig.manages = aclBits.VIEW;
-    expect((await rig.run(administrator)).steps[0]?.message).toMatch(/^You look after this server/);
+    expect((await rig.run(administrator)).steps[0]?.message).toMatch(/^You can manage this server/);
   });
 
   test('an address is told to who may see it, and to nobody else', async () => {

@@ -3,28 +3,28 @@ import type { UserPrincipal } from '../principal/principal.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import type { PreparedTarget } from '../toolcall/obtainCredential.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
-import { bareTarget, type Target } from './bareTarget.ts';
+import { resolveUnauthenticatedTarget, type DiagnosisTarget } from './unauthenticatedTarget.ts';
 import { createChecklist, type Checklist, type StepName } from './checklist.ts';
-import { lookAtConnection } from './lookAtConnection.ts';
-import { lookAtCredential } from './lookAtCredential.ts';
-import { lookAtExchange, lookAtTrust, needsExchange } from './lookAtExchange.ts';
-import { lookAtAddress, lookAtName, lookAtSocket } from './lookAtNetwork.ts';
-import { lookAtPolicy } from './lookAtPolicy.ts';
-import { lookAtScopes } from './lookAtScopes.ts';
-import { lookAtServer } from './lookAtServer.ts';
-import { createSignInLook, signInHolder } from './lookAtSignIn.ts';
-import { lookAtVariables } from './lookAtVariables.ts';
-import type { Case, DiagnoseParts } from './parts.ts';
+import { checkConnection } from './checkConnection.ts';
+import { checkCredential } from './checkCredential.ts';
+import { checkExchange, checkTrust, requiresExchange } from './checkExchange.ts';
+import { checkAddress, checkDns, checkSocket } from './checkNetwork.ts';
+import { checkPolicy } from './checkPolicy.ts';
+import { checkScopes } from './checkScopes.ts';
+import { checkServerResponse } from './checkServerResponse.ts';
+import { createSignInCheck, resolveSignInHolder } from './checkSignIn.ts';
+import { checkVariables } from './checkVariables.ts';
+import type { DiagnosisContext, DiagnoseParts } from './parts.ts';
 
 export interface DiagnosisInbound extends Inbound {
   readonly principal: UserPrincipal;
   /** Somebody else asks about this user: nothing of theirs goes anywhere, no token, no key and no value. */
-  readonly isOthers?: boolean;
+  readonly isForOtherUser?: boolean;
 }
 
-const NOT_THEIRS = 'Nothing is presented in the name of somebody else.';
+const OTHER_USER_REASON = 'A diagnosis does not use credentials of other users.';
 
-const everythingElse: readonly StepName[] = [
+const stepsAfterPolicy: readonly StepName[] = [
   'variables',
   'address',
   'dns',
@@ -47,175 +47,192 @@ const everythingElse: readonly StepName[] = [
  * only to who may see it.
  */
 export async function diagnose(
-  given: DiagnoseParts,
+  originalParts: DiagnoseParts,
   serverName: string,
   inbound: DiagnosisInbound,
 ): Promise<DiagnosisView> {
-  const parts = inbound.isOthers ? withoutValues(given) : given;
-  const list = createChecklist(parts, serverName, inbound.signal);
-  let found: Case | undefined;
-  await list.look('policy', async () => {
-    const { finding, of } = lookAtPolicy(parts, serverName, inbound);
-    found = of;
+  const parts = inbound.isForOtherUser ? withoutUserValues(originalParts) : originalParts;
+  const checklist = createChecklist(parts, serverName, inbound.signal);
+  let diagnosisContext: DiagnosisContext | undefined;
+  await checklist.runStep('policy', async () => {
+    const { finding, context } = checkPolicy(parts, serverName, inbound);
+    diagnosisContext = context;
     return finding;
   });
-  if (found) await walk(parts, list, found);
+  if (diagnosisContext) await runSteps(parts, checklist, diagnosisContext);
   // Alike for what is forbidden and for what does not exist.
-  else list.skip(everythingElse, 'There is no server of this name that you may use.');
-  return list.view();
+  else checklist.skip(stepsAfterPolicy, 'There is no server with this name that you may use.');
+  return checklist.view();
 }
 
 /** An address or a header that takes a value of the user is then one that is not known. */
-function withoutValues(parts: DiagnoseParts): DiagnoseParts {
+function withoutUserValues(parts: DiagnoseParts): DiagnoseParts {
   return { ...parts, signIn: { ...parts.signIn, servers: { readHolderValues: async () => ({}) } } };
 }
 
-async function walk(parts: DiagnoseParts, list: Checklist, of: Case): Promise<void> {
-  let target: Target = 'not_known';
-  const variables = await list.look('variables', async () => {
-    target = await bareTarget(parts, of);
-    return lookAtVariables(parts, of);
+async function runSteps(
+  parts: DiagnoseParts,
+  checklist: Checklist,
+  context: DiagnosisContext,
+): Promise<void> {
+  let target: DiagnosisTarget = 'not_known';
+  const variables = await checklist.runStep('variables', async () => {
+    target = await resolveUnauthenticatedTarget(parts, context);
+    return checkVariables(parts, context);
   });
-  const way = await onTheWay(parts, list, of, target);
-  const held = await atHand(parts, list, of, way);
-  const missing = variables.outcome === 'failed' ? 'Values of yours are missing.' : undefined;
-  await throughTheDoor(parts, list, of, missing ?? way.blocked ?? held.blocked);
+  const network = await checkNetwork(parts, checklist, context, target);
+  const credential = await checkUserCredential(parts, checklist, context, network);
+  const missing = variables.outcome === 'failed' ? 'Some of your values are missing.' : undefined;
+  await checkCall(parts, checklist, context, missing ?? network.blocked ?? credential.blocked);
 }
 
-interface Way {
+interface NetworkResult {
   /** Why nothing can be asked of the server. */
   readonly blocked?: string | undefined;
-  readonly signIn: ReturnType<typeof createSignInLook> | undefined;
+  readonly signIn: ReturnType<typeof createSignInCheck> | undefined;
 }
 
 /** From here to the server, and what it says to nobody in particular. */
-async function onTheWay(parts: DiagnoseParts, list: Checklist, of: Case, target: Target): Promise<Way> {
-  const network: readonly StepName[] = ['address', 'dns', 'tls', 'server'];
-  const signingIn: readonly StepName[] = ['metadata', 'authorization_server', 'client'];
+async function checkNetwork(
+  parts: DiagnoseParts,
+  checklist: Checklist,
+  context: DiagnosisContext,
+  target: DiagnosisTarget,
+): Promise<NetworkResult> {
+  const networkSteps: readonly StepName[] = ['address', 'dns', 'tls', 'server'];
+  const signInSteps: readonly StepName[] = ['metadata', 'authorization_server', 'client'];
   if (target === 'process' || target === 'not_known') {
-    const why =
+    const reason =
       target === 'process'
-        ? 'The server is a process of this gateway.'
-        : 'Its address holds values that are not known here.';
-    list.skip([...network, ...signingIn], why);
+        ? 'The server runs as a process of this gateway.'
+        : 'The server address contains values that are not known here.';
+    checklist.skip([...networkSteps, ...signInSteps], reason);
     return { signIn: undefined };
   }
-  const reached = await reach(parts, list, of, target);
-  if (reached.blocked !== undefined) {
-    list.skip(network.slice(reached.looks), `Not tried: ${lower(reached.blocked)}`);
-    list.skip(signingIn, `Not tried: ${lower(reached.blocked)}`);
-    return { blocked: reached.blocked, signIn: undefined };
+  const reachability = await checkReachability(parts, checklist, context, target);
+  if (reachability.blocked !== undefined) {
+    checklist.skip(
+      networkSteps.slice(reachability.stepCount),
+      `Not tried: ${lowercaseFirst(reachability.blocked)}`,
+    );
+    checklist.skip(signInSteps, `Not tried: ${lowercaseFirst(reachability.blocked)}`);
+    return { blocked: reachability.blocked, signIn: undefined };
   }
-  const { challenge, isOpen } = reached;
-  const holder = signInHolder(of, isOpen);
+  const { challenge, allowsAnonymous } = reachability;
+  const holder = resolveSignInHolder(context, allowsAnonymous);
   if (holder === undefined) {
-    list.skip(signingIn, 'Nobody signs in at this server.');
+    checklist.skip(signInSteps, 'This server has no sign-in.');
     return { signIn: undefined };
   }
-  const signIn = createSignInLook(parts, of, holder, challenge);
-  const metadata = await list.look('metadata', () => signIn.metadata());
+  const signIn = createSignInCheck(parts, context, holder, challenge);
+  const metadata = await checklist.runStep('metadata', () => signIn.metadata());
   if (metadata.outcome === 'failed') {
-    list.skip(signingIn.slice(1), 'Not tried: where its users sign in is not known.');
+    checklist.skip(signInSteps.slice(1), 'Not tried: the authorization server is not known.');
     return { signIn };
   }
-  const judged = await list.look('authorization_server', async () => signIn.authorizationServer());
-  if (judged.outcome === 'failed') list.skip('client', 'Not tried: this authorization server is not used.');
-  else await list.look('client', () => signIn.client());
+  const issuerFinding = await checklist.runStep('authorization_server', async () =>
+    signIn.authorizationServer(),
+  );
+  if (issuerFinding.outcome === 'failed')
+    checklist.skip('client', 'Not tried: this authorization server is not allowed.');
+  else await checklist.runStep('client', () => signIn.client());
   return { signIn };
 }
 
-interface Reached {
+interface Reachability {
   readonly blocked?: string;
   /** How many looks it took. */
-  readonly looks: number;
-  readonly challenge?: Awaited<ReturnType<typeof lookAtServer>>['challenge'];
-  readonly isOpen: boolean;
+  readonly stepCount: number;
+  readonly challenge?: Awaited<ReturnType<typeof checkServerResponse>>['challenge'];
+  readonly allowsAnonymous: boolean;
 }
 
-async function reach(
+async function checkReachability(
   parts: DiagnoseParts,
-  list: Checklist,
-  of: Case,
+  checklist: Checklist,
+  context: DiagnosisContext,
   target: RemoteTarget,
-): Promise<Reached> {
-  const address = await list.look('address', () => lookAtAddress(parts, of, target));
-  if (address.outcome === 'failed') return { blocked: address.message, looks: 1, isOpen: false };
-  const name = await list.look('dns', (signal) => lookAtName(parts, of, target, signal));
-  if (name.outcome === 'failed') return { blocked: name.message, looks: 2, isOpen: false };
-  const socket = await list.look('tls', (signal) => lookAtSocket(parts, of, target, signal));
-  if (socket.outcome === 'failed') return { blocked: socket.message, looks: 3, isOpen: false };
-  let looked: Awaited<ReturnType<typeof lookAtServer>> | undefined;
-  const answer = await list.look('server', async (signal) => {
-    looked = await lookAtServer(parts, of, target, signal);
-    return looked.finding;
+): Promise<Reachability> {
+  const address = await checklist.runStep('address', () => checkAddress(parts, context, target));
+  if (address.outcome === 'failed') return { blocked: address.message, stepCount: 1, allowsAnonymous: false };
+  const name = await checklist.runStep('dns', (signal) => checkDns(parts, context, target, signal));
+  if (name.outcome === 'failed') return { blocked: name.message, stepCount: 2, allowsAnonymous: false };
+  const socket = await checklist.runStep('tls', (signal) => checkSocket(parts, context, target, signal));
+  if (socket.outcome === 'failed') return { blocked: socket.message, stepCount: 3, allowsAnonymous: false };
+  let serverCheck: Awaited<ReturnType<typeof checkServerResponse>> | undefined;
+  const serverFinding = await checklist.runStep('server', async (signal) => {
+    serverCheck = await checkServerResponse(parts, context, target, signal);
+    return serverCheck.finding;
   });
-  const { challenge, isOpen = false } = looked ?? {};
-  const common = { looks: 4, isOpen, ...(challenge && { challenge }) };
-  return answer.outcome === 'failed' ? { ...common, blocked: answer.message } : common;
+  const { challenge, allowsAnonymous = false } = serverCheck ?? {};
+  const common = { stepCount: 4, allowsAnonymous, ...(challenge && { challenge }) };
+  return serverFinding.outcome === 'failed' ? { ...common, blocked: serverFinding.message } : common;
 }
 
 /** What this user would present there. */
-async function atHand(
+async function checkUserCredential(
   parts: DiagnoseParts,
-  list: Checklist,
-  of: Case,
-  { signIn }: Way,
+  checklist: Checklist,
+  context: DiagnosisContext,
+  { signIn }: NetworkResult,
 ): Promise<{ readonly blocked?: string }> {
-  let credential: Awaited<ReturnType<typeof lookAtCredential>> | undefined;
-  const held = await list.look('credential', async () => {
-    credential = await lookAtCredential(parts, of);
-    return credential.finding;
+  let credentialCheck: Awaited<ReturnType<typeof checkCredential>> | undefined;
+  const credentialFinding = await checklist.runStep('credential', async () => {
+    credentialCheck = await checkCredential(parts, context);
+    return credentialCheck.finding;
   });
-  const summary = credential?.summary;
-  const discovered = signIn?.found();
+  const summary = credentialCheck?.summary;
+  const discovered = signIn?.getDiscovered();
   if (summary && discovered) {
-    await list.look('scopes', async () => lookAtScopes(summary, discovered));
+    await checklist.runStep('scopes', async () => checkScopes(summary, discovered));
   } else {
-    list.skip(
+    checklist.skip(
       'scopes',
-      summary ? 'What the server asks for is not known.' : 'There is no sign-in to compare with.',
+      summary
+        ? 'The scopes that the server requires are not known.'
+        : 'There is no sign-in to compare the scopes with.',
     );
   }
-  return held.outcome === 'failed' ? { blocked: held.message } : {};
+  return credentialFinding.outcome === 'failed' ? { blocked: credentialFinding.message } : {};
 }
 
 /** The call itself, up to the list of tools. */
-async function throughTheDoor(
+async function checkCall(
   parts: DiagnoseParts,
-  list: Checklist,
-  of: Case,
+  checklist: Checklist,
+  context: DiagnosisContext,
   blocked: string | undefined,
 ): Promise<void> {
-  let ready: PreparedTarget | undefined;
-  let why = blocked ?? (of.isOthers ? NOT_THEIRS : undefined);
-  if (needsExchange(of)) {
-    const trust = await list.look('trust', () => lookAtTrust(parts, of));
-    if (trust.outcome === 'failed') why ??= trust.message;
-    if (why !== undefined) list.skip('exchange', `Not tried: ${lower(why)}`);
+  let prepared: PreparedTarget | undefined;
+  let reason = blocked ?? (context.isForOtherUser ? OTHER_USER_REASON : undefined);
+  if (requiresExchange(context)) {
+    const trust = await checklist.runStep('trust', () => checkTrust(parts, context));
+    if (trust.outcome === 'failed') reason ??= trust.message;
+    if (reason !== undefined) checklist.skip('exchange', `Not tried: ${lowercaseFirst(reason)}`);
     else {
-      const exchange = await list.look('exchange', async (signal) => {
-        const { finding, ready: prepared } = await lookAtExchange(parts, of, signal);
-        ready = prepared;
+      const exchange = await checklist.runStep('exchange', async (signal) => {
+        const { finding, prepared: preparedTarget } = await checkExchange(parts, context, signal);
+        prepared = preparedTarget;
         return finding;
       });
-      if (exchange.outcome === 'failed') why = exchange.message;
+      if (exchange.outcome === 'failed') reason = exchange.message;
     }
-  } else list.skip(['trust', 'exchange'], 'No token is exchanged for this server.');
-  if (why !== undefined) {
-    list.skip(['connection', 'tools'], `Not tried: ${lower(why)}`);
+  } else checklist.skip(['trust', 'exchange'], 'No token is exchanged for this server.');
+  if (reason !== undefined) {
+    checklist.skip(['connection', 'tools'], `Not tried: ${lowercaseFirst(reason)}`);
     return;
   }
-  let tools: Awaited<ReturnType<typeof lookAtConnection>>['tools'];
-  await list.look('connection', async (signal) => {
-    const looked = await lookAtConnection(parts, of, ready, signal);
-    tools = looked.tools;
-    return looked.finding;
+  let tools: Awaited<ReturnType<typeof checkConnection>>['tools'];
+  await checklist.runStep('connection', async (signal) => {
+    const connectionCheck = await checkConnection(parts, context, prepared, signal);
+    tools = connectionCheck.tools;
+    return connectionCheck.finding;
   });
-  const seen = tools;
-  if (seen) await list.look('tools', async () => seen);
-  else list.skip('tools', 'There is no list of tools.');
+  const toolsFinding = tools;
+  if (toolsFinding) await checklist.runStep('tools', async () => toolsFinding);
+  else checklist.skip('tools', 'The tool list is not available.');
 }
 
-function lower(sentence: string): string {
+function lowercaseFirst(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }

@@ -4,7 +4,7 @@ import { ada } from '../../test/toolcallRig.ts';
 
 const nothing = { obtained: 0, leases: 0, sent: 0 };
 const skipped = (step: string) =>
-  expect.objectContaining({ step, outcome: 'skipped', message: expect.stringContaining('somebody else') });
+  expect.objectContaining({ step, outcome: 'skipped', message: expect.stringContaining('other users') });
 
 describe('a diagnosis about somebody else', () => {
   test('tells how their credential stands, and presents it nowhere', async () => {

@@ -7,7 +7,7 @@ import { signInReasons } from '../credentials/signInReason.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
-import { explainReason } from './explainReason.ts';
+import { explainSignInReason } from './explainReason.ts';
 
 const oauth = { requiresOAuth: true };
 const HOUR = 3_600_000;
@@ -122,7 +122,9 @@ describe('what a diagnosis finds', () => {
       message: expect.stringContaining('first sign-in'),
     });
     rig.client = { ...rig.client, clientId: 'c1' };
-    expect(await rig.step('client')).toMatchObject({ message: 'We are registered there as a client.' });
+    expect(await rig.step('client')).toMatchObject({
+      message: 'The gateway is registered there as a client.',
+    });
     rig.client = { ...rig.client, source: 'configured' };
     expect(await rig.step('client')).toMatchObject({ message: 'The definition names the OAuth client.' });
     rig.client = { ...rig.client, source: 'dynamic', clientId: '' };
@@ -167,12 +169,12 @@ describe('what a diagnosis finds', () => {
   test('what else is presented is named by kind', async () => {
     for (const [definition, words] of [
       [{}, /All users share one connection/],
-      [{ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }, /what its definition says/],
+      [{ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }, /the credential of its definition/],
       [
         { customUserVars: { K: { title: 'K', description: '' } }, headers: { 'x-k': '{{K}}' } },
         /that you entered/,
       ],
-      [{ auth: 'optional' }, /may be asked without/],
+      [{ auth: 'optional' }, /accepts requests without/],
     ] as const) {
       const rig = diagnoseRig(definition);
       rig.flags = { K: true };
@@ -181,8 +183,8 @@ describe('what a diagnosis finds', () => {
   });
 
   test('why somebody has to sign in has a sentence each', async () => {
-    expect(new Set(signInReasons.map(explainReason)).size).toBe(signInReasons.length);
-    expect(explainReason('pl4nted')).not.toContain('pl4nted');
+    expect(new Set(signInReasons.map(explainSignInReason)).size).toBe(signInReasons.length);
+    expect(explainSignInReason('pl4nted')).not.toContain('pl4nted');
     const rig = diagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
     rig.credential = () => {
       throw new SignInRequired('unbound');
@@ -190,7 +192,7 @@ describe('what a diagnosis finds', () => {
     expect(await rig.step('connection')).toMatchObject({
       outcome: 'failed',
       code: 'MCP_AUTHORIZATION_REQUIRED',
-      message: explainReason('unbound'),
+      message: explainSignInReason('unbound'),
     });
   });
 

@@ -25,7 +25,7 @@ export type NetworkProblem =
 /** The door out, as far as a diagnosis looks through it. Every verdict is the one that a call would get. */
 export interface DiagnosisNetwork {
   /** Whether it may be called, and whether its name is known. Null: both. */
-  judge(server: ServerSnapshot, target: RemoteTarget): Promise<NetworkProblem | null>;
+  checkAddress(server: ServerSnapshot, target: RemoteTarget): Promise<NetworkProblem | null>;
   /** A connection, with the handshake of TLS where the address asks for it; closed again. Null: it works. */
   connect(target: RemoteTarget, signal: AbortSignal): Promise<NetworkProblem | null>;
 }
@@ -34,12 +34,12 @@ export interface DiagnoseParts extends SendParts, LoadToolsParts, PolicyParts {
   readonly clock: Clock;
   readonly log: Log;
   /** What the caller may do with a server besides using it. */
-  readonly manageBits: Acl['manageBits'];
+  readonly getManageBits: Acl['getManageBits'];
   readonly variables: Pick<UserVariables, 'readSetFlags'>;
   readonly network: DiagnosisNetwork;
   /** Asks a server without any credential. */
   readonly open: OpenUpstream;
-  readonly oboTargets: Pick<OboTargets, 'problemOf'>;
+  readonly oboTargets: Pick<OboTargets, 'findProblem'>;
   readonly vault: Pick<CredentialVault, 'find' | 'withExclusiveUse'>;
   readonly chosen: Pick<CredentialSelector, 'select'>;
   /** How users sign in at servers. None of it is begun here. */
@@ -51,12 +51,12 @@ export interface DiagnoseParts extends SendParts, LoadToolsParts, PolicyParts {
 }
 
 /** Whom the diagnosis is about, once it is clear that they may use the server. */
-export interface Case {
+export interface DiagnosisContext {
   readonly server: Allowed;
   readonly principal: UserPrincipal;
   readonly inbound: Inbound;
   /** Somebody else asks: see `DiagnosisInbound`. */
-  readonly isOthers: boolean;
+  readonly isForOtherUser: boolean;
   /** Whether addresses are theirs to see. */
-  readonly seesAddresses: boolean;
+  readonly canSeeAddresses: boolean;
 }

@@ -5,18 +5,20 @@ import type { Bearer } from '../upstream/target.ts';
  * The same to present, and no second try: a token that is refused here is not renewed, so that looking at a credential never
  * changes how it stands.
  */
-export function withoutRecovery(ready: PreparedTarget): PreparedTarget {
-  if (!('holder' in ready)) {
-    return ready.bearer ? { ...ready, bearer: { ...ready.bearer, ...asItIs(ready.bearer) } } : ready;
+export function withoutRecovery(prepared: PreparedTarget): PreparedTarget {
+  if (!('holder' in prepared)) {
+    return prepared.bearer
+      ? { ...prepared, bearer: { ...prepared.bearer, ...withoutRenewal(prepared.bearer) } }
+      : prepared;
   }
-  const { holder } = ready;
+  const { holder } = prepared;
   const { target } = holder;
-  if (target.type === 'stdio' || !target.bearer) return ready;
-  return { ...ready, holder: { ...holder, target: { ...target, bearer: asItIs(target.bearer) } } };
+  if (target.type === 'stdio' || !target.bearer) return prepared;
+  return { ...prepared, holder: { ...holder, target: { ...target, bearer: withoutRenewal(target.bearer) } } };
 }
 
 /** Field by field: what else a bearer can do is about what to do after a refusal. */
-function asItIs(bearer: Bearer): Bearer {
+function withoutRenewal(bearer: Bearer): Bearer {
   return {
     extension: bearer.extension,
     token: () => bearer.token(),

@@ -1,19 +1,19 @@
 import { parseUrl, type DiscoverToolsRequest } from '@behalf/contracts';
-import { recorded } from '../access/recorded.ts';
-import { configChange } from '../configure/configChange.ts';
-import { enterWrite } from '../configure/enterWrite.ts';
-import { targetOf } from '../configure/listDefinition.ts';
+import { withAudit } from '../access/withAudit.ts';
+import { createConfigEvent } from '../configure/configEvent.ts';
+import { reauthorizeWriter } from '../configure/reauthorizeWriter.ts';
+import { toRemoteTarget } from '../configure/listDefinitionTools.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { Fields } from '../registry/canonical.ts';
-import { countDiscovery } from './countDiscovery.ts';
+import type { Fields } from '../registry/canonicalFields.ts';
+import { limitDiscovery } from './limitDiscovery.ts';
 import { discoverWithDraft } from './discoverWithDraft.ts';
 import type { DraftDefinition } from './drafts.ts';
-import { look } from './look.ts';
-import { offerSignIn, type Discovered } from './offerSignIn.ts';
+import { probeDraft } from './probeDraft.ts';
+import { offerSignIn, type DiscoveryResult } from './offerSignIn.ts';
 import type { DiscoverParts } from './parts.ts';
 
 /** On the page that asks whether to sign in, beside the hosts: nobody has given it another yet. */
-const TITLE = 'New server';
+const DRAFT_TITLE = 'New server';
 
 type Auth = DiscoverToolsRequest['auth'];
 
@@ -25,39 +25,39 @@ export function discoverTools(
   parts: DiscoverParts,
   principal: UserPrincipal,
   { url, type, auth, returnTo }: DiscoverToolsRequest,
-): Promise<Discovered> {
-  const attempt = configChange(principal, { action: 'server.discover', door: 'rest' });
-  const definition: DraftDefinition = { type, url, title: TITLE };
-  return recorded(parts.audit, attempt, async (trail) => {
+): Promise<DiscoveryResult> {
+  const event = createConfigEvent(principal, { action: 'server.discover', door: 'rest' });
+  const definition: DraftDefinition = { type, url, title: DRAFT_TITLE };
+  return withAudit(parts.audit, event, async (details) => {
     const host = parseUrl(url)?.host;
-    if (host !== undefined) trail.subject = host;
-    await enterWrite(parts, principal);
-    await countDiscovery(parts, principal);
+    if (host !== undefined) details.subject = host;
+    await reauthorizeWriter(parts, principal);
+    await limitDiscovery(parts, principal);
     const result =
       auth.type === 'draft'
         ? await discoverWithDraft(parts, principal, { draftId: auth.draftId, definition, returnTo })
-        : await discoverAsIs(parts, principal, { auth, definition, returnTo });
-    parts.audit.note({ ...attempt, ...trail, outcome: 'ok' });
+        : await discoverDirectly(parts, principal, { auth, definition, returnTo });
+    parts.audit.note({ ...event, ...details, outcome: 'ok' });
     return { result, changed: [] };
   });
 }
 
-interface AsIs {
+interface DirectDiscovery {
   readonly definition: DraftDefinition;
   readonly auth: Exclude<Auth, { type: 'draft' }>;
   readonly returnTo: string | undefined;
 }
 
 /** With nothing, or with a key that is forgotten when the answer is there: no draft holds one. */
-async function discoverAsIs(
+async function discoverDirectly(
   parts: DiscoverParts,
   principal: UserPrincipal,
-  { auth, definition, returnTo }: AsIs,
-): Promise<Discovered> {
-  const fields = auth.type === 'key' ? { ...definition, apiKey: keyOf(auth) } : definition;
-  const looked = await look(parts, principal, fields, targetOf);
-  if ('tools' in looked) return { view: looked.tools };
-  const { reason, error } = looked.refused;
+  { auth, definition, returnTo }: DirectDiscovery,
+): Promise<DiscoveryResult> {
+  const fields = auth.type === 'key' ? { ...definition, apiKey: toApiKey(auth) } : definition;
+  const probe = await probeDraft(parts, principal, fields, toRemoteTarget);
+  if ('tools' in probe) return { view: probe.tools };
+  const { reason, error } = probe.refusal;
   if (auth.type === 'key') {
     const hint = reason === 'unauthorized' ? 'key' : 'forbidden';
     return { view: { outcome: 'credential_rejected', hint } };
@@ -69,7 +69,7 @@ async function discoverAsIs(
   });
 }
 
-function keyOf({ authorization_type, custom_header, key }: Extract<Auth, { type: 'key' }>): Fields {
+function toApiKey({ authorization_type, custom_header, key }: Extract<Auth, { type: 'key' }>): Fields {
   const header = custom_header === undefined ? {} : { custom_header };
   return { source: 'admin', authorization_type, key, ...header };
 }

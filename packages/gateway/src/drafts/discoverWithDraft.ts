@@ -5,17 +5,17 @@ import { parseScopeText } from '../credentials/oauth/discovery/scopeNames.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { stableText } from '../registry/stableText.ts';
+import { stableStringify } from '../registry/stableStringify.ts';
 import { collectPresentedSecrets } from '../toolcall/maskPresented.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
-import type { Draft } from './draft.ts';
+import type { ServerDraft } from './draft.ts';
 import type { DraftDefinition } from './drafts.ts';
-import { look } from './look.ts';
-import type { Refusal, Refused } from './lookFailure.ts';
-import { offerSignIn, type Discovered } from './offerSignIn.ts';
+import { probeDraft } from './probeDraft.ts';
+import type { CredentialRefusalReason, CredentialRefusal } from './probeFailure.ts';
+import { offerSignIn, type DiscoveryResult } from './offerSignIn.ts';
 import type { DiscoverParts } from './parts.ts';
 
-export interface WithDraft {
+export interface DraftDiscovery {
   readonly draftId: string;
   readonly definition: DraftDefinition;
   readonly returnTo: string | undefined;
@@ -25,23 +25,23 @@ export interface WithDraft {
 export async function discoverWithDraft(
   parts: DiscoverParts,
   principal: UserPrincipal,
-  { draftId, definition, returnTo }: WithDraft,
-): Promise<Discovered> {
-  const draft = await parts.drafts.own(principal, draftId);
+  { draftId, definition, returnTo }: DraftDiscovery,
+): Promise<DiscoveryResult> {
+  const draft = await parts.drafts.findOwn(principal, draftId);
   if (!draft) throw new GatewayError('MCP_DRAFT_NOT_FOUND');
   // What was given for one address is shown to no other.
-  if (stableText(draft.definition) !== stableText(definition))
+  if (stableStringify(draft.definition) !== stableStringify(definition))
     throw new GatewayError('MCP_CREDENTIAL_UNBOUND');
   const { id, expiresAt } = draft;
-  let shown: readonly string[] = [];
+  let presentedSecrets: readonly string[] = [];
   try {
-    const looked = await look(parts, principal, draft.definition, async () => {
-      const target = await targetWithToken(parts, draft, principal);
-      shown = collectPresentedSecrets(target);
+    const probe = await probeDraft(parts, principal, draft.definition, async () => {
+      const target = await resolveTargetWithToken(parts, draft, principal);
+      presentedSecrets = collectPresentedSecrets(target);
       return target;
     });
-    if ('tools' in looked) return { view: { ...looked.tools, draftId: id, expiresAt } };
-    return { view: await rejected(parts, draft, principal, looked.refused, shown) };
+    if ('tools' in probe) return { view: { ...probe.tools, draftId: id, expiresAt } };
+    return { view: await toRejectedView(parts, draft, principal, probe.refusal, presentedSecrets) };
   } catch (error) {
     if (!(error instanceof SignInRequired)) throw error;
     return offerSignIn(parts, principal, { draft, isNew: false, returnTo });
@@ -49,9 +49,9 @@ export async function discoverWithDraft(
 }
 
 /** Rejects with `SignInRequired` where nobody signed in yet: a draft is never asked without its token by who names it. */
-async function targetWithToken(
+async function resolveTargetWithToken(
   { credentials }: Pick<DiscoverParts, 'credentials'>,
-  { server }: Draft,
+  { server }: ServerDraft,
   principal: UserPrincipal,
 ): Promise<RemoteTarget> {
   const { target } = await credentials.obtain(server, principal, {}, createTokenRequestBudget(), {
@@ -63,29 +63,29 @@ async function targetWithToken(
   return target;
 }
 
-const hints: Readonly<Record<Refusal, RejectionHint>> = {
+const hints: Readonly<Record<CredentialRefusalReason, RejectionHint>> = {
   unauthorized: 'audience',
   insufficient_scope: 'scopes',
   forbidden: 'forbidden',
 };
 
-async function rejected(
+async function toRejectedView(
   { records }: Pick<DiscoverParts, 'records'>,
-  { id, server, expiresAt }: Draft,
+  { id, server, expiresAt }: ServerDraft,
   principal: UserPrincipal,
-  { reason, error }: Refused,
-  shown: readonly string[],
+  { reason, error }: CredentialRefusal,
+  presentedSecrets: readonly string[],
 ): Promise<DiscoverToolsView> {
-  const given = await records.find(userCredentialKey(server, principal, 'oauth_code'));
+  const credential = await records.find(userCredentialKey(server, principal, 'oauth_code'));
   // A server that repeats the token it was shown names no scope.
-  const isShown = (scope: string) => shown.some((token) => scope.includes(token));
-  const wanted = scopeList(parseScopeText(error.detail.challenge?.scope) ?? '').filter(
-    (scope) => !isShown(scope),
+  const containsSecret = (scope: string) => presentedSecrets.some((token) => scope.includes(token));
+  const requestedScopes = scopeList(parseScopeText(error.detail.challenge?.scope) ?? '').filter(
+    (scope) => !containsSecret(scope),
   );
   return {
     ...{ outcome: 'credential_rejected', hint: hints[reason], draftId: id, expiresAt },
-    ...(given?.resource != null && { resource: given.resource }),
-    ...(given && { scopes: given.scopesGranted }),
-    ...(wanted.length > 0 && { wantedScopes: wanted.join(' ') }),
+    ...(credential?.resource != null && { resource: credential.resource }),
+    ...(credential && { scopes: credential.scopesGranted }),
+    ...(requestedScopes.length > 0 && { wantedScopes: requestedScopes.join(' ') }),
   };
 }

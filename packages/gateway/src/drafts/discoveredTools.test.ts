@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { DiscoverToolsView } from '@behalf/contracts';
-import { discoveredTools } from './discoveredTools.ts';
+import { toDiscoveredTools } from './discoveredTools.ts';
 
 const shown = ['s3cret-of-a-user', 's3cret "quoted"'];
 const seen = (items: Record<string, unknown>[], complete = true) => {
-  const found = discoveredTools({ items, complete }, shown);
+  const found = toDiscoveredTools({ items, complete }, shown);
   // Whatever a server sends, what is made of it is an answer.
   DiscoverToolsView.parse({ outcome: 'tools', ...found });
   return found;

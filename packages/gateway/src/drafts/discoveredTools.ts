@@ -1,59 +1,64 @@
 import type { DiscoveredTool } from '@behalf/contracts';
 import type { ItemList } from '../catalog/listAll.ts';
-import { isMapping } from '../registry/canonical.ts';
+import { isMapping } from '../registry/canonicalFields.ts';
 import { redactSecrets } from '../toolcall/maskPresented.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 
-const MOST_TOOLS = 500;
-const LONGEST_NAME = 256;
-const LONGEST_DESCRIPTION = 4_096;
-const LARGEST_SCHEMA = 32 * 1024;
+const MAX_TOOLS = 500;
+const MAX_NAME_LENGTH = 256;
+const MAX_DESCRIPTION_LENGTH = 4_096;
+const MAX_SCHEMA_LENGTH = 32 * 1024;
 /** Of all schemas together: an answer that somebody waits for, from a server that nobody vouches for. */
-const LARGEST_SCHEMAS = 1024 * 1024;
+const MAX_TOTAL_SCHEMA_LENGTH = 1024 * 1024;
 
 /**
  * The tools of a server that nobody saved, within bounds, and without what it was shown to let us in: a server that repeats a key or a
  * token has it repeated to nobody.
  */
-export function discoveredTools(
+export function toDiscoveredTools(
   { items, complete }: Pick<ItemList, 'items' | 'complete'>,
-  shown: readonly string[],
+  presentedSecrets: readonly string[],
 ): { readonly tools: DiscoveredTool[]; readonly incomplete?: true } {
-  const named = items.filter(({ name }) => typeof name === 'string' && name !== '');
-  let left = LARGEST_SCHEMAS;
-  const tools = named.slice(0, MOST_TOOLS).map((item): DiscoveredTool => {
-    const schema = schemaOf(item, shown, Math.min(left, LARGEST_SCHEMA));
-    left -= schema.size;
-    const title = textOf(item['title'], shown, LONGEST_NAME);
+  const namedItems = items.filter(({ name }) => typeof name === 'string' && name !== '');
+  let remaining = MAX_TOTAL_SCHEMA_LENGTH;
+  const tools = namedItems.slice(0, MAX_TOOLS).map((item): DiscoveredTool => {
+    const schema = readSchema(item, presentedSecrets, Math.min(remaining, MAX_SCHEMA_LENGTH));
+    remaining -= schema.size;
+    const title = redactText(item['title'], presentedSecrets, MAX_NAME_LENGTH);
     return {
-      name: textOf(item['name'], shown, LONGEST_NAME) ?? '',
+      name: redactText(item['name'], presentedSecrets, MAX_NAME_LENGTH) ?? '',
       ...(title !== undefined && { title }),
-      description: textOf(item['description'], shown, LONGEST_DESCRIPTION) ?? '',
+      description: redactText(item['description'], presentedSecrets, MAX_DESCRIPTION_LENGTH) ?? '',
       inputSchema: schema.value,
       ...(schema.isOmitted && { schemaOmitted: true }),
     };
   });
-  return { tools, ...((!complete || named.length > MOST_TOOLS) && { incomplete: true }) };
+  return { tools, ...((!complete || namedItems.length > MAX_TOOLS) && { incomplete: true }) };
 }
 
 /** Masked before it is cut: half a key is still half a key. */
-function textOf(value: unknown, shown: readonly string[], longest: number): string | undefined {
+function redactText(
+  value: unknown,
+  presentedSecrets: readonly string[],
+  maxLength: number,
+): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const text = redactSecrets(value, shown);
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+  const text = redactSecrets(value, presentedSecrets);
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
 }
 
-const ANYTHING = { type: 'object' };
+const ANY_OBJECT_SCHEMA = { type: 'object' };
 
-function schemaOf(
+function readSchema(
   { inputSchema }: JsonObject,
-  shown: readonly string[],
-  largest: number,
+  presentedSecrets: readonly string[],
+  maxLength: number,
 ): { readonly value: Record<string, unknown>; readonly size: number; readonly isOmitted: boolean } {
-  if (!isMapping(inputSchema)) return { value: ANYTHING, size: 0, isOmitted: false };
+  if (!isMapping(inputSchema)) return { value: ANY_OBJECT_SCHEMA, size: 0, isOmitted: false };
   const text = JSON.stringify(inputSchema);
   // As it stands in JSON. A schema that repeats what it was shown is not mended but left out.
-  const repeats = shown.some((value) => text.includes(JSON.stringify(value).slice(1, -1)));
-  if (repeats || text.length > largest) return { value: ANYTHING, size: 0, isOmitted: true };
+  const containsSecret = presentedSecrets.some((value) => text.includes(JSON.stringify(value).slice(1, -1)));
+  if (containsSecret || text.length > maxLength)
+    return { value: ANY_OBJECT_SCHEMA, size: 0, isOmitted: true };
   return { value: inputSchema, size: text.length, isOmitted: false };
 }

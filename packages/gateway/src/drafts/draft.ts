@@ -1,14 +1,14 @@
 import { draftPrefix } from '@behalf/contracts';
-import type { Fields } from '../registry/canonical.ts';
+import type { Fields } from '../registry/canonicalFields.ts';
 import type { UserServer } from '../registry/server.ts';
 
 /** For how long somebody may sign in and look around before they save. */
-export const DRAFT_MS = 15 * 60 * 1000;
+export const DRAFT_LIFETIME_MS = 15 * 60 * 1000;
 /** So that nobody collects sign-ins; a form shows one at a time. */
-export const MOST_DRAFTS = 10;
+export const MAX_DRAFTS = 10;
 
 /** A server that its user looks at before saving it. */
-export interface Draft {
+export interface ServerDraft {
   /** Also of the server that is made of it. */
   readonly id: string;
   readonly tenant: string;
@@ -22,10 +22,10 @@ export interface Draft {
 }
 
 /** Under which it stands in addresses of ours. No saved server can have such a name. */
-export function draftName(id: string): string {
+export function toDraftName(id: string): string {
   return `${draftPrefix}${id}`;
 }
 
-export function draftIdOf(name: string): string | undefined {
+export function parseDraftName(name: string): string | undefined {
   return name.startsWith(draftPrefix) ? name.slice(draftPrefix.length) : undefined;
 }

@@ -5,8 +5,8 @@ import { aCredential, aDraft, aFlow, anOAuthClient, aStoredServer } from '@behal
 import { describe, expect, test } from '@jest/globals';
 import { createRetiringServers } from '../credentials/oauth/retiringServers.ts';
 import { createServerGrants } from '../credentials/oauth/serverGrants.ts';
-import { draftName } from './draft.ts';
-import { createDrafts } from './drafts.ts';
+import { toDraftName } from './draft.ts';
+import { createServerDrafts } from './drafts.ts';
 
 const QUARTER = 15 * 60 * 1000;
 const MINUTE = 60 * 1000;
@@ -19,7 +19,7 @@ function rig() {
   const store = openMemoryStore({ clock, random: systemRandom });
   const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
   const ended: string[] = [];
-  const drafts = createDrafts({
+  const drafts = createServerDrafts({
     ...{ store: store.drafts, servers: store.servers, keyring, clock, random: systemRandom },
     requirePermission: () => () => undefined,
     grants: createServerGrants({
@@ -79,19 +79,19 @@ describe('drafts', () => {
   test('do not open as those of another user or id', async () => {
     const { store, drafts } = rig();
     const { draft } = await drafts.open(mia, definition);
-    const [record] = await store.drafts.listOf('default', 'mia');
+    const [record] = await store.drafts.listByUser('default', 'mia');
     if (!record) throw new Error('none');
     expect(record.sealed).not.toContain('mcp.example');
     await store.raw.put('drafts', [
       { ...record, userId: 'eve' },
       { ...record, id: 'moved' },
     ]);
-    expect(await drafts.own(eve, draft.id)).toBeNull();
-    expect(await drafts.own(mia, 'moved')).toBeNull();
+    expect(await drafts.findOwn(eve, draft.id)).toBeNull();
+    expect(await drafts.findOwn(mia, 'moved')).toBeNull();
     expect(await drafts.get('default', 'moved')).toBeUndefined();
     await store.raw.put('drafts', [record]);
-    expect(await drafts.own(mia, draft.id)).toMatchObject({ definition });
-    expect(await drafts.own(aPrincipal({ userId: 'mia', tenant: 'acme' }), draft.id)).toBeNull();
+    expect(await drafts.findOwn(mia, draft.id)).toMatchObject({ definition });
+    expect(await drafts.findOwn(aPrincipal({ userId: 'mia', tenant: 'acme' }), draft.id)).toBeNull();
   });
 
   test('end with all that was given for them, a while after their time', async () => {
@@ -101,7 +101,7 @@ describe('drafts', () => {
     await drafts.sweep();
     await clock.advance(QUARTER);
     // Over for everybody at once; taken away when no replica's clock can see it otherwise.
-    expect(await drafts.own(mia, draft.id)).toBeNull();
+    expect(await drafts.findOwn(mia, draft.id)).toBeNull();
     expect(await drafts.get('default', draft.id)).toBeUndefined();
     await drafts.sweep();
     expect(await left()).toEqual({ drafts: 1, credentials: 1, clients: 1 });
@@ -115,14 +115,14 @@ describe('drafts', () => {
     const { clock, store, drafts, ended, signedIn, left } = rig();
     const { draft } = await drafts.open(mia, definition);
     await signedIn(draft.id);
-    expect([await drafts.take(draft), await drafts.take(draft)]).toEqual([true, false]);
+    expect([await drafts.consume(draft), await drafts.consume(draft)]).toEqual([true, false]);
     // For renewals, until every replica knows the server; for nothing that goes on with the draft.
-    expect(await drafts.get('default', draft.id)).toMatchObject({ name: draftName(draft.id) });
-    expect(await drafts.own(mia, draft.id)).toBeNull();
-    await expect(drafts.enter(mia, draftName(draft.id))).rejects.toMatchObject({
+    expect(await drafts.get('default', draft.id)).toMatchObject({ name: toDraftName(draft.id) });
+    expect(await drafts.findOwn(mia, draft.id)).toBeNull();
+    await expect(drafts.authorize(mia, toDraftName(draft.id))).rejects.toMatchObject({
       code: 'MCP_SERVER_NOT_FOUND',
     });
-    await drafts.drop(draft);
+    await drafts.discard(draft);
     expect(ended).toEqual([]);
     await store.servers.insert(aStoredServer({ id: draft.id }));
     await clock.advance(MINUTE);
@@ -135,7 +135,7 @@ describe('drafts', () => {
     const { clock, drafts, ended, signedIn, left } = rig();
     const { draft } = await drafts.open(mia, definition);
     await signedIn(draft.id);
-    await drafts.take(draft);
+    await drafts.consume(draft);
     await clock.advance(MINUTE);
     await drafts.sweep();
     expect(ended).toEqual([draft.id]);

@@ -5,18 +5,18 @@ import type { ServerGrants } from '../credentials/oauth/serverGrants.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { draftContext, type DraftRecord, type DraftStore, type ServerStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { Fields } from '../registry/canonical.ts';
-import { stableText } from '../registry/stableText.ts';
+import type { Fields } from '../registry/canonicalFields.ts';
+import { stableStringify } from '../registry/stableStringify.ts';
 import type { UserServer } from '../registry/server.ts';
 import { checkAccess, type Allowed } from '../toolcall/checkAccess.ts';
-import { DRAFT_MS, draftIdOf, MOST_DRAFTS, type Draft } from './draft.ts';
+import { DRAFT_LIFETIME_MS, parseDraftName, MAX_DRAFTS, type ServerDraft } from './draft.ts';
 import { openDraft } from './openDraft.ts';
 
 /** Of what is left of one, so that a sign-in that begins now can still end. */
-const LEAST_LEFT_MS = DRAFT_MS / 3;
+const MIN_REMAINING_MS = DRAFT_LIFETIME_MS / 3;
 /** Clocks of replicas differ, and a server that is being made of one is not known everywhere at once. */
 const GRACE_MS = 60 * 1000;
-const AT_ONCE = 100;
+const SWEEP_BATCH_SIZE = 100;
 
 /** What a draft is made of: an address and how it is spoken to. No credential ever stands in one. */
 export interface DraftDefinition extends Fields {
@@ -26,26 +26,26 @@ export interface DraftDefinition extends Fields {
 }
 
 /** Servers that somebody looks at before saving them. Each is one user's, and for a quarter of an hour. */
-export interface Drafts {
+export interface ServerDrafts {
   /** The one that this user has of this very definition, or a new one. */
   open(
     principal: UserPrincipal,
     definition: DraftDefinition,
-  ): Promise<{ readonly draft: Draft; readonly isNew: boolean }>;
+  ): Promise<{ readonly draft: ServerDraft; readonly isNew: boolean }>;
   /** Their own, while it lasts. Null for anybody else's, for what is over and for what never was: told alike. */
-  own(principal: UserPrincipal, id: string): Promise<Draft | null>;
+  findOwn(principal: UserPrincipal, id: string): Promise<ServerDraft | null>;
   /** What `findServer` is for servers, by the name that it has in addresses: its user may go on, while they may create servers. */
-  enter(principal: UserPrincipal, name: string): Promise<Allowed<UserServer>>;
+  authorize(principal: UserPrincipal, name: string): Promise<Allowed<UserServer>>;
   /** As sign-ins and renewals see it, while it lasts and for a moment after a server was made of it. */
   get(tenant: string, id: string): Promise<UserServer | undefined>;
   /** Whether there is one of this id, whoever has it: for what is public about it. */
-  isKnown(id: string): Promise<boolean>;
+  exists(id: string): Promise<boolean>;
   /** For one caller: a server of its id is made next. False: it is over. */
-  take(draft: Draft): Promise<boolean>;
+  consume(draft: ServerDraft): Promise<boolean>;
   /** Of one that was taken and no server was made of: what was given for it is ended here and revoked, what is under way ends. */
-  end(draft: Draft): Promise<void>;
+  end(draft: ServerDraft): Promise<void>;
   /** The same of one that nobody takes any more. Where somebody has, what was given for it is their server's, and stays. */
-  drop(draft: Draft): Promise<void>;
+  discard(draft: ServerDraft): Promise<void>;
   /** Ends those whose time is up. What a server was made of is only forgotten. */
   sweep(): Promise<void>;
 }
@@ -60,70 +60,70 @@ export interface DraftParts {
   readonly random: Random;
 }
 
-export function createDrafts(parts: DraftParts): Drafts {
+export function createServerDrafts(parts: DraftParts): ServerDrafts {
   const { store, servers, grants, requirePermission, keyring, clock, random } = parts;
 
   const isOpen = ({ takenAt, expiresAt }: DraftRecord, now: number) => takenAt === null && now < expiresAt;
 
-  async function own({ tenant, userId }: UserPrincipal, id: string): Promise<Draft | null> {
+  async function findOwn({ tenant, userId }: UserPrincipal, id: string): Promise<ServerDraft | null> {
     const record = await store.find(tenant, id);
     if (record?.userId !== userId || !isOpen(record, clock.now())) return null;
     return openDraft(keyring, record);
   }
 
-  async function known(
+  async function findReusable(
     { tenant, userId }: UserPrincipal,
-    wanted: string,
-    place: string,
-  ): Promise<Draft | undefined> {
+    definitionText: string,
+    address: string,
+  ): Promise<ServerDraft | undefined> {
     const now = clock.now();
-    const fresh = (await store.listOf(tenant, userId)).filter(
+    const candidates = (await store.listByUser(tenant, userId)).filter(
       (record) =>
-        isOpen(record, now) && record.canonicalUrl === place && record.expiresAt - now > LEAST_LEFT_MS,
+        isOpen(record, now) && record.canonicalUrl === address && record.expiresAt - now > MIN_REMAINING_MS,
     );
-    return fresh
+    return candidates
       .flatMap((record) => openDraft(keyring, record) ?? [])
-      .find(({ definition }) => stableText(definition) === wanted);
+      .find(({ definition }) => stableStringify(definition) === definitionText);
   }
 
-  const take = ({ tenant, id, userId }: Draft) => store.take(tenant, id, userId, clock.now());
+  const consume = ({ tenant, id, userId }: ServerDraft) => store.consume(tenant, id, userId, clock.now());
 
-  async function end({ tenant, id, server }: Draft): Promise<void> {
+  async function end({ tenant, id, server }: ServerDraft): Promise<void> {
     await grants.removeAll(tenant, server);
     await store.remove(tenant, id);
   }
 
   return {
-    own,
-    take,
+    findOwn,
+    consume,
     end,
-    async drop(draft) {
-      if (await take(draft)) await end(draft);
+    async discard(draft) {
+      if (await consume(draft)) await end(draft);
     },
     async open(principal, definition) {
-      const place = canonicalizeUrl(definition.url);
-      if (place === undefined) throw new GatewayError('MCP_CONFIG_INVALID');
-      const again = await known(principal, stableText(definition), place);
-      if (again) return { draft: again, isNew: false };
+      const address = canonicalizeUrl(definition.url);
+      if (address === undefined) throw new GatewayError('MCP_CONFIG_INVALID');
+      const existing = await findReusable(principal, stableStringify(definition), address);
+      if (existing) return { draft: existing, isNew: false };
       const { tenant, userId } = principal;
       const id = random.id();
       const now = clock.now();
       const sealed = keyring.seal(JSON.stringify(definition), draftContext({ tenant, userId, id }));
       const record: DraftRecord = {
-        ...{ id, tenant, userId, canonicalUrl: place, sealed },
-        ...{ createdAt: now, expiresAt: now + DRAFT_MS, takenAt: null },
+        ...{ id, tenant, userId, canonicalUrl: address, sealed },
+        ...{ createdAt: now, expiresAt: now + DRAFT_LIFETIME_MS, takenAt: null },
       };
       const draft = openDraft(keyring, record);
       if (!draft) throw new GatewayError('MCP_CONFIG_INVALID');
-      if ((await store.insert(record, MOST_DRAFTS)) === 'full') {
-        throw new GatewayError('MCP_FLOW_LIMIT', { retryAfterMs: DRAFT_MS });
+      if ((await store.insert(record, MAX_DRAFTS)) === 'full') {
+        throw new GatewayError('MCP_FLOW_LIMIT', { retryAfterMs: DRAFT_LIFETIME_MS });
       }
       return { draft, isNew: true };
     },
-    async enter(principal, name) {
+    async authorize(principal, name) {
       requirePermission()(principal, 'CREATE');
-      const id = draftIdOf(name);
-      const draft = id === undefined ? null : await own(principal, id);
+      const id = parseDraftName(name);
+      const draft = id === undefined ? null : await findOwn(principal, id);
       // Whose it is was just asked; there are no rows about a draft that could say anything else.
       const access = { requirePermission, sees: () => draft !== null };
       return checkAccess(access, principal, draft?.server, 'MCP_SERVER_NOT_FOUND') as Allowed<UserServer>;
@@ -132,24 +132,24 @@ export function createDrafts(parts: DraftParts): Drafts {
       const record = await store.find(tenant, id);
       if (!record) return undefined;
       const now = clock.now();
-      const isBecoming = record.takenAt !== null && now < record.takenAt + GRACE_MS;
-      return isOpen(record, now) || isBecoming ? openDraft(keyring, record)?.server : undefined;
+      const isBeingSaved = record.takenAt !== null && now < record.takenAt + GRACE_MS;
+      return isOpen(record, now) || isBeingSaved ? openDraft(keyring, record)?.server : undefined;
     },
-    async isKnown(id) {
+    async exists(id) {
       const record = await store.findById(id);
       return record !== null && isOpen(record, clock.now());
     },
     async sweep() {
-      for (const record of await store.listExpired(clock.now() - GRACE_MS, AT_ONCE)) {
+      for (const record of await store.listExpired(clock.now() - GRACE_MS, SWEEP_BATCH_SIZE)) {
         const { tenant, id } = record;
-        const isServer = (await servers.find(tenant, id)) !== null;
-        const draft = isServer ? null : openDraft(keyring, record);
+        const hasServer = (await servers.find(tenant, id)) !== null;
+        const draft = hasServer ? null : openDraft(keyring, record);
         if (draft) {
           await end(draft);
           continue;
         }
         // One that does not open: without its row nobody would ever end what was given for it.
-        if (!isServer) await grants.removeWithoutDefinition(tenant, id);
+        if (!hasServer) await grants.removeWithoutDefinition(tenant, id);
         await store.remove(tenant, id);
       }
     },

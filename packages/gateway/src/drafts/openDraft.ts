@@ -1,24 +1,24 @@
 import type { Keyring } from '@behalf/kernel';
-import { asUserServer } from '../configure/requireReachable.ts';
+import { toUserServer } from '../configure/requireReachable.ts';
 import { draftContext, type DraftRecord } from '../ports/index.ts';
-import type { Fields } from '../registry/canonical.ts';
+import type { Fields } from '../registry/canonicalFields.ts';
 import { compileStored } from '../registry/storedDefinition.ts';
-import { draftName, type Draft } from './draft.ts';
+import { toDraftName, type ServerDraft } from './draft.ts';
 
 /** Null where it does not open, or what is in it would not be taken today. */
-export function openDraft(keyring: Keyring, record: DraftRecord): Draft | null {
+export function openDraft(keyring: Keyring, record: DraftRecord): ServerDraft | null {
   const { id, tenant, userId, canonicalUrl, createdAt, expiresAt } = record;
-  const definition = read(keyring, record);
+  const definition = readDefinition(keyring, record);
   if (!definition) return null;
-  const name = draftName(id);
+  const name = toDraftName(id);
   // By its own name only here: as a definition that somebody sends, no such name is taken.
   const compiled = compileStored('draft', definition);
   if (!compiled.ok) return null;
-  const server = asUserServer({ ...compiled.server, name }, { id, tenant, author: userId });
+  const server = toUserServer({ ...compiled.server, name }, { id, tenant, author: userId });
   return { id, tenant, userId, canonicalUrl, definition, server, createdAt, expiresAt };
 }
 
-function read(keyring: Keyring, record: DraftRecord): Fields | null {
+function readDefinition(keyring: Keyring, record: DraftRecord): Fields | null {
   try {
     return JSON.parse(keyring.open(record.sealed, draftContext(record))) as Fields;
   } catch {

@@ -1,7 +1,7 @@
 import { aUser } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig } from '../../test/identityRig.ts';
-import { STALENESS_MS } from '../ports/index.ts';
+import { MAX_STALENESS_MS } from '../ports/index.ts';
 import { toPrincipal } from '../principal/principal.ts';
 import { createCallerCache } from './callerCache.ts';
 import { hashSecret } from './hashSecret.ts';
@@ -23,7 +23,7 @@ async function createRig() {
     topic: 'sessions',
     generation: () => generation,
     // As if the feed had lost touch at once.
-    changes: { ...rig.store.changes, checkedAt: () => 0 },
+    changes: { ...rig.store.changes, syncedUntil: () => 0 },
     clock: rig.clock,
   });
   return {
@@ -44,13 +44,13 @@ describe('the cache of callers', () => {
     const { cache, secret, user, clock, reads } = await createRig();
     expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
     expect(cache.resolve(secret)).not.toBeInstanceOf(Promise);
-    await clock.advance(STALENESS_MS - 1);
+    await clock.advance(MAX_STALENESS_MS - 1);
     await cache.resolve(secret);
     expect(reads()).toBe(1);
     await clock.advance(1);
     await cache.resolve(secret);
     expect(reads()).toBe(2);
-    expect(STALENESS_MS).toBe(2_000);
+    expect(MAX_STALENESS_MS).toBe(2_000);
   });
 
   test('a connection that brings another cookie is another caller', async () => {
@@ -165,10 +165,10 @@ describe('the cache of callers', () => {
     const { cache, secret, user, store, clock, meanwhile } = await createRig();
     await cache.resolve(secret);
     meanwhile(() => Promise.reject(new Error('away')));
-    await clock.advance(STALENESS_MS);
+    await clock.advance(MAX_STALENESS_MS);
     expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
     await expect(cache.resolve('guess')).rejects.toThrow('away');
-    await clock.advance(30_000 - STALENESS_MS - 1);
+    await clock.advance(30_000 - MAX_STALENESS_MS - 1);
     expect(await cache.resolve(secret)).toMatchObject({ userId: user.id });
     await clock.advance(1);
     await expect(cache.resolve(secret)).rejects.toThrow('away');

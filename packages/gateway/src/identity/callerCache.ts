@@ -75,7 +75,7 @@ export function createCallerCache(parts: CallerCacheParts): CallerCache {
   function isUsableDuringOutage({ readAt, until }: Entry): boolean {
     const now = clock.now();
     if (readAt === INVALIDATED || now >= until) return false;
-    return now - Math.max(readAt, changes.checkedAt()) < MAX_OUTAGE_MS;
+    return now - Math.max(readAt, changes.syncedUntil()) < MAX_OUTAGE_MS;
   }
 
   async function load(secret: string, hash: string): Promise<Principal | null> {

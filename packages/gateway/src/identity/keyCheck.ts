@@ -5,7 +5,7 @@ const CHECK_VALUE = 'behalf';
 
 /** Whether this process can read what the others wrote: a replica with another key must not start. */
 export async function isStoreKeyValid(system: SystemStore, keyring: Keyring): Promise<boolean> {
-  const stored = await system.keyCheck(keyring.seal(CHECK_VALUE, keyCheckContext));
+  const stored = await system.getOrCreateKeyCheck(keyring.seal(CHECK_VALUE, keyCheckContext));
   try {
     return keyring.open(stored, keyCheckContext) === CHECK_VALUE;
   } catch (error) {

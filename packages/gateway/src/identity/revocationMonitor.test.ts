@@ -28,8 +28,8 @@ async function createRig() {
   };
   const watch = createRevocationMonitor({
     users: { findMany: (ids) => counted('users', store.users.findMany(ids)) },
-    sessions: { openAmong: (ids, now) => counted('sessions', store.sessions.openAmong(ids, now)) },
-    apiKeys: { liveAmong: (ids, now) => counted('keys', store.apiKeys.liveAmong(ids, now)) },
+    sessions: { filterActive: (ids, now) => counted('sessions', store.sessions.filterActive(ids, now)) },
+    apiKeys: { filterActive: (ids, now) => counted('keys', store.apiKeys.filterActive(ids, now)) },
     signingKeys: null,
     changes: store.changes,
     clock,
@@ -118,8 +118,8 @@ describe('whoever came in with something that was taken back', () => {
     follow('bob', 'key');
     await settled();
     leave();
-    await store.apiKeys.removeOfUser('ada');
-    await store.apiKeys.removeOfUser('bob');
+    await store.apiKeys.removeByUser('ada');
+    await store.apiKeys.removeByUser('bob');
     watch.stop();
     await store.changes.publish({ topic: 'apiKeys', id: '*' });
     expect(over).toEqual([]);

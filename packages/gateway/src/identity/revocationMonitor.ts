@@ -5,8 +5,8 @@ import type { AuthorizationServerKeys } from './authorizationServer/authorizatio
 
 export interface RevocationMonitorParts {
   readonly users: Pick<UserStore, 'findMany'>;
-  readonly sessions: Pick<SessionStore, 'openAmong'>;
-  readonly apiKeys: Pick<ApiKeyStore, 'liveAmong'>;
+  readonly sessions: Pick<SessionStore, 'filterActive'>;
+  readonly apiKeys: Pick<ApiKeyStore, 'filterActive'>;
   /** Our own authorization server's; null where there is none. */
   readonly signingKeys: Pick<AuthorizationServerKeys, 'liveAmong'> | null;
   readonly changes: Pick<ChangeFeed, 'subscribe'>;
@@ -160,7 +160,7 @@ function createChecks({
       'apiKeys',
       {
         idOf: ({ authentication: by }) => (by.via === 'api_key' ? by.key : undefined),
-        findActive: async (ids) => activeAmong(await apiKeys.liveAmong(ids, clock.now())),
+        findActive: async (ids) => activeAmong(await apiKeys.filterActive(ids, clock.now())),
       },
     ],
     [
@@ -168,7 +168,7 @@ function createChecks({
       {
         idOf: ({ authentication: by }) =>
           by.via === 'session' ? by.session : by.via === 'bearer' ? by.grant?.session : undefined,
-        findActive: async (hashes) => activeAmong(await sessions.openAmong(hashes, clock.now())),
+        findActive: async (hashes) => activeAmong(await sessions.filterActive(hashes, clock.now())),
       },
     ],
     [

@@ -127,7 +127,7 @@ describe('sessions', () => {
     await clock.advance(5);
     await sessions.end(issued[0]!.secret);
     expect(await left()).toEqual([false, true, true, true]);
-    expect(await store.users.signedOutSince(clock.now())).toEqual([
+    expect(await store.users.listSignedOutSince(clock.now())).toEqual([
       { id: user.id, tenant: 'default', signedOutAt: clock.now() },
     ]);
     expect(await sessions.endByHash(bob.id, issued[1]!.hash)).toBeNull();

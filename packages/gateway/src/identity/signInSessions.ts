@@ -152,7 +152,7 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
     async endAll({ id }) {
       // And once more for what was granted meanwhile: whoever grants after that finds its sign-in gone.
       const ended =
-        (await endActiveSessions(id)) + (await endActiveSessions(id)) + (await sessions.removeOfUser(id));
+        (await endActiveSessions(id)) + (await endActiveSessions(id)) + (await sessions.removeByUser(id));
       await publishSignOut(id);
       return ended;
     },

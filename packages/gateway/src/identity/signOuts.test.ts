@@ -11,8 +11,8 @@ async function createRig() {
   const ended: string[] = [];
   let fails = false;
   const users = {
-    signedOutSince: (at: number) =>
-      fails ? Promise.reject(new Error('away')) : store.users.signedOutSince(at),
+    listSignedOutSince: (at: number) =>
+      fails ? Promise.reject(new Error('away')) : store.users.listSignedOutSince(at),
   };
   // As a poll tells it: not who, only that something changed.
   const settled = async () => {

@@ -3,7 +3,7 @@ import type { ChangeFeed, UserStore } from '../ports/index.ts';
 import { principalKey } from '../principal/principal.ts';
 
 export interface SignOutParts {
-  readonly users: Pick<UserStore, 'signedOutSince'>;
+  readonly users: Pick<UserStore, 'listSignedOutSince'>;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
   /** Closes and forgets what this process holds for them. */
@@ -31,7 +31,7 @@ export function subscribeToSignOuts({ users, changes, clock, onSignedOut }: Sign
     const startedAt = clock.now();
     // Since the last answer, however long ago that was.
     const since = checkedAt - OVERLAP_MS;
-    const signedOut = await users.signedOutSince(since);
+    const signedOut = await users.listSignedOutSince(since);
     checkedAt = startedAt;
     for (const [key, at] of handled) if (at < since) handled.delete(key);
     for (const { id, tenant, signedOutAt } of signedOut) {

@@ -1,5 +1,5 @@
 import { SealError, type Clock, type Keyring, type Leases, type SealContext } from '@behalf/kernel';
-import { alone } from '../access/alone.ts';
+import { withLease } from '../access/withLease.ts';
 import type { Cache } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 
@@ -68,7 +68,7 @@ export function createApprovalLists({ cache, leases, keyring, clock }: ApprovalL
   return {
     read,
     change: (user, edit) =>
-      alone({ leases, clock }, ['approvals', user.tenant, user.userId], async () => {
+      withLease({ leases, clock }, ['approvals', user.tenant, user.userId], async () => {
         const calls = await read(user);
         const edited = edit(calls);
         if (edited !== calls) await write(user, edited);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { CatalogTool } from '../catalog/catalog.ts';
-import { stableText } from '../registry/stableText.ts';
+import { stableStringify } from '../registry/stableStringify.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 
 /** What a person read before they approved: when the server changes any of it, they are asked again. */
@@ -11,12 +11,12 @@ export function hashTool({
   inputSchema,
   annotations,
 }: Pick<CatalogTool, 'name' | 'title' | 'description' | 'inputSchema' | 'annotations'>): string {
-  return sha256(stableText([name, title, description, inputSchema, annotations]));
+  return sha256(stableStringify([name, title, description, inputSchema, annotations]));
 }
 
 /** Arguments are few and can be guessed: this is kept sealed, and nowhere else. */
 export function hashArguments(args: JsonObject): string {
-  return sha256(stableText(args));
+  return sha256(stableStringify(args));
 }
 
 function sha256(text: string): string {

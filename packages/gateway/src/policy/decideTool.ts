@@ -1,7 +1,7 @@
 import type { CatalogTool } from '../catalog/catalog.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { toolAllowed } from '../registry/toolAllowed.ts';
+import { isToolAllowed } from '../registry/isToolAllowed.ts';
 import type { ToolPolicy, ToolDecision } from './toolPolicy.ts';
 
 export interface PolicyParts {
@@ -17,7 +17,7 @@ export function decideTool(
   { name, annotations }: Pick<CatalogTool, 'name' | 'annotations'>,
 ): ToolDecision {
   const readOnly = annotations?.['readOnlyHint'] === true;
-  if (!toolAllowed(server.settings, name, readOnly)) return 'absent';
+  if (!isToolAllowed(server.settings, name, readOnly)) return 'absent';
   return policy.decide(principal, server, { name, readOnly });
 }
 

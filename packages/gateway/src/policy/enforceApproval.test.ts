@@ -5,7 +5,7 @@ import { buildToolList } from '../catalog/toolList.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
 import { appServer } from '../../test/servers.ts';
 import { ada } from '../../test/toolcallRig.ts';
-import { stableText } from '../registry/stableText.ts';
+import { stableStringify } from '../registry/stableStringify.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import type { ApprovableCall } from './approvals.ts';
 import { hashArguments, hashTool } from './callHash.ts';
@@ -108,14 +108,14 @@ describe('a call that asks first', () => {
     expect(hashArguments({ a: [1, 2] })).not.toBe(hashArguments({ a: [2, 1] }));
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, two) => {
-        expect(JSON.parse(stableText(one))).toEqual(JSON.parse(JSON.stringify(one)));
-        const same = stableText(one) === stableText(two);
+        expect(JSON.parse(stableStringify(one))).toEqual(JSON.parse(JSON.stringify(one)));
+        const same = stableStringify(one) === stableStringify(two);
         expect(same).toBe(sorted(one) === sorted(two));
       }),
     );
     let deep: unknown = 1;
     for (let i = 0; i < 1_000; i += 1) deep = [deep];
-    expect(stableText(deep)).toHaveLength(2_001);
+    expect(stableStringify(deep)).toHaveLength(2_001);
   });
 });
 

@@ -17,13 +17,13 @@ export interface AclRecord {
 export interface AclStore {
   /** Of all servers and tenants, in the order of their ids. */
   list(): Promise<AclRecord[]>;
-  listOf(tenant: string, serverId: string): Promise<AclRecord[]>;
+  listByServer(tenant: string, serverId: string): Promise<AclRecord[]>;
   /** All of it or nothing: `put` replaces by id, then `remove` takes away by id. */
   change(change: { put: readonly AclRecord[]; remove: readonly string[] }): Promise<void>;
   /** The server is gone; how many there were. */
-  removeOfServer(tenant: string, serverId: string): Promise<number>;
+  removeByServer(tenant: string, serverId: string): Promise<number>;
   /** The user, group or role is gone; how many there were. */
-  removeOfPrincipal(tenant: string, type: PrincipalType, principalId: string): Promise<number>;
+  removeByPrincipal(tenant: string, type: PrincipalType, principalId: string): Promise<number>;
 }
 
 export type AclKey = Pick<AclRecord, 'tenant' | 'serverId' | 'principalType' | 'principalId'>;

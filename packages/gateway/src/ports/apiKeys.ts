@@ -20,13 +20,13 @@ export interface ApiKeyStore {
   /** Null when unknown or expired at `now`. */
   findByHash(hash: string, now: number): Promise<ApiKeyRecord | null>;
   /** Which of these, by their ids, are there and not expired at `now`. */
-  liveAmong(ids: readonly string[], now: number): Promise<string[]>;
+  filterActive(ids: readonly string[], now: number): Promise<string[]>;
   /** Of one user, the oldest first, expired ones too. */
   list(userId: string): Promise<ApiKeyRecord[]>;
   /** The removed one; null when this user has no such key. */
   remove(userId: string, id: string): Promise<ApiKeyRecord | null>;
   /** How many there were. */
-  removeOfUser(userId: string): Promise<number>;
+  removeByUser(userId: string): Promise<number>;
   removeExpired(now: number): Promise<number>;
   /** Notes the use; an earlier time than the noted one changes nothing. */
   touch(id: string, at: number): Promise<void>;

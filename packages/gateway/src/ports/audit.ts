@@ -19,7 +19,7 @@ export interface AuditSegmentRecord {
   events: string;
 }
 
-export interface AuditPage {
+export interface AuditSegmentQuery {
   /** Segments whose last event is not before this time. */
   from?: number;
   /** Segments whose first event is not after this time. */
@@ -33,11 +33,11 @@ export interface AuditStore {
   /** Durably. Throws when the id exists. */
   append(segment: AuditSegmentRecord): Promise<void>;
   /** The newest first, by `lastAt` and then by id, both descending. */
-  page(page: AuditPage, limit: number): Promise<AuditSegmentRecord[]>;
+  page(page: AuditSegmentQuery, limit: number): Promise<AuditSegmentRecord[]>;
   /** Of one writer, in order, from `seq` on. */
-  ofWriter(writer: string, seq: number, limit: number): Promise<AuditSegmentRecord[]>;
+  listByWriter(writer: string, seq: number, limit: number): Promise<AuditSegmentRecord[]>;
   /** Which writers there are, with their first and last kept segment. */
-  writers(): Promise<{ writer: string; first: number; last: number; segments: number }[]>;
+  listWriters(): Promise<{ writer: string; first: number; last: number; segments: number }[]>;
   /** Those whose last event is before this time; how many segments. */
-  removeBefore(at: number): Promise<number>;
+  removeBefore(before: number): Promise<number>;
 }

@@ -21,7 +21,7 @@ export const changeTopics = [
 ] as const;
 export type ChangeTopic = (typeof changeTopics)[number];
 
-export interface ChangeNotice {
+export interface ChangeEvent {
   topic: ChangeTopic;
   /** The record that changed, or `*` when only the topic is known. */
   id: string;
@@ -32,24 +32,24 @@ export interface ChangeNotice {
  * is. It may be late, doubled or widened to `*`; how late is what `checkedAt` says.
  */
 export interface ChangeFeed {
-  publish(notice: ChangeNotice): Promise<void>;
-  subscribe(listener: (notice: ChangeNotice) => void): () => void;
+  publish(change: ChangeEvent): Promise<void>;
+  subscribe(listener: (change: ChangeEvent) => void): () => void;
   /**
    * Every notice published before this time has been heard here. What was read and not ended by a notice was therefore
    * true at this time at the latest. It stands still while the store cannot be asked.
    */
-  checkedAt(): number;
+  syncedUntil(): number;
 }
 
 /** What was read counts everywhere as changed after this time at the latest: roles, sign-outs, values of users. */
-export const STALENESS_MS = 2_000;
+export const MAX_STALENESS_MS = 2_000;
 /** What nobody publishes, such as the day a session is over, counts after this time. */
-const LONGEST_MS = 30_000;
+const MAX_CACHE_AGE_MS = 30_000;
 
 /**
  * Whether what was read at `readAt` may still be used. Unless a notice has ended it, it was true when the feed was last
  * sure to have heard everything: that is as good as having read it then.
  */
 export function isCurrent(changes: ChangeFeed, now: number, readAt: number): boolean {
-  return now - Math.max(readAt, changes.checkedAt()) < STALENESS_MS && now - readAt < LONGEST_MS;
+  return now - Math.max(readAt, changes.syncedUntil()) < MAX_STALENESS_MS && now - readAt < MAX_CACHE_AGE_MS;
 }

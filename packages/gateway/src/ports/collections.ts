@@ -11,7 +11,7 @@ import {
 } from './conversations.ts';
 import { credentialContext, type CredentialRecord, type CredentialUsageRecord } from './credentials.ts';
 import { draftContext, type DraftRecord } from './drafts.ts';
-import { facadeContext, type FacadeRecord } from './facade.ts';
+import { authorizationServerRecordContext, type AuthorizationServerRecord } from './authorizationServer.ts';
 import { oauthClientContext, type OAuthClientRecord } from './oauthFlows.ts';
 import { overrideContext, type OverrideRecord } from './overrides.ts';
 import type { RoleRecord } from './roles.ts';
@@ -44,7 +44,7 @@ export interface Collections {
   blocks: BlockRecord;
   sets: SetRecord;
   runs: RunRecord;
-  authorizationServer: FacadeRecord;
+  authorizationServer: AuthorizationServerRecord;
   audit: AuditSegmentRecord;
 }
 export type CollectionName = keyof Collections;
@@ -164,7 +164,9 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
   },
   authorizationServer: {
     key: 'key',
-    sealed: (record) => [{ field: 'sealed', value: record.sealed, context: facadeContext(record) }],
+    sealed: (record) => [
+      { field: 'sealed', value: record.sealed, context: authorizationServerRecordContext(record) },
+    ],
   },
   audit: { key: 'id', sealed: () => [] },
 };
@@ -172,12 +174,12 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
 export const collectionNames = Object.keys(collectionShapes) as CollectionName[];
 
 /** One sealed value of a record, and the same under another key. */
-export interface Resealed<R> {
+export interface ResealedValue<R> {
   /** Of the record. */
   readonly key: string;
   readonly field: keyof R & string;
-  readonly before: string;
-  readonly after: string;
+  readonly oldValue: string;
+  readonly newValue: string;
 }
 
 /** Bulk access for moving a store; not for serving requests. */
@@ -191,7 +193,10 @@ export interface RawCollections {
    * Durably; each value only where it still is what it was, as one step, and nothing else of the record: gateways may be
    * writing it at the same time. How many were.
    */
-  reseal<N extends CollectionName>(name: N, values: readonly Resealed<Collections[N]>[]): Promise<number>;
+  reseal<N extends CollectionName>(
+    name: N,
+    values: readonly ResealedValue<Collections[N]>[],
+  ): Promise<number>;
   /** Durably; a key that is not there is no mistake. */
   remove(name: CollectionName, keys: readonly string[]): Promise<void>;
 }

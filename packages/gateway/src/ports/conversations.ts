@@ -31,14 +31,14 @@ export interface ChatMessageRecord {
 export type ChatMessageInput = Omit<ChatMessageRecord, 'seq' | 'size' | 'createdAt'>;
 
 /** What one conversation may hold. */
-export interface ConversationRoom {
-  readonly messages: number;
+export interface ConversationLimits {
+  readonly maxMessages: number;
   /** Of all its messages together, sealed. */
-  readonly size: number;
+  readonly maxSize: number;
 }
 
 /** The last one that was seen: go on with those after it in the order of the list. */
-export type ConversationPlace = Pick<ConversationRecord, 'updatedAt' | 'id'>;
+export type ConversationPosition = Pick<ConversationRecord, 'updatedAt' | 'id'>;
 
 /** Every method names tenant and user: with the id of somebody else's row nobody reads, changes or removes it. */
 export interface ConversationStore {
@@ -46,17 +46,17 @@ export interface ConversationStore {
   list(
     tenant: string,
     userId: string,
-    page: { after: ConversationPlace | null; limit: number },
+    page: { after: ConversationPosition | null; limit: number },
   ): Promise<ConversationRecord[]>;
   find(tenant: string, userId: string, id: string): Promise<ConversationRecord | null>;
   /** Never more than `most` of one user, however many are inserted at once. Throws when the id exists. */
-  insert(conversation: ConversationRecord, most: number): Promise<'inserted' | 'full'>;
+  insert(conversation: ConversationRecord, maxPerUser: number): Promise<'inserted' | 'full'>;
   /** Replaces what is sealed and nothing else: a message that is saved meanwhile undoes no new title. False: no such one. */
   rename(tenant: string, userId: string, id: string, sealed: string): Promise<boolean>;
   /** With all its messages, also with one that is being saved meanwhile. False when there was none. */
   remove(tenant: string, userId: string, id: string): Promise<boolean>;
   /** Of one conversation, in their order. */
-  messages(tenant: string, userId: string, conversationId: string): Promise<ChatMessageRecord[]>;
+  listMessages(tenant: string, userId: string, conversationId: string): Promise<ChatMessageRecord[]>;
   /**
    * Adds a message at the end, or replaces the one of the same id in its place; either way its conversation changed `at`.
    * Nothing is written when the conversation is not there, or has no room. Throws when the id is that of a message
@@ -64,11 +64,11 @@ export interface ConversationStore {
    */
   putMessage(
     message: ChatMessageInput,
-    at: number,
-    room: ConversationRoom,
+    changedAt: number,
+    limits: ConversationLimits,
   ): Promise<'stored' | 'missing' | 'too_many' | 'too_large'>;
   /** The user is gone; how many conversations there were. */
-  removeOfUser(tenant: string, userId: string): Promise<number>;
+  removeByUser(tenant: string, userId: string): Promise<number>;
 }
 
 /** Bound to its owner and its id: a title moved into another row, or under another user or tenant, does not open there. */

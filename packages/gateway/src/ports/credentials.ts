@@ -122,7 +122,7 @@ export interface ClaimRequest {
 }
 
 /** `record` as it is with the claim. `tookOver`: a claim before it was never settled, so its outcome is in doubt. */
-export interface Claimed {
+export interface CredentialClaim {
   readonly record: CredentialRecord;
   readonly tookOver: boolean;
 }
@@ -135,17 +135,21 @@ export interface CredentialStore {
   /** Of one holder, those of a server or all, in the order of server, kind and label. */
   list(tenant: string, principal: string, serverId?: string): Promise<CredentialRecord[]>;
   /** Of all holders at a server, so many at most, in the order of ids. */
-  keysOfServer(tenant: string, serverId: string, limit: number): Promise<CredentialKey[]>;
+  listKeysByServer(tenant: string, serverId: string, limit: number): Promise<CredentialKey[]>;
   /**
    * One step for all processes: writes the patch where the condition holds, and answers with the record as it is then; null
    * where it does not hold, or there is none. A patch with `claimOwner: null` settles the claim.
    */
-  replace(id: string, when: CredentialCondition, patch: CredentialPatch): Promise<CredentialRecord | null>;
+  replace(
+    id: string,
+    condition: CredentialCondition,
+    patch: CredentialPatch,
+  ): Promise<CredentialRecord | null>;
   /**
    * Takes the right to send the refresh token, where `generation`, `tokenSeq` and `rtHash` hold, the status is `active`, and nobody else
    * has it: no claim, or one whose deadline has passed by the store's own clock. The clocks of processes do not count.
    */
-  claim(id: string, request: ClaimRequest): Promise<Claimed | null>;
+  claim(id: string, request: ClaimRequest): Promise<CredentialClaim | null>;
   /** Prolongs a claim that is still ours. */
   extendClaim(id: string, claimSeq: number, owner: string, ttlMs: number): Promise<boolean>;
   /** False when there is no such credential. */
@@ -153,9 +157,9 @@ export interface CredentialStore {
   /** False when there was none. */
   remove(key: CredentialKey): Promise<boolean>;
   /** How many there were. */
-  removeOfPrincipal(tenant: string, principal: string): Promise<number>;
+  removeByPrincipal(tenant: string, principal: string): Promise<number>;
   /** Of all principals: the server is gone. */
-  removeOfServer(tenant: string, serverId: string): Promise<number>;
+  removeByServer(tenant: string, serverId: string): Promise<number>;
   /** Those whose `expiresAt` has passed. */
   removeExpired(now: number): Promise<number>;
   /** By the store's clock: what deadlines are judged by. */
@@ -175,7 +179,7 @@ export interface CredentialUsageStore {
   put(usage: CredentialUsageRecord): Promise<void>;
   find(id: string): Promise<CredentialUsageRecord | null>;
   /** Used since then; at most so many, the last used first. */
-  usedSince(since: number, limit: number): Promise<CredentialUsageRecord[]>;
+  listUsedSince(since: number, limit: number): Promise<CredentialUsageRecord[]>;
   remove(id: string): Promise<boolean>;
 }
 
@@ -194,16 +198,23 @@ export function credentialId({ tenant, principal, serverId, kind, label }: Crede
  * issuer, client or generation do not open there.
  */
 export function credentialContext(
-  of: CredentialKey &
+  credential: CredentialKey &
     Pick<CredentialRecord, 'canonicalUrl' | 'issuer' | 'clientId' | 'generation' | 'tokenSeq'>,
 ): SealContext {
-  const { tenant, principal, serverId, kind, label, canonicalUrl, issuer, clientId } = of;
+  const { tenant, principal, serverId, kind, label, canonicalUrl, issuer, clientId } = credential;
   return {
     tenant,
     principal,
     server: serverId,
     kind: `credential:${kind}`,
     field: 'tokens',
-    binding: [label, canonicalUrl, issuer, clientId, String(of.generation), String(of.tokenSeq)],
+    binding: [
+      label,
+      canonicalUrl,
+      issuer,
+      clientId,
+      String(credential.generation),
+      String(credential.tokenSeq),
+    ],
   };
 }

@@ -18,17 +18,17 @@ export interface DraftRecord {
 
 export interface DraftStore {
   /** `full`: this user has as many as one may have that are not over at `createdAt`. */
-  insert(draft: DraftRecord, most: number): Promise<'inserted' | 'full'>;
+  insert(draft: DraftRecord, maxPerUser: number): Promise<'inserted' | 'full'>;
   /** Also one that is over. */
   find(tenant: string, id: string): Promise<DraftRecord | null>;
   /** Of whichever tenant: for what is public about it, and nothing else. */
   findById(id: string): Promise<DraftRecord | null>;
   /** Of one user, also those that are over, in the order of ids. */
-  listOf(tenant: string, userId: string): Promise<DraftRecord[]>;
+  listByUser(tenant: string, userId: string): Promise<DraftRecord[]>;
   /** For exactly one caller in all processes, who must be its user, before it is over. It is over from then on. */
-  take(tenant: string, id: string, userId: string, now: number): Promise<boolean>;
+  consume(tenant: string, id: string, userId: string, now: number): Promise<boolean>;
   /** Those of all tenants that were over by then; so many at most. */
-  listExpired(by: number, limit: number): Promise<DraftRecord[]>;
+  listExpired(expiredBy: number, limit: number): Promise<DraftRecord[]>;
   remove(tenant: string, id: string): Promise<boolean>;
 }
 

@@ -1,16 +1,21 @@
 export { aclId, type AclKey, type AclRecord, type AclStore } from './acl.ts';
 export type { ApiKeyRecord, ApiKeyStore } from './apiKeys.ts';
 export type { AttemptCounter, AttemptWindow } from './attempts.ts';
-export type { AuditPage, AuditSegmentRecord, AuditStore } from './audit.ts';
-export { facadeContext, facadeKey, type FacadeRecord, type FacadeStore } from './facade.ts';
+export type { AuditSegmentQuery, AuditSegmentRecord, AuditStore } from './audit.ts';
+export {
+  authorizationServerRecordContext,
+  authorizationServerRecordKey,
+  type AuthorizationServerRecord,
+  type AuthorizationServerStore,
+} from './authorizationServer.ts';
 export { blockContext, type BlockRecord, type BlockStore } from './blocks.ts';
 export type { Cache, OpenCache } from './cache.ts';
 export {
   changeTopics,
   isCurrent,
-  STALENESS_MS,
+  MAX_STALENESS_MS,
   type ChangeFeed,
-  type ChangeNotice,
+  type ChangeEvent,
   type ChangeTopic,
 } from './changes.ts';
 export {
@@ -22,7 +27,7 @@ export {
   type CollectionName,
   type Collections,
   type RawCollections,
-  type Resealed,
+  type ResealedValue,
   type SealedField,
 } from './collections.ts';
 export {
@@ -30,9 +35,9 @@ export {
   conversationContext,
   type ChatMessageInput,
   type ChatMessageRecord,
-  type ConversationPlace,
+  type ConversationPosition,
   type ConversationRecord,
-  type ConversationRoom,
+  type ConversationLimits,
   type ConversationStore,
 } from './conversations.ts';
 export {
@@ -40,7 +45,7 @@ export {
   credentialId,
   credentialKey,
   credentialKinds,
-  type Claimed,
+  type CredentialClaim,
   type ClaimRequest,
   type CredentialCondition,
   type CredentialEndpoints,
@@ -59,9 +64,9 @@ export {
   oauthClientContext,
   oauthClientId,
   pendingStatuses,
-  type FlowCaps,
+  type FlowLimits,
   type FlowCondition,
-  type FlowInserted,
+  type FlowInsertResult,
   type FlowStatus,
   type OAuthClientKey,
   type OAuthClientRecord,
@@ -69,11 +74,11 @@ export {
   type OAuthFlowRecord,
   type OAuthFlowStore,
 } from './oauthFlows.ts';
-export type { OrphanStore } from './orphans.ts';
+export type { PendingWriteStore } from './pendingWrites.ts';
 export type { OwnedRecord, OwnedStore } from './owned.ts';
 export { overrideContext, overrideId, type OverrideRecord, type OverrideStore } from './overrides.ts';
 export { roleId, type RoleRecord, type RoleStore } from './roles.ts';
-export { runContext, runTitleContext, type RunHead, type RunRecord, type RunStore } from './runs.ts';
+export { runContext, runTitleContext, type RunMetadata, type RunRecord, type RunStore } from './runs.ts';
 export {
   serverContext,
   type ServerStore,

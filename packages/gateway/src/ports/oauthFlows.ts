@@ -29,12 +29,12 @@ export interface OAuthFlowRecord {
   removeAt: number;
 }
 
-export interface FlowCaps {
+export interface FlowLimits {
   readonly perUser: number;
   readonly perTenant: number;
 }
 
-export type FlowInserted =
+export type FlowInsertResult =
   | { readonly kind: 'inserted' }
   /** One of this user at this server is pending already. */
   | { readonly kind: 'pending'; readonly flow: OAuthFlowRecord }
@@ -51,25 +51,25 @@ export interface FlowCondition {
 
 export interface OAuthFlowStore {
   /** One step for all processes: at most one pending flow for each (tenant, user, server), and the caps hold. */
-  insert(flow: OAuthFlowRecord, caps: FlowCaps, now: number): Promise<FlowInserted>;
+  insert(flow: OAuthFlowRecord, limits: FlowLimits, now: number): Promise<FlowInsertResult>;
   /** When there will be a place for one more of this user; null: there is one. A look: `insert` decides. */
-  fullUntil(tenant: string, userId: string, caps: FlowCaps, now: number): Promise<number | null>;
+  getRetryAt(tenant: string, userId: string, limits: FlowLimits, now: number): Promise<number | null>;
   find(id: string): Promise<OAuthFlowRecord | null>;
   findByState(stateHash: string): Promise<OAuthFlowRecord | null>;
   /** The pending one of a user at a server. */
-  pendingOf(tenant: string, userId: string, serverId: string, now: number): Promise<OAuthFlowRecord | null>;
+  findPending(tenant: string, userId: string, serverId: string, now: number): Promise<OAuthFlowRecord | null>;
   /** One step for all processes: null where the condition does not hold. */
-  move(
+  transition(
     id: string,
-    when: FlowCondition,
+    condition: FlowCondition,
     patch: Partial<
       Pick<OAuthFlowRecord, 'status' | 'error' | 'stateHash' | 'browserHash' | 'sealed' | 'expiresAt'>
     >,
   ): Promise<OAuthFlowRecord | null>;
   /** Of a user, at one server or at all: they disconnected or left. How many. */
-  removeOf(tenant: string, userId: string, serverId?: string): Promise<number>;
+  removeByUser(tenant: string, userId: string, serverId?: string): Promise<number>;
   /** Of all users: the server is gone. How many. */
-  removeOfServer(tenant: string, serverId: string): Promise<number>;
+  removeByServer(tenant: string, serverId: string): Promise<number>;
   removeExpired(now: number): Promise<number>;
 }
 
@@ -114,7 +114,7 @@ export interface OAuthClientStore {
   replace(client: OAuthClientRecord, clientId: string): Promise<boolean>;
   /** Only the one with this client id: another has taken its place meanwhile. */
   remove(key: OAuthClientKey, clientId: string): Promise<boolean>;
-  removeOfServer(tenant: string, serverId: string): Promise<number>;
+  removeByServer(tenant: string, serverId: string): Promise<number>;
 }
 
 export function oauthClientId({ tenant, serverId, issuer, redirectUri }: OAuthClientKey): string {

@@ -22,8 +22,12 @@ export interface OverrideStore {
   list(): Promise<OverrideRecord[]>;
   find(tenant: string, name: string): Promise<OverrideRecord | null>;
   /** Inserts when `seen` is null and there is none, replaces when it still has version `seen`; one step for all. */
-  put(override: OverrideRecord, seen: number | null): Promise<'stored' | 'version_conflict'>;
-  remove(tenant: string, name: string, seen: number): Promise<'removed' | 'version_conflict' | 'missing'>;
+  put(override: OverrideRecord, expectedVersion: number | null): Promise<'stored' | 'version_conflict'>;
+  remove(
+    tenant: string,
+    name: string,
+    expectedVersion: number,
+  ): Promise<'removed' | 'version_conflict' | 'missing'>;
 }
 
 /** A JSON tuple: no two keys share one. */

@@ -19,9 +19,9 @@ export interface OwnedStore<R extends OwnedRecord> {
   /** Those of these ids that are there, in the order of their ids. */
   findMany(tenant: string, ids: readonly string[]): Promise<R[]>;
   /** Never more than `most` of one owner, however many are inserted at once. Throws when the id exists. */
-  insert(record: R, most: number): Promise<'inserted' | 'full'>;
+  insert(record: R, maxPerOwner: number): Promise<'inserted' | 'full'>;
   /** Replaces the record of this id and tenant if it still has version `seen`, as one step for all processes. */
-  replace(record: R, seen: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
+  replace(record: R, expectedVersion: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
   /** False when there was none. */
   remove(tenant: string, id: string): Promise<boolean>;
 }

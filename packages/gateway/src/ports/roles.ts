@@ -19,7 +19,7 @@ export interface RoleStore {
   find(tenant: string, name: string): Promise<RoleRecord | null>;
   insert(role: RoleRecord): Promise<'inserted' | 'taken'>;
   /** Replaces the record of this id if it still has version `seen`, as one step for all processes. */
-  replace(role: RoleRecord, seen: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
+  replace(role: RoleRecord, expectedVersion: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
   /** False when there was none. */
   remove(tenant: string, name: string): Promise<boolean>;
 }

@@ -28,38 +28,38 @@ export interface RunRecord {
 }
 
 /** Without what was given and what came of it. */
-export type RunHead = Omit<RunRecord, 'sealed'>;
+export type RunMetadata = Omit<RunRecord, 'sealed'>;
 
 /** Every method names tenant and user: with the id of somebody else's run nobody reads or changes it. */
 export interface RunStore {
   find(tenant: string, userId: string, id: string): Promise<RunRecord | null>;
   /** The same, for who only wants to know how it stands. */
-  head(tenant: string, userId: string, id: string): Promise<RunHead | null>;
+  findMetadata(tenant: string, userId: string, id: string): Promise<RunMetadata | null>;
   /** Those of a set, the latest first, by `createdAt` and then by id, both descending. */
-  list(tenant: string, userId: string, setId: string): Promise<RunHead[]>;
+  list(tenant: string, userId: string, setId: string): Promise<RunMetadata[]>;
   /** This user's that are `running`, of whichever set, the latest first. */
-  running(tenant: string, userId: string): Promise<RunHead[]>;
+  listRunning(tenant: string, userId: string): Promise<RunMetadata[]>;
   /** `full`, and nothing written, when this user has `most` in the state `running`. Throws when the id exists. */
-  insert(run: RunRecord, most: number): Promise<'inserted' | 'full'>;
+  insert(run: RunRecord, maxRunning: number): Promise<'inserted' | 'full'>;
   /** Replaces the record of this id, tenant and user if it still has version `seen`, as one step for all processes. */
-  replace(run: RunRecord, seen: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
+  replace(run: RunRecord, expectedVersion: number): Promise<'replaced' | 'version_conflict' | 'missing'>;
   /** Of this user's runs that are not `running` all but the latest `keep` go; how many. */
-  prune(tenant: string, userId: string, keep: number): Promise<number>;
+  prune(tenant: string, userId: string, keepCount: number): Promise<number>;
   /** Those whose time is over; how many. */
   removeExpired(now: number): Promise<number>;
 }
 
-type Place = Pick<RunRecord, 'tenant' | 'userId' | 'setId' | 'id'>;
+type RunKey = Pick<RunRecord, 'tenant' | 'userId' | 'setId' | 'id'>;
 
 /** Bound to who ran it, its set and its id: results moved into another row, or under another user, do not open there. */
-export function runContext(run: Place): SealContext {
-  return { ...placeOf(run), field: 'run' };
+export function runContext(run: RunKey): SealContext {
+  return { ...sealContextOf(run), field: 'run' };
 }
 
-export function runTitleContext(run: Place): SealContext {
-  return { ...placeOf(run), field: 'title' };
+export function runTitleContext(run: RunKey): SealContext {
+  return { ...sealContextOf(run), field: 'title' };
 }
 
-function placeOf({ tenant, userId, setId, id }: Place): Omit<SealContext, 'field'> {
+function sealContextOf({ tenant, userId, setId, id }: RunKey): Omit<SealContext, 'field'> {
   return { tenant, principal: `user:${userId}`, server: '-', kind: 'run', binding: [setId, id] };
 }

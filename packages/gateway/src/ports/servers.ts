@@ -32,7 +32,7 @@ export interface ServerStore {
   /** Replaces the record of this id and tenant if it still has version `seen`, as one step for all processes. */
   replace(
     server: StoredServerRecord,
-    seen: number,
+    expectedVersion: number,
   ): Promise<'replaced' | 'taken' | 'version_conflict' | 'missing'>;
   /** False when there was none. */
   remove(tenant: string, id: string): Promise<boolean>;
@@ -41,9 +41,9 @@ export interface ServerStore {
   /** Of all tenants, in the order of their ids. */
   list(): Promise<StoredServerRecord[]>;
   /** Of one tenant, in the order of their ids, without reading what they hold. */
-  roster(tenant: string): Promise<StoredServerName[]>;
+  listNames(tenant: string): Promise<StoredServerName[]>;
   /** Of all of them no more than this: cheap enough to be asked every other second. */
-  versions(): Promise<Pick<StoredServerRecord, 'id' | 'version'>[]>;
+  listVersions(): Promise<Pick<StoredServerRecord, 'id' | 'version'>[]>;
 }
 
 /**

@@ -18,12 +18,12 @@ export interface SessionStore {
   /** Null when unknown or expired at `now`. */
   find(hash: string, now: number): Promise<SessionRecord | null>;
   /** Which of these, by their hashes, are open at `now`. */
-  openAmong(hashes: readonly string[], now: number): Promise<string[]>;
+  filterActive(hashes: readonly string[], now: number): Promise<string[]>;
   /** Of one user, the oldest first, without those expired at `now`. */
   list(userId: string, now: number): Promise<SessionRecord[]>;
   /** False when there was none. */
   remove(hash: string): Promise<boolean>;
   /** How many were ended. */
-  removeOfUser(userId: string): Promise<number>;
+  removeByUser(userId: string): Promise<number>;
   removeExpired(now: number): Promise<number>;
 }

@@ -10,9 +10,9 @@ import type { RawCollections } from './collections.ts';
 import type { ConversationStore } from './conversations.ts';
 import type { CredentialStore, CredentialUsageStore } from './credentials.ts';
 import type { DraftStore } from './drafts.ts';
-import type { FacadeStore } from './facade.ts';
+import type { AuthorizationServerStore } from './authorizationServer.ts';
 import type { OAuthClientStore, OAuthFlowStore } from './oauthFlows.ts';
-import type { OrphanStore } from './orphans.ts';
+import type { PendingWriteStore } from './pendingWrites.ts';
 import type { OverrideStore } from './overrides.ts';
 import type { RoleStore } from './roles.ts';
 import type { RunStore } from './runs.ts';
@@ -31,7 +31,7 @@ export interface CoordinationStore {
   readonly changes: ChangeFeed;
   readonly attempts: AttemptCounter;
   readonly cache: OpenCache;
-  readonly orphans: OrphanStore;
+  readonly pendingWrites: PendingWriteStore;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
   /**
@@ -62,7 +62,7 @@ export interface PrimaryStore extends CoordinationStore {
   readonly blocks: BlockStore;
   readonly sets: SetStore;
   readonly runs: RunStore;
-  readonly facade: FacadeStore;
+  readonly authorizationServer: AuthorizationServerStore;
   readonly audit: AuditStore;
   readonly system: SystemStore;
   readonly raw: RawCollections;

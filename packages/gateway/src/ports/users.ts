@@ -46,14 +46,14 @@ export interface UserStore {
   update(
     id: string,
     change: UserChange,
-    at: number,
-    expect?: Partial<Pick<UserRecord, 'role' | 'roleSource'>>,
+    changedAt: number,
+    condition?: Partial<Pick<UserRecord, 'role' | 'roleSource'>>,
   ): Promise<boolean>;
   /** Of one tenant, in the order of their ids, after the given one. `search` is part of email or name, in any case. */
   list(tenant: string, page: { after: string | null; limit: number; search?: string }): Promise<UserRecord[]>;
   /** How many enabled users of a tenant have the role. */
   countWithRole(tenant: string, role: string): Promise<number>;
   /** Who was signed out at this time or later, in any tenant. */
-  signedOutSince(at: number): Promise<Pick<UserRecord, 'id' | 'tenant' | 'signedOutAt'>[]>;
+  listSignedOutSince(since: number): Promise<Pick<UserRecord, 'id' | 'tenant' | 'signedOutAt'>[]>;
   count(): Promise<number>;
 }

@@ -24,9 +24,9 @@ export interface UserVariableStore {
   /** All of one user for one server; how many there were. */
   removeAll(tenant: string, userId: string, serverId: string): Promise<number>;
   /** Of all users: the server is gone. */
-  removeOfServer(tenant: string, serverId: string): Promise<number>;
+  removeByServer(tenant: string, serverId: string): Promise<number>;
   /** For all servers: the user is gone. */
-  removeOfUser(tenant: string, userId: string): Promise<number>;
+  removeByUser(tenant: string, userId: string): Promise<number>;
 }
 
 /** A JSON tuple: no two keys share one. */

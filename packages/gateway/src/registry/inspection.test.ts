@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { appServer, userServer } from '../../test/servers.ts';
 import type { ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { createInspection, type Inspected, type Look } from './inspection.ts';
+import { createInspection, type InspectionResult, type InspectionOptions } from './inspection.ts';
 import type { AppServer } from './server.ts';
 
 const claims: ServerClaims = {
@@ -15,11 +15,11 @@ const claims: ServerClaims = {
   instructions: undefined,
   capabilities: {},
 };
-const found: Inspected = { claims, tools: 3 };
+const found: InspectionResult = { claims, tools: 3 };
 const down = () => Promise.reject(new UpstreamError('connect_failed'));
 
 /** `answer` decides by name what a look at a server gives. */
-function rig(answer: (name: string, look: Look) => Promise<Inspected>) {
+function rig(answer: (name: string, look: InspectionOptions) => Promise<InspectionResult>) {
   const clock = createFakeClock();
   const looks: string[] = [];
   const inspection = createInspection({
@@ -35,7 +35,7 @@ function rig(answer: (name: string, look: Look) => Promise<Inspected>) {
   return { clock, looks, inspection };
 }
 const named = (id: string) => appServer({}, { id });
-const hang = () => new Promise<Inspected>(() => undefined);
+const hang = () => new Promise<InspectionResult>(() => undefined);
 
 describe('inspection', () => {
   test('one that fails or hangs leaves the others alone', async () => {
@@ -51,23 +51,23 @@ describe('inspection', () => {
       return found;
     });
     inspection.update(servers);
-    expect(servers.map((server) => inspection.stateOf(server).kind)).toEqual(servers.map(() => 'pending'));
+    expect(servers.map((server) => inspection.getState(server).kind)).toEqual(servers.map(() => 'pending'));
     const begun = clock.now();
     await clock.advance(0);
     const [good, bad, hanging, late] = servers;
-    expect(inspection.stateOf(good)).toEqual({ kind: 'ok', claims, tools: 3, durationMs: 0 });
-    expect(inspection.stateOf(late).kind).toBe('ok');
-    expect(inspection.stateOf(bad)).toMatchObject({ kind: 'failed', code: 'MCP_UNREACHABLE', since: begun });
-    expect(inspection.stateOf(hanging).kind).toBe('pending');
+    expect(inspection.getState(good)).toEqual({ kind: 'ok', claims, tools: 3, durationMs: 0 });
+    expect(inspection.getState(late).kind).toBe('ok');
+    expect(inspection.getState(bad)).toMatchObject({ kind: 'failed', code: 'MCP_UNREACHABLE', since: begun });
+    expect(inspection.getState(hanging).kind).toBe('pending');
     await clock.advance(29_999);
-    expect(inspection.stateOf(hanging).kind).toBe('pending');
+    expect(inspection.getState(hanging).kind).toBe('pending');
     await clock.advance(1);
-    expect(inspection.stateOf(hanging)).toMatchObject({ kind: 'failed', code: 'MCP_TIMEOUT' });
+    expect(inspection.getState(hanging)).toMatchObject({ kind: 'failed', code: 'MCP_TIMEOUT' });
     inspection.close();
   });
 
   test('at most eight are looked at at once, and all in the end', async () => {
-    const open = new Set<(inspected: Inspected) => void>();
+    const open = new Set<(inspected: InspectionResult) => void>();
     let most = 0;
     const { clock, looks, inspection } = rig(
       () =>
@@ -89,7 +89,7 @@ describe('inspection', () => {
     }
     expect(looks).toHaveLength(30);
     expect(most).toBe(8);
-    expect(servers.every((server) => inspection.stateOf(server).kind === 'ok')).toBe(true);
+    expect(servers.every((server) => inspection.getState(server).kind === 'ok')).toBe(true);
     inspection.close();
   });
 
@@ -105,7 +105,7 @@ describe('inspection', () => {
     inspection.update(servers);
     await clock.advance(60_000);
     expect(looks).toEqual([]);
-    for (const server of servers) expect(inspection.stateOf(server)).toEqual({ kind: 'skipped' });
+    for (const server of servers) expect(inspection.getState(server)).toEqual({ kind: 'skipped' });
   });
 
   test('a failure is tried again, ever less often, until it works', async () => {
@@ -127,11 +127,11 @@ describe('inspection', () => {
       expect(looks).toHaveLength(count - 1);
       await clock.advance(1_000);
       expect(looks).toHaveLength(count);
-      expect(inspection.stateOf(server)).toMatchObject({ kind: 'failed', since });
+      expect(inspection.getState(server)).toMatchObject({ kind: 'failed', since });
     }
     works = true;
     await clock.advance(300_000);
-    expect(inspection.stateOf(server).kind).toBe('ok');
+    expect(inspection.getState(server).kind).toBe('ok');
     await clock.advance(3_600_000);
     expect(looks).toHaveLength(8);
   });
@@ -142,9 +142,9 @@ describe('inspection', () => {
     inspection.update([override]);
     await clock.advance(299_999);
     expect(looks).toHaveLength(1);
-    expect(inspection.stateOf(override)).toMatchObject({ kind: 'failed' });
+    expect(inspection.getState(override)).toMatchObject({ kind: 'failed' });
     // Another tenant's, and the base, are judged for themselves.
-    expect(inspection.stateOf({ ...override, tenant: 'other' })).toEqual({ kind: 'skipped' });
+    expect(inspection.getState({ ...override, tenant: 'other' })).toEqual({ kind: 'skipped' });
     await clock.advance(1);
     expect(looks).toHaveLength(2);
     inspection.close();
@@ -164,8 +164,8 @@ describe('inspection', () => {
     await clock.advance(0);
     expect(looks).toHaveLength(1);
     inspection.update([second]);
-    expect(inspection.stateOf(first)).toEqual({ kind: 'skipped' });
-    expect(inspection.stateOf(second)).toEqual({ kind: 'pending' });
+    expect(inspection.getState(first)).toEqual({ kind: 'skipped' });
+    expect(inspection.getState(second)).toEqual({ kind: 'pending' });
     await clock.advance(0);
     expect(looks).toHaveLength(2);
     inspection.update([]);
@@ -193,7 +193,7 @@ describe('inspection', () => {
   });
 
   test('who asked and left is released; the look goes on', async () => {
-    let finish: (inspected: Inspected) => void = () => undefined;
+    let finish: (inspected: InspectionResult) => void = () => undefined;
     let first = true;
     const { clock, inspection } = rig(() => {
       if (!first) return new Promise((resolve) => (finish = resolve));
@@ -210,7 +210,7 @@ describe('inspection', () => {
     await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
     finish(found);
     await clock.advance(0);
-    expect(inspection.stateOf(server).kind).toBe('ok');
+    expect(inspection.getState(server).kind).toBe('ok');
   });
 
   test('a look on request says so, also when one in the background is under way', async () => {
@@ -254,7 +254,7 @@ describe('inspection', () => {
     await clock.advance(1);
     expect(looks).toHaveLength(12);
     // And the one after it as if nobody had asked.
-    expect(inspection.stateOf(server)).toMatchObject({ retryAt: clock.now() + 60_000 });
+    expect(inspection.getState(server)).toMatchObject({ retryAt: clock.now() + 60_000 });
     inspection.close();
   });
 

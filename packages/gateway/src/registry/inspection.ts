@@ -7,7 +7,7 @@ import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { AppServer, ServerSnapshot } from './server.ts';
 
 /** What a look at a server found. */
-export interface Inspected {
+export interface InspectionResult {
   readonly claims: ServerClaims;
   /** How many it offers. */
   readonly tools: number;
@@ -32,14 +32,14 @@ export type InspectionState =
     };
 
 /** How one look is to be taken. */
-export interface Look {
+export interface InspectionOptions {
   readonly signal: AbortSignal;
   /** Somebody asked for this very look: it passes an open breaker. */
   readonly explicit: boolean;
 }
 
 export interface InspectionParts {
-  readonly inspect: (server: AppServer, look: Look) => Promise<Inspected>;
+  readonly inspect: (server: AppServer, options: InspectionOptions) => Promise<InspectionResult>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -49,7 +49,7 @@ export interface InspectionParts {
 export interface Inspection {
   /** The servers there are now: new ones are looked at, the others forgotten. */
   update(servers: readonly ServerSnapshot[]): void;
-  stateOf(server: ServerSnapshot): InspectionState;
+  getState(server: ServerSnapshot): InspectionState;
   /**
    * Now, for who asks explicitly, past an open breaker; the next look in the background is not put off by it. Refused
    * for a server that works, and for one nobody knows.
@@ -58,88 +58,88 @@ export interface Inspection {
   close(): void;
 }
 
-const AT_ONCE = 8;
-const DEADLINE_MS = 30_000;
-const FIRST_RETRY_MS = 30_000;
-const LAST_RETRY_MS = 300_000;
+const MAX_CONCURRENT = 8;
+const INSPECTION_TIMEOUT_MS = 30_000;
+const INITIAL_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 300_000;
 /** An administrator's override that fails is not tried again sooner: its base serves meanwhile. */
 const OVERRIDE_RETRY_MS = 300_000;
 
-interface Retry {
+interface ScheduledRetry {
   readonly at: number;
   readonly cancel: Cancel;
 }
 
-interface Watched {
+interface InspectedServer {
   readonly server: AppServer;
   state: InspectionState;
   failures: number;
   /** The look in progress or in the queue. */
-  running: { readonly explicit: boolean; readonly done: Promise<void> } | null;
+  activeInspection: { readonly explicit: boolean; readonly done: Promise<void> } | null;
   /** The next look in the background. */
-  retry: Retry | null;
-  readonly gone: AbortController;
+  retry: ScheduledRetry | null;
+  readonly removal: AbortController;
 }
 
 const skipped: InspectionState = { kind: 'skipped' };
 
 export function createInspection({ inspect, clock, random, log }: InspectionParts): Inspection {
-  let watched = new Map<string, Watched>();
+  let entries = new Map<string, InspectedServer>();
   const queue: (() => void)[] = [];
-  let running = 0;
-  let closed = false;
+  let activeCount = 0;
+  let isClosed = false;
 
   /** One of a few places; whoever leaves hands it on. */
-  async function inTurn(work: () => Promise<void>): Promise<void> {
-    if (running >= AT_ONCE) await new Promise<void>((turn) => queue.push(turn));
-    else running += 1;
+  async function limitConcurrency(work: () => Promise<void>): Promise<void> {
+    if (activeCount >= MAX_CONCURRENT) await new Promise<void>((wake) => queue.push(wake));
+    else activeCount += 1;
     try {
       await work();
     } finally {
       const next = queue.shift();
       if (next) next();
-      else running -= 1;
+      else activeCount -= 1;
     }
   }
 
-  function look(entry: Watched, explicit: boolean): Promise<void> {
-    entry.running ??= {
+  function inspectEntry(entry: InspectedServer, explicit: boolean): Promise<void> {
+    entry.activeInspection ??= {
       explicit,
-      done: inTurn(() => lookNow(entry, explicit)).finally(() => {
-        entry.running = null;
+      done: limitConcurrency(() => runInspection(entry, explicit)).finally(() => {
+        entry.activeInspection = null;
       }),
     };
-    return entry.running.done;
+    return entry.activeInspection.done;
   }
 
-  async function lookOnRequest(entry: Watched): Promise<void> {
+  async function reinspectFailed(entry: InspectedServer): Promise<void> {
     // One in the background may have ended at an open breaker.
-    if (entry.running?.explicit === false) await entry.running.done;
-    if (entry.state.kind === 'failed') await look(entry, true);
+    if (entry.activeInspection?.explicit === false) await entry.activeInspection.done;
+    if (entry.state.kind === 'failed') await inspectEntry(entry, true);
   }
 
-  async function lookNow(entry: Watched, explicit: boolean): Promise<void> {
-    const { server, gone } = entry;
-    const isGone = () => gone.signal.aborted;
-    if (isGone()) return;
-    const begun = clock.now();
+  async function runInspection(entry: InspectedServer, explicit: boolean): Promise<void> {
+    const { server, removal } = entry;
+    const isRemoved = () => removal.signal.aborted;
+    if (isRemoved()) return;
+    const startedAt = clock.now();
     try {
-      const { claims, tools } = await withDeadline(
+      const { claims, tools } = await withTimeout(
         (signal) => inspect(server, { signal, explicit }),
-        gone.signal,
+        removal.signal,
         clock,
       );
       entry.retry?.cancel();
       entry.retry = null;
       entry.failures = 0;
-      entry.state = Object.freeze({ kind: 'ok', claims, tools, durationMs: clock.now() - begun });
+      entry.state = Object.freeze({ kind: 'ok', claims, tools, durationMs: clock.now() - startedAt });
     } catch (error) {
-      if (isGone()) return;
-      fail(entry, codeOf(error));
+      if (isRemoved()) return;
+      recordFailure(entry, toErrorCode(error));
     }
   }
 
-  function fail(entry: Watched, code: ErrorCode): void {
+  function recordFailure(entry: InspectedServer, code: ErrorCode): void {
     const { server, state } = entry;
     const now = clock.now();
     const since = state.kind === 'failed' ? state.since : now;
@@ -150,52 +150,52 @@ export function createInspection({ inspect, clock, random, log }: InspectionPart
     log('server_inspection_failed', { server: server.name, code, retryInMs: at - now });
   }
 
-  function scheduleRetry(entry: Watched, now: number): Retry {
-    const doubled = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(entry.failures, 10));
+  function scheduleRetry(entry: InspectedServer, now: number): ScheduledRetry {
+    const backoffMs = Math.min(MAX_RETRY_MS, INITIAL_RETRY_MS * 2 ** Math.min(entry.failures, 10));
     // Between three quarters and the whole: servers that failed together do not come back together.
-    const wait =
+    const delayMs =
       entry.server.source === 'config'
         ? OVERRIDE_RETRY_MS
-        : Math.round(doubled * (0.75 + random.uniform() / 4));
+        : Math.round(backoffMs * (0.75 + random.uniform() / 4));
     entry.failures += 1;
-    const cancel = clock.timer(wait, () => {
+    const cancel = clock.timer(delayMs, () => {
       entry.retry = null;
-      void look(entry, false);
+      void inspectEntry(entry, false);
     });
-    return { at: now + wait, cancel };
+    return { at: now + delayMs, cancel };
   }
 
-  const find = (server: ServerSnapshot) => watched.get(keyOf(server));
+  const findEntry = (server: ServerSnapshot) => entries.get(keyOf(server));
 
   return {
     update(servers) {
-      if (closed) return;
-      const next = new Map<string, Watched>();
+      if (isClosed) return;
+      const next = new Map<string, InspectedServer>();
       for (const server of servers) {
         if (server.scope !== 'app') continue;
         const key = keyOf(server);
-        next.set(key, watched.get(key) ?? newlyWatched(server));
+        next.set(key, entries.get(key) ?? createEntry(server));
       }
-      const before = watched;
-      watched = next;
-      for (const [key, entry] of before) if (!next.has(key)) forget(entry);
-      for (const [key, entry] of next) if (!before.has(key)) void look(entry, false);
+      const previous = entries;
+      entries = next;
+      for (const [key, entry] of previous) if (!next.has(key)) removeEntry(entry);
+      for (const [key, entry] of next) if (!previous.has(key)) void inspectEntry(entry, false);
     },
-    stateOf: (server) => find(server)?.state ?? skipped,
+    getState: (server) => findEntry(server)?.state ?? skipped,
     async reinspect(server, signal) {
-      const entry = find(server);
+      const entry = findEntry(server);
       if (entry?.state.kind !== 'failed') {
         throw new GatewayError('MCP_INSPECTION_FAILED', {
           detail: 'Only a server whose inspection failed can be inspected again.',
         });
       }
-      await orAborted(lookOnRequest(entry), signal);
+      await rejectOnAbort(reinspectFailed(entry), signal);
       return entry.state;
     },
     close() {
-      closed = true;
-      for (const entry of watched.values()) forget(entry);
-      watched = new Map();
+      isClosed = true;
+      for (const entry of entries.values()) removeEntry(entry);
+      entries = new Map();
     },
   };
 }
@@ -204,43 +204,43 @@ function keyOf({ tenant, id, revision }: ServerSnapshot): string {
   return JSON.stringify([tenant, id, revision]);
 }
 
-function newlyWatched(server: AppServer): Watched {
+function createEntry(server: AppServer): InspectedServer {
   return {
     server,
     state: { kind: 'pending' },
     failures: 0,
-    running: null,
+    activeInspection: null,
     retry: null,
-    gone: new AbortController(),
+    removal: new AbortController(),
   };
 }
 
-function forget(entry: Watched): void {
+function removeEntry(entry: InspectedServer): void {
   entry.retry?.cancel();
-  entry.gone.abort(new DOMException('The server is gone', 'AbortError'));
+  entry.removal.abort(new DOMException('The server was removed', 'AbortError'));
 }
 
-function codeOf(error: unknown): ErrorCode {
+function toErrorCode(error: unknown): ErrorCode {
   return error instanceof UpstreamError || error instanceof GatewayError ? error.code : 'INTERNAL';
 }
 
 /** Ends at the deadline even when the work does not heed its signal: its place is needed by others. */
-async function withDeadline<T>(
+async function withTimeout<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  outer: AbortSignal,
+  removalSignal: AbortSignal,
   clock: Clock,
 ): Promise<T> {
-  const late = new AbortController();
-  const cancel = clock.timer(DEADLINE_MS, () => late.abort(new UpstreamError('timeout')));
-  const signal = AbortSignal.any([outer, late.signal]);
+  const timeout = new AbortController();
+  const cancel = clock.timer(INSPECTION_TIMEOUT_MS, () => timeout.abort(new UpstreamError('timeout')));
+  const signal = AbortSignal.any([removalSignal, timeout.signal]);
   try {
-    return await orAborted(work(signal), signal);
+    return await rejectOnAbort(work(signal), signal);
   } finally {
     cancel();
   }
 }
 
-function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   return new Promise<T>((resolve, reject) => {
     const onAbort = () => reject(abortReason(signal));

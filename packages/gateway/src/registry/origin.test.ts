@@ -4,7 +4,7 @@ import { registryOf, remote, stored } from '../../test/registryRig.ts';
 describe('what the registry knows besides its servers', () => {
   test('while nobody knows what is overridden there is no server, and every name may be taken', () => {
     const { registry } = registryOf({ one: remote }, { overrides: 'unknown', stored: [stored()] });
-    expect([registry.list('default'), registry.all()]).toEqual([[], []]);
+    expect([registry.list('default'), registry.listAll()]).toEqual([[], []]);
     expect(registry.isReserved('default', 'any')).toBe(true);
     registry.update({ overrides: [] });
     expect(registry.list('default')).toHaveLength(2);
@@ -51,7 +51,7 @@ describe('what the registry knows besides its servers', () => {
   test('an override is judged as a whole before it counts', () => {
     const { registry } = registryOf({ one: remote, process: { command: 'node' }, 'my server': remote });
     const tried = (name: string, definition: unknown) =>
-      registry.tryOverride({ tenant: 'acme', name, definition });
+      registry.previewOverride({ tenant: 'acme', name, definition });
     expect(tried('one', { obo: { scopes: 's' } })).toMatchObject({
       definition: { ...remote, obo: { scopes: 's' } },
       compiled: { ok: true },

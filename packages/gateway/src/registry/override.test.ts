@@ -25,15 +25,15 @@ describe('an override that was stored', () => {
         { overrides: [{ tenant: 'acme', name, definition }] },
       );
       expect(registry.find('acme', name)).toBeUndefined();
-      expect(logged.join()).toContain('headers.A may hold nothing of the environment');
+      expect(logged.join()).toContain('headers.A must not contain environment variables');
     }
   });
 
   test('one of which nobody knows who decided it rests on nobody', () => {
     const { registry } = registryOf({ one: remote }, { overrides: [elsewhere] });
-    expect(registry.find('acme', 'one')?.secured).toEqual({ by: '', intact: false });
+    expect(registry.find('acme', 'one')?.securityDecision).toEqual({ decidedBy: '', isIntact: false });
     registry.update({ overrides: [{ ...elsewhere, securedBy: 'u1' }] });
-    expect(registry.find('acme', 'one')?.secured).toEqual({ by: 'u1', intact: true });
+    expect(registry.find('acme', 'one')?.securityDecision).toEqual({ decidedBy: 'u1', isIntact: true });
   });
 
   test('it ends what was opened on the word of the operator', () => {

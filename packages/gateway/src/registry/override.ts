@@ -6,9 +6,9 @@ import {
   type CompiledDefinition,
   type EnvRecord,
 } from '@behalf/settings';
-import { changedFields, changedSecurity, fieldsOf, isMapping } from './canonical.ts';
-import { changedBindings, keptOfBase } from './secretBindings.ts';
-import type { Secured } from './secured.ts';
+import { findChangedFields, findSecurityChanges, fieldsOf, isMapping } from './canonicalFields.ts';
+import { findChangedBindings, findInheritedSecrets } from './secretBindings.ts';
+import type { SecurityDecision } from './securityDecision.ts';
 
 /** An administrator's change to a server of the file, for one tenant; or a server that only this tenant has. */
 export interface ServerOverride {
@@ -37,7 +37,7 @@ export function mergeDefinition(base: unknown, override: unknown): unknown {
 }
 
 /** What changes neither where a call leads, nor with which credential, nor who may make it, nor what it may do. */
-const harmless: ReadonlySet<string> = new Set([
+const harmlessKeys: ReadonlySet<string> = new Set([
   'title',
   'description',
   'iconPath',
@@ -53,8 +53,8 @@ const harmless: ReadonlySet<string> = new Set([
  * an override that was to narrow the tools, ask for a sign-in or lead elsewhere, the base would be wider than meant. A
  * key that nobody knows may have been meant so.
  */
-export function mayStepBack({ definition }: ServerOverride): boolean {
-  return isMapping(definition) && Object.keys(definition).every((key) => harmless.has(key));
+export function canFallBackToBase({ definition }: ServerOverride): boolean {
+  return isMapping(definition) && Object.keys(definition).every((key) => harmlessKeys.has(key));
 }
 
 /** `base` is the plain definition of the file, or undefined where the file has none. */
@@ -65,7 +65,10 @@ export function compileOverride(
 ): CompiledDefinition {
   const path = ['mcpServers', name];
   const merged = mergeDefinition(base, definition);
-  const errors = [...ownProblems(definition, path), ...leaks(base, definition, merged, path)];
+  const errors = [
+    ...findOverrideProblems(definition, path),
+    ...findSecretLeaks(base, definition, merged, path),
+  ];
   if (errors.length > 0) return { ok: false, errors };
   // The override itself holds no `${...}` by now: what is filled in is what the file says, where the file says it.
   const compiled = compileDefinition(name, merged, { env: base === undefined ? {} : env });
@@ -84,7 +87,7 @@ export function compileOverride(
 const operatorKeys = ['proxy', 'caFile', 'relay'];
 
 /** Never rendered, so nothing in them is a variable. */
-const plainTexts: ReadonlySet<string> = new Set([
+const literalTextKeys: ReadonlySet<string> = new Set([
   'title',
   'description',
   'iconPath',
@@ -96,18 +99,18 @@ const plainTexts: ReadonlySet<string> = new Set([
  * What an administrator of one tenant may not say, because the environment and the machine are the operator's: a variable
  * sent to a server of theirs would be read there.
  */
-function ownProblems(definition: unknown, path: Path): Finding[] {
+function findOverrideProblems(definition: unknown, path: Path): Finding[] {
   return Object.entries(fieldsOf(definition)).flatMap(([key, value]) => {
     if (operatorKeys.includes(key) && value !== null) {
       return [finding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it')];
     }
-    if (plainTexts.has(key)) return [];
-    return [...fileProblems(key, value, path), ...variablesIn(value, [...path, key])];
+    if (literalTextKeys.has(key)) return [];
+    return [...findFileProblems(key, value, path), ...findVariables(value, [...path, key])];
   });
 }
 
 /** A private key is a file of this machine. */
-function fileProblems(key: string, value: unknown, path: Path): Finding[] {
+function findFileProblems(key: string, value: unknown, path: Path): Finding[] {
   return key === 'oauth' && Object.hasOwn(fieldsOf(value), 'private_key_file')
     ? [
         finding(
@@ -120,23 +123,24 @@ function fileProblems(key: string, value: unknown, path: Path): Finding[] {
     : [];
 }
 
-function variablesIn(value: unknown, path: Path): Finding[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => variablesIn(item, [...path, index]));
+function findVariables(value: unknown, path: Path): Finding[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => findVariables(item, [...path, index]));
   if (isMapping(value)) {
-    return Object.entries(value).flatMap(([key, item]) => variablesIn(item, [...path, key]));
+    return Object.entries(value).flatMap(([key, item]) => findVariables(item, [...path, key]));
   }
   if (typeof value !== 'string') return [];
-  if (asksForToken(value)) {
-    const message = 'may not stand for a token of the user: only the operator decides where those go';
+  if (hasTokenPlaceholder(value)) {
+    const message =
+      'must not contain a user token placeholder: only the operator configures where user tokens are sent';
     return [finding(path, 'placeholder_forbidden', message, 'use obo')];
   }
   if (!value.includes('${')) return [];
-  const message = 'may hold nothing of the environment: that is the operator’s';
+  const message = 'must not contain environment variables: they belong to the operator';
   return [finding(path, 'placeholder_forbidden', message, 'write the value itself')];
 }
 
 /** Where an administrator of one tenant may send it, users of that tenant cannot judge. */
-function asksForToken(text: string): boolean {
+function hasTokenPlaceholder(text: string): boolean {
   const parsed = parseTemplate(text);
   return (
     parsed.ok &&
@@ -145,25 +149,31 @@ function asksForToken(text: string): boolean {
 }
 
 /** Asked also when the file changes under an override: a secret that comes there later follows it nowhere either. */
-function leaks(base: unknown, override: unknown, merged: unknown, path: Path): Finding[] {
-  const changed = keptOfBase(base, override).flatMap((field) => changedBindings(field, base, merged));
-  return [...new Set(changed)].map((place) =>
+function findSecretLeaks(base: unknown, override: unknown, merged: unknown, path: Path): Finding[] {
+  const changed = findInheritedSecrets(base, override).flatMap((field) =>
+    findChangedBindings(field, base, merged),
+  );
+  return [...new Set(changed)].map((changedPath) =>
     finding(
-      [...path, ...place.split('.')],
+      [...path, ...changedPath.split('.')],
       'secret_binding',
-      'differs from the file, whose secrets would be sent there',
-      'enter them anew',
+      'differs from the configuration file, whose secrets would be sent there',
+      'enter the secrets again',
     ),
   );
 }
 
 /** Whether it leads where the file does not: then it has none of the privileges of the file’s addresses. */
-export function isElsewhere(base: unknown, merged: unknown): boolean {
-  return changedFields(base, merged).some((key) => key === 'url' || operatorKeys.includes(key));
+export function overridesAddress(base: unknown, merged: unknown): boolean {
+  return findChangedFields(base, merged).some((key) => key === 'url' || operatorKeys.includes(key));
 }
 
 /** On whose word a server with an override rests: where that changes texts and the picture alone, on the operator’s. */
-export function securedOf({ securedBy }: ServerOverride, base: unknown, merged: unknown): Secured {
-  if (changedSecurity(base, merged).length === 0) return { by: null, intact: true };
-  return { by: securedBy ?? '', intact: securedBy !== undefined };
+export function getSecurityDecision(
+  { securedBy }: ServerOverride,
+  base: unknown,
+  merged: unknown,
+): SecurityDecision {
+  if (findSecurityChanges(base, merged).length === 0) return { decidedBy: null, isIntact: true };
+  return { decidedBy: securedBy ?? '', isIntact: securedBy !== undefined };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { registryOf, remote, settingsFrom, stored } from '../../test/registryRig.ts';
 import { mergeDefinition } from './override.ts';
 import type { RegistryLayers } from './registry.ts';
-import type { Restriction } from './whyNotOffered.ts';
+import type { Restriction } from './unavailableReason.ts';
 
 describe('the registry', () => {
   test('servers of the file are there for every tenant, frozen', () => {
@@ -41,7 +41,7 @@ describe('the registry', () => {
       source: 'user',
       scope: 'user',
       author: 'u1',
-      secured: { by: 'u2', intact: true },
+      securityDecision: { decidedBy: 'u2', isIntact: true },
     });
     expect(registry.get('default', 'id-1')?.name).toBe('mine');
     expect(registry.find('other', 'mine')).toBeUndefined();
@@ -58,8 +58,8 @@ describe('the registry', () => {
     expect(urlOf('default', 'my server')).toBe('https://base.example/mcp');
     expect(registry.get('default', 'id-2')).toBeUndefined();
     expect(logged).toEqual([
-      'server_not_offered my server: a server of the configuration has this name',
-      'server_not_offered my_server: a server of the configuration has this name',
+      'server_not_offered my server: the configuration has a server with this name',
+      'server_not_offered my_server: the configuration has a server with this name',
     ]);
     // Said once, not with every change.
     registry.update({ isBuiltIn: false });
@@ -152,7 +152,7 @@ describe('the registry', () => {
     expect(registry.find('default', 'extra')).toBeUndefined();
     const revisions = ['default', 'acme', 'same'].map((tenant) => registry.find(tenant, 'one')?.revision);
     expect(new Set(revisions).size).toBe(3);
-    expect(registry.all()).toHaveLength(4);
+    expect(registry.listAll()).toHaveLength(4);
   });
 
   test('an override replaces no process, and starts none', () => {
@@ -190,7 +190,9 @@ describe('the registry', () => {
       expect(registry.get('acme', 'id-1')).toBeUndefined();
       expect(registry.find('other', 'the tool')?.source).toBe('user');
       expect(registry.find('acme', 'the tool')?.source).toBe(definition === remote ? 'config' : undefined);
-      expect(logged).toContain('server_not_offered the_tool: a server of an administrator has this name');
+      expect(logged).toContain(
+        'server_not_offered the_tool: an administrator has defined a server with this name',
+      );
     }
   });
 
@@ -215,7 +217,7 @@ describe('the registry', () => {
       expect([definition, registry.find('acme', 'one')]).toEqual([definition, override]);
       expect(registry.get('acme', 'one')).toBe(override);
       expect(registry.list('acme')).toEqual(override ? [override] : []);
-      expect(registry.all()).toHaveLength(override ? 2 : 1);
+      expect(registry.listAll()).toHaveLength(override ? 2 : 1);
       expect(registry.list('default')).toHaveLength(1);
     }
   });
@@ -236,7 +238,7 @@ describe('the registry', () => {
     failed.add(override);
     expect(urlOf('acme', 'one')).toBe('https://base.example/mcp');
     expect(registry.list('acme').map(({ source }) => source)).toEqual(['yaml']);
-    expect(registry.all()).toContain(override);
+    expect(registry.listAll()).toContain(override);
     failed.delete(override);
     expect(registry.find('acme', 'one')).toBe(override);
   });

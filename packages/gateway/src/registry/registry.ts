@@ -3,17 +3,17 @@ import type { CompiledDefinition, EnvRecord, ServerSettings, Settings } from '@b
 import type { Log } from '../upstream/parts.ts';
 import {
   compileOverride,
-  isElsewhere,
-  mayStepBack,
+  overridesAddress,
+  canFallBackToBase,
   mergeDefinition,
-  securedOf,
+  getSecurityDecision,
   type ServerOverride,
 } from './override.ts';
 import type { ServerSnapshot } from './server.ts';
-import { EVERY_TENANT, snapshotOf, type ServerIdentity, type Surroundings } from './snapshot.ts';
-import { compileStored, withdrawnDefinition } from './storedDefinition.ts';
+import { EVERY_TENANT, createSnapshot, type ServerIdentity, type SnapshotContext } from './snapshot.ts';
+import { compileStored, readWithdrawn } from './storedDefinition.ts';
 import type { StoredDefinition } from './storedServers.ts';
-import { whyNotOffered, type Restriction } from './whyNotOffered.ts';
+import { getUnavailableReason, type Restriction } from './unavailableReason.ts';
 
 /** Where definitions come from. */
 export interface RegistryLayers {
@@ -29,18 +29,18 @@ export interface RegistryLayers {
   readonly overrides: readonly ServerOverride[] | 'unknown';
   readonly stored: readonly StoredDefinition[];
   /** Names of servers of the file that were found to ask for a sign-in although nothing is said of it. */
-  readonly signIns: ReadonlySet<string>;
+  readonly discoveredSignIns: ReadonlySet<string>;
 }
 
 export interface RegistryParts {
   /** Fills `${NAME}` of the file where an override leaves it; child processes get a handful of names of it. */
   readonly env: EnvRecord;
   /** What the rest of the gateway carries out. A server that asks for more is not offered. */
-  readonly enforced: ReadonlySet<Restriction>;
+  readonly enforcedRestrictions: ReadonlySet<Restriction>;
   /** Whether the last inspection of a server failed: then a harmless override steps back behind its base. */
-  readonly isFailed: (server: ServerSnapshot) => boolean;
+  readonly hasFailedInspection: (server: ServerSnapshot) => boolean;
   /** What connections of a server that is called with a token of ours present. */
-  readonly appBearer: Surroundings['appBearer'];
+  readonly appBearer: SnapshotContext['appBearer'];
   readonly log: Log;
 }
 
@@ -52,11 +52,11 @@ export interface ServerOrigin {
   readonly updatedAt?: number;
 }
 
-export interface TriedOverride {
+export interface OverridePreview {
   /** What it is laid over; undefined where the file has no such server, or none that can be overridden. */
   readonly base: unknown;
   /** The file has no server of this name: without the override there is none. */
-  readonly isOwn: boolean;
+  readonly isTenantOnly: boolean;
   /** The whole definition. */
   readonly definition: unknown;
   /** Whether it can be carried out. */
@@ -71,12 +71,12 @@ export interface Registry {
   get(tenant: string, id: string): ServerSnapshot | undefined;
   list(tenant: string): readonly ServerSnapshot[];
   /** Of all tenants, with the bases that overrides stand before: what is to be inspected. */
-  all(): readonly ServerSnapshot[];
+  listAll(): readonly ServerSnapshot[];
   origin(server: ServerSnapshot): ServerOrigin;
   /** Whether a server of the file or of an administrator has this name, offered or not, or one that reads the same. */
   isReserved(tenant: string, name: string): boolean;
   /** What would become of an override. */
-  tryOverride(override: ServerOverride): TriedOverride;
+  previewOverride(override: ServerOverride): OverridePreview;
   /** Runs after each update. Returns how to stop. */
   onChange(listener: () => void): () => void;
 }
@@ -97,31 +97,31 @@ interface Contents {
   readonly origins: ReadonlyMap<ServerSnapshot, ServerOrigin>;
 }
 
-const nothing: Contents = { base: new Map(), tenants: new Map(), byId: new Map(), origins: new Map() };
+const EMPTY_CONTENTS: Contents = { base: new Map(), tenants: new Map(), byId: new Map(), origins: new Map() };
 
 export function createRegistry(parts: RegistryParts): Registry {
   const listeners = new Set<() => void>();
   let layers: Partial<RegistryLayers> = {};
-  let contents = nothing;
-  let told = new Set<string>();
+  let contents = EMPTY_CONTENTS;
+  let loggedReasons = new Set<string>();
 
-  const current = ({ server, base }: Entry): ServerSnapshot | undefined =>
-    base && server && parts.isFailed(server) ? base : server;
+  const currentServer = ({ server, base }: Entry): ServerSnapshot | undefined =>
+    base && server && parts.hasFailedInspection(server) ? base : server;
 
   function build(): Contents {
-    const telling = new Set<string>();
-    const tell = (server: string, reason: string): void => {
-      const line = JSON.stringify([server, reason]);
+    const currentReasons = new Set<string>();
+    const logOnce = (server: string, reason: string): void => {
+      const logKey = JSON.stringify([server, reason]);
       // A stored server changes often; what is wrong with the others was said the first time.
-      if (!told.has(line)) parts.log('server_not_offered', { server, reason });
-      telling.add(line);
+      if (!loggedReasons.has(logKey)) parts.log('server_not_offered', { server, reason });
+      currentReasons.add(logKey);
     };
     const { settings, overrides } = layers;
     const built =
       settings && overrides !== 'unknown'
-        ? compileLayers({ ...layers, settings, overrides: overrides ?? [] }, parts, tell)
-        : nothing;
-    told = telling;
+        ? compileLayers({ ...layers, settings, overrides: overrides ?? [] }, parts, logOnce)
+        : EMPTY_CONTENTS;
+    loggedReasons = currentReasons;
     return built;
   }
 
@@ -132,28 +132,28 @@ export function createRegistry(parts: RegistryParts): Registry {
       for (const listener of [...listeners]) listener();
     },
     find(tenant, name) {
-      const own = contents.tenants.get(tenant)?.get(name);
-      return own ? current(own) : contents.base.get(name);
+      const entry = contents.tenants.get(tenant)?.get(name);
+      return entry ? currentServer(entry) : contents.base.get(name);
     },
     get(tenant, id) {
-      const own = contents.byId.get(tenant)?.get(id);
-      return own ? current(own) : contents.base.get(id);
+      const entry = contents.byId.get(tenant)?.get(id);
+      return entry ? currentServer(entry) : contents.base.get(id);
     },
     list(tenant) {
-      const own = contents.tenants.get(tenant);
-      if (!own) return [...contents.base.values()];
+      const tenantEntries = contents.tenants.get(tenant);
+      if (!tenantEntries) return [...contents.base.values()];
       const merged = new Map(contents.base);
-      for (const [name, entry] of own) {
-        const server = current(entry);
+      for (const [name, entry] of tenantEntries) {
+        const server = currentServer(entry);
         if (server) merged.set(name, server);
         else merged.delete(name);
       }
       return [...merged.values()];
     },
-    all: () => [
+    listAll: () => [
       ...contents.base.values(),
-      ...[...contents.tenants.values()].flatMap((own) =>
-        [...own.values()].flatMap(({ server }) => server ?? []),
+      ...[...contents.tenants.values()].flatMap((entries) =>
+        [...entries.values()].flatMap(({ server }) => server ?? []),
       ),
     ],
     origin: (server) => contents.origins.get(server) ?? { definition: {} },
@@ -167,21 +167,26 @@ export function createRegistry(parts: RegistryParts): Registry {
         overrides.some((override) => tenantName(override.tenant, override.name) === tenantName(tenant, name))
       );
     },
-    tryOverride(override) {
+    previewOverride(override) {
       const { settings, definitions = {} } = layers;
-      if (!settings) throw new Error('There is nothing to override yet');
-      const base = baseOf(settings, definitions, override.name);
-      const tried = {
+      if (!settings) throw new Error('The configuration is not loaded yet');
+      const base = findBase(settings, definitions, override.name);
+      const preview = {
         base: base.definition,
-        isOwn: !settings.servers.some(({ name }) => name === override.name),
+        isTenantOnly: !settings.servers.some(({ name }) => name === override.name),
         definition: mergeDefinition(base.definition, override.definition),
       };
-      if (base.problem !== undefined) return { ...tried, compiled: refused(override, base.problem) };
+      if (base.problem !== undefined) return { ...preview, compiled: rejectOverride(override, base.problem) };
       const compiled = compileOverride(override, base.definition, parts.env);
-      if (!compiled.ok) return { ...tried, compiled };
+      if (!compiled.ok) return { ...preview, compiled };
       const { toolApproval } = settings.endpoints;
-      const reason = whyNotOffered(compiled.server, 'config', toolApproval, parts.enforced);
-      return { ...tried, compiled: reason === null ? compiled : refused(override, reason) };
+      const reason = getUnavailableReason(
+        compiled.server,
+        'config',
+        toolApproval,
+        parts.enforcedRestrictions,
+      );
+      return { ...preview, compiled: reason === null ? compiled : rejectOverride(override, reason) };
     },
     onChange(listener) {
       listeners.add(listener);
@@ -190,11 +195,11 @@ export function createRegistry(parts: RegistryParts): Registry {
   };
 }
 
-type Tell = (server: string, reason: string) => void;
-type Given = Partial<RegistryLayers> & { settings: Settings; overrides: readonly ServerOverride[] };
+type LogReason = (server: string, reason: string) => void;
+type LoadedLayers = Partial<RegistryLayers> & { settings: Settings; overrides: readonly ServerOverride[] };
 
 /** What an override of this name is laid over, or why there can be none. */
-function baseOf(
+function findBase(
   settings: Settings,
   definitions: RegistryLayers['definitions'],
   name: string,
@@ -203,20 +208,24 @@ function baseOf(
   if (server?.type === 'stdio') return { problem: 'an override cannot replace a process' };
   if (!server) {
     const normalized = normalizeServerName(name);
-    const twin = settings.servers.some((candidate) => candidate.normalizedName === normalized);
-    return twin ? { problem: 'a server of the configuration has this name' } : {};
+    const isNameTaken = settings.servers.some((candidate) => candidate.normalizedName === normalized);
+    return isNameTaken ? { problem: 'the configuration has a server with this name' } : {};
   }
   return Object.hasOwn(definitions, name)
     ? { definition: definitions[name] }
-    : { problem: 'the definition it overrides is not known' };
+    : { problem: 'the base definition is not known' };
 }
 
-function refused({ name }: ServerOverride, reason: string): CompiledDefinition {
+function rejectOverride({ name }: ServerOverride, reason: string): CompiledDefinition {
   return { ok: false, errors: [finding(['mcpServers', name], 'operator_only', reason)] };
 }
 
-function compileLayers(layers: Given, { env, enforced, appBearer }: RegistryParts, tell: Tell): Contents {
-  const { settings, isBuiltIn = false, definitions = {}, overrides, stored = [], signIns } = layers;
+function compileLayers(
+  layers: LoadedLayers,
+  { env, enforcedRestrictions, appBearer }: RegistryParts,
+  logOnce: LogReason,
+): Contents {
+  const { settings, isBuiltIn = false, definitions = {}, overrides, stored = [], discoveredSignIns } = layers;
   const inheritedEnv = isBuiltIn ? {} : env;
   const { allowedDomains, allowedAddresses, operatorAddresses } = settings.mcpSettings;
   const addressPolicy = JSON.stringify([allowedDomains, allowedAddresses, operatorAddresses]);
@@ -225,45 +234,50 @@ function compileLayers(layers: Given, { env, enforced, appBearer }: RegistryPart
   const byId = new Map<string, Map<string, Entry>>();
   const origins = new Map<ServerSnapshot, ServerOrigin>();
 
-  function offer(
+  function buildSnapshot(
     server: ServerSettings,
     identity: ServerIdentity,
     origin: ServerOrigin,
   ): ServerSnapshot | undefined {
-    const reason = whyNotOffered(server, identity.source, settings.endpoints.toolApproval, enforced);
+    const reason = getUnavailableReason(
+      server,
+      identity.source,
+      settings.endpoints.toolApproval,
+      enforcedRestrictions,
+    );
     if (reason !== null) {
-      tell(server.name, reason);
+      logOnce(server.name, reason);
       return undefined;
     }
-    const snapshot = snapshotOf(server, identity, { inheritedEnv, addressPolicy, appBearer });
+    const snapshot = createSnapshot(server, identity, { inheritedEnv, addressPolicy, appBearer });
     if (snapshot.ok) {
       origins.set(snapshot.server, origin);
       return snapshot.server;
     }
-    tell(server.name, `${snapshot.field} cannot be used: ${snapshot.code}`);
+    logOnce(server.name, `${snapshot.field} cannot be used: ${snapshot.code}`);
     return undefined;
   }
 
   /** Undefined when it cannot be carried out, which was told. */
-  function overriding(override: ServerOverride): ServerSnapshot | undefined {
+  function compileTenantOverride(override: ServerOverride): ServerSnapshot | undefined {
     const { tenant, name, version, updatedAt } = override;
-    const base = baseOf(settings, definitions, name);
+    const base = findBase(settings, definitions, name);
     if (base.problem !== undefined) {
-      tell(name, base.problem);
+      logOnce(name, base.problem);
       return undefined;
     }
     const compiled = compileOverride(override, base.definition, env);
     if (!compiled.ok) {
-      tell(name, explain(compiled.errors));
+      logOnce(name, formatFindings(compiled.errors));
       return undefined;
     }
     const definition = mergeDefinition(base.definition, override.definition);
-    return offer(
+    return buildSnapshot(
       compiled.server,
       {
         ...{ id: name, tenant, source: 'config' },
-        secured: securedOf(override, base.definition, definition),
-        isElsewhere: isElsewhere(base.definition, definition),
+        securityDecision: getSecurityDecision(override, base.definition, definition),
+        isAddressOverridden: overridesAddress(base.definition, definition),
       },
       {
         definition,
@@ -273,9 +287,12 @@ function compileLayers(layers: Given, { env, enforced, appBearer }: RegistryPart
     );
   }
 
-  function addOwn({ tenant, name, id }: { tenant: string; name: string; id: string }, entry: Entry): void {
-    grow(tenants, tenant).set(name, entry);
-    grow(byId, tenant).set(id, entry);
+  function addTenantEntry(
+    { tenant, name, id }: { tenant: string; name: string; id: string },
+    entry: Entry,
+  ): void {
+    getOrCreateMap(tenants, tenant).set(name, entry);
+    getOrCreateMap(byId, tenant).set(id, entry);
   }
 
   const reserved = new Set(settings.servers.map(({ normalizedName }) => normalizedName));
@@ -283,45 +300,47 @@ function compileLayers(layers: Given, { env, enforced, appBearer }: RegistryPart
   for (const server of settings.servers) {
     const definition = Object.hasOwn(definitions, server.name) ? definitions[server.name] : {};
     const identity = { id: server.name, tenant: EVERY_TENANT, source: 'yaml' } as const;
-    const found = signIns?.has(server.name) ? { ...server, requiresOAuth: true } : server;
-    const snapshot = offer(found, identity, { definition });
+    const effectiveSettings = discoveredSignIns?.has(server.name)
+      ? { ...server, requiresOAuth: true }
+      : server;
+    const snapshot = buildSnapshot(effectiveSettings, identity, { definition });
     if (snapshot) base.set(server.name, snapshot);
   }
 
-  const administered = new Set(overrides.map(({ tenant, name }) => tenantName(tenant, name)));
-  for (const { id, tenant, name, author, secured, definition, version, updatedAt } of stored) {
+  const overrideNames = new Set(overrides.map(({ tenant, name }) => tenantName(tenant, name)));
+  for (const { id, tenant, name, author, securityDecision, definition, version, updatedAt } of stored) {
     // The operator's and the administrator's word, also where their server is not offered: nobody can put a server of
     // their own in the place of one that people trust.
     if (reserved.has(normalizeServerName(name))) {
-      tell(name, 'a server of the configuration has this name');
+      logOnce(name, 'the configuration has a server with this name');
       continue;
     }
-    if (administered.has(tenantName(tenant, name))) {
-      tell(name, 'a server of an administrator has this name');
+    if (overrideNames.has(tenantName(tenant, name))) {
+      logOnce(name, 'an administrator has defined a server with this name');
       continue;
     }
-    if (withdrawnDefinition(definition) !== undefined) {
-      tell(name, 'it is being removed');
+    if (readWithdrawn(definition) !== undefined) {
+      logOnce(name, 'the server is being removed');
       continue;
     }
     const compiled = compileStored(name, definition);
-    if (!compiled.ok) tell(name, explain(compiled.errors));
+    if (!compiled.ok) logOnce(name, formatFindings(compiled.errors));
     else {
-      const identity = { id, tenant, source: 'user', author, secured } as const;
-      const server = offer(compiled.server, identity, { definition, version, updatedAt });
-      if (server) addOwn({ tenant, name, id }, { server, base: undefined });
+      const identity = { id, tenant, source: 'user', author, securityDecision } as const;
+      const server = buildSnapshot(compiled.server, identity, { definition, version, updatedAt });
+      if (server) addTenantEntry({ tenant, name, id }, { server, base: undefined });
     }
   }
 
   for (const override of overrides) {
     const { tenant, name } = override;
     if (!fileTypes.has(name) && reserved.has(normalizeServerName(name))) {
-      tell(name, 'a server of the configuration has this name');
+      logOnce(name, 'the configuration has a server with this name');
       continue;
     }
-    const server = overriding(override);
-    const behind = mayStepBack(override) ? base.get(name) : undefined;
-    if (server || !behind) addOwn({ tenant, name, id: name }, { server, base: behind });
+    const server = compileTenantOverride(override);
+    const fallback = canFallBackToBase(override) ? base.get(name) : undefined;
+    if (server || !fallback) addTenantEntry({ tenant, name, id: name }, { server, base: fallback });
   }
   return { base, tenants, byId, origins };
 }
@@ -331,12 +350,12 @@ function tenantName(tenant: string, name: string): string {
   return JSON.stringify([tenant, normalizeServerName(name)]);
 }
 
-function grow<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
+function getOrCreateMap<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
   const inner = map.get(key) ?? new Map<string, V>();
   map.set(key, inner);
   return inner;
 }
 
-function explain(errors: readonly Finding[]): string {
+function formatFindings(errors: readonly Finding[]): string {
   return errors.map(({ path, message }) => `${formatPath(path)} ${message}`).join('; ');
 }

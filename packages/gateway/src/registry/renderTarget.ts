@@ -49,13 +49,13 @@ export function renderTarget(
         : remoteTarget(settings, values, context);
     return { ok: true, target };
   } catch (error) {
-    if (error instanceof Unrenderable) return error.failure;
+    if (error instanceof RenderError) return error.failure;
     throw error;
   }
 }
 
 /** Ends rendering from wherever it stands; never leaves this file. */
-class Unrenderable extends Error {
+class RenderError extends Error {
   readonly failure: RenderFailure;
   constructor(failure: RenderFailure) {
     super(failure.code);
@@ -63,14 +63,14 @@ class Unrenderable extends Error {
   }
 }
 
-function take(field: string, rendered: Rendered): string {
+function requireText(field: string, rendered: Rendered): string {
   if (rendered.ok) return rendered.text;
-  throw new Unrenderable({ ok: false, field, code: rendered.code, placeholders: rendered.placeholders });
+  throw new RenderError({ ok: false, field, code: rendered.code, placeholders: rendered.placeholders });
 }
 
-function refuse(field: string, code: RenderCode, template: Template): never {
+function failRender(field: string, code: RenderCode, template: Template): never {
   const placeholders = placeholdersIn(template).map(placeholderText);
-  throw new Unrenderable({ ok: false, field, code, placeholders });
+  throw new RenderError({ ok: false, field, code, placeholders });
 }
 
 type RemoteSettings = Exclude<ServerSettings, StdioSettings>;
@@ -87,7 +87,7 @@ function remoteTarget(
   if (settings.apiKey) headers.push(apiKeyHeader(settings.apiKey, values));
   return Object.freeze({
     type: settings.type,
-    url: take('url', renderUrl(settings.url, values)),
+    url: requireText('url', renderUrl(settings.url, values)),
     headers: Object.freeze(Object.fromEntries(headers)),
     audience,
     proxy: 'proxy' in settings ? settings.proxy : undefined,
@@ -98,18 +98,18 @@ function remoteTarget(
 
 /** Also what came from the file or the environment: a line break there smuggles as well as a user's. */
 function headerText(field: string, template: Template, values: TemplateValues): string {
-  const text = take(field, renderHeader(template, values));
-  if (hasControlCharacter(text) || /[^\u0000-\u00ff]/.test(text)) refuse(field, 'header_value', template);
+  const text = requireText(field, renderHeader(template, values));
+  if (hasControlCharacter(text) || /[^\u0000-\u00ff]/.test(text)) failRender(field, 'header_value', template);
   return text;
 }
 
-const userKey: Template = [{ kind: 'userVar', name: apiKeyVariable }];
+const userKeyTemplate: Template = [{ kind: 'userVar', name: apiKeyVariable }];
 
 function apiKeyHeader(
   apiKey: ApiKeySettings,
   values: TemplateValues,
 ): readonly [name: string, value: string] {
-  const template = apiKey.source === 'user' ? userKey : (apiKey.key ?? userKey);
+  const template = apiKey.source === 'user' ? userKeyTemplate : (apiKey.key ?? userKeyTemplate);
   const field = apiKey.source === 'user' ? apiKeyVariable : 'apiKey.key';
   if (apiKey.authorization_type === 'custom') {
     return [apiKey.custom_header.toLowerCase(), headerText(field, template, values)];
@@ -117,9 +117,9 @@ function apiKeyHeader(
   if (apiKey.authorization_type === 'bearer') {
     return ['authorization', `Bearer ${headerText(field, template, values)}`];
   }
-  const pair = take(field, renderTemplate(template, values));
+  const pair = requireText(field, renderTemplate(template, values));
   // RFC 7617 section 2: neither part holds control characters. A key without a colon is encoded already.
-  if (hasControlCharacter(pair)) refuse(field, 'header_value', template);
+  if (hasControlCharacter(pair)) failRender(field, 'header_value', template);
   const key = pair.includes(':')
     ? Buffer.from(pair, 'utf8').toString('base64')
     : headerText(field, template, values);
@@ -135,14 +135,14 @@ function stdioTarget(
     const value = inheritedEnv[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  const own = Object.entries(settings.env).map(
+  const definedEnv = Object.entries(settings.env).map(
     ([name, template]) => [name, processText(`env.${name}`, template, values)] as const,
   );
   return Object.freeze({
     type: 'stdio',
     command: settings.command,
     args: Object.freeze(settings.args.map((template, index) => argument(`args[${index}]`, template, values))),
-    env: Object.freeze(Object.fromEntries([...inherited, ...own])),
+    env: Object.freeze(Object.fromEntries([...inherited, ...definedEnv])),
     cwd: settings.cwd,
     stderr: settings.stderr,
   });
@@ -154,13 +154,13 @@ function stdioTarget(
  */
 function argument(field: string, template: Template, values: TemplateValues): string {
   const text = processText(field, template, values);
-  const isOwnText = template[0]?.kind === 'literal' && template[0].text !== '';
-  if (!isOwnText && text.startsWith('-')) refuse(field, 'arg_value', template);
+  const startsWithOperatorText = template[0]?.kind === 'literal' && template[0].text !== '';
+  if (!startsWithOperatorText && text.startsWith('-')) failRender(field, 'arg_value', template);
   return text;
 }
 
 function processText(field: string, template: Template, values: TemplateValues): string {
-  const text = take(field, renderTemplate(template, values));
-  if (text.includes('\u0000')) refuse(field, 'nul_value', template);
+  const text = requireText(field, renderTemplate(template, values));
+  if (text.includes('\u0000')) failRender(field, 'nul_value', template);
   return text;
 }

@@ -10,19 +10,19 @@ export type Scope =
  * Whether everybody may share a connection to this server. The one place that decides it: a second opinion elsewhere
  * would sooner or later send one user's credential over another's connection.
  */
-export function scopeOf(settings: ServerSettings, source: ServerSource): Scope {
+export function resolveScope(settings: ServerSettings, source: ServerSource): Scope {
   const placeholders = placeholdersOf(settings);
-  const shared =
+  const isShared =
     source !== 'user' &&
     settings.startup &&
     !needsOAuth(settings) &&
     !usesObo(settings) &&
-    declaredVariables(settings).length === 0 &&
+    listDeclaredVariables(settings).length === 0 &&
     placeholders.length === 0;
-  if (shared) return { scope: 'app' };
+  if (isShared) return { scope: 'app' };
   return {
     scope: 'user',
-    auth: authOf(settings, placeholders.length > 0),
+    auth: resolveUserAuth(settings, placeholders.length > 0),
     requestScoped: placeholders.some(({ kind }) => kind === 'body'),
   };
 }
@@ -30,50 +30,52 @@ export function scopeOf(settings: ServerSettings, source: ServerSource): Scope {
 /** `requiresOAuth: false` switches off what `oauth` would switch on. A grant of ours is nobody's sign-in. */
 export function needsOAuth(settings: ServerSettings): boolean {
   const { requiresOAuth, oauth, auth } = settings;
-  if (usesOwnGrant(settings)) return false;
-  return requiresOAuth ?? (oauth !== undefined || (asksForCredential(auth) && !hasOtherCredential(settings)));
+  if (usesClientCredentialsGrant(settings)) return false;
+  return (
+    requiresOAuth ?? (oauth !== undefined || (requiresCredential(auth) && !hasOtherCredential(settings)))
+  );
 }
 
 /** Whether it is called with one token of ours for everybody (`client_credentials`). */
-export function usesOwnGrant({ oauth }: ServerSettings): boolean {
+export function usesClientCredentialsGrant({ oauth }: ServerSettings): boolean {
   return oauth?.grant === 'client_credentials';
 }
 
-function asksForCredential(auth: ServerSettings['auth']): boolean {
+function requiresCredential(auth: ServerSettings['auth']): boolean {
   return auth === 'optional' || auth === 'required';
 }
 
 function hasOtherCredential(settings: ServerSettings): boolean {
-  return settings.apiKey !== undefined || declaredVariables(settings).length > 0 || usesObo(settings);
+  return settings.apiKey !== undefined || listDeclaredVariables(settings).length > 0 || usesObo(settings);
 }
 
 export function usesObo(settings: ServerSettings): boolean {
   return 'obo' in settings && settings.obo !== undefined;
 }
 
-const graphUsers = new WeakMap<ServerSettings, boolean>();
+const graphUsageCache = new WeakMap<ServerSettings, boolean>();
 
 /** Whether it is sent a token for Microsoft Graph in a header. A definition never changes, and every call asks. */
 export function usesGraph(settings: ServerSettings): boolean {
-  let uses = graphUsers.get(settings);
+  let uses = graphUsageCache.get(settings);
   if (uses === undefined) {
     uses = placeholdersOf(settings).some(({ kind }) => kind === 'graph');
-    graphUsers.set(settings, uses);
+    graphUsageCache.set(settings, uses);
   }
   return uses;
 }
 
 /** The names whose values a user may enter for this server. No other name is ever stored or used. */
-export function declaredVariables({ customUserVars, apiKey }: ServerSettings): string[] {
+export function listDeclaredVariables({ customUserVars, apiKey }: ServerSettings): string[] {
   const names = Object.keys(customUserVars ?? {});
   return apiKey?.source === 'user' && !names.includes(apiKeyVariable) ? [...names, apiKeyVariable] : names;
 }
 
-function authOf(settings: ServerSettings, hasPlaceholders: boolean): UserAuth {
+function resolveUserAuth(settings: ServerSettings, hasPlaceholders: boolean): UserAuth {
   if (usesObo(settings)) return 'obo';
   // A process has no requests that could carry a token: it gets its values when it starts.
   if (needsOAuth(settings) && settings.type !== 'stdio') return 'oauth';
-  if (declaredVariables(settings).length > 0) return 'userVars';
+  if (listDeclaredVariables(settings).length > 0) return 'userVars';
   const configured = settings.type === 'stdio' ? settings.env : settings.headers;
   const isStatic = hasPlaceholders || settings.apiKey !== undefined || Object.keys(configured).length > 0;
   return isStatic ? 'static' : 'none';

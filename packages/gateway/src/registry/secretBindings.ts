@@ -1,16 +1,16 @@
-import { canonicalFields, fieldsOf, isMapping, type Fields } from './canonical.ts';
+import { toCanonicalFields, fieldsOf, isMapping, type Fields } from './canonicalFields.ts';
 import type { SecretField } from './secretFields.ts';
-import { stableText } from './stableText.ts';
+import { stableStringify } from './stableStringify.ts';
 
 /** Where a request goes and who can read it on the way. */
-const place = ['type', 'url', 'proxy', 'caFile'];
+const transportFields = ['type', 'url', 'proxy', 'caFile'];
 
 /** What says where a secret is sent, and as what. */
-const bindings: Readonly<Record<SecretField, readonly string[]>> = {
-  headers: place,
-  'apiKey.key': [...place, 'apiKey.source', 'apiKey.authorization_type', 'apiKey.custom_header'],
+const bindingFields: Readonly<Record<SecretField, readonly string[]>> = {
+  headers: transportFields,
+  'apiKey.key': [...transportFields, 'apiKey.source', 'apiKey.authorization_type', 'apiKey.custom_header'],
   'oauth.client_secret': [
-    ...place,
+    ...transportFields,
     'oauth.authorization_url',
     'oauth.issuer',
     'oauth.grant',
@@ -24,35 +24,37 @@ const bindings: Readonly<Record<SecretField, readonly string[]>> = {
 };
 
 /** In which of them two definitions differ. */
-export function changedBindings(field: SecretField, before: unknown, after: unknown): string[] {
-  const [old, next] = [canonicalFields(before), canonicalFields(after)];
-  return bindings[field].filter((path) => stableText(at(old, path)) !== stableText(at(next, path)));
+export function findChangedBindings(field: SecretField, before: unknown, after: unknown): string[] {
+  const [previous, next] = [toCanonicalFields(before), toCanonicalFields(after)];
+  return bindingFields[field].filter(
+    (path) => stableStringify(readPath(previous, path)) !== stableStringify(readPath(next, path)),
+  );
 }
 
-function at(fields: Fields, path: string): unknown {
+function readPath(fields: Fields, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => fieldsOf(value)[key], fields);
 }
 
 /** The secrets of a definition that are still there when another is laid over it, neither said anew nor taken away. */
-export function keptOfBase(base: unknown, override: unknown): SecretField[] {
-  const kept = new Set<SecretField>();
-  const look = (value: unknown, said: unknown, path: readonly string[]): void => {
+export function findInheritedSecrets(base: unknown, override: unknown): SecretField[] {
+  const inherited = new Set<SecretField>();
+  const visit = (value: unknown, overriding: unknown, path: readonly string[]): void => {
     if (!isMapping(value)) {
-      const field = said === undefined ? secretAt(path, value) : undefined;
-      if (field) kept.add(field);
+      const field = overriding === undefined ? findSecretField(path, value) : undefined;
+      if (field) inherited.add(field);
       return;
     }
-    if (said !== undefined && !isMapping(said)) return;
+    if (overriding !== undefined && !isMapping(overriding)) return;
     for (const [key, item] of Object.entries(value)) {
-      look(item, said && Object.hasOwn(said, key) ? said[key] : undefined, [...path, key]);
+      visit(item, overriding && Object.hasOwn(overriding, key) ? overriding[key] : undefined, [...path, key]);
     }
   };
-  look(base, override, []);
-  return [...kept];
+  visit(base, override, []);
+  return [...inherited];
 }
 
 /** Also what is filled in from the environment: only the operator knows whether that is a secret. */
-function secretAt([key, inner]: readonly string[], value: unknown): SecretField | undefined {
+function findSecretField([key, inner]: readonly string[], value: unknown): SecretField | undefined {
   const isFilledIn = typeof value === 'string' && value.includes('${');
   switch (key) {
     case 'headers':

@@ -1,5 +1,5 @@
 import { secretMask } from '@behalf/contracts';
-import { fieldsOf, isMapping, type Fields } from './canonical.ts';
+import { fieldsOf, isMapping, type Fields } from './canonicalFields.ts';
 
 /** What a stored definition may hold that nobody is ever shown: each with where it stands. */
 export const secretFields = ['headers', 'apiKey.key', 'oauth.client_secret'] as const;

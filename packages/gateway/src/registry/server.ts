@@ -1,6 +1,6 @@
 import type { ServerSettings } from '@behalf/settings';
 import type { RemoteTarget, SharedTarget } from '../upstream/target.ts';
-import type { Secured } from './secured.ts';
+import type { SecurityDecision } from './securityDecision.ts';
 
 /** Where a definition comes from: the operator's file, an administrator's override of it, or a user. */
 export type ServerSource = 'yaml' | 'config' | 'user';
@@ -20,7 +20,7 @@ interface ServerBase {
   /** On whose word its address is judged: only what the operator wrote has the operator's privileges. */
   readonly audience: RemoteTarget['audience'];
   /** Whose word its address and credential rest on, for all but those of the file: not always the author's. */
-  readonly secured?: Secured;
+  readonly securityDecision?: SecurityDecision;
 }
 
 /** Everybody shares one connection: its target was rendered without any user, and no other can be made of it. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ServerSettings } from '@behalf/settings';
 import { renderTarget, type RenderContext, type RenderFailure } from './renderTarget.ts';
-import { scopeOf, usesOwnGrant, type Scope } from './scope.ts';
-import type { Secured } from './secured.ts';
+import { resolveScope, usesClientCredentialsGrant, type Scope } from './scope.ts';
+import type { SecurityDecision } from './securityDecision.ts';
 import type { ServerSnapshot, ServerSource } from './server.ts';
 import type { AppBearer, UpstreamTarget } from '../upstream/target.ts';
 
@@ -14,13 +14,13 @@ export interface ServerIdentity {
   readonly tenant: string;
   readonly source: ServerSource;
   readonly author?: string;
-  readonly secured?: Secured;
+  readonly securityDecision?: SecurityDecision;
   /** An administrator leads it elsewhere than the file does, or made it. */
-  readonly isElsewhere?: boolean;
+  readonly isAddressOverridden?: boolean;
 }
 
 /** What decides about a server besides its definition. */
-export interface Surroundings {
+export interface SnapshotContext {
   readonly inheritedEnv: RenderContext['inheritedEnv'];
   /** Which addresses are allowed, as one text. */
   readonly addressPolicy: string;
@@ -28,48 +28,48 @@ export interface Surroundings {
   readonly appBearer: (serverId: string, tenant: string) => AppBearer;
 }
 
-export type Snapshot = { readonly ok: true; readonly server: ServerSnapshot } | RenderFailure;
+export type SnapshotResult = { readonly ok: true; readonly server: ServerSnapshot } | RenderFailure;
 
 /** From a compiled definition to the frozen thing that everybody else works with. */
-export function snapshotOf(
+export function createSnapshot(
   settings: ServerSettings,
   identity: ServerIdentity,
-  { inheritedEnv, addressPolicy, appBearer }: Surroundings,
-): Snapshot {
-  const scope = scopeOf(settings, identity.source);
-  const { isElsewhere, ...known } = identity;
-  const audience = audienceOf(identity.source, isElsewhere);
-  const base = { ...known, audience, name: settings.name, settings };
-  const policy = staysConnected(settings) ? addressPolicy : null;
+  { inheritedEnv, addressPolicy, appBearer }: SnapshotContext,
+): SnapshotResult {
+  const scope = resolveScope(settings, identity.source);
+  const { isAddressOverridden, ...identityFields } = identity;
+  const audience = resolveAudience(identity.source, isAddressOverridden);
+  const base = { ...identityFields, audience, name: settings.name, settings };
+  const policy = hasPersistentConnection(settings) ? addressPolicy : null;
   if (scope.scope === 'user') {
-    const revision = revisionOf(settings, base, scope, { target: null, policy });
+    const revision = computeRevision(settings, base, scope, { target: null, policy });
     return { ok: true, server: Object.freeze({ ...base, ...scope, revision }) };
   }
   const rendered = renderTarget(settings, {}, { audience, inheritedEnv });
   if (!rendered.ok) return rendered;
-  const revision = revisionOf(settings, base, scope, { target: rendered.target, policy });
+  const revision = computeRevision(settings, base, scope, { target: rendered.target, policy });
   const target =
-    usesOwnGrant(settings) && rendered.target.type !== 'stdio'
+    usesClientCredentialsGrant(settings) && rendered.target.type !== 'stdio'
       ? Object.freeze({ ...rendered.target, bearer: appBearer(base.id, base.tenant) })
       : rendered.target;
   return { ok: true, server: Object.freeze({ ...base, ...scope, target, revision }) };
 }
 
 /** One address check when it opens, and none after: when the rules change, only another revision ends it. */
-function staysConnected({ type }: ServerSettings): boolean {
+function hasPersistentConnection({ type }: ServerSettings): boolean {
   return type === 'websocket' || type === 'sse';
 }
 
 /** Only an address of the file is the operator's; one that a user or an administrator chose meets the stricter policy. */
-function audienceOf(source: ServerSource, isElsewhere = false): RenderContext['audience'] {
-  return source === 'user' || isElsewhere ? 'user-server' : 'yaml-server';
+function resolveAudience(source: ServerSource, isAddressOverridden = false): RenderContext['audience'] {
+  return source === 'user' || isAddressOverridden ? 'user-server' : 'yaml-server';
 }
 
 /**
  * A hash over whatever a connection depends on; only what people read of a server is left out. Source and tenant are
  * part of it: an override never meets the connection of its base, even when both say the same.
  */
-function revisionOf(
+function computeRevision(
   settings: ServerSettings,
   { id, tenant, source, audience }: Pick<ServerSnapshot, 'id' | 'tenant' | 'source' | 'audience'>,
   scope: Scope,

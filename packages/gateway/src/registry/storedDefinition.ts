@@ -1,6 +1,6 @@
 import { finding, type Finding, type Path } from '@behalf/contracts';
 import { compileDefinition, parseTemplate, type CompiledDefinition } from '@behalf/settings';
-import { isMapping } from './canonical.ts';
+import { isMapping } from './canonicalFields.ts';
 
 /**
  * What a user may say of a server. Everything else is the operator's: what runs on this machine and which files of it
@@ -40,7 +40,7 @@ const operatorKeys: Readonly<Record<string, readonly string[]>> = {
 const endpointKeys = ['authorization_url', 'token_url', 'revocation_endpoint'] as const;
 
 /** Never rendered, so nothing in them is a placeholder. */
-const plainTexts = new Set(['title', 'description', 'iconPath']);
+const literalTextKeys = new Set(['title', 'description', 'iconPath']);
 
 /**
  * A definition that a user stored, under the stricter tier: no process, no `${...}`, no placeholder of the identity,
@@ -48,7 +48,7 @@ const plainTexts = new Set(['title', 'description', 'iconPath']);
  * without its forbidden parts is not the one its author meant.
  */
 export function compileStored(name: string, value: unknown): CompiledDefinition {
-  const errors = tierProblems(value, ['mcpServers', name]);
+  const errors = findTierProblems(value, ['mcpServers', name]);
   if (errors.length > 0) return { ok: false, errors };
   // No environment: even a text that was overlooked above has nothing to expand to.
   return compileDefinition(name, value, { env: {} });
@@ -57,31 +57,31 @@ export function compileStored(name: string, value: unknown): CompiledDefinition 
 /** Where the definition of a server that is being removed waits. No user can say it, so it never compiles. */
 const WITHDRAWN = 'withdrawn';
 
-export function asWithdrawn(definition: unknown): unknown {
+export function toWithdrawn(definition: unknown): unknown {
   return { [WITHDRAWN]: definition };
 }
 
 /** Of a server that is being removed what it was; undefined of all others. */
-export function withdrawnDefinition(definition: unknown): unknown {
+export function readWithdrawn(definition: unknown): unknown {
   return isMapping(definition) ? definition[WITHDRAWN] : undefined;
 }
 
-function tierProblems(value: unknown, path: Path): Finding[] {
+function findTierProblems(value: unknown, path: Path): Finding[] {
   if (!isMapping(value)) return [finding(path, 'wrong_type', 'must be a mapping')];
   const errors: Finding[] = [];
   for (const [key, item] of Object.entries(value)) {
-    const at = [...path, key];
+    const fieldPath = [...path, key];
     if (!inputKeys.has(key) || (key === 'type' && item === 'stdio')) {
-      errors.push(finding(at, 'operator_only', 'can be set by the operator only', 'remove it'));
-    } else if (!plainTexts.has(key)) errors.push(...textProblems(item, at));
+      errors.push(finding(fieldPath, 'operator_only', 'can be set by the operator only', 'remove it'));
+    } else if (!literalTextKeys.has(key)) errors.push(...findTextProblems(item, fieldPath));
     const reserved = operatorKeys[key];
-    if (reserved && isMapping(item)) errors.push(...reservedProblems(item, reserved, at));
+    if (reserved && isMapping(item)) errors.push(...findReservedProblems(item, reserved, fieldPath));
   }
-  if (isMapping(value['oauth'])) errors.push(...endpointProblems(value['oauth'], [...path, 'oauth']));
+  if (isMapping(value['oauth'])) errors.push(...findEndpointProblems(value['oauth'], [...path, 'oauth']));
   return errors;
 }
 
-function reservedProblems(
+function findReservedProblems(
   section: Record<string, unknown>,
   reserved: readonly string[],
   path: Path,
@@ -91,35 +91,35 @@ function reservedProblems(
     .map((key) => finding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it'));
 }
 
-function endpointProblems(oauth: Record<string, unknown>, path: Path): Finding[] {
+function findEndpointProblems(oauth: Record<string, unknown>, path: Path): Finding[] {
   return endpointKeys.flatMap((key) => {
     const text = oauth[key];
     return typeof text === 'string' && text.includes('?')
-      ? [finding([...path, key], 'operator_only', 'may have no query', 'remove the query')]
+      ? [finding([...path, key], 'operator_only', 'must not contain a query', 'remove the query')]
       : [];
   });
 }
 
 /** Of every text below: whether it asks for something that is not a user's to ask for. */
-function textProblems(value: unknown, path: Path): Finding[] {
-  if (typeof value === 'string') return trustProblem(value, path);
-  if (Array.isArray(value)) return value.flatMap((item, index) => textProblems(item, [...path, index]));
+function findTextProblems(value: unknown, path: Path): Finding[] {
+  if (typeof value === 'string') return findPlaceholderProblem(value, path);
+  if (Array.isArray(value)) return value.flatMap((item, index) => findTextProblems(item, [...path, index]));
   if (!isMapping(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => textProblems(item, [...path, key]));
+  return Object.entries(value).flatMap(([key, item]) => findTextProblems(item, [...path, key]));
 }
 
-function trustProblem(text: string, path: Path): Finding[] {
+function findPlaceholderProblem(text: string, path: Path): Finding[] {
   const parsed = parseTemplate(text);
   // A text that is no template is told by whoever compiles it; but never with a `${` in it.
-  const asks = parsed.ok
+  const hasForbidden = parsed.ok
     ? parsed.template.some(({ kind }) => kind !== 'literal' && kind !== 'userVar')
     : text.includes('${') || text.includes('LIBRECHAT_');
-  return asks
+  return hasForbidden
     ? [
         finding(
           path,
           'placeholder_forbidden',
-          'may hold variables of its own users and nothing of the environment, the identity or the request',
+          'may contain only user variables, no placeholders for the environment, the identity or the request',
           'remove the placeholder',
         ),
       ]

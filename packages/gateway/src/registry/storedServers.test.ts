@@ -3,7 +3,7 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { serverContext, variableContext, variableId } from '../ports/index.ts';
-import { securedHash } from './secured.ts';
+import { hashSecurityDecision } from './securityDecision.ts';
 import { createStoredServers, type StoredDefinition } from './storedServers.ts';
 
 const definition = {
@@ -79,7 +79,7 @@ describe('stored servers', () => {
     const { id, tenant } = await create();
     await create('other');
     expect(await stored.create({ tenant, name: 'mine', author: 'u2', definition })).toBe('taken');
-    const change = { tenant, id, name: 'mine', definition: { ...definition, title: 'New' }, by: 'u2' };
+    const change = { tenant, id, name: 'mine', definition: { ...definition, title: 'New' }, changedBy: 'u2' };
     expect(await stored.change(change, 1)).toBe('changed');
     expect(await stored.change(change, 1)).toBe('version_conflict');
     expect(await stored.change({ ...change, name: 'other' }, 2)).toBe('taken');
@@ -148,7 +148,7 @@ describe('stored servers', () => {
       if (created === 'taken') throw new Error('taken');
       const { id, tenant } = created;
       await enter(made, tenant, id);
-      const change = { tenant, id, name: 'mine', definition: next, by: 'u1' };
+      const change = { tenant, id, name: 'mine', definition: next, changedBy: 'u1' };
       // One who is told that somebody else was faster has changed nothing.
       expect(await stored.change(change, 7)).toBe('version_conflict');
       expect(await store.raw.count('variables')).toBe(1);
@@ -182,7 +182,7 @@ describe('stored servers', () => {
       },
     };
     const elsewhere = { ...definition, url: 'https://evil.example/mcp' };
-    const change = { tenant, id, name: 'mine', definition: elsewhere, by: 'u1' };
+    const change = { tenant, id, name: 'mine', definition: elsewhere, changedBy: 'u1' };
     expect(await createStoredServers({ ...parts, servers }).change(change, 1)).toBe('changed');
     expect([leftAtChange, await store.raw.count('variables')]).toEqual([0, 0]);
     // Whoever remembers values hears of it before anybody hears of the new definition.
@@ -191,14 +191,17 @@ describe('stored servers', () => {
 
   test('who changes more than texts and the picture answers for it from then on', async () => {
     const { clock, store, stored, create } = rig();
-    const { id, tenant, secured } = await create();
-    expect(secured).toEqual({ by: 'u1', intact: true });
+    const { id, tenant, securityDecision: secured } = await create();
+    expect(secured).toEqual({ decidedBy: 'u1', isIntact: true });
     const securedBy = async () => (await store.servers.find(tenant, id))!.securedBy;
     const { securedHash, securedAt } = (await store.servers.find(tenant, id))!;
     let version = 0;
     const change = async (next: object, by: string) => {
       await clock.advance(1_000);
-      const outcome = await stored.change({ tenant, id, name: 'mine', definition: next, by }, (version += 1));
+      const outcome = await stored.change(
+        { tenant, id, name: 'mine', definition: next, changedBy: by },
+        (version += 1),
+      );
       expect(outcome).toBe('changed');
     };
     const { url, type, headers, apiKey } = definition;
@@ -215,14 +218,14 @@ describe('stored servers', () => {
     expect(await securedBy()).toBe('u1');
     expect(await stored.find(tenant, id)).toMatchObject({
       definition: { ...definition, title: 'New' },
-      secured: { by: 'u1', intact: true },
+      securityDecision: { decidedBy: 'u1', isIntact: true },
     });
     expect(await store.servers.find(tenant, id)).toMatchObject({ securedHash, securedAt });
     await change({ ...definition, headers: { 'X-Key': 'another' } }, 'u3');
     expect(await securedBy()).toBe('u3');
     expect((await store.servers.find(tenant, id))!.securedAt).toBeGreaterThan(securedAt);
     await change({ ...definition, url: 'https://user.example/other' }, 'u4');
-    expect((await stored.find(tenant, id))?.secured).toEqual({ by: 'u4', intact: true });
+    expect((await stored.find(tenant, id))?.securityDecision).toEqual({ decidedBy: 'u4', isIntact: true });
   });
 
   test('a record that says another thing than was decided is not intact', async () => {
@@ -236,22 +239,25 @@ describe('stored servers', () => {
     );
     for (const tampered of [{ configSealed }, { securedHash: '' }]) {
       await store.raw.put('servers', [{ ...record, ...tampered }]);
-      expect([tampered, (await stored.find(tenant, id))?.secured.intact]).toEqual([tampered, false]);
+      expect([tampered, (await stored.find(tenant, id))?.securityDecision.isIntact]).toEqual([
+        tampered,
+        false,
+      ]);
     }
     // Whoever writes to the store cannot put a trusted name to it: the definition is sealed to who decided.
-    const forged = { securedBy: 'u9', securedHash: securedHash('u9', definition) };
+    const forged = { securedBy: 'u9', securedHash: hashSecurityDecision('u9', definition) };
     await store.raw.put('servers', [{ ...record, ...forged }]);
     expect(await stored.find(tenant, id)).toBeNull();
     await store.raw.put('servers', [record]);
-    expect((await stored.find(tenant, id))?.secured.intact).toBe(true);
+    expect((await stored.find(tenant, id))?.securityDecision.isIntact).toBe(true);
   });
 
   test('a change is heard at once, and within two seconds when no notice can be relied upon', async () => {
     const { clock, store, parts, create } = rig();
     const heard: string[][] = [];
     // A feed that hears nothing of others, and says so.
-    const changes = { ...store.changes, checkedAt: () => 0 };
-    const following = createStoredServers({ ...parts, changes }).follow((servers) =>
+    const changes = { ...store.changes, syncedUntil: () => 0 };
+    const following = createStoredServers({ ...parts, changes }).subscribe((servers) =>
       heard.push(servers.map(({ name }) => name)),
     );
     await following.ready;
@@ -279,14 +285,14 @@ describe('stored servers', () => {
     let answeredAt = 0;
     const servers = {
       ...parts.servers,
-      versions: () => (away ? Promise.reject(new Error('away')) : parts.servers.versions()),
+      listVersions: () => (away ? Promise.reject(new Error('away')) : parts.servers.listVersions()),
     };
     const changes = {
       ...parts.changes,
-      checkedAt: () => (answeredAt = away ? answeredAt : clock.now()),
+      syncedUntil: () => (answeredAt = away ? answeredAt : clock.now()),
     };
     const heard: number[] = [];
-    const following = createStoredServers({ ...parts, servers, changes }).follow((all) =>
+    const following = createStoredServers({ ...parts, servers, changes }).subscribe((all) =>
       heard.push(all.length),
     );
     await following.ready;

@@ -11,10 +11,10 @@ import {
   type UserVariableStore,
 } from '../ports/index.ts';
 import type { Log } from '../upstream/parts.ts';
-import { changedSecurity, fieldsOf, freeKeys } from './canonical.ts';
-import { securedHash, securityFields, type Secured } from './secured.ts';
-import { asWithdrawn, compileStored } from './storedDefinition.ts';
-import { placesOf } from './valuePlaces.ts';
+import { findSecurityChanges, fieldsOf, nonSecurityKeys } from './canonicalFields.ts';
+import { hashSecurityDecision, pickSecurityFields, type SecurityDecision } from './securityDecision.ts';
+import { toWithdrawn, compileStored } from './storedDefinition.ts';
+import { describeValueDestinations } from './valueDestinations.ts';
 
 /** A stored server, opened. What it says is a user's word and not yet judged. */
 export interface StoredDefinition {
@@ -25,7 +25,7 @@ export interface StoredDefinition {
   readonly version: number;
   readonly updatedAt: number;
   readonly definition: unknown;
-  readonly secured: Secured;
+  readonly securityDecision: SecurityDecision;
 }
 
 export interface StoredServerParts {
@@ -51,16 +51,16 @@ export interface StoredServers {
   }): Promise<StoredDefinition | 'taken'>;
   /** Who changes more than texts and the picture answers for where calls lead from then on. */
   change(
-    server: { tenant: string; id: string; name: string; definition: unknown; by: string },
-    seenVersion: number,
+    server: { tenant: string; id: string; name: string; definition: unknown; changedBy: string },
+    expectedVersion: number,
   ): Promise<'changed' | 'taken' | 'version_conflict' | 'missing'>;
   /**
    * From now on it serves nobody, in any process, and can only be removed. What belongs to it is still known by its id:
    * whoever is interrupted while taking that away can go on.
    */
   withdraw(
-    server: { tenant: string; id: string; by: string },
-    seenVersion: number,
+    server: { tenant: string; id: string; changedBy: string },
+    expectedVersion: number,
   ): Promise<'withdrawn' | 'version_conflict' | 'missing'>;
   /** With every value that users entered for it. False when there was none. */
   remove(tenant: string, id: string): Promise<boolean>;
@@ -68,30 +68,30 @@ export interface StoredServers {
   find(tenant: string, id: string): Promise<StoredDefinition | null>;
   findByName(tenant: string, name: string): Promise<StoredDefinition | null>;
   /** The names and authors of a tenant's servers, also of those that cannot be opened. */
-  roster(tenant: string): Promise<StoredServerName[]>;
+  listNames(tenant: string): Promise<StoredServerName[]>;
   /** All that can be opened; one that cannot is logged and left out. */
   load(): Promise<StoredDefinition[]>;
   /**
    * Calls back with all of them now and after each change, at most two seconds late. When the store has not answered
    * for half a minute the answer is none: what was taken away meanwhile must not go on serving.
    */
-  follow(
+  subscribe(
     listener: (servers: readonly StoredDefinition[]) => void,
   ): ReplicatedValue<readonly StoredDefinition[]>;
 }
 
-const NONE: readonly StoredDefinition[] = [];
+const NO_SERVERS: readonly StoredDefinition[] = [];
 
 export function createStoredServers(parts: StoredServerParts): StoredServers {
   const { servers, variables, keyring, changes, clock, random, log } = parts;
 
-  function open(record: StoredServerRecord): StoredDefinition[] {
+  function openRecord(record: StoredServerRecord): StoredDefinition[] {
     try {
       const { id, tenant, name, author, version, updatedAt, configSealed } = record;
       const definition: unknown = JSON.parse(keyring.open(configSealed, serverContext(record)));
-      const intact = record.securedHash === securedHash(record.securedBy, definition);
-      const secured = { by: record.securedBy, intact };
-      return [{ id, tenant, name, author, version, updatedAt, definition, secured }];
+      const isIntact = record.securedHash === hashSecurityDecision(record.securedBy, definition);
+      const securityDecision = { decidedBy: record.securedBy, isIntact };
+      return [{ id, tenant, name, author, version, updatedAt, definition, securityDecision }];
     } catch (error) {
       const reason = error instanceof SealError ? error.reason : 'unreadable';
       log('stored_server_unreadable', { server: record.name, reason });
@@ -99,19 +99,19 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
     }
   }
 
-  const opened = (record: StoredServerRecord | null) => (record ? (open(record)[0] ?? null) : null);
-  const load = async () => (await servers.list()).flatMap(open);
-  const tell = (id: string) => changes.publish({ topic: 'servers', id });
+  const openOrNull = (record: StoredServerRecord | null) => (record ? (openRecord(record)[0] ?? null) : null);
+  const load = async () => (await servers.list()).flatMap(openRecord);
+  const publishChange = (id: string) => changes.publish({ topic: 'servers', id });
 
   /** Also where they are remembered: told before the definition is, so that nobody joins old values to a new place. */
-  const forgetValues = async (tenant: string, id: string) => {
-    await variables.removeOfServer(tenant, id);
+  const removeUserValues = async (tenant: string, id: string) => {
+    await variables.removeByServer(tenant, id);
     await changes.publish({ topic: 'variables', id: '*' });
   };
 
   return {
     async create({ id = random.id(), tenant, name, author, definition }) {
-      check(name, definition);
+      requireValidDefinition(name, definition);
       const now = clock.now();
       const outcome = await servers.insert({
         id,
@@ -129,106 +129,111 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
         updatedBy: author,
         securedBy: author,
         securedAt: now,
-        securedHash: securedHash(author, definition),
+        securedHash: hashSecurityDecision(author, definition),
       });
       if (outcome === 'taken') return 'taken';
-      await tell(id);
-      const secured = { by: author, intact: true };
-      return { id, tenant, name, author, version: 1, updatedAt: now, definition, secured };
+      await publishChange(id);
+      const securityDecision = { decidedBy: author, isIntact: true };
+      return { id, tenant, name, author, version: 1, updatedAt: now, definition, securityDecision };
     },
-    async change({ tenant, id, name, definition, by }, seenVersion) {
-      check(name, definition);
+    async change({ tenant, id, name, definition, changedBy }, expectedVersion) {
+      requireValidDefinition(name, definition);
       const record = await servers.find(tenant, id);
       if (!record) return 'missing';
-      if (record.version !== seenVersion) return 'version_conflict';
+      if (record.version !== expectedVersion) return 'version_conflict';
       // Who changes where users' values go must not get those that were entered for another place. Taken away before,
       // so that no failure leaves them behind, and after, for who enters one meanwhile.
-      const known = opened(record);
-      const moved = !known || placesOf(known.definition) !== placesOf(definition);
-      const decided = decide(known, definition, by, clock.now());
-      const { securedBy = record.securedBy } = decided.secured;
-      if (moved) await forgetValues(tenant, id);
+      const current = openOrNull(record);
+      const hasMoved =
+        !current || describeValueDestinations(current.definition) !== describeValueDestinations(definition);
+      const decision = decideSecurity(current, definition, changedBy, clock.now());
+      const { securedBy = record.securedBy } = decision.securedColumns;
+      if (hasMoved) await removeUserValues(tenant, id);
       const outcome = await servers.replace(
         {
           ...record,
-          ...decided.secured,
+          ...decision.securedColumns,
           name,
           normalizedName: normalizeServerName(name),
-          version: seenVersion + 1,
+          version: expectedVersion + 1,
           configSealed: keyring.seal(
-            JSON.stringify(decided.definition),
+            JSON.stringify(decision.definition),
             serverContext({ tenant, id, securedBy }),
           ),
           updatedAt: clock.now(),
-          updatedBy: by,
+          updatedBy: changedBy,
         },
-        seenVersion,
+        expectedVersion,
       );
       if (outcome !== 'replaced') return outcome;
-      if (moved) await forgetValues(tenant, id);
-      await tell(id);
+      if (hasMoved) await removeUserValues(tenant, id);
+      await publishChange(id);
       return 'changed';
     },
-    async withdraw({ tenant, id, by }, seenVersion) {
+    async withdraw({ tenant, id, changedBy }, expectedVersion) {
       const record = await servers.find(tenant, id);
-      const known = opened(record);
-      if (!record || !known) return 'missing';
-      const text = JSON.stringify(asWithdrawn(known.definition));
+      const current = openOrNull(record);
+      if (!record || !current) return 'missing';
+      const text = JSON.stringify(toWithdrawn(current.definition));
       const outcome = await servers.replace(
         {
           ...record,
-          version: seenVersion + 1,
+          version: expectedVersion + 1,
           configSealed: keyring.seal(text, serverContext(record)),
           updatedAt: clock.now(),
-          updatedBy: by,
+          updatedBy: changedBy,
         },
-        seenVersion,
+        expectedVersion,
       );
       if (outcome !== 'replaced') return outcome === 'missing' ? 'missing' : 'version_conflict';
-      await tell(id);
+      await publishChange(id);
       return 'withdrawn';
     },
     async remove(tenant, id) {
       // An id that is no stored server's may be one of the file, whose values stay.
       if (!(await servers.find(tenant, id))) return false;
       // Before, so that no failure leaves them behind without a server to remove; after, for who enters one meanwhile.
-      await forgetValues(tenant, id);
+      await removeUserValues(tenant, id);
       const removed = await servers.remove(tenant, id);
-      await forgetValues(tenant, id);
-      await tell(id);
+      await removeUserValues(tenant, id);
+      await publishChange(id);
       return removed;
     },
-    find: async (tenant, id) => opened(await servers.find(tenant, id)),
-    findByName: async (tenant, name) => opened(await servers.findByName(tenant, name)),
-    roster: (tenant) => servers.roster(tenant),
+    find: async (tenant, id) => openOrNull(await servers.find(tenant, id)),
+    findByName: async (tenant, name) => openOrNull(await servers.findByName(tenant, name)),
+    listNames: (tenant) => servers.listNames(tenant),
     load,
-    follow: (listener) => followAll({ ...parts, load }, listener),
+    subscribe: (listener) => subscribeToAll({ ...parts, load }, listener),
   };
 }
 
-type Decision = Pick<StoredServerRecord, 'securedBy' | 'securedAt' | 'securedHash'>;
+type SecuredColumns = Pick<StoredServerRecord, 'securedBy' | 'securedAt' | 'securedHash'>;
 
 /** Texts and the picture change nobody's word; the rest then stays as it was written, letter by letter. */
-function decide(
-  known: StoredDefinition | null,
+function decideSecurity(
+  current: StoredDefinition | null,
   definition: unknown,
-  by: string,
+  changedBy: string,
   now: number,
-): { definition: unknown; secured: Partial<Decision> } {
-  if (known && changedSecurity(known.definition, definition).length === 0) {
-    const free = Object.entries(fieldsOf(definition)).filter(([key]) => freeKeys.has(key));
+): { definition: unknown; securedColumns: Partial<SecuredColumns> } {
+  if (current && findSecurityChanges(current.definition, definition).length === 0) {
+    const textFields = Object.entries(fieldsOf(definition)).filter(([key]) => nonSecurityKeys.has(key));
     return {
-      definition: { ...securityFields(known.definition), ...Object.fromEntries(free) },
-      secured: {},
+      definition: { ...pickSecurityFields(current.definition), ...Object.fromEntries(textFields) },
+      securedColumns: {},
     };
   }
   return {
     definition,
-    secured: { securedBy: by, securedAt: now, securedHash: securedHash(by, definition) },
+    securedColumns: {
+      securedBy: changedBy,
+      securedAt: now,
+      securedHash: hashSecurityDecision(changedBy, definition),
+    },
   };
 }
 
-function check(name: string, definition: unknown): void {
+function requireValidDefinition(name: string, definition: unknown): void {
   const compiled = compileStored(name, definition);
   if (compiled.ok) return;
   throw new GatewayError('MCP_CONFIG_INVALID', {
@@ -236,31 +241,31 @@ function check(name: string, definition: unknown): void {
   });
 }
 
-function followAll(
+function subscribeToAll(
   { servers, changes, clock, log, load }: StoredServerParts & Pick<StoredServers, 'load'>,
   listener: (servers: readonly StoredDefinition[]) => void,
 ): ReplicatedValue<readonly StoredDefinition[]> {
-  let seen = '';
-  let loaded = NONE;
-  let told: readonly StoredDefinition[] | null = null;
+  let lastVersions = '';
+  let lastLoaded = NO_SERVERS;
+  let lastEmitted: readonly StoredDefinition[] | null = null;
   return createReplicatedValue({
     topic: 'servers',
     async read() {
       // Cheap enough to be asked every other second while nobody can say that nothing has changed.
-      const versions = JSON.stringify(await servers.versions());
-      if (versions === seen) return loaded;
-      loaded = await load();
+      const versions = JSON.stringify(await servers.listVersions());
+      if (versions === lastVersions) return lastLoaded;
+      lastLoaded = await load();
       // Only now: a failed load is repeated. A change in between shows as another list of versions.
-      seen = versions;
-      return loaded;
+      lastVersions = versions;
+      return lastLoaded;
     },
-    fallback: NONE,
+    fallback: NO_SERVERS,
     changes,
     clock,
     log,
     onChange(value) {
-      if (value === told) return;
-      told = value;
+      if (value === lastEmitted) return;
+      lastEmitted = value;
       listener(value);
     },
   });

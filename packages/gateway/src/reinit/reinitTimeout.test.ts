@@ -16,7 +16,7 @@ function rigFor(server: ServerSnapshot) {
     connections: pools.manager,
     inspection: {
       update: () => undefined,
-      stateOf: () => ({ kind: 'skipped' }),
+      getState: () => ({ kind: 'skipped' }),
       reinspect: nobody,
       close: () => undefined,
     },

@@ -6,7 +6,7 @@ import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { isToolAvailable, type PolicyParts } from '../policy/decideTool.ts';
-import { couldSignIn } from '../registry/couldSignIn.ts';
+import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
@@ -86,7 +86,7 @@ async function attemptWithTimeout(
   const attempted = attempt(parts, server, options, { ...inbound, signal });
   return within(clock, connectionTimeout, attempted, (): ReinitOutcome => {
     timeout.abort();
-    const isRepeated = inspection.stateOf(server).kind === 'failed';
+    const isRepeated = inspection.getState(server).kind === 'failed';
     return { kind: 'unreachable', code: 'MCP_TIMEOUT', isRepeated };
   });
 }
@@ -145,7 +145,7 @@ async function retryInspection(
   server: Allowed,
   { signal }: AbortableInbound,
 ): Promise<ReinitOutcome | undefined> {
-  if (server.scope !== 'app' || inspection.stateOf(server).kind !== 'failed') return undefined;
+  if (server.scope !== 'app' || inspection.getState(server).kind !== 'failed') return undefined;
   const state = await inspection.reinspect(server, signal);
   if (state.kind !== 'failed' || state.code === 'MCP_CREDENTIAL_REJECTED') return undefined;
   return { kind: 'unreachable', code: state.code, isRepeated: true, retryAt: state.retryAt };
@@ -168,7 +168,7 @@ async function toRefusedOutcome(
   error: UpstreamError,
 ): Promise<ReinitOutcome> {
   const { code, outcome, reason, detail } = error;
-  if (reason === 'unauthorized' && couldSignIn(server))
+  if (reason === 'unauthorized' && mayRequireOAuth(server))
     return toSignInOutcome(parts, server, inbound, new SignInRequired('absent'));
   if (code === 'MCP_CREDENTIAL_REJECTED') {
     return { kind: 'credential_rejected', status: detail.status ?? 401 };

@@ -30,7 +30,7 @@ function statusRig(servers: readonly ServerSnapshot[]) {
         return whole.connection;
       },
     },
-    inspection: { stateOf: () => whole.state },
+    inspection: { getState: () => whole.state },
     variables: { readSetFlags: ({ name }) => whole.flags(name) },
     readAuthorizationState: () => Promise.resolve(whole.authorization),
   };

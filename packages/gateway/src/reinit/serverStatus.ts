@@ -2,16 +2,16 @@ import { errorKinds, type ServerStatus } from '@behalf/contracts';
 import type { ConnectionManager } from '../connections/connectionManager.ts';
 import type { UserVariables } from '../credentials/userVariables.ts';
 import { principalKey, type UserPrincipal } from '../principal/principal.ts';
-import { couldSignIn } from '../registry/couldSignIn.ts';
+import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
 import type { Inspection } from '../registry/inspection.ts';
-import { declaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
+import { listDeclaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
 import type { ServerSnapshot, UserServer } from '../registry/server.ts';
 import type { AccessParts, Allowed } from '../toolcall/checkAccess.ts';
 import { findServer, findServers, type FindParts } from '../toolcall/findServer.ts';
 
 export interface StatusParts extends FindParts, AccessParts {
   readonly connections: Pick<ConnectionManager, 'state'>;
-  readonly inspection: Pick<Inspection, 'stateOf'>;
+  readonly inspection: Pick<Inspection, 'getState'>;
   readonly variables: Pick<UserVariables, 'readSetFlags'>;
   /** How things stand with a user's sign-in at a server. */
   readonly readAuthorizationState: (
@@ -51,15 +51,15 @@ async function readStatus(
   server: Allowed,
 ): Promise<ServerStatus> {
   const { connection, code, since, retryAt } = connections.state(server, principalKey(principal));
-  const inspectionState = inspection.stateOf(server);
+  const inspectionState = inspection.getState(server);
   // A server that serves is well, whatever the look before found.
   const failedInspection =
     inspectionState.kind === 'failed' && connection !== 'connected' ? inspectionState : undefined;
   const isRejected = failedInspection?.code === 'MCP_CREDENTIAL_REJECTED';
   // A server that is sent exchanged tokens never asks its users to sign in, whatever it answers.
   const requiresSignIn =
-    !usesObo(server.settings) && (needsOAuth(server.settings) || (isRejected && couldSignIn(server)));
-  const declared = declaredVariables(server.settings);
+    !usesObo(server.settings) && (needsOAuth(server.settings) || (isRejected && mayRequireOAuth(server)));
+  const declared = listDeclaredVariables(server.settings);
   const flags = declared.length > 0 ? await variables.readSetFlags(server, principal) : {};
   const errorCode = code ?? failedInspection?.code;
   const nextRetryAt = retryAt ?? failedInspection?.retryAt;
@@ -79,7 +79,7 @@ async function readStatus(
 
   /** Also of one that says nothing: whoever signed in at it is told so. */
   async function resolveAuthorizationState(): Promise<ServerStatus['authorizationState']> {
-    if (server.scope !== 'user' || !couldSignIn(server)) {
+    if (server.scope !== 'user' || !mayRequireOAuth(server)) {
       return requiresSignIn ? 'needs_authorization' : 'not_required';
     }
     const state = await readAuthorizationState(server, principal);

@@ -1,5 +1,5 @@
 import { placeholdersIn, type ServerSettings, type Template } from '@behalf/settings';
-import { isKeyHeader } from '../registry/keyHeader.ts';
+import { isCredentialHeader } from '../registry/credentialHeader.ts';
 
 /**
  * The definition without anything that could identify or authorise anybody: no Authorization, no key header, no value
@@ -10,7 +10,7 @@ export function withoutCredentials(settings: ServerSettings): ServerSettings | n
   if (settings.type === 'stdio' || placeholdersIn(settings.url).length > 0) return null;
   const headers = Object.fromEntries(
     Object.entries(settings.headers).filter(
-      ([name, value]) => !isKeyHeader(name, value) && hasNoPlaceholders(value),
+      ([name, value]) => !isCredentialHeader(name, value) && hasNoPlaceholders(value),
     ),
   );
   const { apiKey: _key, ...rest } = settings;

@@ -1,12 +1,12 @@
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import type { ChangeNotice } from '../ports/index.ts';
+import type { ChangeEvent } from '../ports/index.ts';
 import { createReplicatedValue } from './replicatedValue.ts';
 
 /** A store with one number in it, and a feed that can fall silent. */
 function rig({ away = false } = {}) {
   const clock = createFakeClock();
-  const listeners = new Set<(notice: ChangeNotice) => void>();
+  const listeners = new Set<(notice: ChangeEvent) => void>();
   const state = { value: 1, away, silent: false, checkedAt: 0, reads: 0 };
   const waiting: (() => void)[] = [];
   const changed: number[] = [];
@@ -31,7 +31,7 @@ function rig({ away = false } = {}) {
         listeners.add(listener);
         return () => void listeners.delete(listener);
       },
-      checkedAt: () => (state.checkedAt = state.silent || state.away ? state.checkedAt : clock.now()),
+      syncedUntil: () => (state.checkedAt = state.silent || state.away ? state.checkedAt : clock.now()),
     },
     clock,
     log: (event) => logged.push(event),
@@ -44,7 +44,7 @@ function rig({ away = false } = {}) {
     logged,
     followed,
     listeners,
-    tell: (topic: ChangeNotice['topic'] = 'roles') =>
+    tell: (topic: ChangeEvent['topic'] = 'roles') =>
       listeners.forEach((listener) => listener({ topic, id: '*' })),
     /** Runs during each read. */
     during: (work: () => void) => (meanwhile = work),

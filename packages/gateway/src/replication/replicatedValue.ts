@@ -44,7 +44,7 @@ export function createReplicatedValue<T>(parts: ReplicatedValueParts<T>): Replic
   /** The one after it, for everybody who asked meanwhile. */
   let queuedRead: Promise<void> | null = null;
 
-  const getValidAt = () => (readEpoch === changeEpoch ? Math.max(readAt, changes.checkedAt()) : readAt);
+  const getValidAt = () => (readEpoch === changeEpoch ? Math.max(readAt, changes.syncedUntil()) : readAt);
 
   function setValue(next: T): void {
     value = next;

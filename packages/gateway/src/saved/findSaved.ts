@@ -1,12 +1,12 @@
 import { aclBits, grants, type AclBit } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { isAdmin, type Principal } from '../principal/principal.ts';
-import { LONGEST_PAGE } from './limits.ts';
-import type { SavedThing, SeeSavedParts, Shelf } from './parts.ts';
+import { MAX_PAGE_SIZE } from './limits.ts';
+import type { SavedResource, SeeSavedParts, SavedCollection } from './parts.ts';
 import type { SavedKind } from './kinds.ts';
 
-export interface Found<T> {
-  readonly thing: T;
+export interface VisibleResource<T> {
+  readonly resource: T;
   readonly bits: number;
 }
 
@@ -14,68 +14,71 @@ export interface Found<T> {
  * What rows give, and nothing else: what is saved is what people typed in, so an administrator sees what is shared with them.
  * Of that they may remove anything: what is shared with everybody runs in everybody's name.
  */
-export function savedBits(
+export function getCallerBits(
   { acl }: Pick<SeeSavedParts, 'acl'>,
-  { word }: SavedKind,
+  { name }: SavedKind,
   principal: Principal,
   id: string,
 ): number {
-  return withAdmins(principal, acl.savedBits(principal, word, id));
+  return addAdminBits(principal, acl.getSavedBits(principal, name, id));
 }
 
-function withAdmins(principal: Principal, bits: number): number {
+function addAdminBits(principal: Principal, bits: number): number {
   return isAdmin(principal) && grants(bits, 'VIEW') ? bits | aclBits.DELETE : bits;
 }
 
 /** Null for one that is not for the caller, as for one that does not exist. */
-export async function seeSaved<T extends SavedThing>(
+export async function findVisibleSaved<T extends SavedResource>(
   parts: SeeSavedParts,
-  { kind, things }: Shelf<T>,
+  { kind, store }: SavedCollection<T>,
   principal: Principal,
   id: string,
-): Promise<Found<T> | null> {
+): Promise<VisibleResource<T> | null> {
   parts.roles.requirePermission(principal, 'USE');
-  const bits = savedBits(parts, kind, principal, id);
+  const bits = getCallerBits(parts, kind, principal, id);
   if (!grants(bits, 'VIEW')) return null;
-  const thing = await things.find(principal.tenant, id);
-  return thing && { thing, bits };
+  const resource = await store.find(principal.tenant, id);
+  return resource && { resource, bits };
 }
 
 /** One that the caller may do this with. */
-export async function findSaved<T extends SavedThing>(
+export async function requireSaved<T extends SavedResource>(
   parts: SeeSavedParts,
-  shelf: Shelf<T>,
+  collection: SavedCollection<T>,
   principal: Principal,
   id: string,
   bit: AclBit = 'VIEW',
-): Promise<Found<T>> {
-  const found = await seeSaved(parts, shelf, principal, id);
-  if (!found) throw new GatewayError(shelf.kind.notFound);
-  if (!grants(found.bits, bit)) throw new GatewayError(shelf.kind.forbidden);
-  return found;
+): Promise<VisibleResource<T>> {
+  const visible = await findVisibleSaved(parts, collection, principal, id);
+  if (!visible) throw new GatewayError(collection.kind.notFound);
+  if (!grants(visible.bits, bit)) throw new GatewayError(collection.kind.forbidden);
+  return visible;
 }
 
-export interface Page {
+export interface SavedPageQuery {
   readonly limit?: number | undefined;
   readonly after?: string | undefined;
 }
 
 /** Their own and those that are shared with them, in the order of their ids. */
-export async function listSaved<T extends SavedThing>(
+export async function listSaved<T extends SavedResource>(
   parts: SeeSavedParts,
-  { kind, things }: Shelf<T>,
+  { kind, store }: SavedCollection<T>,
   principal: Principal,
-  { limit = LONGEST_PAGE, after }: Page = {},
-): Promise<{ found: Found<T>[]; next: string | null }> {
+  { limit = MAX_PAGE_SIZE, after }: SavedPageQuery = {},
+): Promise<{ visible: VisibleResource<T>[]; next: string | null }> {
   parts.roles.requirePermission(principal, 'USE');
-  const seen = parts.acl.savedOf(principal, kind.word);
-  const ids = [...seen.keys()]
-    .filter((id) => grants(seen.get(id) ?? 0, 'VIEW') && (after === undefined || id > after))
+  const visibleBits = parts.acl.listSavedBits(principal, kind.name);
+  const ids = [...visibleBits.keys()]
+    .filter((id) => grants(visibleBits.get(id) ?? 0, 'VIEW') && (after === undefined || id > after))
     .sort();
-  const page = ids.slice(0, Math.min(limit, LONGEST_PAGE));
-  const there = await things.findMany(principal.tenant, page);
+  const page = ids.slice(0, Math.min(limit, MAX_PAGE_SIZE));
+  const resources = await store.findMany(principal.tenant, page);
   return {
-    found: there.map((thing) => ({ thing, bits: withAdmins(principal, seen.get(thing.id) ?? 0) })),
+    visible: resources.map((resource) => ({
+      resource,
+      bits: addAdminBits(principal, visibleBits.get(resource.id) ?? 0),
+    })),
     next: page.length < ids.length ? (page.at(-1) ?? null) : null,
   };
 }

@@ -1,1 +1,1 @@
-export const LONGEST_PAGE = 100;
+export const MAX_PAGE_SIZE = 100;

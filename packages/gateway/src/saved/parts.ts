@@ -1,14 +1,14 @@
 import type { Random } from '@behalf/kernel';
 import type { Acl } from '../access/acl.ts';
-import type { AloneParts } from '../access/alone.ts';
+import type { WithLeaseParts } from '../access/withLease.ts';
 import type { Roles } from '../access/roles.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { UserStore } from '../ports/index.ts';
 import type { SavedKind } from './kinds.ts';
-import type { SavedThings } from './sealedSaved.ts';
+import type { SavedStore } from './sealedSaved.ts';
 
 /** Whatever is saved has these. */
-export interface SavedThing {
+export interface SavedResource {
   readonly id: string;
   readonly tenant: string;
   readonly owner: string;
@@ -16,18 +16,18 @@ export interface SavedThing {
 }
 
 /** Those of one kind. */
-export interface Shelf<T extends SavedThing> {
+export interface SavedCollection<T extends SavedResource> {
   readonly kind: SavedKind;
-  readonly things: SavedThings<T>;
+  readonly store: SavedStore<T>;
 }
 
 export interface SeeSavedParts {
-  readonly acl: Pick<Acl, 'savedBits' | 'savedOf'>;
+  readonly acl: Pick<Acl, 'getSavedBits' | 'listSavedBits'>;
   readonly roles: Pick<Roles, 'requirePermission'>;
 }
 
 /** What saving and sharing needs. */
-export interface WriteSavedParts extends AloneParts {
+export interface WriteSavedParts extends WithLeaseParts {
   readonly acl: Acl;
   readonly roles: Pick<Roles, 'requirePermission' | 'refresh' | 'exists'>;
   readonly users: Pick<UserStore, 'findById'>;

@@ -5,14 +5,14 @@ import type { Log } from '../upstream/parts.ts';
 import type { SavedKind } from './kinds.ts';
 
 /** What is written is what can be read back; what was changed, or moved here from elsewhere, is not there. */
-export interface SavedThings<T> {
+export interface SavedStore<T> {
   find(tenant: string, id: string): Promise<T | null>;
   /** In the order of their ids. */
   findMany(tenant: string, ids: readonly string[]): Promise<T[]>;
   /** The code of its kind when its owner has too many, REQUEST_TOO_LARGE when it is too large. */
-  insert(thing: T): Promise<void>;
+  insert(resource: T): Promise<void>;
   /** VERSION_CONFLICT when it changed meanwhile, the code of its kind when it is gone. */
-  replace(thing: T, seen: number): Promise<void>;
+  replace(resource: T, expectedVersion: number): Promise<void>;
   remove(tenant: string, id: string): Promise<boolean>;
 }
 
@@ -24,34 +24,34 @@ export interface SealedSavedParts<R extends OwnedRecord, K extends object> {
   /** The fields of the record that are not sealed. */
   readonly columns: readonly (keyof Omit<R, 'sealed'> & string)[];
   /** What is sealed, and nothing else. */
-  readonly kept: { parse(value: unknown): K };
+  readonly contentSchema: { parse(value: unknown): K };
   readonly contextOf: (record: Omit<R, 'sealed'>) => SealContext;
-  readonly limits: { readonly most: number; readonly largest: number };
+  readonly limits: { readonly maxPerOwner: number; readonly maxLength: number };
 }
 
 export function createSealedSaved<R extends OwnedRecord, K extends object>(
   parts: SealedSavedParts<R, K>,
-): SavedThings<Omit<R, 'sealed'> & K> {
+): SavedStore<Omit<R, 'sealed'> & K> {
   type T = Omit<R, 'sealed'> & K;
-  const { kind, store, keyring, log, columns, kept, contextOf, limits } = parts;
+  const { kind, store, keyring, log, columns, contentSchema, contextOf, limits } = parts;
   const isColumn = ([name]: [string, unknown]) => (columns as readonly string[]).includes(name);
 
-  function seal(thing: T): R {
-    const entries = Object.entries(thing);
-    const content = kept.parse(Object.fromEntries(entries.filter((entry) => !isColumn(entry))));
-    const sealed = keyring.seal(JSON.stringify(content), contextOf(thing));
-    if (sealed.length > limits.largest) throw new GatewayError('REQUEST_TOO_LARGE');
+  function seal(resource: T): R {
+    const entries = Object.entries(resource);
+    const content = contentSchema.parse(Object.fromEntries(entries.filter((entry) => !isColumn(entry))));
+    const sealed = keyring.seal(JSON.stringify(content), contextOf(resource));
+    if (sealed.length > limits.maxLength) throw new GatewayError('REQUEST_TOO_LARGE');
     return { ...Object.fromEntries(entries.filter(isColumn)), sealed } as R;
   }
 
   /** Null, and a line in the log, for one that does not open or is not what we sealed. */
-  function open(record: R): T | null {
+  function openRecord(record: R): T | null {
     const { sealed, ...rest } = record;
     try {
-      return { ...rest, ...kept.parse(JSON.parse(keyring.open(sealed, contextOf(record)))) };
+      return { ...rest, ...contentSchema.parse(JSON.parse(keyring.open(sealed, contextOf(record)))) };
     } catch (error) {
       const reason = error instanceof SealError ? error.reason : 'unreadable';
-      log(`${kind.word}_unreadable`, { [kind.word]: record.id, owner: record.owner, reason });
+      log(`${kind.name}_unreadable`, { [kind.name]: record.id, owner: record.owner, reason });
       return null;
     }
   }
@@ -59,15 +59,16 @@ export function createSealedSaved<R extends OwnedRecord, K extends object>(
   return {
     async find(tenant, id) {
       const record = await store.find(tenant, id);
-      return record && open(record);
+      return record && openRecord(record);
     },
     findMany: async (tenant, ids) =>
-      (await store.findMany(tenant, ids)).flatMap((record) => open(record) ?? []),
-    async insert(thing) {
-      if ((await store.insert(seal(thing), limits.most)) === 'full') throw new GatewayError(kind.full);
+      (await store.findMany(tenant, ids)).flatMap((record) => openRecord(record) ?? []),
+    async insert(resource) {
+      if ((await store.insert(seal(resource), limits.maxPerOwner)) === 'full')
+        throw new GatewayError(kind.full);
     },
-    async replace(thing, seen) {
-      const outcome = await store.replace(seal(thing), seen);
+    async replace(resource, expectedVersion) {
+      const outcome = await store.replace(seal(resource), expectedVersion);
       if (outcome === 'version_conflict') throw new GatewayError('VERSION_CONFLICT');
       if (outcome === 'missing') throw new GatewayError(kind.notFound);
     },

@@ -1,11 +1,11 @@
 import { actorOf, type AuditEvent } from '../audit/audit.ts';
-import type { Asking } from './parts.ts';
-import type { Run } from './sealedRuns.ts';
+import type { RunInbound } from './parts.ts';
+import type { SetRun } from './sealedRuns.ts';
 
 /** How a run ended, or stopped, as it is written down: beside the events of its steps, which name it as their request. */
-export function runEvent(
-  { principal, door }: Asking,
-  { id, setId, state, steps }: Pick<Run, 'id' | 'setId' | 'state' | 'steps'>,
+export function createRunEvent(
+  { principal, door }: RunInbound,
+  { id, setId, state, steps }: Pick<SetRun, 'id' | 'setId' | 'state' | 'steps'>,
 ): AuditEvent {
   const code = steps.find((step) => step.state !== 'succeeded')?.code;
   return {
@@ -15,7 +15,7 @@ export function runEvent(
   };
 }
 
-const outcomes: Readonly<Record<Run['state'], AuditEvent['outcome']>> = {
+const outcomes: Readonly<Record<SetRun['state'], AuditEvent['outcome']>> = {
   // It stopped without an end that anybody could write down.
   running: 'uncertain',
   waiting: 'refused',

@@ -1,20 +1,20 @@
 import type { KeptStep, RunProgress, RunStepView } from '@behalf/contracts';
 import { LightCancellation, sleep, type Cancel, type HeldLease } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { attemptStep, type Attempt } from './attemptStep.ts';
-import { BEAT_MS, LARGEST_RESULT, LARGEST_RESULTS, LEASE_MS } from './limits.ts';
-import type { Asking, RunSetParts } from './parts.ts';
-import { runnerOf } from './runnerOf.ts';
-import { stepView } from './runView.ts';
-import type { Run } from './sealedRuns.ts';
+import { attemptStep, type StepAttempt } from './attemptStep.ts';
+import { HEARTBEAT_MS, MAX_RESULT_LENGTH, MAX_TOTAL_RESULT_LENGTH, RUN_LEASE_MS } from './limits.ts';
+import type { RunInbound, RunSetParts } from './parts.ts';
+import { reloadRunPrincipal } from './runPrincipal.ts';
+import { toStepView } from './runView.ts';
+import type { SetRun } from './sealedRuns.ts';
 
 /** Why a run ends before its last step. */
-class Ended extends Error {
+class RunAborted extends Error {
   override readonly name = 'Ended';
-  readonly why: 'cancelled' | 'lost' | 'closing';
-  constructor(why: Ended['why']) {
-    super(`The run ends: ${why}`);
-    this.why = why;
+  readonly reason: 'cancelled' | 'lost' | 'closing';
+  constructor(reason: RunAborted['reason']) {
+    super(`The run was stopped: ${reason}`);
+    this.reason = reason;
   }
 }
 
@@ -26,7 +26,7 @@ export interface RunListener {
 /** One run that is under way here. */
 export interface RunJob {
   /** Resolves when it is over here, with what was last written of it. Never rejects. */
-  readonly ended: Promise<Run>;
+  readonly completion: Promise<SetRun>;
   cancel(): void;
   /** The step that is under way may end; no other begins. */
   stop(): void;
@@ -34,8 +34,8 @@ export interface RunJob {
   abandon(): void;
 }
 
-const TRIES = 5;
-const RETRY_MS = 1_000;
+const MAX_WRITE_ATTEMPTS = 5;
+const WRITE_RETRY_MS = 1_000;
 
 /**
  * Does the steps one after the other. Each is written down before it begins and after it ended, over the version that was last
@@ -43,128 +43,133 @@ const RETRY_MS = 1_000;
  */
 export function startRunJob(
   parts: RunSetParts,
-  asking: Asking,
-  begun: Run,
+  inbound: RunInbound,
+  initialRun: SetRun,
   lease: HeldLease,
   listener?: RunListener,
 ): RunJob {
   const { runs, clock } = parts;
   const signal = new LightCancellation();
-  const since = clock.now();
-  let run = begun;
+  const startedAt = clock.now();
+  let run = initialRun;
   let isClosing = false;
-  let isOver = false;
-  let cancelBeat: Cancel = () => undefined;
-  let keptUntil = clock.now() + LEASE_MS;
+  let isFinished = false;
+  let cancelHeartbeat: Cancel = () => undefined;
+  let leaseExpiresAt = clock.now() + RUN_LEASE_MS;
 
-  const end = (why: Ended['why']) => signal.abort(new Ended(why));
-  const hasEnded = () => signal.aborted;
-  const whyEnded = () => (signal.reason instanceof Ended ? signal.reason.why : undefined);
+  const abort = (reason: RunAborted['reason']) => signal.abort(new RunAborted(reason));
+  const isAborted = () => signal.aborted;
+  const getAbortReason = () => (signal.reason instanceof RunAborted ? signal.reason.reason : undefined);
 
-  async function beat(): Promise<void> {
+  async function sendHeartbeat(): Promise<void> {
     try {
-      if (await lease.extend(LEASE_MS)) keptUntil = clock.now() + LEASE_MS;
-      else end('lost');
-      const current = await runs.head(run.tenant, run.userId, run.id);
-      if (current?.worker !== run.worker) end('lost');
-      else if (current.isCancelling) end('cancelled');
+      if (await lease.extend(RUN_LEASE_MS)) leaseExpiresAt = clock.now() + RUN_LEASE_MS;
+      else abort('lost');
+      const current = await runs.findMetadata(run.tenant, run.userId, run.id);
+      if (current?.worker !== run.worker) abort('lost');
+      else if (current.isCancelling) abort('cancelled');
     } catch {
-      if (clock.now() >= keptUntil) end('lost');
+      if (clock.now() >= leaseExpiresAt) abort('lost');
     }
-    beatLater();
+    scheduleHeartbeat();
   }
-  function beatLater(): void {
-    if (!isOver) cancelBeat = clock.timer(BEAT_MS, () => void beat());
+  function scheduleHeartbeat(): void {
+    if (!isFinished) cancelHeartbeat = clock.timer(HEARTBEAT_MS, () => void sendHeartbeat());
   }
 
   /** Over what was last seen. A wish to cancel that came in between is taken up; another worker ends this one. */
-  async function write(change: Partial<Run>): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
+  async function writeRun(change: Partial<SetRun>): Promise<void> {
+    for (let attempts = 1; ; attempts += 1) {
       try {
         const written = await runs.replace({ ...run, ...change, updatedAt: clock.now() });
         if (written) {
           run = written;
           return;
         }
-        const current = await runs.head(run.tenant, run.userId, run.id);
-        if (current?.worker !== run.worker) throw new Ended('lost');
+        const current = await runs.findMetadata(run.tenant, run.userId, run.id);
+        if (current?.worker !== run.worker) throw new RunAborted('lost');
         run = { ...run, version: current.version, isCancelling: current.isCancelling };
-        if (run.isCancelling) end('cancelled');
+        if (run.isCancelling) abort('cancelled');
       } catch (error) {
         // What ran must be written down, or nobody knows.
-        if (error instanceof Ended || tries >= TRIES) throw error;
-        await sleep(clock, RETRY_MS);
+        if (error instanceof RunAborted || attempts >= MAX_WRITE_ATTEMPTS) throw error;
+        await sleep(clock, WRITE_RETRY_MS);
       }
     }
   }
 
-  async function writeStep(at: number, change: Partial<KeptStep>, more: Partial<Run> = {}): Promise<void> {
-    const steps = run.steps.map((step, i) => (i === at ? { ...step, ...change } : step));
+  async function writeStep(
+    index: number,
+    change: Partial<KeptStep>,
+    runChange: Partial<SetRun> = {},
+  ): Promise<void> {
+    const steps = run.steps.map((step, i) => (i === index ? { ...step, ...change } : step));
     const done = steps.filter(({ state }) => state === 'succeeded').length;
-    await write({ steps, done, ...more });
-    listener?.step(stepView(steps[at] as KeptStep));
+    await writeRun({ steps, done, ...runChange });
+    listener?.step(toStepView(steps[index] as KeptStep));
   }
 
-  async function take(at: number): Promise<boolean> {
-    const step = run.steps[at] as KeptStep;
-    if (hasEnded() || isClosing) return false;
+  async function runStepAt(index: number): Promise<boolean> {
+    const step = run.steps[index] as KeptStep;
+    if (isAborted() || isClosing) return false;
     const { code: _code, errors: _errors, wait: _wait, result: _result, ...rest } = step;
-    const fresh: KeptStep = {
+    const runningStep: KeptStep = {
       ...rest,
       state: 'running',
       startedAt: clock.now(),
       endedAt: null,
       mayGoOn: false,
     };
-    const steps = run.steps.map((each, i) => (i === at ? fresh : each));
-    await write({ steps });
-    listener?.step(stepView(fresh));
+    const steps = run.steps.map((other, i) => (i === index ? runningStep : other));
+    await writeRun({ steps });
+    listener?.step(toStepView(runningStep));
     // A wish to cancel that was found with this write: nothing was sent.
-    if (hasEnded()) {
-      await writeStep(at, { state: 'pending', startedAt: null });
+    if (isAborted()) {
+      await writeStep(index, { state: 'pending', startedAt: null });
       return false;
     }
-    const attempt = await attempted(fresh, at);
-    const ending = attempt.state === 'succeeded' ? {} : { state: attempt.state };
-    await writeStep(at, { ...kept(attempt, run.steps), endedAt: clock.now() }, ending);
-    return attempt.state === 'succeeded';
+    const stepAttempt = await attemptStepAt(runningStep, index);
+    const runChange = stepAttempt.state === 'succeeded' ? {} : { state: stepAttempt.state };
+    await writeStep(index, { ...toStoredFields(stepAttempt, run.steps), endedAt: clock.now() }, runChange);
+    return stepAttempt.state === 'succeeded';
   }
 
-  async function attempted(step: KeptStep, at: number): Promise<Attempt> {
+  async function attemptStepAt(step: KeptStep, index: number): Promise<StepAttempt> {
     let principal;
     try {
-      principal = await runnerOf(parts, asking.principal, since);
+      principal = await reloadRunPrincipal(parts, inbound.principal, startedAt);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       return { state: 'failed', code: error.code, mayGoOn: true };
     }
-    const inbound = {
-      ...asking,
+    const stepInbound = {
+      ...inbound,
       ...{ principal, signal, id: run.id, credential: step.credential },
       onProgress: (params: object) => listener?.progress({ ...params, step: step.key }),
       onLog: undefined,
     };
-    return attemptStep(parts, inbound, step, run.steps.slice(0, at));
+    return attemptStep(parts, stepInbound, step, run.steps.slice(0, index));
   }
 
-  async function work(): Promise<void> {
-    for (let at = run.done; at < run.steps.length; at += 1) {
-      if (!(await take(at))) break;
+  async function runSteps(): Promise<void> {
+    for (let index = run.done; index < run.steps.length; index += 1) {
+      if (!(await runStepAt(index))) break;
     }
-    if (whyEnded() === 'cancelled') await write({ state: 'cancelled', isCancelling: false, worker: '' });
-    else if (run.done === run.steps.length) await write({ state: 'succeeded', worker: '' });
+    if (getAbortReason() === 'cancelled')
+      await writeRun({ state: 'cancelled', isCancelling: false, worker: '' });
+    else if (run.done === run.steps.length) await writeRun({ state: 'succeeded', worker: '' });
     // One that stops for a restart stays as it is: without its lease it is interrupted.
   }
 
-  async function go(): Promise<Run> {
-    beatLater();
+  async function execute(): Promise<SetRun> {
+    scheduleHeartbeat();
     try {
-      await work();
+      await runSteps();
     } catch {
       // What could not be written: the run is interrupted, and a step that was under way uncertain.
     } finally {
-      isOver = true;
-      cancelBeat();
+      isFinished = true;
+      cancelHeartbeat();
       // It lapses by itself.
       await lease.release().catch(() => false);
     }
@@ -172,25 +177,25 @@ export function startRunJob(
   }
 
   return {
-    ended: go(),
-    cancel: () => end('cancelled'),
+    completion: execute(),
+    cancel: () => abort('cancelled'),
     stop() {
       isClosing = true;
     },
-    abandon: () => end('closing'),
+    abandon: () => abort('closing'),
   };
 }
 
 /** What is kept of an attempt: a result that is too large, alone or with the others, is not. */
-function kept(attempt: Attempt, steps: readonly KeptStep[]): Partial<KeptStep> {
-  const { result, ...rest } = attempt;
+function toStoredFields(stepAttempt: StepAttempt, steps: readonly KeptStep[]): Partial<KeptStep> {
+  const { result, ...rest } = stepAttempt;
   if (result === undefined) return rest;
-  const others = steps.reduce((sum, each) => sum + (each.result ? sizeOf(each.result) : 0), 0);
-  const size = sizeOf(result);
-  const isLost = size > LARGEST_RESULT || others + size > LARGEST_RESULTS;
-  return isLost ? { ...rest, isResultLost: true } : { ...rest, result };
+  const otherLength = steps.reduce((sum, step) => sum + (step.result ? measureLength(step.result) : 0), 0);
+  const size = measureLength(result);
+  const isTooLarge = size > MAX_RESULT_LENGTH || otherLength + size > MAX_TOTAL_RESULT_LENGTH;
+  return isTooLarge ? { ...rest, isResultLost: true } : { ...rest, result };
 }
 
-function sizeOf(result: object): number {
+function measureLength(result: object): number {
   return JSON.stringify(result).length;
 }

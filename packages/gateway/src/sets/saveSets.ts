@@ -5,24 +5,24 @@ import {
   type SetSteps,
   type SetView,
 } from '@behalf/contracts';
-import { recorded } from '../access/recorded.ts';
-import { blockShelf } from '../blocks/sealedBlocks.ts';
+import { withAudit } from '../access/withAudit.ts';
+import { getBlockCollection } from '../blocks/sealedBlocks.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { stableText } from '../registry/stableText.ts';
-import { findSaved, seeSaved } from '../saved/findSaved.ts';
+import { stableStringify } from '../registry/stableStringify.ts';
+import { requireSaved, findVisibleSaved } from '../saved/findSaved.ts';
 import { setKind } from '../saved/kinds.ts';
 import {
-  enterSavedWrite,
+  reauthorizeSavedWriter,
   insertSaved,
   removeSaved,
   requireVersion,
-  savedEvent,
+  createSavedEvent,
   type WriteCondition,
 } from '../saved/writeSaved.ts';
 import type { SaveSetParts } from './parts.ts';
-import { setShelf, type BlockSet } from './sealedSets.ts';
-import { setView } from './viewSets.ts';
+import { getSetCollection, type BlockSet } from './sealedSets.ts';
+import { toSetView } from './viewSets.ts';
 
 /** Saves blocks in an order. Its author has each of them; whoever runs it must have them as well. */
 export function createSet(
@@ -30,8 +30,8 @@ export function createSet(
   principal: UserPrincipal,
   { title, description, steps }: SetRequest,
 ): Promise<SetView> {
-  return recorded(parts.audit, savedEvent(principal, setKind, 'create', {}), async (trail) => {
-    const caller = await enterSavedWrite(parts, principal);
+  return withAudit(parts.audit, createSavedEvent(principal, setKind, 'create', {}), async (details) => {
+    const caller = await reauthorizeSavedWriter(parts, principal);
     await requireBlocks(parts, caller, steps);
     const now = parts.clock.now();
     const set: BlockSet = {
@@ -40,9 +40,9 @@ export function createSet(
       ...{ createdAt: now, updatedAt: now, updatedBy: caller.userId },
       ...{ title, ...(description !== undefined && { description }), steps },
     };
-    trail.subject = set.id;
-    await insertSaved(parts, setShelf(parts), set);
-    return { result: setView({ thing: set, bits: ALL_ACL_BITS }) };
+    details.subject = set.id;
+    await insertSaved(parts, getSetCollection(parts), set);
+    return { result: toSetView({ resource: set, bits: ALL_ACL_BITS }) };
   });
 }
 
@@ -52,20 +52,22 @@ export function changeSet(
   id: string,
   change: SetChange & WriteCondition,
 ): Promise<SetView> {
-  return recorded(parts.audit, savedEvent(principal, setKind, 'change', { subject: id }), async () => {
-    const caller = await enterSavedWrite(parts, principal);
-    const { thing: set, bits } = await findSaved(parts, setShelf(parts), caller, id, 'EDIT');
+  return withAudit(parts.audit, createSavedEvent(principal, setKind, 'change', { subject: id }), async () => {
+    const caller = await reauthorizeSavedWriter(parts, principal);
+    const { resource: set, bits } = await requireSaved(parts, getSetCollection(parts), caller, id, 'EDIT');
     requireVersion(change.ifMatch, set.version);
     if (change.steps) await requireBlocks(parts, caller, change.steps);
-    const next = changed(set, change);
-    const names = fields.filter((name) => stableText(set[name]) !== stableText(next[name]));
-    if (names.length === 0) return { result: setView({ thing: set, bits }), changed: [] };
-    const stored = {
-      ...next,
+    const updated = applyChange(set, change);
+    const changedNames = comparedFields.filter(
+      (name) => stableStringify(set[name]) !== stableStringify(updated[name]),
+    );
+    if (changedNames.length === 0) return { result: toSetView({ resource: set, bits }), changed: [] };
+    const record = {
+      ...updated,
       ...{ version: set.version + 1, updatedAt: parts.clock.now(), updatedBy: caller.userId },
     };
-    await parts.sets.replace(stored, set.version);
-    return { result: setView({ thing: stored, bits }), changed: names };
+    await parts.sets.replace(record, set.version);
+    return { result: toSetView({ resource: record, bits }), changed: changedNames };
   });
 }
 
@@ -75,18 +77,18 @@ export function removeSet(
   id: string,
   condition: WriteCondition = {},
 ): Promise<void> {
-  return removeSaved(parts, setShelf(parts), principal, id, condition);
+  return removeSaved(parts, getSetCollection(parts), principal, id, condition);
 }
 
-const fields = ['title', 'description', 'steps'] as const;
+const comparedFields = ['title', 'description', 'steps'] as const;
 
-function changed(set: BlockSet, { title, description, steps }: SetChange): BlockSet {
-  const { description: before, ...rest } = set;
-  const text = description === undefined ? before : (description ?? undefined);
+function applyChange(set: BlockSet, { title, description, steps }: SetChange): BlockSet {
+  const { description: previousDescription, ...rest } = set;
+  const newDescription = description === undefined ? previousDescription : (description ?? undefined);
   return {
     ...rest,
     ...(title !== undefined && { title }),
-    ...(text !== undefined && { description: text }),
+    ...(newDescription !== undefined && { description: newDescription }),
     ...(steps !== undefined && { steps }),
   };
 }
@@ -96,19 +98,22 @@ async function requireBlocks(parts: SaveSetParts, caller: UserPrincipal, steps: 
   const blocks = new Map(
     await Promise.all(
       [...new Set(steps.map(({ block }) => block))].map(
-        async (id) => [id, (await seeSaved(parts, blockShelf(parts), caller, id))?.thing] as const,
+        async (id) =>
+          [id, (await findVisibleSaved(parts, getBlockCollection(parts), caller, id))?.resource] as const,
       ),
     ),
   );
-  const errors = steps.flatMap(({ block: id, inputs }, at) => {
+  const errors = steps.flatMap(({ block: id, inputs }, index) => {
     const block = blocks.get(id);
     if (!block) {
-      return [{ path: `steps.${at}.block`, code: 'unknown_block', message: 'is no block of yours' }];
+      return [
+        { path: `steps.${index}.block`, code: 'unknown_block', message: 'is not a block that you can use' },
+      ];
     }
     return Object.keys(inputs)
       .filter((name) => Object.hasOwn(block.inputs, name) && block.inputs[name]?.mode === 'fixed')
       .map((name) => ({
-        path: `steps.${at}.inputs.${name}`,
+        path: `steps.${index}.inputs.${name}`,
         code: 'input_fixed',
         message: 'is fixed by the block',
       }));

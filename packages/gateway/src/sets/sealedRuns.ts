@@ -1,50 +1,56 @@
 import { KeptRun } from '@behalf/contracts';
 import { SealError, type Keyring } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { runContext, runTitleContext, type RunHead, type RunRecord, type RunStore } from '../ports/index.ts';
+import {
+  runContext,
+  runTitleContext,
+  type RunMetadata,
+  type RunRecord,
+  type RunStore,
+} from '../ports/index.ts';
 import type { Log } from '../upstream/parts.ts';
-import { MOST_KEPT_RUNS, MOST_RUNNING } from './limits.ts';
+import { MAX_STORED_RUNS, MAX_ACTIVE_RUNS } from './limits.ts';
 
 /** A run with its steps. */
-export interface Run extends Omit<RunRecord, 'sealed' | 'titleSealed'>, KeptRun {}
+export interface SetRun extends Omit<RunRecord, 'sealed' | 'titleSealed'>, KeptRun {}
 
-export type RunOverview = Omit<Run, 'steps' | 'request'>;
+export type RunOverview = Omit<SetRun, 'steps' | 'request'>;
 
 /** The runs of people, each opened for who ran it and nobody else. One that does not open is not there. */
-export interface Runs {
-  find(tenant: string, userId: string, id: string): Promise<Run | null>;
+export interface SealedRuns {
+  find(tenant: string, userId: string, id: string): Promise<SetRun | null>;
   /** How it stands now, without opening it. */
-  head(tenant: string, userId: string, id: string): Promise<RunHead | null>;
+  findMetadata(tenant: string, userId: string, id: string): Promise<RunMetadata | null>;
   /** The latest first. */
   list(tenant: string, userId: string, setId: string): Promise<RunOverview[]>;
   /** This user's that stand as running, without opening them. */
-  running(tenant: string, userId: string): Promise<RunHead[]>;
+  listRunning(tenant: string, userId: string): Promise<RunMetadata[]>;
   /** RUN_LIMIT when its user has too many under way. The oldest that ended make room. */
-  insert(run: Run): Promise<void>;
+  insert(run: SetRun): Promise<void>;
   /** With the version that it has then; null when somebody else wrote it, or it is gone. */
-  replace(run: Run): Promise<Run | null>;
+  replace(run: SetRun): Promise<SetRun | null>;
   sweep(now: number): Promise<number>;
 }
 
-export function createRuns(parts: {
+export function createSealedRuns(parts: {
   readonly store: RunStore;
   readonly keyring: Keyring;
   readonly log: Log;
-}): Runs {
+}): SealedRuns {
   const { store, keyring, log } = parts;
 
-  function seal(run: Run): RunRecord {
+  function seal(run: SetRun): RunRecord {
     const { title, steps, request, ...record } = run;
-    const kept = KeptRun.parse({ title, steps, request });
+    const content = KeptRun.parse({ title, steps, request });
     return {
       ...record,
       titleSealed: keyring.seal(JSON.stringify(title), runTitleContext(run)),
-      sealed: keyring.seal(JSON.stringify(kept), runContext(run)),
+      sealed: keyring.seal(JSON.stringify(content), runContext(run)),
     };
   }
 
   /** Null, and a line in the log, for what does not open or is not what we sealed. */
-  function opened<T>({ id, userId }: RunHead, work: () => T): T | null {
+  function tryOpen<T>({ id, userId }: RunMetadata, work: () => T): T | null {
     try {
       return work();
     } catch (error) {
@@ -56,29 +62,29 @@ export function createRuns(parts: {
 
   return {
     async find(tenant, userId, id) {
-      const found = await store.find(tenant, userId, id);
-      if (!found) return null;
-      const { sealed, titleSealed: _title, ...record } = found;
-      return opened(found, () => ({
+      const stored = await store.find(tenant, userId, id);
+      if (!stored) return null;
+      const { sealed, titleSealed: _title, ...record } = stored;
+      return tryOpen(stored, () => ({
         ...record,
-        ...KeptRun.parse(JSON.parse(keyring.open(sealed, runContext(found)))),
+        ...KeptRun.parse(JSON.parse(keyring.open(sealed, runContext(stored)))),
       }));
     },
-    head: (tenant, userId, id) => store.head(tenant, userId, id),
+    findMetadata: (tenant, userId, id) => store.findMetadata(tenant, userId, id),
     async list(tenant, userId, setId) {
-      return (await store.list(tenant, userId, setId)).flatMap((head) => {
-        const { titleSealed, ...record } = head;
-        const title = opened(
-          head,
-          () => JSON.parse(keyring.open(titleSealed, runTitleContext(head))) as string,
+      return (await store.list(tenant, userId, setId)).flatMap((metadata) => {
+        const { titleSealed, ...record } = metadata;
+        const title = tryOpen(
+          metadata,
+          () => JSON.parse(keyring.open(titleSealed, runTitleContext(metadata))) as string,
         );
         return title === null ? [] : [{ ...record, title }];
       });
     },
-    running: (tenant, userId) => store.running(tenant, userId),
+    listRunning: (tenant, userId) => store.listRunning(tenant, userId),
     async insert(run) {
-      if ((await store.insert(seal(run), MOST_RUNNING)) === 'full') throw new GatewayError('RUN_LIMIT');
-      await store.prune(run.tenant, run.userId, MOST_KEPT_RUNS);
+      if ((await store.insert(seal(run), MAX_ACTIVE_RUNS)) === 'full') throw new GatewayError('RUN_LIMIT');
+      await store.prune(run.tenant, run.userId, MAX_STORED_RUNS);
     },
     async replace(run) {
       const next = { ...run, version: run.version + 1 };

@@ -3,7 +3,7 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import type { RunRecord, SetRecord } from '../ports/index.ts';
-import { createRuns, type Run } from './sealedRuns.ts';
+import { createSealedRuns, type SetRun } from './sealedRuns.ts';
 import { createSets, type BlockSet } from './sealedSets.ts';
 
 const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
@@ -13,7 +13,7 @@ function rig() {
   const logged: string[] = [];
   const log = (event: string) => void logged.push(event);
   const sets = createSets({ store: store.sets, keyring, log });
-  return { store, logged, sets, runs: createRuns({ store: store.runs, keyring, log }) };
+  return { store, logged, sets, runs: createSealedRuns({ store: store.runs, keyring, log }) };
 }
 
 const aSet: BlockSet = {
@@ -22,7 +22,7 @@ const aSet: BlockSet = {
   steps: [{ key: 'a', block: 'b1', inputs: { text: { mode: 'fixed', value: 'pl4nted' } } }],
 };
 
-const aRun: Run = {
+const aRun: SetRun = {
   ...{ id: 'r1', tenant: 'default', userId: 'ada', setId: 's1', state: 'waiting', isCancelling: false },
   ...{ worker: '', done: 1, total: 1, version: 1, createdAt: 1, updatedAt: 1, expiresAt: 9 },
   title: 'About pl4nted',

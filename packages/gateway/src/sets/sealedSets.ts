@@ -2,15 +2,15 @@ import { KeptSet } from '@behalf/contracts';
 import type { Keyring } from '@behalf/kernel';
 import { setContext, type SetRecord, type SetStore } from '../ports/index.ts';
 import { setKind } from '../saved/kinds.ts';
-import type { Shelf } from '../saved/parts.ts';
-import { createSealedSaved, type SavedThings } from '../saved/sealedSaved.ts';
+import type { SavedCollection } from '../saved/parts.ts';
+import { createSealedSaved, type SavedStore } from '../saved/sealedSaved.ts';
 import type { Log } from '../upstream/parts.ts';
-import { LARGEST_SET, MOST_SETS } from './limits.ts';
+import { MAX_SET_LENGTH, MAX_SETS } from './limits.ts';
 
 /** A set as it was saved. */
 export interface BlockSet extends Omit<SetRecord, 'sealed'>, KeptSet {}
 
-export type BlockSets = SavedThings<BlockSet>;
+export type BlockSets = SavedStore<BlockSet>;
 
 const columns = [
   ...(['id', 'tenant', 'owner', 'version'] as const),
@@ -23,11 +23,11 @@ export function createSets(parts: {
   readonly log: Log;
 }): BlockSets {
   return createSealedSaved({
-    ...{ ...parts, kind: setKind, columns, kept: KeptSet, contextOf: setContext },
-    limits: { most: MOST_SETS, largest: LARGEST_SET },
+    ...{ ...parts, kind: setKind, columns, contentSchema: KeptSet, contextOf: setContext },
+    limits: { maxPerOwner: MAX_SETS, maxLength: MAX_SET_LENGTH },
   });
 }
 
-export function setShelf({ sets }: { readonly sets: BlockSets }): Shelf<BlockSet> {
-  return { kind: setKind, things: sets };
+export function getSetCollection({ sets }: { readonly sets: BlockSets }): SavedCollection<BlockSet> {
+  return { kind: setKind, store: sets };
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../upstream/upstream.ts';
 
 /** What later steps take from: the structured content, else what the text says as JSON object or list, else the text. */
-export function outputOf(result: JsonObject): unknown {
+export function readStepOutput(result: JsonObject): unknown {
   const { structuredContent, content } = result;
   if (structuredContent !== undefined) return structuredContent;
-  const texts = (Array.isArray(content) ? content : []).flatMap((part: unknown) => {
-    const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown };
+  const texts = (Array.isArray(content) ? content : []).flatMap((item: unknown) => {
+    const { type, text } = (item ?? {}) as { type?: unknown; text?: unknown };
     return type === 'text' && typeof text === 'string' ? [text] : [];
   });
   const text = texts.join('\n');
@@ -17,15 +17,15 @@ export function outputOf(result: JsonObject): unknown {
   }
 }
 
-const INDEX = /^(0|[1-9][0-9]*)$/;
+const ARRAY_INDEX = /^(0|[1-9][0-9]*)$/;
 
 /** RFC 6901; undefined when nothing stands there. Only what is the document's own: no name leads into what objects inherit. */
-export function atPointer(document: unknown, pointer: string): unknown {
+export function resolvePointer(document: unknown, pointer: string): unknown {
   let value = document;
-  for (const part of pointer.split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const segment of pointer.split('/').slice(1)) {
+    const name = segment.replaceAll('~1', '/').replaceAll('~0', '~');
     if (Array.isArray(value)) {
-      if (!INDEX.test(name)) return undefined;
+      if (!ARRAY_INDEX.test(name)) return undefined;
       value = value[Number(name)] as unknown;
     } else {
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;

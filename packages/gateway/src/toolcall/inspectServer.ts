@@ -1,4 +1,4 @@
-import type { Inspected, Look } from '../registry/inspection.ts';
+import type { InspectionResult, InspectionOptions } from '../registry/inspection.ts';
 import type { AppServer } from '../registry/server.ts';
 import type { LoadToolsParts } from './loadTools.ts';
 import { MAX_CALL_MS } from './callUpstream.ts';
@@ -9,8 +9,8 @@ import { withInstructions } from './serverInstructions.ts';
 export async function inspectServer(
   { connections, catalog, listAll }: LoadToolsParts,
   server: AppServer,
-  { signal, explicit }: Look,
-): Promise<Inspected> {
+  { signal, explicit }: InspectionOptions,
+): Promise<InspectionResult> {
   const lease = await connections.shared.lease(server, { signal, explicit });
   const { target, settings } = server;
   let failure: unknown;

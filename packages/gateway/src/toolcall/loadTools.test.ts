@@ -39,7 +39,7 @@ const notAsked = () => {
 const unused = {
   inspection: {
     update: nothing,
-    stateOf: () => ({ kind: 'skipped' as const }),
+    getState: () => ({ kind: 'skipped' as const }),
     reinspect: notAsked,
     close: nothing,
   },

@@ -3,7 +3,7 @@ import type { SignInReason } from '../credentials/credentials.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { couldSignIn } from '../registry/couldSignIn.ts';
+import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
@@ -20,7 +20,7 @@ export function connectPagePath({ name }: Pick<ServerSnapshot, 'name'>): string 
 export function getSignInReason(error: unknown, server: ServerSnapshot): SignInReason | undefined {
   if (error instanceof SignInRequired || error instanceof ReauthNeeded) return error.reason;
   const isUnauthorized = error instanceof UpstreamError && error.reason === 'unauthorized';
-  return isUnauthorized && couldSignIn(server) ? 'absent' : undefined;
+  return isUnauthorized && mayRequireOAuth(server) ? 'absent' : undefined;
 }
 
 /** What comes of it that a user must sign in, whatever was asked of the server. */

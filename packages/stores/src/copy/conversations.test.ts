@@ -25,7 +25,7 @@ const aSealedMessage = (over: Partial<Omit<ChatMessageRecord, 'sealed' | 'size'>
 
 async function filled(count: number): Promise<PrimaryStore> {
   const store = memory();
-  await store.system.keyCheck(keyring.seal('behalf', keyCheckContext));
+  await store.system.getOrCreateKeyCheck(keyring.seal('behalf', keyCheckContext));
   const conversation = aConversation();
   const sealed = keyring.seal('a title', conversationContext(conversation));
   await store.raw.put('conversations', [{ ...conversation, sealed }]);

@@ -74,7 +74,7 @@ describe('copying a store', () => {
   const session = aSession({ hash: 'h', userId: 'u0000', via: 'openid', groups: ['a', 'b'] });
 
   async function fill(store: PrimaryStore, count: number): Promise<void> {
-    await store.system.keyCheck(keyring.seal('behalf', keyCheckContext));
+    await store.system.getOrCreateKeyCheck(keyring.seal('behalf', keyCheckContext));
     await store.raw.put(
       'users',
       Array.from({ length: count }, (_, i) => {
@@ -109,7 +109,9 @@ describe('copying a store', () => {
     await store.blocks.insert(sealedBy(keyring, 'blocks', aBlock()), 1);
     await store.sets.insert(sealedBy(keyring, 'sets', aSet()), 1);
     await store.runs.insert(sealedBy(keyring, 'runs', aRun({ isCancelling: true })), 1);
-    await store.facade.put(sealedBy(keyring, 'authorizationServer', aFacadeRecord({ consumedAt: 7 })));
+    await store.authorizationServer.put(
+      sealedBy(keyring, 'authorizationServer', aFacadeRecord({ consumedAt: 7 })),
+    );
     for (const seq of [1, 2, 3]) await store.audit.append(aSegment({ seq }));
   }
 
@@ -131,7 +133,7 @@ describe('copying a store', () => {
     await copyStore({ from: source, to: target, keyring, random: systemRandom });
     await copyStore({ from: target, to: back, keyring, random: systemRandom });
     expect(await everything(back)).toEqual(before);
-    expect(await back.system.announce('gateway', 1_000)).toBe('announced');
+    expect(await back.system.heartbeat('gateway', 1_000)).toBe('announced');
   });
 
   /** Stops when so many pages were copied. */
@@ -155,13 +157,13 @@ describe('copying a store', () => {
       await fill(source, 450);
       await cutShort(source, target, 3);
       // Half a copy is nothing to start a gateway on, nor to copy from.
-      expect(await target.system.announce('gateway', 60_000)).toBe('in_maintenance');
+      expect(await target.system.heartbeat('gateway', 60_000)).toBe('in_maintenance');
       const onwards = copyStore({ from: target, to: await sqlite('c.db'), keyring, random: systemRandom });
       await expect(onwards).rejects.toThrow(/unfinished copy/);
       await copyStore({ from: source, to: target, keyring, random: systemRandom });
       expect(await everything(target)).toEqual(await everything(source));
-      expect(await target.system.announce('gateway', 60_000)).toBe('announced');
-      await target.system.retire('gateway');
+      expect(await target.system.heartbeat('gateway', 60_000)).toBe('announced');
+      await target.system.removeWriter('gateway');
       // And once more, over a copy that is complete.
       await copyStore({ from: source, to: target, keyring, random: systemRandom });
     });
@@ -173,7 +175,7 @@ describe('copying a store', () => {
       // Everything but the last collection is there already.
       await cutShort(source, target, 4);
       expect(await target.raw.count('sessions')).toBe(1);
-      await source.system.announce('gateway', 60_000);
+      await source.system.heartbeat('gateway', 60_000);
       await source.sessions.remove('h');
       await source.sessions.insert({ ...session, hash: 'h2' });
       await source.users.update('u0001', { role: 'ADMIN' }, 2);
@@ -181,7 +183,7 @@ describe('copying a store', () => {
       const [gone] = await source.raw.page('users', 'u0001', 1);
       await source.raw.remove('users', ['u0002']);
       await source.raw.put('users', [{ ...gone!, id: 'again', passwordSealed: null }]);
-      await source.system.retire('gateway');
+      await source.system.removeWriter('gateway');
       await copyStore({ from: source, to: target, keyring, random: systemRandom });
       expect(await everything(target)).toEqual(await everything(source));
     });
@@ -211,7 +213,7 @@ describe('copying a store', () => {
       'Source and target are the same store.',
     );
     expect(await everything(source)).toEqual(before);
-    expect(await source.system.announce('gateway', 1_000)).toBe('announced');
+    expect(await source.system.heartbeat('gateway', 1_000)).toBe('announced');
   });
 
   describe('that takes its time', () => {
@@ -257,7 +259,7 @@ describe('copying a store', () => {
           random: systemRandom,
         });
         await expect(copy).rejects.toThrow(/The hold on the source store lapsed/);
-        expect(await source.system.announce('gateway', 1_000)).toBe('announced');
+        expect(await source.system.heartbeat('gateway', 1_000)).toBe('announced');
       }
     });
 
@@ -285,7 +287,7 @@ describe('copying a store', () => {
       await expect(copyStore({ from: source, to: late, keyring, random: systemRandom })).rejects.toThrow(
         /lapsed/,
       );
-      expect(await target.system.copySource()).not.toBeNull();
+      expect(await target.system.getCopySource()).not.toBeNull();
     });
 
     test('frees each store even when the other cannot be told', async () => {
@@ -318,11 +320,11 @@ describe('copying a store', () => {
     const target = await sqlite('b.db');
     await fill(source, 3);
     for (const busy of [source, target]) {
-      await busy.system.announce('gateway', 60_000);
+      await busy.system.heartbeat('gateway', 60_000);
       await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
         CopyRefused,
       );
-      await busy.system.retire('gateway');
+      await busy.system.removeWriter('gateway');
     }
     expect(await target.users.count()).toBe(0);
   });

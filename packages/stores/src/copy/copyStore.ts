@@ -52,12 +52,12 @@ export async function copyStore({
     await checkKeys(from, keyring, 'source');
     await hold.acquireOrExtend();
     await checkKeys(to, keyring, 'target');
-    const source = await from.system.identity(random.id());
+    const source = await from.system.getOrCreateIdentity(random.id());
     const marked = await markOf(from, to, source);
     const parts = { from: from.raw, to: to.raw, keyring, hold, onProgress };
     if (!marked) {
       for (const name of collectionNames) await refuseStrangers(name, parts);
-      await to.system.markCopy(source);
+      await to.system.setCopySource(source);
     } else {
       for (const name of collectionNames) await removeSurplus(name, parts);
     }
@@ -65,7 +65,7 @@ export async function copyStore({
     for (const name of collectionNames) done.push(await copyCollection(name, parts));
     // The last word on whether anybody could have written: removing the mark takes far less than the hold lasts.
     await hold.acquireOrExtend();
-    await to.system.markCopy(null);
+    await to.system.setCopySource(null);
     return done;
   } finally {
     await hold.release();
@@ -74,12 +74,12 @@ export async function copyStore({
 
 /** True when the target is this source's unfinished copy. */
 async function markOf(from: PrimaryStore, to: PrimaryStore, source: string): Promise<boolean> {
-  if ((await from.system.copySource()) !== null) {
+  if ((await from.system.getCopySource()) !== null) {
     throw refuse(
       'The source is itself an unfinished copy: it does not hold everything. Finish that one first.',
     );
   }
-  const mark = await to.system.copySource();
+  const mark = await to.system.getCopySource();
   if (mark !== null && mark !== source) {
     throw refuse(
       'The target is the unfinished copy of another store. Finish that one, or use an empty target.',

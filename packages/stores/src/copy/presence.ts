@@ -18,11 +18,11 @@ export interface PresenceParts {
 export function createPresence({ system, writer, refuse }: PresenceParts): Presence {
   return {
     async acquireOrExtend() {
-      if ((await system.announce(writer, WRITER_TTL_MS)) === 'announced') return;
+      if ((await system.heartbeat(writer, WRITER_TTL_MS)) === 'announced') return;
       throw refuse(
         `A copy has the store (a killed one is forgotten after ${MAINTENANCE_MS / 1000} s). Run this again when it is over.`,
       );
     },
-    release: () => system.retire(writer).catch(() => undefined),
+    release: () => system.removeWriter(writer).catch(() => undefined),
   };
 }

@@ -35,10 +35,10 @@ export async function resealPass(
       .map(({ key, field, value, context }) => ({
         key,
         field,
-        before: value,
-        after: keyring.rewrap(value, context),
+        oldValue: value,
+        newValue: keyring.rewrap(value, context),
       }))
-      .filter(({ before, after }) => after !== before);
+      .filter(({ oldValue: before, newValue: after }) => after !== before);
     met.sealed += opened.length;
     met.unreadable += countSealed(name, page) - opened.length;
     met.found += anew.length;

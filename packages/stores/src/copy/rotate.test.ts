@@ -10,7 +10,7 @@ import {
   setContext,
   conversationContext,
   credentialContext,
-  facadeContext,
+  authorizationServerRecordContext,
   oauthClientContext,
   overrideContext,
   passwordContext,
@@ -121,7 +121,7 @@ describe('rotating the key', () => {
           records.map((record) => ({ ...record, passwordSealed: '', value: '' }));
         expect(blank(after.users)).toEqual(blank(before.users));
         expect(after.sessions).toEqual(before.sessions);
-        expect(await store.system.announce('gateway', 1_000)).toBe('announced');
+        expect(await store.system.heartbeat('gateway', 1_000)).toBe('announced');
       },
       PATIENCE_MS,
     );
@@ -159,7 +159,10 @@ describe('rotating the key', () => {
       const titleSealed = old.seal('a set', runTitleContext(run));
       await store.runs.insert({ ...run, titleSealed, sealed: old.seal('results', runContext(run)) }, 1);
       const issued = aFacadeRecord();
-      await store.facade.put({ ...issued, sealed: old.seal('a grant', facadeContext(issued)) });
+      await store.authorizationServer.put({
+        ...issued,
+        sealed: old.seal('a grant', authorizationServerRecordContext(issued)),
+      });
       const done = await rotateStore({ store, keys: [newKey, oldKey], random });
       expect(done.filter(({ resealed }) => resealed > 0).map(({ collection }) => collection)).toEqual([
         'users',
@@ -188,7 +191,7 @@ describe('rotating the key', () => {
       expect(ring(newKey).open(known!.sealed, oauthClientContext(client))).toBe('a secret');
       const kept = await store.conversations.find('default', 'u1', 'c1');
       expect(ring(newKey).open(kept!.sealed, conversationContext(conversation))).toBe('a title');
-      const [again] = await store.conversations.messages('default', 'u1', 'c1');
+      const [again] = await store.conversations.listMessages('default', 'u1', 'c1');
       expect(ring(newKey).open(again!.sealed, chatMessageContext(message))).toBe('a message');
       const saved = await store.blocks.find('default', 'b1');
       expect(ring(newKey).open(saved!.sealed, blockContext(block))).toBe('inputs');
@@ -197,8 +200,8 @@ describe('rotating the key', () => {
       const ran = await store.runs.find('default', 'u1', 'r1');
       expect(ring(newKey).open(ran!.titleSealed, runTitleContext(run))).toBe('a set');
       expect(ring(newKey).open(ran!.sealed, runContext(run))).toBe('results');
-      const granted = await store.facade.find(issued.key, 0);
-      expect(ring(newKey).open(granted!.sealed, facadeContext(issued))).toBe('a grant');
+      const granted = await store.authorizationServer.find(issued.key, 0);
+      expect(ring(newKey).open(granted!.sealed, authorizationServerRecordContext(issued))).toBe('a grant');
     });
 
     test(

@@ -80,7 +80,7 @@ describe('rotating the key beside gateways', () => {
       let rotating = true;
       const gateway = async (mine: readonly string[]) => {
         const own = await openOne();
-        await own.system.announce(`gateway ${mine[0]}`, 60_000);
+        await own.system.heartbeat(`gateway ${mine[0]}`, 60_000);
         for (let i = 0; rotating; i += 1) {
           const label = mine[i % mine.length] as string;
           const stored = await renew(own, label, ring(...keys));
@@ -170,17 +170,17 @@ describe('rotating the key beside gateways', () => {
     await store.system.beginMaintenance('copy', 60_000);
     await expect(rotate()).rejects.toThrow(/A copy has the store/);
     await store.system.endMaintenance('copy');
-    await store.system.markCopy('elsewhere');
+    await store.system.setCopySource('elsewhere');
     await expect(rotate()).rejects.toThrow(/unfinished copy/);
-    await store.system.markCopy(null);
+    await store.system.setCopySource(null);
     expect((await textsUnder(store, ring(oldKey))).size).toBe(30);
     const watched = afterEachPass(store, async () => {
       expect(await store.system.beginMaintenance('copy', 60_000)).toBe('refused');
     });
     await rotate(watched);
-    await store.system.announce('gateway', 60_000);
+    await store.system.heartbeat('gateway', 60_000);
     await rotate();
-    await store.system.retire('gateway');
+    await store.system.removeWriter('gateway');
     expect(await store.system.beginMaintenance('copy', 60_000)).toBe('begun');
   });
 

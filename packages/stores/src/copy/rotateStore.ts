@@ -66,7 +66,7 @@ export async function rotateStore({ store, keys, random }: RotationParts): Promi
 }
 
 async function checkStore(store: PrimaryStore, keyring: Keyring): Promise<void> {
-  if ((await store.system.copySource()) !== null) {
+  if ((await store.system.getCopySource()) !== null) {
     throw refuse('This store is an unfinished copy. Finish the copy first, then run this again.');
   }
   const system = await store.raw.page('system', null, PAGE);

@@ -7,7 +7,7 @@ export function createMemoryAcl({ acl }: Tables): AclStore {
 
   return {
     list: async () => copiesOf([...acl.values()].sort(byId)),
-    listOf: async (tenant, serverId) =>
+    listByServer: async (tenant, serverId) =>
       copiesOf(
         [...acl.values()].filter((row) => row.tenant === tenant && row.serverId === serverId).sort(byId),
       ),
@@ -17,9 +17,9 @@ export function createMemoryAcl({ acl }: Tables): AclStore {
       for (const row of put) acl.set(row.id, { ...row });
       for (const id of remove) acl.delete(id);
     },
-    removeOfServer: async (tenant, serverId) =>
+    removeByServer: async (tenant, serverId) =>
       removeWhere(acl, (row) => row.tenant === tenant && row.serverId === serverId),
-    removeOfPrincipal: async (tenant, type, principalId) =>
+    removeByPrincipal: async (tenant, type, principalId) =>
       removeWhere(
         acl,
         (row) => row.tenant === tenant && row.principalType === type && row.principalId === principalId,

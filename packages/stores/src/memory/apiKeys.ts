@@ -11,7 +11,7 @@ export function createMemoryApiKeys({ apiKeys }: Tables): ApiKeyStore {
     },
     findByHash: async (hash, now) =>
       copyOf([...apiKeys.values()].find((key) => key.hash === hash && key.expiresAt > now)),
-    liveAmong: async (ids, now) => ids.filter((id) => (apiKeys.get(id)?.expiresAt ?? now) > now),
+    filterActive: async (ids, now) => ids.filter((id) => (apiKeys.get(id)?.expiresAt ?? now) > now),
     list: async (userId) =>
       copiesOf(
         [...apiKeys.values()]
@@ -29,7 +29,7 @@ export function createMemoryApiKeys({ apiKeys }: Tables): ApiKeyStore {
       apiKeys.delete(id);
       return key;
     },
-    removeOfUser: async (userId) => removeWhere(apiKeys, (key) => key.userId === userId),
+    removeByUser: async (userId) => removeWhere(apiKeys, (key) => key.userId === userId),
     removeExpired: async (now) => removeWhere(apiKeys, (key) => key.expiresAt <= now),
     async touch(id, at) {
       const key = apiKeys.get(id);

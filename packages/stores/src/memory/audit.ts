@@ -21,13 +21,13 @@ export function createMemoryAudit({ audit }: Tables): AuditStore {
         .sort((a, b) => oldestFirst(b, a));
       return copiesOf(found.slice(0, limit));
     },
-    async ofWriter(writer, seq, limit) {
+    async listByWriter(writer, seq, limit) {
       const found = [...audit.values()]
         .filter((segment) => segment.writer === writer && segment.seq >= seq)
         .sort(inOrderOf((segment) => segment.seq));
       return copiesOf(found.slice(0, limit));
     },
-    async writers() {
+    async listWriters() {
       const names = [...new Set([...audit.values()].map(({ writer }) => writer))].sort();
       return names.map((writer) => {
         const seqs = [...audit.values()].filter((segment) => segment.writer === writer).map(({ seq }) => seq);

@@ -1,6 +1,6 @@
 import type {
   ChatMessageRecord,
-  ConversationPlace,
+  ConversationPosition,
   ConversationRecord,
   ConversationStore,
 } from '@behalf/gateway/ports';
@@ -9,7 +9,7 @@ import { copiesOf, copyOf, inOrderOf, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryConversations({ conversations, chatMessages }: Tables): ConversationStore {
-  const oldestFirst = inOrderOf<ConversationPlace>(
+  const oldestFirst = inOrderOf<ConversationPosition>(
     ({ updatedAt }) => updatedAt,
     ({ id }) => id,
   );
@@ -49,7 +49,8 @@ export function createMemoryConversations({ conversations, chatMessages }: Table
       removeWhere(chatMessages, isIn(tenant, userId, id));
       return find(tenant, userId, id) !== undefined && conversations.delete(id);
     },
-    messages: async (tenant, userId, conversationId) => copiesOf(messages(tenant, userId, conversationId)),
+    listMessages: async (tenant, userId, conversationId) =>
+      copiesOf(messages(tenant, userId, conversationId)),
     async putMessage(message, at, room) {
       const { id, tenant, userId, conversationId, sealed } = message;
       const conversation = find(tenant, userId, conversationId);
@@ -67,7 +68,7 @@ export function createMemoryConversations({ conversations, chatMessages }: Table
       conversations.set(conversationId, { ...conversation, updatedAt });
       return 'stored';
     },
-    async removeOfUser(tenant, userId) {
+    async removeByUser(tenant, userId) {
       removeWhere(chatMessages, isOf(tenant, userId));
       return removeWhere(conversations, isOf(tenant, userId));
     },

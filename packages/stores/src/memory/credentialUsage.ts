@@ -6,7 +6,7 @@ export function createMemoryCredentialUsage({ credentialUsage }: Tables): Creden
   return {
     put: async (usage) => void credentialUsage.set(usage.id, { ...usage }),
     find: async (id) => copyOf(credentialUsage.get(id)),
-    usedSince: async (since, limit) =>
+    listUsedSince: async (since, limit) =>
       copiesOf(
         [...credentialUsage.values()]
           .filter(({ lastUsedAt }) => lastUsedAt >= since)

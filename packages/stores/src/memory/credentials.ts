@@ -59,7 +59,7 @@ export function createMemoryCredentials(
             ),
           ),
       ),
-    keysOfServer: async (tenant, serverId, limit) =>
+    listKeysByServer: async (tenant, serverId, limit) =>
       [...credentials.values()]
         .filter((held) => held.tenant === tenant && held.serverId === serverId)
         .sort(inOrderOf((held) => held.id))
@@ -91,9 +91,9 @@ export function createMemoryCredentials(
       return true;
     },
     remove: async (key) => removeThose(({ id }) => id === credentialId(key)) > 0,
-    removeOfPrincipal: async (tenant, principal) =>
+    removeByPrincipal: async (tenant, principal) =>
       removeThose((held) => held.tenant === tenant && held.principal === principal),
-    removeOfServer: async (tenant, serverId) =>
+    removeByServer: async (tenant, serverId) =>
       removeThose((held) => held.tenant === tenant && held.serverId === serverId),
     removeExpired: async (now) => removeThose(({ expiresAt }) => expiresAt !== null && expiresAt <= now),
     now: async () => clock.now(),

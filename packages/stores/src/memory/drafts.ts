@@ -23,8 +23,8 @@ export function createMemoryDrafts({ drafts }: Tables): DraftStore {
     },
     find: async (tenant, id) => copyOf(find(tenant, id)),
     findById: async (id) => copyOf(drafts.get(id)),
-    listOf: async (tenant, userId) => copiesOf(listOf(tenant, userId)),
-    async take(tenant, id, userId, now) {
+    listByUser: async (tenant, userId) => copiesOf(listOf(tenant, userId)),
+    async consume(tenant, id, userId, now) {
       const draft = find(tenant, id);
       if (draft?.userId !== userId || draft.takenAt !== null || draft.expiresAt <= now) return false;
       drafts.set(id, { ...draft, takenAt: now, expiresAt: now });

@@ -1,13 +1,13 @@
-import type { FacadeRecord, FacadeStore } from '@behalf/gateway/ports';
+import type { AuthorizationServerRecord, AuthorizationServerStore } from '@behalf/gateway/ports';
 import { copiesOf, copyOf, inOrderOf } from './records.ts';
 import type { Tables } from './tables.ts';
 
-export function createMemoryFacade({ authorizationServer: records }: Tables): FacadeStore {
+export function createMemoryFacade({ authorizationServer: records }: Tables): AuthorizationServerStore {
   const live = (key: string, now: number) => {
     const record = records.get(key);
     return record && record.expiresAt > now ? record : undefined;
   };
-  const removeWhere = (isMeant: (record: FacadeRecord) => boolean) => {
+  const removeWhere = (isMeant: (record: AuthorizationServerRecord) => boolean) => {
     const gone = [...records.values()].filter(isMeant);
     for (const { key } of gone) records.delete(key);
     return gone.length;
@@ -40,7 +40,7 @@ export function createMemoryFacade({ authorizationServer: records }: Tables): Fa
     removeFamily: async (kind, family) =>
       removeWhere((record) => record.kind === kind && record.family === family),
     count: async (kind) => [...records.values()].filter((record) => record.kind === kind).length,
-    async removeFirst(kind, most, until) {
+    async removeEarliest(kind, most, until) {
       const first = [...records.values()]
         .filter((record) => record.kind === kind && record.expiresAt <= until)
         .sort((a, b) => a.expiresAt - b.expiresAt)

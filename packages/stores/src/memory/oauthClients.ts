@@ -19,7 +19,7 @@ export function createMemoryOAuthClients({ oauthClients }: Tables): OAuthClientS
       const id = oauthClientId(key);
       return oauthClients.get(id)?.clientId === clientId && oauthClients.delete(id);
     },
-    removeOfServer: async (tenant, serverId) =>
+    removeByServer: async (tenant, serverId) =>
       removeWhere(oauthClients, (client) => client.tenant === tenant && client.serverId === serverId),
   };
 }

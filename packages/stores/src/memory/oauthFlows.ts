@@ -22,7 +22,7 @@ export function createMemoryOAuthFlows(): OAuthFlowStore {
       flows.set(flow.id, { ...flow });
       return { kind: 'inserted' };
     },
-    async fullUntil(tenant, userId, caps, now) {
+    async getRetryAt(tenant, userId, caps, now) {
       const ofTenant = pendingIn(tenant, now);
       const ofUser = ofTenant.filter((flow) => flow.userId === userId);
       return lackOfPlace(count(ofUser), count(ofTenant), caps)?.retryAt ?? null;
@@ -30,16 +30,16 @@ export function createMemoryOAuthFlows(): OAuthFlowStore {
     find: async (id) => copyOf(flows.get(id)),
     findByState: async (stateHash) =>
       copyOf([...flows.values()].find((flow) => flow.stateHash === stateHash)),
-    pendingOf: async (tenant, userId, serverId, now) =>
+    findPending: async (tenant, userId, serverId, now) =>
       copyOf(pendingIn(tenant, now).find((flow) => flow.userId === userId && flow.serverId === serverId)),
-    async move(id, when, patch) {
+    async transition(id, when, patch) {
       const flow = flows.get(id);
       if (!flow || !flowConditionHolds(flow, when)) return null;
       const next = { ...flow, ...flowChange(patch) };
       flows.set(id, next);
       return { ...next };
     },
-    removeOf: async (tenant, userId, serverId) =>
+    removeByUser: async (tenant, userId, serverId) =>
       removeWhere(
         flows,
         (flow) =>
@@ -47,7 +47,7 @@ export function createMemoryOAuthFlows(): OAuthFlowStore {
           flow.userId === userId &&
           (serverId === undefined || flow.serverId === serverId),
       ),
-    removeOfServer: async (tenant, serverId) =>
+    removeByServer: async (tenant, serverId) =>
       removeWhere(flows, (flow) => flow.tenant === tenant && flow.serverId === serverId),
     removeExpired: async (now) => removeWhere(flows, ({ removeAt }) => removeAt <= now),
   };

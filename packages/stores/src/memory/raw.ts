@@ -3,7 +3,7 @@ import {
   type CollectionName,
   type Collections,
   type RawCollections,
-  type Resealed,
+  type ResealedValue,
 } from '@behalf/gateway/ports';
 import type { Tables } from './tables.ts';
 
@@ -22,10 +22,10 @@ export function createMemoryRaw(tables: Tables): RawCollections {
       const table: Map<string, Collections[N]> = tables[name];
       for (const record of records) table.set(String(record[key]), { ...record });
     },
-    async reseal<N extends CollectionName>(name: N, values: readonly Resealed<Collections[N]>[]) {
+    async reseal<N extends CollectionName>(name: N, values: readonly ResealedValue<Collections[N]>[]) {
       const table: Map<string, Collections[N]> = tables[name];
       let resealed = 0;
-      for (const { key, field, before, after } of values) {
+      for (const { key, field, oldValue: before, newValue: after } of values) {
         const record = table.get(key);
         if (record?.[field] !== before) continue;
         table.set(key, { ...record, [field]: after });

@@ -22,7 +22,7 @@ export function createMemoryRuns({ runs }: Tables): RunStore {
 
   return {
     find: async (tenant, userId, id) => copyOf(find(tenant, userId, id)),
-    async head(tenant, userId, id) {
+    async findMetadata(tenant, userId, id) {
       const run = find(tenant, userId, id);
       return run ? headOf(run) : null;
     },
@@ -30,7 +30,7 @@ export function createMemoryRuns({ runs }: Tables): RunStore {
       latestFirst(tenant, userId)
         .filter((run) => run.setId === setId)
         .map(headOf),
-    running: async (tenant, userId) =>
+    listRunning: async (tenant, userId) =>
       latestFirst(tenant, userId)
         .filter(({ state }) => state === 'running')
         .map(headOf),

@@ -37,10 +37,10 @@ export function createMemoryServers({ servers }: Tables): ServerStore {
     findByName: async (tenant, name) =>
       copyOf([...servers.values()].find((server) => server.tenant === tenant && server.name === name)),
     list: async () => copiesOf(inOrder()),
-    roster: async (tenant) =>
+    listNames: async (tenant) =>
       inOrder()
         .filter((server) => server.tenant === tenant)
         .map(({ id, name, normalizedName, author }) => ({ id, name, normalizedName, author })),
-    versions: async () => inOrder().map(({ id, version }) => ({ id, version })),
+    listVersions: async () => inOrder().map(({ id, version }) => ({ id, version })),
   };
 }

@@ -11,7 +11,8 @@ export function createMemorySessions({ sessions }: Tables): SessionStore {
       const session = sessions.get(hash);
       return session && session.expiresAt > now ? copyOf(session) : null;
     },
-    openAmong: async (hashes, now) => hashes.filter((hash) => (sessions.get(hash)?.expiresAt ?? now) > now),
+    filterActive: async (hashes, now) =>
+      hashes.filter((hash) => (sessions.get(hash)?.expiresAt ?? now) > now),
     list: async (userId, now) =>
       copiesOf(
         [...sessions.values()]
@@ -24,7 +25,7 @@ export function createMemorySessions({ sessions }: Tables): SessionStore {
           ),
       ),
     remove: async (hash) => sessions.delete(hash),
-    removeOfUser: async (userId) => removeWhere(sessions, (session) => session.userId === userId),
+    removeByUser: async (userId) => removeWhere(sessions, (session) => session.userId === userId),
     removeExpired: async (now) => removeWhere(sessions, (session) => session.expiresAt <= now),
   };
 }

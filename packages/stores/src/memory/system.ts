@@ -9,19 +9,19 @@ export function createMemorySystem({ system }: Tables, clock: Clock): SystemStor
   let copySource: string | null = null;
 
   return {
-    async keyCheck(candidate) {
+    async getOrCreateKeyCheck(candidate) {
       const known = system.get(KEY_CHECK);
       if (known) return known.value;
       system.set(KEY_CHECK, { name: KEY_CHECK, value: candidate });
       return candidate;
     },
-    async announce(writer, ttlMs) {
+    async heartbeat(writer, ttlMs) {
       const now = clock.now();
       if (copySource !== null || (maintenance && maintenance.until > now)) return 'in_maintenance';
       writers.set(writer, now + ttlMs);
       return 'announced';
     },
-    async retire(writer) {
+    async removeWriter(writer) {
       writers.delete(writer);
     },
     async beginMaintenance(owner, ttlMs) {
@@ -35,9 +35,9 @@ export function createMemorySystem({ system }: Tables, clock: Clock): SystemStor
     async endMaintenance(owner) {
       if (maintenance?.owner === owner) maintenance = null;
     },
-    identity: async (candidate) => (identity ??= candidate),
-    copySource: async () => copySource,
-    async markCopy(source) {
+    getOrCreateIdentity: async (candidate) => (identity ??= candidate),
+    getCopySource: async () => copySource,
+    async setCopySource(source) {
       copySource = source;
     },
   };

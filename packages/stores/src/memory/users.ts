@@ -41,7 +41,7 @@ export function createMemoryUsers({ users }: Tables): UserStore {
       [...users.values()].filter(
         (user) => user.tenant === tenant && user.role === role && user.disabledAt === null,
       ).length,
-    signedOutSince: async (at) =>
+    listSignedOutSince: async (at) =>
       [...users.values()]
         .filter(({ signedOutAt }) => signedOutAt !== null && signedOutAt >= at)
         .map(({ id, tenant, signedOutAt }) => ({ id, tenant, signedOutAt })),

@@ -22,9 +22,9 @@ export function createMemoryVariables({ variables }: Tables): UserVariableStore 
       return removeWhere(variables, (variable) => ours(variable) && variable.name === name) > 0;
     },
     removeAll: async (tenant, userId, serverId) => removeWhere(variables, of(tenant, userId, serverId)),
-    removeOfServer: async (tenant, serverId) =>
+    removeByServer: async (tenant, serverId) =>
       removeWhere(variables, (variable) => variable.tenant === tenant && variable.serverId === serverId),
-    removeOfUser: async (tenant, userId) =>
+    removeByUser: async (tenant, userId) =>
       removeWhere(variables, (variable) => variable.tenant === tenant && variable.userId === userId),
   };
 }

@@ -12,7 +12,7 @@ export function createMongoAcl({ acl }: Models, gate: Gate): AclStore {
 
   return {
     list: () => list({}),
-    listOf: (tenant, serverId) => list({ tenant, serverId }),
+    listByServer: (tenant, serverId) => list({ tenant, serverId }),
     async change({ put, remove }) {
       const gone = new Set(remove);
       const kept = put.filter(({ id }) => !gone.has(id));
@@ -27,8 +27,8 @@ export function createMongoAcl({ acl }: Models, gate: Gate): AclStore {
       ];
       await gate.runUpsert(() => acl.bulkWrite(writes, { ordered: true }));
     },
-    removeOfServer: (tenant, serverId) => removeWhere({ tenant, serverId }),
-    removeOfPrincipal: (tenant, type, principalId) =>
+    removeByServer: (tenant, serverId) => removeWhere({ tenant, serverId }),
+    removeByPrincipal: (tenant, type, principalId) =>
       removeWhere({ tenant, principalType: type, principalId }),
   };
 }

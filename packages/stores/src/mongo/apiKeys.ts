@@ -12,7 +12,7 @@ export function createMongoApiKeys({ apiKeys }: Models, gate: Gate): ApiKeyStore
       const live = { hash, expiresAt: { $gt: now } };
       return recordOrNull('apiKeys', await gate.run(() => apiKeys.findOne(live).lean().exec()));
     },
-    async liveAmong(ids, now) {
+    async filterActive(ids, now) {
       const live = { _id: { $in: [...ids] }, expiresAt: { $gt: now } };
       const docs = await gate.run(() => apiKeys.find(live, { _id: 1 }).lean().exec());
       return docs.map(({ _id }) => _id);
@@ -27,7 +27,7 @@ export function createMongoApiKeys({ apiKeys }: Models, gate: Gate): ApiKeyStore
       const gone = await gate.run(() => apiKeys.findOneAndDelete({ _id: id, userId }).lean().exec());
       return recordOrNull('apiKeys', gone);
     },
-    removeOfUser: async (userId) =>
+    removeByUser: async (userId) =>
       (await gate.run(() => apiKeys.deleteMany({ userId }).exec())).deletedCount,
     removeExpired: async (now) =>
       (await gate.run(() => apiKeys.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,

@@ -28,7 +28,7 @@ export function createMongoAudit({ audit }: Models, gate: Gate): AuditStore {
       );
       return recordsOf('audit', docs);
     },
-    async ofWriter(writer, seq, limit) {
+    async listByWriter(writer, seq, limit) {
       const docs = await gate.run(() =>
         audit
           .find({ writer, seq: { $gte: seq } })
@@ -39,7 +39,7 @@ export function createMongoAudit({ audit }: Models, gate: Gate): AuditStore {
       );
       return recordsOf('audit', docs);
     },
-    async writers() {
+    async listWriters() {
       const bySeq = { first: { $min: '$seq' }, last: { $max: '$seq' }, segments: { $sum: 1 } };
       const rows = await gate.run(() =>
         audit.aggregate<WriterRow>([{ $group: { _id: '$writer', ...bySeq } }, { $sort: { _id: 1 } }]).exec(),

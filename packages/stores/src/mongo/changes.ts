@@ -64,7 +64,7 @@ export async function createMongoChanges(
       listeners.emit(notice);
     },
     subscribe: (listener) => listeners.subscribe(listener),
-    checkedAt: () => checkedAt,
+    syncedUntil: () => checkedAt,
     stop() {
       stopped = true;
       cancel();

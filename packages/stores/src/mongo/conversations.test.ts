@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const say = (of: PrimaryStore) => {
   const { seq: _seq, size: _size, createdAt: _at, ...message } = aChatMessage();
-  return of.conversations.putMessage(message, 2_000, { messages: 10, size: 1_000 });
+  return of.conversations.putMessage(message, 2_000, { maxMessages: 10, maxSize: 1_000 });
 };
 const remove = (of: PrimaryStore) => of.conversations.remove('default', 'u1', 'c1');
 const find = () => store.conversations.find('default', 'u1', 'c1');

@@ -1,4 +1,4 @@
-import type { ChatMessageInput, ConversationRoom, ConversationStore } from '@behalf/gateway/ports';
+import type { ChatMessageInput, ConversationLimits, ConversationStore } from '@behalf/gateway/ports';
 import { lackOfRoom } from '../messageRoom.ts';
 import type { ChatMessageDoc } from './chatSchemas.ts';
 import { recordOrNull, recordsOf } from './documents.ts';
@@ -23,7 +23,7 @@ export function createMongoConversations(
     gate.run(() => chatMessages.deleteMany(filter).exec());
 
   /** Tries once; null when somebody else got the place meanwhile. */
-  async function tryPut(message: ChatMessageInput, at: number, room: ConversationRoom) {
+  async function tryPut(message: ChatMessageInput, at: number, room: ConversationLimits) {
     const { id, ...rest } = message;
     const { tenant, userId, conversationId, sealed } = message;
     const place = { tenant, userId, conversationId };
@@ -108,7 +108,7 @@ export function createMongoConversations(
       await removeMessages({ tenant, userId, conversationId: id });
       return gone.deletedCount === 1;
     },
-    async messages(tenant, userId, conversationId) {
+    async listMessages(tenant, userId, conversationId) {
       const docs = await gate.run(() =>
         chatMessages.find({ tenant, userId, conversationId }).sort({ seq: 1 }).lean().exec(),
       );
@@ -121,7 +121,7 @@ export function createMongoConversations(
       }
       throw new Error('The message id exists in another conversation, or every sequence number was taken');
     },
-    async removeOfUser(tenant, userId) {
+    async removeByUser(tenant, userId) {
       await removeMessages({ tenant, userId });
       const gone = await gate.run(() => conversations.deleteMany({ tenant, userId }).exec());
       await removeMessages({ tenant, userId });

@@ -11,7 +11,7 @@ export function createMongoCredentialUsage({ credentialUsage }: Models, gate: Ga
     },
     find: async (id) =>
       recordOrNull('credentialUsage', await gate.run(() => credentialUsage.findById(id).lean().exec())),
-    async usedSince(since, limit) {
+    async listUsedSince(since, limit) {
       const docs = await gate.run(() =>
         credentialUsage
           .find({ lastUsedAt: { $gte: since } })

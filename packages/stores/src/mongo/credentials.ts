@@ -69,7 +69,7 @@ export function createMongoCredentials(
       );
       return defaults.recordsOfGroups(docs);
     },
-    async keysOfServer(tenant, serverId, limit) {
+    async listKeysByServer(tenant, serverId, limit) {
       const docs = await gate.run(() =>
         credentials.find({ tenant, serverId }).sort({ _id: 1 }).limit(limit).lean<CredentialDoc[]>().exec(),
       );
@@ -103,8 +103,8 @@ export function createMongoCredentials(
       await gate.run(() => credentialUsage.deleteOne({ _id }).exec());
       return (await gate.run(() => credentials.deleteOne({ _id }).exec())).deletedCount === 1;
     },
-    removeOfPrincipal: (tenant, principal) => removeWhere({ tenant, principal }),
-    removeOfServer: (tenant, serverId) => removeWhere({ tenant, serverId }),
+    removeByPrincipal: (tenant, principal) => removeWhere({ tenant, principal }),
+    removeByServer: (tenant, serverId) => removeWhere({ tenant, serverId }),
     removeExpired: (now) => removeWhere({ expiresAt: { $lte: now } }),
     async now() {
       const { localTime } = await gate.run(() => credentials.db.getClient().db().command({ hello: 1 }));

@@ -21,12 +21,12 @@ export function createMongoDrafts({ drafts }: Models, gate: Gate): DraftStore {
     find: async (tenant, id) =>
       recordOrNull('drafts', await gate.run(() => drafts.findOne({ _id: id, tenant }).lean().exec())),
     findById: async (id) => recordOrNull('drafts', await gate.run(() => drafts.findById(id).lean().exec())),
-    listOf: async (tenant, userId) =>
+    listByUser: async (tenant, userId) =>
       recordsOf(
         'drafts',
         await gate.run(() => drafts.find({ tenant, userId }).sort({ _id: 1 }).lean().exec()),
       ),
-    async take(tenant, id, userId, now) {
+    async consume(tenant, id, userId, now) {
       // Both clocks must agree that it is not over: a replica whose clock is behind prolongs nothing.
       const open = { _id: id, tenant, userId, takenAt: null, expiresAt: { $gt: now } };
       const taken = await gate.run(() =>

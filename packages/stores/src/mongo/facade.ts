@@ -1,11 +1,14 @@
-import type { FacadeRecord, FacadeStore } from '@behalf/gateway/ports';
+import type { AuthorizationServerRecord, AuthorizationServerStore } from '@behalf/gateway/ports';
 import { recordOf, recordOrNull, recordsOf } from './documents.ts';
 import type { Gate } from './gate.ts';
 import type { Models } from './models.ts';
 
-export function createMongoFacade({ authorizationServer: records }: Models, gate: Gate): FacadeStore {
+export function createMongoFacade(
+  { authorizationServer: records }: Models,
+  gate: Gate,
+): AuthorizationServerStore {
   /** The record under this key after one try to be the first. */
-  async function first({ key, ...rest }: FacadeRecord): Promise<FacadeRecord> {
+  async function first({ key, ...rest }: AuthorizationServerRecord): Promise<AuthorizationServerRecord> {
     const options = { upsert: true, returnDocument: 'after' } as const;
     const doc = await gate.runUpsert(() =>
       records.findOneAndUpdate({ _id: key }, { $setOnInsert: rest }, options).lean().orFail().exec(),
@@ -44,7 +47,7 @@ export function createMongoFacade({ authorizationServer: records }: Models, gate
     removeFamily: async (kind, family) =>
       (await gate.run(() => records.deleteMany({ kind, family }).exec())).deletedCount,
     count: (kind) => gate.run(() => records.countDocuments({ kind }).exec()),
-    async removeFirst(kind, most, until) {
+    async removeEarliest(kind, most, until) {
       const meant = { kind, expiresAt: { $lte: until } };
       for (;;) {
         const first = await gate.run(() =>

@@ -100,7 +100,7 @@ async function everyWriteOnce(disturb: () => void): Promise<void> {
   disturb();
   expect(await store.drafts.insert(aDraft(), 1)).toBe('inserted');
   disturb();
-  expect(await store.drafts.take('default', 'd1', 'u1', 2_000)).toBe(true);
+  expect(await store.drafts.consume('default', 'd1', 'u1', 2_000)).toBe(true);
   disturb();
   expect(await store.roles.insert(aRole())).toBe('inserted');
   disturb();
@@ -110,7 +110,7 @@ async function everyWriteOnce(disturb: () => void): Promise<void> {
   disturb();
   expect(await store.conversations.insert(aConversation(), 1)).toBe('inserted');
   disturb();
-  expect(await store.conversations.putMessage(aMessage, 1, { messages: 1, size: 100 })).toBe('stored');
+  expect(await store.conversations.putMessage(aMessage, 1, { maxMessages: 1, maxSize: 100 })).toBe('stored');
   expect(await store.raw.count('chatMessages')).toBe(1);
   disturb();
   expect(await store.blocks.insert(aBlock(), 1)).toBe('inserted');
@@ -179,11 +179,11 @@ describe('an outage', () => {
     () => of.apiKeys.findByHash('h', 0),
     () => of.audit.append(aSegment()),
     () => of.conversations.list('default', 'u1', { after: null, limit: 1 }),
-    () => of.conversations.putMessage(aMessage, 1, { messages: 1, size: 100 }),
+    () => of.conversations.putMessage(aMessage, 1, { maxMessages: 1, maxSize: 100 }),
     () => of.blocks.find('default', 'b1'),
     () => of.drafts.find('default', 'd1'),
     () => of.runs.find('default', 'u1', 'r1'),
-    () => of.system.announce('w', 1_000),
+    () => of.system.heartbeat('w', 1_000),
   ];
 
   const allUnavailable = async (of: PrimaryStore) => {
@@ -254,15 +254,15 @@ describe('time', () => {
   });
 
   test('a silent gateway and a silent copy are forgotten by the clock of the store', async () => {
-    await store.system.announce('gateway', 60_000);
+    await store.system.heartbeat('gateway', 60_000);
     await clock.advance(59_999);
     expect(await store.system.beginMaintenance('copy', 60_000)).toBe('refused');
     await clock.advance(1);
     expect(await store.system.beginMaintenance('copy', 60_000)).toBe('begun');
     await clock.advance(59_999);
-    expect(await store.system.announce('gateway', 60_000)).toBe('in_maintenance');
+    expect(await store.system.heartbeat('gateway', 60_000)).toBe('in_maintenance');
     await clock.advance(1);
-    expect(await store.system.announce('gateway', 60_000)).toBe('announced');
+    expect(await store.system.heartbeat('gateway', 60_000)).toBe('announced');
   });
 
   test('dead leases, windows, cache entries and sign-ins are swept away by the server', async () => {
@@ -349,7 +349,7 @@ describe('the connection', () => {
     const connection = await createConnection(uri).asPromise();
     await connection.dropDatabase();
     await connection.close();
-    expect(await store.system.announce('gateway', 60_000)).toBe('announced');
+    expect(await store.system.heartbeat('gateway', 60_000)).toBe('announced');
     expect(await store.system.beginMaintenance('copy', 60_000)).toBe('refused');
     expect(await store.users.insert(aUser())).toBe('inserted');
     expect(await store.users.insert(aUser({ id: 'u2' }))).toBe('taken');

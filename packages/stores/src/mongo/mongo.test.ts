@@ -106,7 +106,7 @@ describe(`two clients on ${label}`, () => {
   });
 
   test('of fifty that bring a key check, one counts', async () => {
-    const answers = await fifty((store, i) => store.system.keyCheck(`candidate-${i}`));
+    const answers = await fifty((store, i) => store.system.getOrCreateKeyCheck(`candidate-${i}`));
     expect(new Set(answers).size).toBe(1);
   });
 
@@ -114,12 +114,12 @@ describe(`two clients on ${label}`, () => {
     for (let round = 0; round < 10; round += 1) {
       // Whoever is asked first tends to arrive first: each has its turn.
       const asked = [
-        async () => (await stores[0].system.announce('gateway', 60_000)) === 'announced',
+        async () => (await stores[0].system.heartbeat('gateway', 60_000)) === 'announced',
         async () => (await stores[1].system.beginMaintenance('copy', 60_000)) === 'begun',
       ];
       const went = await Promise.all((round % 2 === 0 ? asked : asked.reverse()).map((ask) => ask()));
       expect(went.filter(Boolean)).toHaveLength(1);
-      await stores[0].system.retire('gateway');
+      await stores[0].system.removeWriter('gateway');
       await stores[1].system.endMaintenance('copy');
     }
   });
@@ -152,9 +152,9 @@ describe(`two clients on ${label}`, () => {
     const cache = stores[0].cache('$namespace');
     await cache.set('$$ROOT', '$value', 60_000);
     expect(await stores[1].cache('$namespace').get('$$ROOT')).toBe('$value');
-    expect(await stores[0].system.announce('$$NOW', 60_000)).toBe('announced');
+    expect(await stores[0].system.heartbeat('$$NOW', 60_000)).toBe('announced');
     expect(await stores[1].system.beginMaintenance('$owner', 60_000)).toBe('refused');
-    await stores[0].system.retire('$$NOW');
+    await stores[0].system.removeWriter('$$NOW');
     expect(await stores[1].system.beginMaintenance('$owner', 60_000)).toBe('begun');
     expect(await stores[0].system.beginMaintenance('$other', 60_000)).toBe('refused');
     expect(await stores[0].leases.acquire('$key', 'refresh', 60_000)).not.toBeNull();

@@ -23,7 +23,7 @@ export function createMongoOAuthClients({ oauthClients }: Models, gate: Gate): O
     remove: async (key, clientId) =>
       (await gate.run(() => oauthClients.deleteOne({ _id: oauthClientId(key), clientId }).exec()))
         .deletedCount === 1,
-    removeOfServer: async (tenant, serverId) =>
+    removeByServer: async (tenant, serverId) =>
       (await gate.run(() => oauthClients.deleteMany({ tenant, serverId }).exec())).deletedCount,
   };
 }

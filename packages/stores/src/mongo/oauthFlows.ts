@@ -71,14 +71,14 @@ export function createMongoOAuthFlows({ oauthFlows }: Models, gate: Gate): OAuth
       }
       throw new Error('The slot of a pending sign-in is taken, but no pending sign-in was found');
     },
-    async fullUntil(tenant, userId, caps, now) {
+    async getRetryAt(tenant, userId, caps, now) {
       const ofUser = await count({ tenant, userId }, now);
       return lackOfPlace(ofUser, await count({ tenant }, now), caps)?.retryAt ?? null;
     },
     find: (id) => findOne({ _id: id }),
     findByState: (stateHash) => findOne({ stateHash }),
-    pendingOf: (tenant, userId, serverId, now) => findOne(pendingIn({ tenant, userId, serverId }, now)),
-    async move(id, when, patch) {
+    findPending: (tenant, userId, serverId, now) => findOne(pendingIn({ tenant, userId, serverId }, now)),
+    async transition(id, when, patch) {
       const change = flowChange(patch);
       const ends = change.status !== undefined && !pendingStatuses.includes(change.status);
       const update = { $set: change, ...(ends ? { $unset: { isPending: 1 as const } } : {}) };
@@ -91,11 +91,11 @@ export function createMongoOAuthFlows({ oauthFlows }: Models, gate: Gate): OAuth
         ),
       );
     },
-    async removeOf(tenant, userId, serverId) {
+    async removeByUser(tenant, userId, serverId) {
       const of = { tenant, userId, ...(serverId === undefined ? {} : { serverId }) };
       return (await gate.run(() => oauthFlows.deleteMany(of).exec())).deletedCount;
     },
-    removeOfServer: async (tenant, serverId) =>
+    removeByServer: async (tenant, serverId) =>
       (await gate.run(() => oauthFlows.deleteMany({ tenant, serverId }).exec())).deletedCount,
     removeExpired: async (now) =>
       (await gate.run(() => oauthFlows.deleteMany({ removeAt: { $lte: now } }).exec())).deletedCount,

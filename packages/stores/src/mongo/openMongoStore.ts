@@ -83,7 +83,7 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       conversations: createMongoConversations(models, gate),
       credentials: createMongoCredentials(models, gate, defaults),
       credentialUsage: createMongoCredentialUsage(models, gate),
-      facade: createMongoFacade(models, gate),
+      authorizationServer: createMongoFacade(models, gate),
       oauthClients: createMongoOAuthClients(models, gate),
       oauthFlows: createMongoOAuthFlows(models, gate),
       overrides: createMongoOverrides(models, gate),
@@ -93,7 +93,7 @@ export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
       attempts: createMongoAttempts(models, gate),
       leases: createMongoLeases(models, gate, random),
       changes,
-      orphans:
+      pendingWrites:
         orphanDir === undefined
           ? createOrphanMap(clock)
           : createOrphanFiles({ directory: orphanDir, clock, random }),

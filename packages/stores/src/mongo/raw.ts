@@ -3,7 +3,7 @@ import {
   type CollectionName,
   type Collections,
   type RawCollections,
-  type Resealed,
+  type ResealedValue,
 } from '@behalf/gateway/ports';
 import type { Model } from 'mongoose';
 import type { CredentialDefaults } from './credentialDefaults.ts';
@@ -37,9 +37,9 @@ export function createMongoRaw(models: Models, gate: Gate, defaults: CredentialD
       });
       await gate.run(() => modelOf(name).bulkWrite(writes, { ordered: true }));
     },
-    async reseal<N extends CollectionName>(name: N, values: readonly Resealed<Collections[N]>[]) {
+    async reseal<N extends CollectionName>(name: N, values: readonly ResealedValue<Collections[N]>[]) {
       if (values.length === 0) return 0;
-      const writes = values.map(({ key, field, before, after }) => ({
+      const writes = values.map(({ key, field, oldValue: before, newValue: after }) => ({
         updateOne: { filter: { _id: key, [field]: before }, update: { $set: { [field]: after } } },
       }));
       return (await gate.run(() => modelOf(name).bulkWrite(writes, { ordered: false }))).modifiedCount;

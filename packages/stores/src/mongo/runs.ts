@@ -13,7 +13,7 @@ export function createMongoRuns({ runs }: Models, gate: Gate): RunStore {
   return {
     find: async (tenant, userId, id) =>
       recordOrNull('runs', await gate.run(() => runs.findOne({ _id: id, tenant, userId }).lean().exec())),
-    async head(tenant, userId, id) {
+    async findMetadata(tenant, userId, id) {
       const doc = await gate.run(() =>
         runs.findOne({ _id: id, tenant, userId }).select('-sealed').lean().exec(),
       );
@@ -25,7 +25,7 @@ export function createMongoRuns({ runs }: Models, gate: Gate): RunStore {
       );
       return recordsOf('runs', docs);
     },
-    async running(tenant, userId) {
+    async listRunning(tenant, userId) {
       const theirs = { tenant, userId, state: 'running' as const };
       const docs = await gate.run(() => runs.find(theirs).select('-sealed').sort(latestFirst).lean().exec());
       return recordsOf('runs', docs);

@@ -32,7 +32,7 @@ export function createMongoServers({ servers }: Models, gate: Gate): ServerStore
       recordOrNull('servers', await gate.run(() => servers.findOne({ tenant, name }).lean().exec())),
     list: async () =>
       recordsOf('servers', await gate.run(() => servers.find({}).sort({ _id: 1 }).lean().exec())),
-    async roster(tenant) {
+    async listNames(tenant) {
       const docs = await gate.run(() =>
         servers
           .find({ tenant }, { name: 1, normalizedName: 1, author: 1 })
@@ -42,7 +42,7 @@ export function createMongoServers({ servers }: Models, gate: Gate): ServerStore
       );
       return docs.map(({ _id, name, normalizedName, author }) => ({ id: _id, name, normalizedName, author }));
     },
-    async versions() {
+    async listVersions() {
       const docs = await gate.run(() =>
         servers.find({}, { version: 1 }).sort({ _id: 1 }).lean<Pick<ServerDoc, '_id' | 'version'>[]>().exec(),
       );

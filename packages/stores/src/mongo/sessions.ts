@@ -12,7 +12,7 @@ export function createMongoSessions({ sessions }: Models, gate: Gate): SessionSt
       const live = { _id: hash, expiresAt: { $gt: now } };
       return recordOrNull('sessions', await gate.run(() => sessions.findOne(live).lean().exec()));
     },
-    async openAmong(hashes, now) {
+    async filterActive(hashes, now) {
       const live = { _id: { $in: [...hashes] }, expiresAt: { $gt: now } };
       const docs = await gate.run(() => sessions.find(live, { _id: 1 }).lean().exec());
       return docs.map(({ _id }) => _id);
@@ -24,7 +24,7 @@ export function createMongoSessions({ sessions }: Models, gate: Gate): SessionSt
     },
     remove: async (hash) =>
       (await gate.run(() => sessions.deleteOne({ _id: hash }).exec())).deletedCount === 1,
-    removeOfUser: async (userId) =>
+    removeByUser: async (userId) =>
       (await gate.run(() => sessions.deleteMany({ userId }).exec())).deletedCount,
     removeExpired: async (now) =>
       (await gate.run(() => sessions.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,

@@ -37,7 +37,7 @@ export async function createMongoSystem(
   };
 
   return {
-    async keyCheck(candidate) {
+    async getOrCreateKeyCheck(candidate) {
       const options = { upsert: true, returnDocument: 'after' } as const;
       const doc = await gate.runUpsert(() =>
         system
@@ -48,7 +48,7 @@ export async function createMongoSystem(
       );
       return doc.value;
     },
-    async announce(writer, ttlMs) {
+    async heartbeat(writer, ttlMs) {
       const others = {
         $filter: { input: alive, as: 'writer', cond: { $ne: ['$$writer.id', literal(writer)] } },
       };
@@ -56,7 +56,7 @@ export async function createMongoSystem(
       const open = { $not: [{ $or: [inMaintenance, halfACopy] }] };
       return (await changeIf(open, { writers })) !== null ? 'announced' : 'in_maintenance';
     },
-    async retire(writer) {
+    async removeWriter(writer) {
       await gate.run(() =>
         storeState.updateOne({ _id: STATE_ID }, { $pull: { writers: { id: writer } } }).exec(),
       );
@@ -77,7 +77,7 @@ export async function createMongoSystem(
       const ours = { _id: STATE_ID, 'maintenance.owner': owner };
       await gate.run(() => storeState.updateOne(ours, { $unset: { maintenance: 1 } }).exec());
     },
-    async identity(candidate) {
+    async getOrCreateIdentity(candidate) {
       await ensureState(models, gate);
       const named = [{ $set: { identity: { $ifNull: ['$identity', literal(candidate)] } } }];
       const doc = await gate.run(() =>
@@ -89,11 +89,11 @@ export async function createMongoSystem(
       );
       return doc.identity ?? candidate;
     },
-    async copySource() {
+    async getCopySource() {
       const doc = await gate.run(() => storeState.findOne({ _id: STATE_ID }).lean<StateDoc>().exec());
       return doc?.copySource ?? null;
     },
-    async markCopy(source) {
+    async setCopySource(source) {
       await ensureState(models, gate);
       const change = source === null ? { $unset: { copySource: 1 } } : { $set: { copySource: source } };
       await gate.run(() => storeState.updateOne({ _id: STATE_ID }, change).exec());

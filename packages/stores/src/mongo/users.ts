@@ -84,7 +84,7 @@ export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
     },
     countWithRole: (tenant, role) =>
       gate.run(() => users.countDocuments({ tenant, role, disabledAt: null }).exec()),
-    async signedOutSince(at) {
+    async listSignedOutSince(at) {
       const docs = await gate.run(() =>
         users
           .find({ signedOutAt: { $gte: at } }, { tenant: 1, signedOutAt: 1 })

@@ -25,7 +25,7 @@ export function createMongoVariables({ variables }: Models, gate: Gate): UserVar
     remove: async (tenant, userId, serverId, name) =>
       (await removeWhere({ tenant, userId, serverId, name })) > 0,
     removeAll: (tenant, userId, serverId) => removeWhere({ tenant, userId, serverId }),
-    removeOfServer: (tenant, serverId) => removeWhere({ tenant, serverId }),
-    removeOfUser: (tenant, userId) => removeWhere({ tenant, userId }),
+    removeByServer: (tenant, serverId) => removeWhere({ tenant, serverId }),
+    removeByUser: (tenant, userId) => removeWhere({ tenant, userId }),
   };
 }

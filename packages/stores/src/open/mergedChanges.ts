@@ -14,6 +14,6 @@ export function mergedChanges(lasting: ChangeFeed, swift: ChangeFeed): ChangeFee
       const leave = [lasting.subscribe(listener), swift.subscribe(listener)];
       return () => leave.forEach((stop) => stop());
     },
-    checkedAt: () => lasting.checkedAt(),
+    syncedUntil: () => lasting.syncedUntil(),
   };
 }

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ChangeFeed, ChangeNotice } from '@behalf/gateway/ports';
+import type { ChangeFeed, ChangeEvent } from '@behalf/gateway/ports';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { describeWith, eventually, startRedisServer, type RedisServer } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongo-double';
@@ -43,10 +43,10 @@ describe('opening MongoDB without Redis', () => {
     const target = { dataDir: join(root, 'data'), mongoUri: double.uri };
     try {
       const first = await openPrimary(target, parts);
-      await first.orphans.put('c1', 'v1.pair');
+      await first.pendingWrites.put('c1', 'v1.pair');
       await first.close();
       const second = await openPrimary(target, parts);
-      const found = await second.orphans.find('c1');
+      const found = await second.pendingWrites.find('c1');
       await second.close();
       expect(found).toBe('v1.pair');
       expect(await readdir(join(root, 'data', 'pending-writes'))).toHaveLength(1);
@@ -73,9 +73,9 @@ describe('a SQLite file that others could read', () => {
 
 /** A feed whose server can be taken away. */
 function fakeFeed() {
-  const listeners = new Set<(notice: ChangeNotice) => void>();
-  const published: ChangeNotice[] = [];
-  const feed: ChangeFeed & { away: boolean; listeners: typeof listeners; published: ChangeNotice[] } = {
+  const listeners = new Set<(notice: ChangeEvent) => void>();
+  const published: ChangeEvent[] = [];
+  const feed: ChangeFeed & { away: boolean; listeners: typeof listeners; published: ChangeEvent[] } = {
     away: false,
     listeners,
     published,
@@ -88,7 +88,7 @@ function fakeFeed() {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    checkedAt: () => 0,
+    syncedUntil: () => 0,
   };
   return feed;
 }

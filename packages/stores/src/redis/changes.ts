@@ -1,4 +1,4 @@
-import { changeTopics, type ChangeFeed, type ChangeNotice } from '@behalf/gateway/ports';
+import { changeTopics, type ChangeFeed, type ChangeEvent } from '@behalf/gateway/ports';
 import type { RedisClientType } from 'redis';
 import { createChangeListeners } from '../changeListeners.ts';
 import type { RedisConnection } from './connection.ts';
@@ -34,7 +34,7 @@ export function createRedisChanges(
     },
     subscribe: (listener) => listeners.subscribe(listener),
     // Pub/sub forgets: it never knows that it has heard everything.
-    checkedAt: () => 0,
+    syncedUntil: () => 0,
     ready: () => subscribed,
     stop() {
       // Nothing it was asked is worth waiting for.
@@ -44,9 +44,9 @@ export function createRedisChanges(
 }
 
 /** Others share the server: what is not a notice of ours is no news. */
-function parse(message: string): ChangeNotice | null {
+function parse(message: string): ChangeEvent | null {
   try {
-    const { topic, id } = JSON.parse(message) as Partial<ChangeNotice>;
+    const { topic, id } = JSON.parse(message) as Partial<ChangeEvent>;
     const known = changeTopics.find((name) => name === topic);
     return known && typeof id === 'string' ? { topic: known, id } : null;
   } catch {

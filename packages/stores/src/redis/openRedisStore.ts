@@ -39,7 +39,7 @@ export async function openRedisStore({
     leases: createRedisLeases(connection, { prefix: `${prefix}:lease`, random }),
     attempts: createRedisAttempts(connection, `${prefix}:attempts`),
     changes,
-    orphans: createRedisOrphans(connection, `${prefix}:pending-write`),
+    pendingWrites: createRedisOrphans(connection, `${prefix}:pending-write`),
     cache: openKeyvCache(
       'redis',
       () =>

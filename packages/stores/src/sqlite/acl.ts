@@ -8,7 +8,7 @@ export function createSqliteAcl(db: Sqlite): AclStore {
   const acl = createTable('acl');
   return {
     list: async () => acl.all(db.all('SELECT * FROM acl ORDER BY id')),
-    listOf: async (tenant, serverId) =>
+    listByServer: async (tenant, serverId) =>
       acl.all(db.all(`SELECT * FROM acl WHERE ${OF_SERVER} ORDER BY id`, tenant, serverId)),
     async change({ put, remove }) {
       await db.write((tx) => {
@@ -16,9 +16,9 @@ export function createSqliteAcl(db: Sqlite): AclStore {
         for (const id of remove) tx.run('DELETE FROM acl WHERE id = ?', id);
       });
     },
-    removeOfServer: (tenant, serverId) =>
+    removeByServer: (tenant, serverId) =>
       db.write((tx) => tx.run(`DELETE FROM acl WHERE ${OF_SERVER}`, tenant, serverId)),
-    removeOfPrincipal: (tenant, type, principalId) =>
+    removeByPrincipal: (tenant, type, principalId) =>
       db.write((tx) =>
         tx.run(
           'DELETE FROM acl WHERE tenant = ? AND principalType = ? AND principalId = ?',

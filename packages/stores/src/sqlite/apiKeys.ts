@@ -8,7 +8,7 @@ export function createSqliteApiKeys(db: Sqlite): ApiKeyStore {
     insert: (key) => db.write((tx) => apiKeys.insert(tx, key)),
     findByHash: async (hash, now) =>
       apiKeys.one(db.get('SELECT * FROM apiKeys WHERE hash = ? AND expiresAt > ?', hash, now)),
-    liveAmong: async (ids, now) => {
+    filterActive: async (ids, now) => {
       const places = ids.map(() => '?').join(', ');
       const live = `SELECT id FROM apiKeys WHERE id IN (${places}) AND expiresAt > ?`;
       return db.all(live, ...ids, now).map(({ id }) => String(id));
@@ -21,7 +21,7 @@ export function createSqliteApiKeys(db: Sqlite): ApiKeyStore {
         if (key !== null) tx.run('DELETE FROM apiKeys WHERE id = ?', id);
         return key;
       }),
-    removeOfUser: (userId) => db.write((tx) => tx.run('DELETE FROM apiKeys WHERE userId = ?', userId)),
+    removeByUser: (userId) => db.write((tx) => tx.run('DELETE FROM apiKeys WHERE userId = ?', userId)),
     removeExpired: (now) => db.write((tx) => tx.run('DELETE FROM apiKeys WHERE expiresAt <= ?', now)),
     touch: async (id, at) =>
       void (await db.write((tx) =>

@@ -25,11 +25,11 @@ export function createSqliteAudit(db: Sqlite): AuditStore {
       const sql = `SELECT * FROM audit WHERE ${where} ORDER BY lastAt DESC, id DESC LIMIT ?`;
       return audit.all(db.all(sql, ...params, limit));
     },
-    ofWriter: async (writer, seq, limit) =>
+    listByWriter: async (writer, seq, limit) =>
       audit.all(
         db.all('SELECT * FROM audit WHERE writer = ? AND seq >= ? ORDER BY seq LIMIT ?', writer, seq, limit),
       ),
-    writers: async () =>
+    listWriters: async () =>
       db.all(
         `SELECT writer, min(seq) AS first, max(seq) AS last, count(*) AS segments
           FROM audit GROUP BY writer ORDER BY writer`,

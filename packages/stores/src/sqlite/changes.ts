@@ -55,7 +55,7 @@ export function createSqliteChanges(
       listeners.emit(notice);
     },
     subscribe: (listener) => listeners.subscribe(listener),
-    checkedAt: () => checkedAt,
+    syncedUntil: () => checkedAt,
     stop() {
       stopped = true;
       cancel();

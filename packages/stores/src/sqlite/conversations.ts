@@ -37,7 +37,7 @@ export function createSqliteConversations(db: Sqlite): ConversationStore {
         tx.run(`DELETE FROM chatMessages WHERE ${IN_CONVERSATION}`, tenant, userId, id);
         return tx.run(`DELETE FROM conversations WHERE ${OF_USER} AND id = ?`, tenant, userId, id);
       })) > 0,
-    messages: async (tenant, userId, conversationId) =>
+    listMessages: async (tenant, userId, conversationId) =>
       messages.all(
         db.all(
           `SELECT * FROM chatMessages WHERE ${IN_CONVERSATION} ORDER BY seq`,
@@ -67,7 +67,7 @@ export function createSqliteConversations(db: Sqlite): ConversationStore {
         tx.run(`UPDATE conversations SET updatedAt = max(updatedAt, ?) WHERE ${its}`, at, ...place);
         return 'stored';
       }),
-    removeOfUser: (tenant, userId) =>
+    removeByUser: (tenant, userId) =>
       db.write((tx) => {
         tx.run(`DELETE FROM chatMessages WHERE ${OF_USER}`, tenant, userId);
         return tx.run(`DELETE FROM conversations WHERE ${OF_USER}`, tenant, userId);

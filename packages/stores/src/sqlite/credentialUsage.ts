@@ -7,7 +7,7 @@ export function createSqliteCredentialUsage(db: Sqlite): CredentialUsageStore {
   return {
     put: (used) => db.write((tx) => usage.put(tx, used)),
     find: async (id) => usage.one(db.get('SELECT * FROM credentialUsage WHERE id = ?', id)),
-    usedSince: async (since, limit) =>
+    listUsedSince: async (since, limit) =>
       usage.all(
         db.all(
           'SELECT * FROM credentialUsage WHERE lastUsedAt >= ? ORDER BY lastUsedAt DESC, id LIMIT ?',

@@ -57,7 +57,7 @@ export function createSqliteCredentials(db: Sqlite, clock: Clock): CredentialSto
           : db.all(`SELECT * FROM credentials WHERE ${OF_SERVER} ${order}`, tenant, principal, serverId),
       );
     },
-    async keysOfServer(tenant, serverId, limit) {
+    async listKeysByServer(tenant, serverId, limit) {
       const rows = 'SELECT * FROM credentials WHERE tenant = ? AND serverId = ? ORDER BY id LIMIT ?';
       return credentials.all(db.all(rows, tenant, serverId, limit)).map(credentialKey);
     },
@@ -95,8 +95,8 @@ export function createSqliteCredentials(db: Sqlite, clock: Clock): CredentialSto
         return true;
       }),
     remove: async (key) => (await removeWhere('id = ?', credentialId(key))) > 0,
-    removeOfPrincipal: (tenant, principal) => removeWhere('tenant = ? AND principal = ?', tenant, principal),
-    removeOfServer: (tenant, serverId) => removeWhere('tenant = ? AND serverId = ?', tenant, serverId),
+    removeByPrincipal: (tenant, principal) => removeWhere('tenant = ? AND principal = ?', tenant, principal),
+    removeByServer: (tenant, serverId) => removeWhere('tenant = ? AND serverId = ?', tenant, serverId),
     removeExpired: (now) => removeWhere('expiresAt <= ?', now),
     now: async () => clock.now(),
   };

@@ -23,9 +23,9 @@ export function createSqliteDrafts(db: Sqlite): DraftStore {
     find: async (tenant, id) =>
       drafts.one(db.get('SELECT * FROM drafts WHERE tenant = ? AND id = ?', tenant, id)),
     findById: async (id) => drafts.one(db.get('SELECT * FROM drafts WHERE id = ?', id)),
-    listOf: async (tenant, userId) =>
+    listByUser: async (tenant, userId) =>
       drafts.all(db.all('SELECT * FROM drafts WHERE tenant = ? AND userId = ? ORDER BY id', tenant, userId)),
-    take: async (tenant, id, userId, now) =>
+    consume: async (tenant, id, userId, now) =>
       (await db.write((tx) =>
         tx.run(
           `UPDATE drafts SET takenAt = ?, expiresAt = ? WHERE ${OPEN}`,

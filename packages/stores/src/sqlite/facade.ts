@@ -1,8 +1,8 @@
-import type { FacadeStore } from '@behalf/gateway/ports';
+import type { AuthorizationServerStore } from '@behalf/gateway/ports';
 import type { Sqlite } from './database.ts';
 import { createTable } from './table.ts';
 
-export function createSqliteFacade(db: Sqlite): FacadeStore {
+export function createSqliteFacade(db: Sqlite): AuthorizationServerStore {
   const records = createTable('authorizationServer');
   const LIVE = 'SELECT * FROM authorizationServer WHERE key = ? AND expiresAt > ?';
   // In the order of that index, which ends with the first few: the other one would have every row of the kind read and sorted.
@@ -46,7 +46,7 @@ export function createSqliteFacade(db: Sqlite): FacadeStore {
     // By the index alone: rows are long.
     count: async (kind) =>
       Number(db.get('SELECT count(*) AS n FROM authorizationServer WHERE kind = ?', kind)?.['n']),
-    removeFirst: (kind, most, until) => db.write((tx) => tx.run(REMOVE_FIRST, kind, until, most)),
+    removeEarliest: (kind, most, until) => db.write((tx) => tx.run(REMOVE_FIRST, kind, until, most)),
     removeExpired: (now) =>
       db.write((tx) => tx.run('DELETE FROM authorizationServer WHERE expiresAt <= ?', now)),
   };

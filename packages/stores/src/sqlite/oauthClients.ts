@@ -24,7 +24,7 @@ export function createSqliteOAuthClients(db: Sqlite): OAuthClientStore {
       (await db.write((tx) =>
         tx.run('DELETE FROM oauthClients WHERE id = ? AND clientId = ?', oauthClientId(key), clientId),
       )) > 0,
-    removeOfServer: (tenant, serverId) =>
+    removeByServer: (tenant, serverId) =>
       db.write((tx) =>
         tx.run('DELETE FROM oauthClients WHERE tenant = ? AND serverId = ?', tenant, serverId),
       ),

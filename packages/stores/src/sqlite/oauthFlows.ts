@@ -50,14 +50,14 @@ export function createSqliteOAuthFlows(db: Sqlite): OAuthFlowStore {
         tx.run(INSERT, ...columns.map((column) => flow[column]));
         return { kind: 'inserted' };
       }),
-    async fullUntil(tenant, userId, caps, now) {
+    async getRetryAt(tenant, userId, caps, now) {
       const ofUser = count(db, 'tenant = ? AND userId = ?', tenant, userId, now);
       return lackOfPlace(ofUser, count(db, 'tenant = ?', tenant, now), caps)?.retryAt ?? null;
     },
     find: async (id) => held(db, id),
     findByState: async (stateHash) => one(db.get('SELECT * FROM oauthFlows WHERE stateHash = ?', stateHash)),
-    pendingOf: async (tenant, userId, serverId, now) => pendingOf(db, tenant, userId, serverId, now),
-    move: (id, when, patch) =>
+    findPending: async (tenant, userId, serverId, now) => pendingOf(db, tenant, userId, serverId, now),
+    transition: (id, when, patch) =>
       db.write((tx) => {
         const before = held(tx, id);
         if (before === null || !flowConditionHolds(before, when)) return null;
@@ -66,7 +66,7 @@ export function createSqliteOAuthFlows(db: Sqlite): OAuthFlowStore {
         tx.run(`UPDATE oauthFlows SET ${set} WHERE id = ?`, ...columns.map((column) => after[column]), id);
         return after;
       }),
-    removeOf: (tenant, userId, serverId) =>
+    removeByUser: (tenant, userId, serverId) =>
       db.write((tx) =>
         serverId === undefined
           ? tx.run('DELETE FROM oauthFlows WHERE tenant = ? AND userId = ?', tenant, userId)
@@ -75,7 +75,7 @@ export function createSqliteOAuthFlows(db: Sqlite): OAuthFlowStore {
               ...[tenant, userId, serverId],
             ),
       ),
-    removeOfServer: (tenant, serverId) =>
+    removeByServer: (tenant, serverId) =>
       db.write((tx) => tx.run('DELETE FROM oauthFlows WHERE tenant = ? AND serverId = ?', tenant, serverId)),
     removeExpired: (now) => db.write((tx) => tx.run('DELETE FROM oauthFlows WHERE removeAt <= ?', now)),
   };

@@ -64,7 +64,7 @@ export async function openSqliteStore({
     conversations: createSqliteConversations(db),
     credentials: createSqliteCredentials(db, clock),
     credentialUsage: createSqliteCredentialUsage(db),
-    facade: createSqliteFacade(db),
+    authorizationServer: createSqliteFacade(db),
     oauthClients: createSqliteOAuthClients(db),
     oauthFlows: createSqliteOAuthFlows(db),
     overrides: createSqliteOverrides(db),
@@ -74,7 +74,7 @@ export async function openSqliteStore({
     attempts: createSqliteAttempts(db, clock),
     leases: createSqliteLeases(db, { clock, random }),
     changes,
-    orphans: createOrphanFiles({ directory: `${file}-pending-writes`, clock, random }),
+    pendingWrites: createOrphanFiles({ directory: `${file}-pending-writes`, clock, random }),
     cache: openKeyvCache('sqlite', (namespace) => createSqliteCacheAdapter(db, clock, namespace)),
     ping: async () => void db.get('SELECT 1'),
     async close() {

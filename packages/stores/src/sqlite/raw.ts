@@ -3,7 +3,7 @@ import {
   type CollectionName,
   type Collections,
   type RawCollections,
-  type Resealed,
+  type ResealedValue,
 } from '@behalf/gateway/ports';
 import type { Sqlite } from './database.ts';
 import { createTable } from './table.ts';
@@ -24,11 +24,11 @@ export function createSqliteRaw(db: Sqlite): RawCollections {
         for (const record of records) table.force(tx, record);
       });
     },
-    reseal<N extends CollectionName>(name: N, values: readonly Resealed<Collections[N]>[]) {
+    reseal<N extends CollectionName>(name: N, values: readonly ResealedValue<Collections[N]>[]) {
       const keyColumn = collectionShapes[name].key;
       return db.write((tx) => {
         let resealed = 0;
-        for (const { key, field, before, after } of values) {
+        for (const { key, field, oldValue: before, newValue: after } of values) {
           const sql = `UPDATE ${name} SET ${field} = ? WHERE ${keyColumn} = ? AND ${field} = ?`;
           resealed += tx.run(sql, after, key, before);
         }

@@ -1,4 +1,4 @@
-import type { RunHead, RunStore } from '@behalf/gateway/ports';
+import type { RunMetadata, RunStore } from '@behalf/gateway/ports';
 import { columns } from './columns.ts';
 import type { Sqlite } from './database.ts';
 import { createTable } from './table.ts';
@@ -12,17 +12,17 @@ export function createSqliteRuns(db: Sqlite): RunStore {
   return {
     find: async (tenant, userId, id) =>
       runs.one(db.get(`SELECT * FROM runs WHERE ${OWN} AND id = ?`, tenant, userId, id)),
-    async head(tenant, userId, id) {
+    async findMetadata(tenant, userId, id) {
       const sql = `SELECT ${heads} FROM runs WHERE ${OWN} AND id = ?`;
-      return runs.one(db.get(sql, tenant, userId, id)) satisfies RunHead | null;
+      return runs.one(db.get(sql, tenant, userId, id)) satisfies RunMetadata | null;
     },
     async list(tenant, userId, setId) {
       const sql = `SELECT ${heads} FROM runs WHERE ${OWN} AND setId = ? ${LATEST_FIRST}`;
-      return runs.all(db.all(sql, tenant, userId, setId)) satisfies RunHead[];
+      return runs.all(db.all(sql, tenant, userId, setId)) satisfies RunMetadata[];
     },
-    async running(tenant, userId) {
+    async listRunning(tenant, userId) {
       const sql = `SELECT ${heads} FROM runs WHERE ${OWN} AND state = 'running' ${LATEST_FIRST}`;
-      return runs.all(db.all(sql, tenant, userId)) satisfies RunHead[];
+      return runs.all(db.all(sql, tenant, userId)) satisfies RunMetadata[];
     },
     insert: (run, most) =>
       db.write((tx) => {

@@ -30,12 +30,12 @@ export function createSqliteServers(db: Sqlite): ServerStore {
     findByName: async (tenant, name) =>
       servers.one(db.get('SELECT * FROM servers WHERE tenant = ? AND name = ?', tenant, name)),
     list: async () => servers.all(db.all('SELECT * FROM servers ORDER BY id')),
-    roster: async (tenant) =>
+    listNames: async (tenant) =>
       db.all(
         'SELECT id, name, normalizedName, author FROM servers WHERE tenant = ? ORDER BY id',
         tenant,
       ) as unknown as StoredServerName[],
-    versions: async () =>
+    listVersions: async () =>
       db.all('SELECT id, version FROM servers ORDER BY id') as unknown as { id: string; version: number }[],
   };
 }

@@ -8,7 +8,7 @@ export function createSqliteSessions(db: Sqlite): SessionStore {
     insert: (session) => db.write((tx) => sessions.insert(tx, session)),
     find: async (hash, now) =>
       sessions.one(db.get('SELECT * FROM sessions WHERE hash = ? AND expiresAt > ?', hash, now)),
-    openAmong: async (hashes, now) => {
+    filterActive: async (hashes, now) => {
       const places = hashes.map(() => '?').join(', ');
       const open = `SELECT hash FROM sessions WHERE hash IN (${places}) AND expiresAt > ?`;
       return db.all(open, ...hashes, now).map(({ hash }) => String(hash));
@@ -22,7 +22,7 @@ export function createSqliteSessions(db: Sqlite): SessionStore {
         ),
       ),
     remove: async (hash) => (await db.write((tx) => tx.run('DELETE FROM sessions WHERE hash = ?', hash))) > 0,
-    removeOfUser: (userId) => db.write((tx) => tx.run('DELETE FROM sessions WHERE userId = ?', userId)),
+    removeByUser: (userId) => db.write((tx) => tx.run('DELETE FROM sessions WHERE userId = ?', userId)),
     removeExpired: (now) => db.write((tx) => tx.run('DELETE FROM sessions WHERE expiresAt <= ?', now)),
   };
 }

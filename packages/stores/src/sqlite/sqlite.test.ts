@@ -62,7 +62,7 @@ describe('the SQLite file', () => {
     const store = await openSqliteStore({ ...parts, clock, file, pollMs: 2 * day });
     const folder = `${file}-pending-writes`;
     expect(existsSync(folder)).toBe(false);
-    await store.orphans.put('["default","user:ada"]', 'v1.pair');
+    await store.pendingWrites.put('["default","user:ada"]', 'v1.pair');
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     const names = readdirSync(folder);
     expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.[0-9a-f]{64}$/)]);
@@ -70,10 +70,10 @@ describe('the SQLite file', () => {
     await writeFile(join(folder, 'temporary.of-one-that-died'), 'v1.p');
     await utimes(join(folder, 'temporary.of-one-that-died'), clock.now() / 1000, clock.now() / 1000);
     await clock.advance(day - 1);
-    expect(await store.orphans.find('["default","user:ada"]')).toBe('v1.pair');
+    expect(await store.pendingWrites.find('["default","user:ada"]')).toBe('v1.pair');
     await clock.advance(1);
-    expect(await store.orphans.find('["default","user:ada"]')).toBeNull();
-    await store.orphans.put('another', 'v1.other');
+    expect(await store.pendingWrites.find('["default","user:ada"]')).toBeNull();
+    await store.pendingWrites.put('another', 'v1.other');
     expect(readdirSync(folder)).toHaveLength(1);
     await store.close();
   });
@@ -86,8 +86,8 @@ describe('the SQLite file', () => {
     // As old as can be, and no file that could be removed.
     await mkdir(join(folder, 'somebody’s folder'), { recursive: true });
     await utimes(join(folder, 'somebody’s folder'), 0, 0);
-    await store.orphans.put('c1', 'v1.pair');
-    expect(await store.orphans.find('c1')).toBe('v1.pair');
+    await store.pendingWrites.put('c1', 'v1.pair');
+    expect(await store.pendingWrites.find('c1')).toBe('v1.pair');
     await store.close();
   });
 

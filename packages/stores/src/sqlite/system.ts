@@ -4,7 +4,7 @@ import type { Sqlite } from './database.ts';
 
 export function createSqliteSystem(db: Sqlite, clock: Clock): SystemStore {
   return {
-    keyCheck: (candidate) =>
+    getOrCreateKeyCheck: (candidate) =>
       db.write((tx) => {
         tx.run(
           'INSERT INTO system (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',
@@ -13,7 +13,7 @@ export function createSqliteSystem(db: Sqlite, clock: Clock): SystemStore {
         );
         return String(tx.get('SELECT value FROM system WHERE name = ?', KEY_CHECK)?.['value']);
       }),
-    announce: (writer, ttlMs) =>
+    heartbeat: (writer, ttlMs) =>
       db.write((tx) => {
         const now = clock.now();
         if (tx.get('SELECT 1 FROM maintenance WHERE expiresAt > ?', now)) return 'in_maintenance';
@@ -22,7 +22,7 @@ export function createSqliteSystem(db: Sqlite, clock: Clock): SystemStore {
         tx.run('INSERT OR REPLACE INTO writers (id, expiresAt) VALUES (?, ?)', writer, now + ttlMs);
         return 'announced';
       }),
-    retire: async (writer) =>
+    removeWriter: async (writer) =>
       void (await db.write((tx) => tx.run('DELETE FROM writers WHERE id = ?', writer))),
     beginMaintenance: (owner, ttlMs) =>
       db.write((tx) => {
@@ -40,16 +40,16 @@ export function createSqliteSystem(db: Sqlite, clock: Clock): SystemStore {
       }),
     endMaintenance: async (owner) =>
       void (await db.write((tx) => tx.run('DELETE FROM maintenance WHERE owner = ?', owner))),
-    identity: (candidate) =>
+    getOrCreateIdentity: (candidate) =>
       db.write((tx) => {
         tx.run('UPDATE storeState SET identity = ? WHERE identity IS NULL', candidate);
         return String(tx.get('SELECT identity FROM storeState')?.['identity']);
       }),
-    async copySource() {
+    async getCopySource() {
       const source = db.get('SELECT copySource FROM storeState')?.['copySource'];
       return typeof source === 'string' ? source : null;
     },
-    markCopy: async (source) =>
+    setCopySource: async (source) =>
       void (await db.write((tx) => tx.run('UPDATE storeState SET copySource = ?', source))),
   };
 }

@@ -65,7 +65,7 @@ export function createSqliteUsers(db: Sqlite): UserStore {
           role,
         )?.['n'],
       ),
-    signedOutSince: async (at) =>
+    listSignedOutSince: async (at) =>
       db.all('SELECT id, tenant, signedOutAt FROM users WHERE signedOutAt >= ?', at) as unknown as Pick<
         UserRecord,
         'id' | 'tenant' | 'signedOutAt'

@@ -23,9 +23,9 @@ export function createSqliteVariables(db: Sqlite): UserVariableStore {
       )) > 0,
     removeAll: (tenant, userId, serverId) =>
       db.write((tx) => tx.run(`DELETE FROM variables WHERE ${OF_USER}`, tenant, userId, serverId)),
-    removeOfServer: (tenant, serverId) =>
+    removeByServer: (tenant, serverId) =>
       db.write((tx) => tx.run('DELETE FROM variables WHERE tenant = ? AND serverId = ?', tenant, serverId)),
-    removeOfUser: (tenant, userId) =>
+    removeByUser: (tenant, userId) =>
       db.write((tx) => tx.run('DELETE FROM variables WHERE tenant = ? AND userId = ?', tenant, userId)),
   };
 }

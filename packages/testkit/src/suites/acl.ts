@@ -28,15 +28,15 @@ export function aclSuite(label: string, open: OpenStore<PrimaryStore>): void {
       const elsewhere = anAclRow({ serverId: 's2' });
       await put(anAclRow(), ofEveryone, ofGroup, elsewhere);
       const ordered = [anAclRow(), ofEveryone, ofGroup].sort((a, b) => (a.id < b.id ? -1 : 1));
-      expect(await store().acl.listOf('default', 's1')).toEqual(ordered);
+      expect(await store().acl.listByServer('default', 's1')).toEqual(ordered);
       expect(await store().acl.list()).toEqual([...ordered, elsewhere]);
-      expect(await store().acl.listOf('other', 's1')).toEqual([]);
+      expect(await store().acl.listByServer('other', 's1')).toEqual([]);
       const wider = anAclRow({ bits: 3, grantedBy: 'u9', grantedAt: 2_000 });
       await store().acl.change({ put: [wider], remove: [ofEveryone.id, ofGroup.id, 'unknown'] });
-      expect(await store().acl.listOf('default', 's1')).toEqual([wider]);
+      expect(await store().acl.listByServer('default', 's1')).toEqual([wider]);
       // What is both put and removed is removed.
       await store().acl.change({ put: [wider, ofEveryone], remove: [wider.id] });
-      expect(await store().acl.listOf('default', 's1')).toEqual([ofEveryone]);
+      expect(await store().acl.listByServer('default', 's1')).toEqual([ofEveryone]);
     });
 
     test('50 parallel writes of one row leave one', async () => {
@@ -64,9 +64,9 @@ export function aclSuite(label: string, open: OpenStore<PrimaryStore>): void {
         anAclRow({ serverId: 's3', principalId: 'u2' }),
       ];
       await put(...rows);
-      expect(await store().acl.removeOfPrincipal('default', 'user', 'u1')).toBe(2);
-      expect(await store().acl.removeOfPrincipal('default', 'user', 'u1')).toBe(0);
-      expect(await store().acl.removeOfServer('default', 's1')).toBe(2);
+      expect(await store().acl.removeByPrincipal('default', 'user', 'u1')).toBe(2);
+      expect(await store().acl.removeByPrincipal('default', 'user', 'u1')).toBe(0);
+      expect(await store().acl.removeByServer('default', 's1')).toBe(2);
       expect(await store().acl.list()).toEqual([
         anAclRow({ serverId: 's3', principalId: 'u2' }),
         anAclRow({ tenant: 'other' }),

@@ -63,14 +63,15 @@ export function apiKeysSuite(label: string, open: OpenStore<PrimaryStore>): void
       const removed = await Promise.all(Array.from({ length: 10 }, () => store().apiKeys.remove('u1', 'k1')));
       expect(removed.filter((key) => key !== null)).toEqual([anApiKey()]);
       expect(await store().apiKeys.findByHash('hash of k1', 0)).toBeNull();
-      expect(await store().apiKeys.removeOfUser('u1')).toBe(1);
+      expect(await store().apiKeys.removeByUser('u1')).toBe(1);
       expect(await store().raw.page('apiKeys', null, 10)).toEqual([other]);
     });
 
     test('which keys of many are live', async () => {
       await store().apiKeys.insert(anApiKey());
       await store().apiKeys.insert({ ...second, expiresAt: 9_001 });
-      const live = async (ids: string[], now: number) => (await store().apiKeys.liveAmong(ids, now)).sort();
+      const live = async (ids: string[], now: number) =>
+        (await store().apiKeys.filterActive(ids, now)).sort();
       expect(await live(['k1', 'unknown', 'k0'], 8_999)).toEqual(['k0', 'k1']);
       expect(await live(['k1', 'k0'], 9_000)).toEqual(['k0']);
       expect(await live(['k1'], 0)).toEqual(['k1']);

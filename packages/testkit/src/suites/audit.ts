@@ -33,7 +33,7 @@ export function auditSuite(label: string, open: OpenStore<PrimaryStore>): void {
       const odd = aSegment({ prev: 'before', count: 2, events: '{"a":"$& ünïcode 李"}\n{"b":"\\u0000"}' });
       await append(odd);
       expect(await store().audit.page({}, 10)).toEqual([odd]);
-      expect(await store().audit.ofWriter('w1', 1, 10)).toEqual([odd]);
+      expect(await store().audit.listByWriter('w1', 1, 10)).toEqual([odd]);
     });
 
     test('of 20 parallel segments of one number, one is kept and the others are refused', async () => {
@@ -74,10 +74,10 @@ export function auditSuite(label: string, open: OpenStore<PrimaryStore>): void {
 
     test('each writer has a row of segments of its own', async () => {
       await append(one, two, twin, late);
-      expect(ids(await store().audit.ofWriter('w1', 2, 10))).toEqual(ids([two, late]));
-      expect(ids(await store().audit.ofWriter('w1', 1, 2))).toEqual(ids([one, two]));
-      expect(await store().audit.ofWriter('w3', 1, 10)).toEqual([]);
-      expect(await store().audit.writers()).toEqual([
+      expect(ids(await store().audit.listByWriter('w1', 2, 10))).toEqual(ids([two, late]));
+      expect(ids(await store().audit.listByWriter('w1', 1, 2))).toEqual(ids([one, two]));
+      expect(await store().audit.listByWriter('w3', 1, 10)).toEqual([]);
+      expect(await store().audit.listWriters()).toEqual([
         { writer: 'w1', first: 1, last: 3, segments: 3 },
         { writer: 'w2', first: 1, last: 1, segments: 1 },
       ]);
@@ -89,7 +89,7 @@ export function auditSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().audit.removeBefore(4_000)).toBe(1);
       expect(ids(await store().audit.page({}, 10))).toEqual(ids([late, twin, two]));
       expect(await store().audit.removeBefore(4_001)).toBe(2);
-      expect(await store().audit.writers()).toEqual([{ writer: 'w1', first: 3, last: 3, segments: 1 }]);
+      expect(await store().audit.listWriters()).toEqual([{ writer: 'w1', first: 3, last: 3, segments: 1 }]);
     });
   });
 }

@@ -1,4 +1,4 @@
-import type { ChangeNotice, CoordinationStore } from '@behalf/gateway/ports';
+import type { ChangeEvent, CoordinationStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
 import { openedStore, type OpenStore } from './opened.ts';
@@ -13,7 +13,7 @@ export function changesSuite(
     const store = openedStore(open);
 
     test('a listener of this process hears, until it leaves', async () => {
-      const heard: ChangeNotice[] = [];
+      const heard: ChangeEvent[] = [];
       const leave = store().changes.subscribe((notice) => heard.push(notice));
       store().changes.subscribe(() => {
         throw new Error('a listener of ill will');
@@ -31,11 +31,11 @@ export function changesSuite(
       test('another client hears of the topic, both ways', async () => {
         const other = await peer(store());
         try {
-          const heardHere: ChangeNotice[] = [];
-          const heardThere: ChangeNotice[] = [];
+          const heardHere: ChangeEvent[] = [];
+          const heardThere: ChangeEvent[] = [];
           store().changes.subscribe((notice) => heardHere.push(notice));
           other.changes.subscribe((notice) => heardThere.push(notice));
-          const about = (heard: ChangeNotice[], topic: string, id: string) =>
+          const about = (heard: ChangeEvent[], topic: string, id: string) =>
             heard.some((notice) => notice.topic === topic && (notice.id === id || notice.id === '*'));
           await store().changes.publish({ topic: 'sessions', id: 's1' });
           await eventually('the peer to hear', () => about(heardThere, 'sessions', 's1'));
@@ -50,7 +50,7 @@ export function changesSuite(
           // What this one says to have heard, it has heard.
           await other.changes.publish({ topic: 'servers', id: 'x' });
           const published = Date.now();
-          await eventually('this one to be sure', () => store().changes.checkedAt() > published);
+          await eventually('this one to be sure', () => store().changes.syncedUntil() > published);
           expect(about(heardHere, 'servers', 'x')).toBe(true);
         } finally {
           await other.close();

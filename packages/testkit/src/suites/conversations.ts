@@ -1,9 +1,9 @@
 import type {
   ChatMessageInput,
   ChatMessageRecord,
-  ConversationPlace,
+  ConversationPosition,
   ConversationRecord,
-  ConversationRoom,
+  ConversationLimits,
   PrimaryStore,
 } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
@@ -35,7 +35,7 @@ export function aChatMessage(over: Partial<Omit<ChatMessageRecord, 'size'>> = {}
   return { ...record, size: record.sealed.length };
 }
 
-const ROOM: ConversationRoom = { messages: 100, size: 100_000 };
+const ROOM: ConversationLimits = { maxMessages: 100, maxSize: 100_000 };
 const MOST = 1_000;
 
 /** Everybody but the owner of what `aConversation` and `aChatMessage` make: of another tenant, or another user. */
@@ -55,8 +55,8 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       return store().conversations.putMessage(message, at, room);
     };
     const find = (id = 'c1') => store().conversations.find('default', 'u1', id);
-    const messages = (id = 'c1') => store().conversations.messages('default', 'u1', id);
-    const list = (after: ConversationPlace | null = null, limit = 10) =>
+    const messages = (id = 'c1') => store().conversations.listMessages('default', 'u1', id);
+    const list = (after: ConversationPosition | null = null, limit = 10) =>
       store().conversations.list('default', 'u1', { after, limit });
     const ids = (records: readonly { id: string }[]) => records.map(({ id }) => id);
 
@@ -134,11 +134,11 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       for (const [tenant, userId] of strangers) {
         expect(await store().conversations.find(tenant, userId, 'c1')).toBeNull();
         expect(await store().conversations.list(tenant, userId, { after: null, limit: 9 })).toEqual([]);
-        expect(await store().conversations.messages(tenant, userId, 'c1')).toEqual([]);
+        expect(await store().conversations.listMessages(tenant, userId, 'c1')).toEqual([]);
         expect(await store().conversations.rename(tenant, userId, 'c1', 'v1.theirs')).toBe(false);
         expect(await say({ id: 'm9', tenant, userId })).toBe('missing');
         expect(await store().conversations.remove(tenant, userId, 'c1')).toBe(false);
-        expect(await store().conversations.removeOfUser(tenant, userId)).toBe(0);
+        expect(await store().conversations.removeByUser(tenant, userId)).toBe(0);
         await expect(store().conversations.insert(aConversation({ tenant, userId }), MOST)).rejects.toThrow();
         // Nor is a message overwritten from a conversation of their own.
         const theirs = { id: `c-${tenant}-${userId}`, tenant, userId };
@@ -170,7 +170,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
 
     test('a conversation takes so many messages and so much of them, and one that is replaced counts once', async () => {
       await insert(aConversation(), aConversation({ id: 'c2' }));
-      const room = { messages: 3, size: 30 };
+      const room = { maxMessages: 3, maxSize: 30 };
       const outcomes = await Promise.all(
         Array.from({ length: 8 }, (_, i) => say({ id: `m${i}`, sealed: 'v1.45' }, 2_000, room)),
       );
@@ -214,7 +214,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
         await insert(aConversation({ id, tenant, userId }));
         await say({ id: `m-${id}`, tenant, userId, conversationId: id });
       }
-      expect(await store().conversations.removeOfUser('default', 'u1')).toBe(2);
+      expect(await store().conversations.removeByUser('default', 'u1')).toBe(2);
       expect(ids(await store().raw.page('conversations', null, 10))).toEqual(['default-u2', 'other-u1']);
       expect(ids(await store().raw.page('chatMessages', null, 10))).toEqual(['m-default-u2', 'm-other-u1']);
     });

@@ -21,7 +21,7 @@ export function credentialUsageSuite(label: string, open: OpenStore<PrimaryStore
       for (const [i, id] of ['c2', 'c3', 'c4'].entries())
         await credentialUsage.put(aUsage({ id, lastUsedAt: 3_000 + 1_000 * i }));
       const since = async (time: number, limit: number) =>
-        (await credentialUsage.usedSince(time, limit)).map(({ id }) => id);
+        (await credentialUsage.listUsedSince(time, limit)).map(({ id }) => id);
       expect(await since(3_000, 10)).toEqual(['c4', 'c3', 'c2']);
       expect(await since(3_001, 10)).toEqual(['c4', 'c3']);
       expect(await since(0, 2)).toEqual(['c4', 'c3']);

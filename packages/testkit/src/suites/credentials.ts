@@ -191,14 +191,14 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
       for (const { id } of await all()) await store().credentialUsage.put(aUsage({ id }));
       await store().credentials.insert(aCredential({ tenant: 'other', serverId: 's9' }));
       await store().credentials.remove(aCredential({ tenant: 'other', serverId: 's9' }));
-      expect(await store().credentials.removeOfPrincipal('default', 'user:u1')).toBe(2);
-      const keys = await store().credentials.keysOfServer('default', 's1', 10);
+      expect(await store().credentials.removeByPrincipal('default', 'user:u1')).toBe(2);
+      const keys = await store().credentials.listKeysByServer('default', 's1', 10);
       expect(keys).toHaveLength(2);
       for (const key of keys) expect(await store().credentials.find(key)).toMatchObject(key);
-      expect(await store().credentials.keysOfServer('default', 's1', 1)).toEqual(keys.slice(0, 1));
-      expect(await store().credentials.keysOfServer('other', 's1', 10)).toEqual([]);
-      expect(await store().credentials.removeOfServer('other', 's1')).toBe(0);
-      expect(await store().credentials.removeOfServer('default', 's1')).toBe(2);
+      expect(await store().credentials.listKeysByServer('default', 's1', 1)).toEqual(keys.slice(0, 1));
+      expect(await store().credentials.listKeysByServer('other', 's1', 10)).toEqual([]);
+      expect(await store().credentials.removeByServer('other', 's1')).toBe(0);
+      expect(await store().credentials.removeByServer('default', 's1')).toBe(2);
       expect(await store().credentials.removeExpired(8_999)).toBe(0);
       // What is known of their use goes along.
       expect(await used()).toEqual([kept.id, over.id].sort());

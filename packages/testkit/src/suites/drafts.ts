@@ -36,19 +36,19 @@ export function draftsSuite(label: string, open: OpenStore<PrimaryStore>): void 
       expect(await store().drafts.find('other', 'd2')).toBeNull();
       expect(await store().drafts.findById('d2')).toEqual(odd);
       expect(await store().drafts.findById('unknown')).toBeNull();
-      expect(await store().drafts.listOf('default', 'u1')).toEqual([aDraft(), odd]);
+      expect(await store().drafts.listByUser('default', 'u1')).toEqual([aDraft(), odd]);
       expect(await store().drafts.remove('other', 'd2')).toBe(false);
       expect(await store().drafts.remove('default', 'd2')).toBe(true);
-      expect(await store().drafts.listOf('default', 'u1')).toEqual([aDraft()]);
+      expect(await store().drafts.listByUser('default', 'u1')).toEqual([aDraft()]);
       await expect(store().drafts.insert(aDraft(), MOST)).rejects.toThrow();
     });
 
     test('of 20 parallel takers, one succeeds, and it is its user', async () => {
       await insert(aDraft());
-      expect(await store().drafts.take('default', 'd1', 'u2', 2_000)).toBe(false);
-      expect(await store().drafts.take('other', 'd1', 'u1', 2_000)).toBe(false);
+      expect(await store().drafts.consume('default', 'd1', 'u2', 2_000)).toBe(false);
+      expect(await store().drafts.consume('other', 'd1', 'u1', 2_000)).toBe(false);
       const outcomes = await Promise.all(
-        Array.from({ length: 20 }, () => store().drafts.take('default', 'd1', 'u1', 2_000)),
+        Array.from({ length: 20 }, () => store().drafts.consume('default', 'd1', 'u1', 2_000)),
       );
       expect(outcomes.filter(Boolean)).toHaveLength(1);
       expect(await store().drafts.find('default', 'd1')).toEqual(
@@ -62,7 +62,7 @@ export function draftsSuite(label: string, open: OpenStore<PrimaryStore>): void 
         aDraft({ id: 'also', expiresAt: 1_500 }),
         aDraft(),
       );
-      expect(await store().drafts.take('default', 'over', 'u1', 2_000)).toBe(false);
+      expect(await store().drafts.consume('default', 'over', 'u1', 2_000)).toBe(false);
       const ids = async (by: number, limit = 10) =>
         (await store().drafts.listExpired(by, limit)).map(({ id }) => id);
       expect(await ids(1_499)).toEqual([]);
@@ -74,7 +74,7 @@ export function draftsSuite(label: string, open: OpenStore<PrimaryStore>): void 
       await insert(aDraft({ id: 'over', expiresAt: 1_000 }), aDraft({ id: 'theirs', userId: 'u2' }));
       const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
       const outcomes = await Promise.all(ids.map((id) => store().drafts.insert(aDraft({ id }), 3)));
-      const kept = (await store().drafts.listOf('default', 'u1')).filter(({ id }) => id !== 'over');
+      const kept = (await store().drafts.listByUser('default', 'u1')).filter(({ id }) => id !== 'over');
       expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
       expect(kept.length).toBeLessThanOrEqual(3);
       for (let i = kept.length; i < 3; i += 1) {

@@ -1,8 +1,8 @@
-import type { FacadeRecord, PrimaryStore } from '@behalf/gateway/ports';
+import type { AuthorizationServerRecord, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { openedStore, type OpenStore } from './opened.ts';
 
-export function aFacadeRecord(over: Partial<FacadeRecord> = {}): FacadeRecord {
+export function aFacadeRecord(over: Partial<AuthorizationServerRecord> = {}): AuthorizationServerRecord {
   return {
     key: 'Code:h1',
     kind: 'Code',
@@ -20,7 +20,7 @@ export function facadeSuite(label: string, open: OpenStore<PrimaryStore>): void 
     const store = openedStore(open);
 
     test('what is put is found unchanged until its end, and what is put again takes its place', async () => {
-      const { facade } = store();
+      const { authorizationServer: facade } = store();
       const odd = aFacadeRecord({ key: 'Client:h2', kind: 'Client', family: null, sealed: 'v1."$&" 李' });
       await facade.put(odd);
       await facade.put(aFacadeRecord({ consumedAt: 5 }));
@@ -34,7 +34,7 @@ export function facadeSuite(label: string, open: OpenStore<PrimaryStore>): void 
     });
 
     test('of 20 parallel insertions one is in, and the others see it', async () => {
-      const { facade } = store();
+      const { authorizationServer: facade } = store();
       const records = Array.from({ length: 20 }, (_, i) => aFacadeRecord({ sealed: `v1.${i}` }));
       const outcomes = await Promise.all(records.map((record) => facade.insert(record, 2_000)));
       const won = records.filter((_, i) => outcomes[i] === null);
@@ -44,7 +44,7 @@ export function facadeSuite(label: string, open: OpenStore<PrimaryStore>): void 
     });
 
     test('one that is over is in nobody’s way', async () => {
-      const { facade } = store();
+      const { authorizationServer: facade } = store();
       expect(await facade.insert(aFacadeRecord({ expiresAt: 8e12 }), 0)).toBeNull();
       const next = aFacadeRecord({ sealed: 'v1.next' });
       expect(await facade.insert(next, 8e12 - 1)).toEqual(aFacadeRecord({ expiresAt: 8e12 }));
@@ -53,7 +53,7 @@ export function facadeSuite(label: string, open: OpenStore<PrimaryStore>): void 
     });
 
     test('of 20 callers one uses it up', async () => {
-      const { facade } = store();
+      const { authorizationServer: facade } = store();
       await facade.put(aFacadeRecord());
       const taken = await Promise.all(Array.from({ length: 20 }, () => facade.consume('Code:h1', 3_000)));
       expect(taken.filter(Boolean)).toHaveLength(1);
@@ -64,7 +64,7 @@ export function facadeSuite(label: string, open: OpenStore<PrimaryStore>): void 
     });
 
     test('those of one kind and family are listed and end together, no others', async () => {
-      const { facade } = store();
+      const { authorizationServer: facade } = store();
       const second = aFacadeRecord({ key: 'Code:h0', createdAt: 2_000 });
       const others = [
         aFacadeRecord({ key: 'Code:h3', family: 'g2' }),
@@ -82,26 +82,26 @@ export function facadeSuite(label: string, open: OpenStore<PrimaryStore>): void 
     });
 
     test('of one kind those that end first are removed, and none that ends later than is said', async () => {
-      const { facade } = store();
+      const { authorizationServer: facade } = store();
       const ending = (at: number, kind = 'Code') =>
         aFacadeRecord({ key: `${kind}:${at}`, kind, expiresAt: at });
       const codes = [7_000, 3_000, 5_000, 4_000, 6_000].map((at) => ending(at));
       for (const record of [...codes, ending(1_000, 'Token')]) await facade.put(record);
       const left = async () => (await facade.list('Code', 'g1', 0)).map(({ expiresAt }) => expiresAt).sort();
-      expect(await facade.removeFirst('Code', 2, 7_000)).toBe(2);
+      expect(await facade.removeEarliest('Code', 2, 7_000)).toBe(2);
       expect(await left()).toEqual([5_000, 6_000, 7_000]);
-      expect(await facade.removeFirst('Code', 5, 6_000)).toBe(2);
+      expect(await facade.removeEarliest('Code', 5, 6_000)).toBe(2);
       expect(await left()).toEqual([7_000]);
-      expect(await facade.removeFirst('Code', 5, 6_999)).toBe(0);
+      expect(await facade.removeEarliest('Code', 5, 6_999)).toBe(0);
       expect(await facade.count('Token')).toBe(1);
     });
 
     test('of 20 callers each removes another one', async () => {
-      const { facade } = store();
+      const { authorizationServer: facade } = store();
       for (let i = 0; i < 30; i += 1)
         await facade.put(aFacadeRecord({ key: `Code:${i}`, expiresAt: 1_000 + i }));
       const removed = await Promise.all(
-        Array.from({ length: 20 }, () => facade.removeFirst('Code', 1, 9_000)),
+        Array.from({ length: 20 }, () => facade.removeEarliest('Code', 1, 9_000)),
       );
       expect(removed).toEqual(Array(20).fill(1));
       expect(await facade.count('Code')).toBe(10);

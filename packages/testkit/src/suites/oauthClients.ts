@@ -75,8 +75,8 @@ export function oauthClientsSuite(label: string, open: OpenStore<PrimaryStore>):
       expect(await oauthClients.insert(anew)).toEqual(anew);
       const kept = await oauthClients.insert(anOAuthClient({ tenant: 'other' }));
       await oauthClients.insert(anOAuthClient({ issuer: 'https://other.example.com' }));
-      expect(await oauthClients.removeOfServer('default', 's2')).toBe(0);
-      expect(await oauthClients.removeOfServer('default', 's1')).toBe(2);
+      expect(await oauthClients.removeByServer('default', 's2')).toBe(0);
+      expect(await oauthClients.removeByServer('default', 's1')).toBe(2);
       expect(await oauthClients.find(anew)).toBeNull();
       expect(await oauthClients.find(kept)).toEqual(kept);
     });

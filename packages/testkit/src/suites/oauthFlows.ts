@@ -39,15 +39,15 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
       expect(await oauthFlows.find('f2')).toBeNull();
       expect(await oauthFlows.findByState('state')).toEqual(flow);
       expect(await oauthFlows.findByState('other')).toBeNull();
-      expect(await oauthFlows.pendingOf('default', 'u1', 's1', NOW)).toEqual(flow);
+      expect(await oauthFlows.findPending('default', 'u1', 's1', NOW)).toEqual(flow);
       for (const [tenant, userId, serverId] of [
         ['other', 'u1', 's1'],
         ['default', 'u2', 's1'],
         ['default', 'u1', 's2'],
       ] as const) {
-        expect(await oauthFlows.pendingOf(tenant, userId, serverId, NOW)).toBeNull();
+        expect(await oauthFlows.findPending(tenant, userId, serverId, NOW)).toBeNull();
       }
-      expect(await oauthFlows.pendingOf('default', 'u1', 's1', flow.expiresAt)).toBeNull();
+      expect(await oauthFlows.findPending('default', 'u1', 's1', flow.expiresAt)).toBeNull();
     });
 
     test('of 10 that start at once one is made and the others join it, until it ends or runs out of time', async () => {
@@ -60,15 +60,15 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
       for (const other of [{ tenant: 'other' }, { userId: 'u2' }, { serverId: 's2' }])
         expect(await insert({ id: JSON.stringify(other), ...other })).toEqual({ kind: 'inserted' });
       for (const status of ['approved', 'failed', 'cancelled'] as const) {
-        const pending = await oauthFlows.pendingOf('default', 'u1', 's1', NOW);
-        await oauthFlows.move(pending!.id, { status: ['created'] }, { status });
+        const pending = await oauthFlows.findPending('default', 'u1', 's1', NOW);
+        await oauthFlows.transition(pending!.id, { status: ['created'] }, { status });
         expect(await insert({ id: `after ${status}` })).toEqual({ kind: 'inserted' });
       }
       const later = NOW + 600_000;
       const next = { id: 'next', expiresAt: later + 600_000 };
       expect(await insert(next, later - 1)).toMatchObject({ kind: 'pending' });
       expect(await insert(next, later)).toEqual({ kind: 'inserted' });
-      expect((await oauthFlows.pendingOf('default', 'u1', 's1', later))?.id).toBe('next');
+      expect((await oauthFlows.findPending('default', 'u1', 's1', later))?.id).toBe('next');
     });
 
     test('a user and a tenant have so many pending at a time, also when more are started at once', async () => {
@@ -79,15 +79,15 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
         });
       const full = { kind: 'too_many', retryAt: NOW + 600_000 - 4 };
       expect(await insert({ id: 'f5', serverId: 's5' })).toEqual(full);
-      expect(await oauthFlows.fullUntil('default', 'u1', caps, NOW)).toBe(full.retryAt);
-      expect(await oauthFlows.fullUntil('default', 'u2', caps, NOW)).toBeNull();
-      expect(await oauthFlows.fullUntil('default', 'u2', { ...caps, perTenant: 5 }, NOW)).toBe(full.retryAt);
-      expect(await oauthFlows.fullUntil('other', 'u1', { ...caps, perTenant: 5 }, NOW)).toBeNull();
-      expect(await oauthFlows.fullUntil('default', 'u1', caps, NOW + 600_000)).toBeNull();
+      expect(await oauthFlows.getRetryAt('default', 'u1', caps, NOW)).toBe(full.retryAt);
+      expect(await oauthFlows.getRetryAt('default', 'u2', caps, NOW)).toBeNull();
+      expect(await oauthFlows.getRetryAt('default', 'u2', { ...caps, perTenant: 5 }, NOW)).toBe(full.retryAt);
+      expect(await oauthFlows.getRetryAt('other', 'u1', { ...caps, perTenant: 5 }, NOW)).toBeNull();
+      expect(await oauthFlows.getRetryAt('default', 'u1', caps, NOW + 600_000)).toBeNull();
       expect(await oauthFlows.find('f5')).toBeNull();
       expect(await insert({ id: 'again', serverId: 's1' })).toMatchObject({ kind: 'pending' });
       expect(await insert({ id: 'of another', userId: 'u2' })).toEqual({ kind: 'inserted' });
-      await oauthFlows.move('f0', { status: ['created'] }, { status: 'cancelled' });
+      await oauthFlows.transition('f0', { status: ['created'] }, { status: 'cancelled' });
       expect(await insert({ id: 'f5', serverId: 's5' })).toEqual({ kind: 'inserted' });
       const few = { perUser: 5, perTenant: 7 };
       const started = await Promise.all(
@@ -115,7 +115,7 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
       const { oauthFlows } = store();
       await insert();
       const left = { status: 'opened', stateHash: 'state', browserHash: 'browser' } as const;
-      const opened = await oauthFlows.move('f1', { status: ['created', 'opened'] }, left);
+      const opened = await oauthFlows.transition('f1', { status: ['created', 'opened'] }, left);
       expect(opened).toEqual(aFlow(left));
       const here = {
         status: ['opened'],
@@ -130,23 +130,26 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
         { userId: 'u2' },
         { now: NOW + 600_000 },
       ] as const) {
-        expect(await oauthFlows.move('f1', { ...here, ...other }, { status: 'exchanging' })).toBeNull();
+        expect(await oauthFlows.transition('f1', { ...here, ...other }, { status: 'exchanging' })).toBeNull();
       }
       expect(await oauthFlows.find('f1')).toEqual(opened);
       const takers = await Promise.all(
         Array.from({ length: 10 }, () =>
-          oauthFlows.move('f1', { ...here, now: NOW }, { status: 'exchanging', userId: 'u2' } as object),
+          oauthFlows.transition('f1', { ...here, now: NOW }, {
+            status: 'exchanging',
+            userId: 'u2',
+          } as object),
         ),
       );
       expect(takers.filter((taken) => taken !== null)).toEqual([aFlow({ ...left, status: 'exchanging' })]);
-      expect((await oauthFlows.pendingOf('default', 'u1', 's1', NOW))?.status).toBe('exchanging');
+      expect((await oauthFlows.findPending('default', 'u1', 's1', NOW))?.status).toBe('exchanging');
       const failed = { status: 'failed', error: 'access_denied', stateHash: null, sealed: 'v1.x' } as const;
-      await oauthFlows.move('f1', { status: ['exchanging'] }, { ...failed, expiresAt: NOW + 1 });
+      await oauthFlows.transition('f1', { status: ['exchanging'] }, { ...failed, expiresAt: NOW + 1 });
       expect(await oauthFlows.find('f1')).toEqual(
         aFlow({ ...failed, browserHash: 'browser', expiresAt: NOW + 1 }),
       );
       expect(await oauthFlows.findByState('state')).toBeNull();
-      expect(await oauthFlows.move('nobody', { status: ['created'] }, { status: 'failed' })).toBeNull();
+      expect(await oauthFlows.transition('nobody', { status: ['created'] }, { status: 'failed' })).toBeNull();
     });
 
     test('flows go with their user, and when nobody asks any more', async () => {
@@ -162,11 +165,11 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
       expect(await oauthFlows.removeExpired(NOW)).toBe(0);
       expect(await oauthFlows.removeExpired(NOW + 1)).toBe(1);
       expect(await there()).toEqual(['f1', 'f3', 'f4']);
-      expect(await oauthFlows.removeOf('default', 'u1', 's2')).toBe(0);
-      expect(await oauthFlows.removeOf('default', 'u1', 's1')).toBe(1);
+      expect(await oauthFlows.removeByUser('default', 'u1', 's2')).toBe(0);
+      expect(await oauthFlows.removeByUser('default', 'u1', 's1')).toBe(1);
       await insert();
       await insert({ id: 'f2', serverId: 's2' });
-      expect(await oauthFlows.removeOf('default', 'u1')).toBe(2);
+      expect(await oauthFlows.removeByUser('default', 'u1')).toBe(2);
       expect(await there()).toEqual(['f3', 'f4']);
     });
   });

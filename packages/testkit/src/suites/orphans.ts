@@ -12,7 +12,7 @@ export function orphansSuite(
     const store = openedStore(open);
 
     test('what is put in is found under its id alone until it is removed, the last that was put in', async () => {
-      const { orphans } = store();
+      const { pendingWrites: orphans } = store();
       const id = JSON.stringify(['default', 'user:u1', '../..', 'oauth_code', 'a/b']);
       expect(await orphans.find(id)).toBeNull();
       await orphans.remove(id, 'v1.first');
@@ -26,7 +26,7 @@ export function orphansSuite(
     });
 
     test('who takes one away takes none that was put in after it was seen', async () => {
-      const { orphans } = store();
+      const { pendingWrites: orphans } = store();
       await orphans.put('c1', 'v1.first');
       await orphans.put('c1', 'v1.second');
       await orphans.remove('c1', 'v1.first');
@@ -39,10 +39,10 @@ export function orphansSuite(
       test('another process finds it, and takes it away for all', async () => {
         const other = await peer(store());
         try {
-          await store().orphans.put('c1', 'v1.pair');
-          expect(await other.orphans.find('c1')).toBe('v1.pair');
-          await other.orphans.remove('c1', 'v1.pair');
-          expect(await store().orphans.find('c1')).toBeNull();
+          await store().pendingWrites.put('c1', 'v1.pair');
+          expect(await other.pendingWrites.find('c1')).toBe('v1.pair');
+          await other.pendingWrites.remove('c1', 'v1.pair');
+          expect(await store().pendingWrites.find('c1')).toBeNull();
         } finally {
           await other.close();
         }

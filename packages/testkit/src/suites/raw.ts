@@ -66,7 +66,7 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().sessions.find('h', 0)).toEqual(session);
       expect(await store().tickets.isOpen('setup', 't', 0)).toBe(false);
       expect(await store().tickets.isOpen('setup', 't2', 0)).toBe(true);
-      expect(await store().system.keyCheck('other')).toBe('v1.k');
+      expect(await store().system.getOrCreateKeyCheck('other')).toBe('v1.k');
       expect(await store().raw.page('tickets', null, 10)).toEqual([
         ticket,
         { ...ticket, hash: 't2', consumedAt: null },
@@ -94,7 +94,7 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().raw.page('oauthClients', null, 10)).toEqual([anOAuthClient()]);
       expect(await store().conversations.find('default', 'u1', 'c1')).toEqual(aConversation());
       expect(await store().raw.page('conversations', null, 10)).toEqual([aConversation()]);
-      expect(await store().conversations.messages('default', 'u1', 'c1')).toEqual([aChatMessage()]);
+      expect(await store().conversations.listMessages('default', 'u1', 'c1')).toEqual([aChatMessage()]);
       expect(await store().raw.page('chatMessages', null, 10)).toEqual([aChatMessage()]);
       expect(await store().blocks.find('default', 'b1')).toEqual(aBlock());
       expect(await store().raw.page('blocks', null, 10)).toEqual([aBlock()]);
@@ -102,7 +102,7 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().raw.page('sets', null, 10)).toEqual([aSet()]);
       expect(await store().runs.find('default', 'u1', 'r1')).toEqual(aRun());
       expect(await store().raw.page('runs', null, 10)).toEqual([aRun()]);
-      expect(await store().facade.find('Code:h1', 0)).toEqual(aFacadeRecord({ consumedAt: 5 }));
+      expect(await store().authorizationServer.find('Code:h1', 0)).toEqual(aFacadeRecord({ consumedAt: 5 }));
       expect(await store().audit.page({}, 10)).toEqual([aSegment()]);
       expect(await store().raw.page('audit', null, 10)).toEqual([aSegment()]);
     });
@@ -113,9 +113,9 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
       await store().raw.put('users', [aUser({ passwordSealed: 'v1.a' })]);
       const changed = (await store().credentials.replace(held.id, { generation: 1 }, { reason: 'x' }))!;
       const after = await store().raw.reseal('credentials', [
-        { key: held.id, field: 'sealed', before: 'v1.a', after: 'v1.anew' },
-        { key: aCredential({ label: 'b' }).id, field: 'sealed', before: 'v1.other', after: 'v1.lost' },
-        { key: 'nobody', field: 'sealed', before: 'v1.a', after: 'v1.anew' },
+        { key: held.id, field: 'sealed', oldValue: 'v1.a', newValue: 'v1.anew' },
+        { key: aCredential({ label: 'b' }).id, field: 'sealed', oldValue: 'v1.other', newValue: 'v1.lost' },
+        { key: 'nobody', field: 'sealed', oldValue: 'v1.a', newValue: 'v1.anew' },
       ]);
       expect(after).toBe(1);
       expect(await store().raw.reseal('credentials', [])).toBe(0);

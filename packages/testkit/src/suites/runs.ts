@@ -29,11 +29,11 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
       const late = aRun({ id: 'r0', createdAt: 2_000, state: 'waiting' });
       const other = aRun({ id: 'other', setId: 's2' });
       await insert(aRun(), odd, late, other);
-      expect(await store().runs.running('default', 'u1')).toEqual([odd, aRun(), other].map(headOf));
+      expect(await store().runs.listRunning('default', 'u1')).toEqual([odd, aRun(), other].map(headOf));
       expect(await find('r2')).toEqual(odd);
       expect(await find('unknown')).toBeNull();
-      expect(await store().runs.head('default', 'u1', 'r2')).toEqual(headOf(odd));
-      expect(await store().runs.head('default', 'u1', 'unknown')).toBeNull();
+      expect(await store().runs.findMetadata('default', 'u1', 'r2')).toEqual(headOf(odd));
+      expect(await store().runs.findMetadata('default', 'u1', 'unknown')).toBeNull();
       expect(await store().runs.list('default', 'u1', 's1')).toEqual([late, odd, aRun()].map(headOf));
       await expect(store().runs.insert(aRun({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
     });
@@ -45,9 +45,9 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
         ['u1', 'other'],
       ] as const) {
         expect(await find('r1', userId, tenant)).toBeNull();
-        expect(await store().runs.head(tenant, userId, 'r1')).toBeNull();
+        expect(await store().runs.findMetadata(tenant, userId, 'r1')).toBeNull();
         expect(await list(userId, 's1', tenant)).toEqual([]);
-        expect(await store().runs.running(tenant, userId)).toEqual([]);
+        expect(await store().runs.listRunning(tenant, userId)).toEqual([]);
         expect(await store().runs.replace(aRun({ userId, tenant, version: 2 }), 1)).toBe('missing');
         expect(await store().runs.prune(tenant, userId, 0)).toBe(0);
       }

@@ -41,7 +41,7 @@ export function serversSuite(label: string, open: OpenStore<PrimaryStore>): void
       expect(await store().servers.find('other', 's1')).toBeNull();
       expect(await store().servers.findByName('other', 'my server')).toBeNull();
       expect(await store().servers.list()).toEqual([second, server]);
-      expect(await store().servers.versions()).toEqual([
+      expect(await store().servers.listVersions()).toEqual([
         { id: 's0', version: 7 },
         { id: 's1', version: 1 },
       ]);
@@ -56,11 +56,11 @@ export function serversSuite(label: string, open: OpenStore<PrimaryStore>): void
       await store().servers.insert(aStoredServer());
       await store().servers.insert(other);
       await store().servers.insert(aStoredServer({ id: 's2', tenant: 'other', author: 'u3' }));
-      expect(await store().servers.roster('default')).toEqual([
+      expect(await store().servers.listNames('default')).toEqual([
         { id: 's0', name: 'b/c', normalizedName: 'b_c', author: 'u2' },
         { id: 's1', name: 'my server', normalizedName: 'my_server', author: 'u1' },
       ]);
-      expect(await store().servers.roster('nobody')).toEqual([]);
+      expect(await store().servers.listNames('nobody')).toEqual([]);
     });
 
     test('of 50 parallel inserts of one name, one wins', async () => {

@@ -32,7 +32,7 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       await store().sessions.insert(aSession());
       await store().sessions.insert(aSession({ hash: 'h2', expiresAt: 8e12 }));
       const open = async (hashes: string[], now: number) =>
-        (await store().sessions.openAmong(hashes, now)).sort();
+        (await store().sessions.filterActive(hashes, now)).sort();
       expect(await open(['h2', 'unknown', 'h1'], 8e12 - 1)).toEqual(['h1', 'h2']);
       expect(await open(['h2', 'h1'], 8e12)).toEqual(['h1']);
       expect(await open(['h2'], 0)).toEqual(['h2']);
@@ -83,7 +83,7 @@ export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       await store().sessions.insert(aSession());
       await store().sessions.insert(aSession({ hash: 'h2' }));
       await store().sessions.insert(aSession({ hash: 'h3', userId: 'u2' }));
-      expect(await store().sessions.removeOfUser('u1')).toBe(2);
+      expect(await store().sessions.removeByUser('u1')).toBe(2);
       expect(await store().sessions.find('h3', 0)).not.toBeNull();
     });
 

@@ -29,9 +29,9 @@ export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): voi
           await inTheMiddle();
           return store.sessions.remove(hash);
         },
-        async removeOfUser(userId) {
+        async removeByUser(userId) {
           await inTheMiddle();
-          return store.sessions.removeOfUser(userId);
+          return store.sessions.removeByUser(userId);
         },
       };
       const sessions = createSignInSessions({

@@ -196,7 +196,7 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
       await store().users.insert(aUser({ id: 'u2', subject: 's2', signedOutAt: 2_000 }));
       await store().users.insert(aUser({ id: 'u3', tenant: 'other', signedOutAt: 3_000 }));
       const since = async (at: number) =>
-        (await store().users.signedOutSince(at)).sort((a, b) => (a.id < b.id ? -1 : 1));
+        (await store().users.listSignedOutSince(at)).sort((a, b) => (a.id < b.id ? -1 : 1));
       const third = { id: 'u3', tenant: 'other', signedOutAt: 3_000 };
       expect(await since(2_000)).toEqual([{ id: 'u2', tenant: 'default', signedOutAt: 2_000 }, third]);
       expect(await since(2_001)).toEqual([third]);

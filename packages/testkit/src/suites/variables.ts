@@ -64,8 +64,8 @@ export function variablesSuite(label: string, open: OpenStore<PrimaryStore>): vo
       expect(await store().variables.removeAll('default', 'u1', 's1')).toBe(1);
       expect(await store().raw.count('variables')).toBe(3);
       await store().variables.put([aVariable()]);
-      expect(await store().variables.removeOfServer('default', 's1')).toBe(2);
-      expect(await store().variables.removeOfUser('default', 'u1')).toBe(1);
+      expect(await store().variables.removeByServer('default', 's1')).toBe(2);
+      expect(await store().variables.removeByUser('default', 'u1')).toBe(1);
       expect(await store().raw.page('variables', null, 10)).toEqual([others[0]]);
     });
   });

@@ -1,4 +1,9 @@
-import type { Claimed, CredentialRecord, FlowInserted, OAuthClientRecord } from '@behalf/gateway/ports';
+import type {
+  CredentialClaim,
+  CredentialRecord,
+  FlowInsertResult,
+  OAuthClientRecord,
+} from '@behalf/gateway/ports';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
 import { startStoreProcess, type StoreProcess, type StoreSpec } from '../processes/storeProcess.ts';
@@ -38,7 +43,7 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
       await processes[0].call('credentials.insert', [aCredential()]);
       for (let round = 1; round <= 10; round += 1) {
         const claimed = (
-          await byAll<Claimed | null>(processes, 'credentials.claim', (owner) => [
+          await byAll<CredentialClaim | null>(processes, 'credentials.claim', (owner) => [
             id,
             { generation: 1, rtHash: `rt-${round}`, tokenSeq: 1, owner, ttlMs: 60_000 },
           ])
@@ -64,7 +69,7 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
       expect(await victim.call('credentials.claim', claimBy('victim', ttl))).not.toBeNull();
       await victim.kill();
       const taken = await eventually('the claim to be taken over', async () => {
-        const claimed = await byAll<Claimed | null>(heirs, 'credentials.claim', (owner) =>
+        const claimed = await byAll<CredentialClaim | null>(heirs, 'credentials.claim', (owner) =>
           claimBy(owner, 60_000),
         );
         const given = claimed.filter((each) => each !== null);
@@ -78,7 +83,7 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
     test('of several processes one starts a sign-in, one takes its callback, and one registration counts', async () => {
       const processes = await start();
       const caps = { perUser: 5, perTenant: 200 };
-      const started = await byAll<FlowInserted>(processes, 'oauthFlows.insert', (name) => {
+      const started = await byAll<FlowInsertResult>(processes, 'oauthFlows.insert', (name) => {
         const flow = aFlow({ id: name });
         return [flow, caps, flow.createdAt];
       });

@@ -45,7 +45,7 @@ export async function composeWorker(spec: VaultSpec): Promise<WorkerParts> {
       },
     },
     usage: primary.credentialUsage,
-    pendingWrites: coordination.orphans,
+    pendingWrites: coordination.pendingWrites,
     leases: coordination.leases,
     changes: coordination.changes,
     keyring: createKeyring([Buffer.from(spec.sealingKey, 'hex')], random),

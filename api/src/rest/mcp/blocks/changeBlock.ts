@@ -1,5 +1,5 @@
 import { BlockChange } from '@behalf/contracts';
-import { changeBlock, etagOf, type SaveBlockParts } from '@behalf/gateway';
+import { changeBlock, toEtag, type SaveBlockParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { readBody } from '../../../middleware/body.ts';
 import { conditionOf } from '../servers/condition.ts';
@@ -15,7 +15,7 @@ export function changeBlockRoute(parts: SaveBlockParts): Route {
       const { id } = req.params as { id: string };
       const change = { ...readBody(req, BlockChange), ...conditionOf(req) };
       const view = await changeBlock(parts, savingOf(req, res, caller), id, change);
-      res.set('ETag', etagOf(view.version)).json(view);
+      res.set('ETag', toEtag(view.version)).json(view);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { BlockRequest } from '@behalf/contracts';
-import { createBlock, etagOf, type SaveBlockParts } from '@behalf/gateway';
+import { createBlock, toEtag, type SaveBlockParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { readBody } from '../../../middleware/body.ts';
 import { savingOf } from './savingOf.ts';
@@ -12,7 +12,7 @@ export function createBlockRoute(parts: SaveBlockParts): Route {
     scope: 'servers',
     async handle(req, res, caller) {
       const view = await createBlock(parts, savingOf(req, res, caller), readBody(req, BlockRequest));
-      res.set('ETag', etagOf(view.version));
+      res.set('ETag', toEtag(view.version));
       res
         .status(201)
         .location(`/api/mcp/blocks/${encodeURIComponent(view.id)}`)

@@ -1,6 +1,6 @@
 import {
-  blockShelf,
-  savedSharing,
+  getBlockCollection,
+  getSavedSharing,
   shareSaved,
   type RunBlockParts,
   type SaveBlockParts,
@@ -28,8 +28,8 @@ export function blockRoutes(parts: SaveBlockParts & RunBlockParts, answering: An
     runBlockRoute(parts, answering),
     ...sharingRoutes({
       type: 'block',
-      view: (caller, id) => savedSharing(parts, blockShelf(parts), caller, id),
-      share: (caller, id, request) => shareSaved(parts, blockShelf(parts), caller, id, request),
+      view: (caller, id) => getSavedSharing(parts, getBlockCollection(parts), caller, id),
+      share: (caller, id, request) => shareSaved(parts, getBlockCollection(parts), caller, id, request),
     }),
   ];
 }

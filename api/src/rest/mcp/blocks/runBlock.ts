@@ -1,5 +1,5 @@
 import { BlockRunRequest } from '@behalf/contracts';
-import { blockToRun, runBlock, type RunBlockParts } from '@behalf/gateway';
+import { findBlockToRun, runBlock, type RunBlockParts } from '@behalf/gateway';
 import type { HotRoute } from '../../../http.ts';
 import { parseBody } from '../../../middleware/body.ts';
 import { rawText, type Answering } from '../answering.ts';
@@ -15,7 +15,7 @@ export function runBlockRoute(parts: RunBlockParts, answering: Answering): HotRo
       const { id = '' } = exchange.params;
       const { inputs, credential, request } = parseBody(exchange.body, BlockRunRequest);
       const ifMatch = exchange.req.headers['if-match'];
-      const block = await blockToRun(parts, exchange.caller, id);
+      const block = await findBlockToRun(parts, exchange.caller, id);
       return answering(exchange, {
         server: block?.serverName ?? '',
         what: `block ${id}`,

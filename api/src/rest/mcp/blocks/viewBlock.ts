@@ -1,4 +1,4 @@
-import { etagOf, viewBlock, type SaveBlockParts } from '@behalf/gateway';
+import { toEtag, viewBlock, type SaveBlockParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 
 export function viewBlockRoute(parts: SaveBlockParts): Route {
@@ -10,7 +10,7 @@ export function viewBlockRoute(parts: SaveBlockParts): Route {
     async handle(req, res, caller) {
       const { id } = req.params as { id: string };
       const view = await viewBlock(parts, caller, id);
-      res.set('ETag', etagOf(view.version)).json(view);
+      res.set('ETag', toEtag(view.version)).json(view);
     },
   };
 }

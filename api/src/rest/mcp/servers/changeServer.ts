@@ -1,5 +1,5 @@
 import { ServerRequest } from '@behalf/contracts';
-import { changeServer, etagOf, type ConfigureParts } from '@behalf/gateway';
+import { changeServer, toEtag, type ConfigureParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { readBody } from '../../../middleware/body.ts';
 import { changeModeOf } from './changeMode.ts';
@@ -16,7 +16,7 @@ export function changeServerRoute(parts: ConfigureParts): Route {
       const { config } = readBody(req, ServerRequest);
       const mode = changeModeOf(req);
       const view = await changeServer(parts, caller, serverName, { config, mode, ...conditionOf(req) });
-      if (view.version !== undefined) res.set('ETag', etagOf(view.version));
+      if (view.version !== undefined) res.set('ETag', toEtag(view.version));
       res.json(view);
     },
   };

@@ -1,5 +1,5 @@
 import { ServerCheckRequest } from '@behalf/contracts';
-import { checkServer, type ConfigureParts } from '@behalf/gateway';
+import { checkServerDefinition, type ConfigureParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { readBody } from '../../../middleware/body.ts';
 import { changeModeOf } from './changeMode.ts';
@@ -13,7 +13,7 @@ export function checkServerRoute(parts: ConfigureParts): Route {
     scope: 'servers',
     async handle(req, res, caller) {
       const { config, serverName: server } = readBody(req, ServerCheckRequest);
-      res.json(await checkServer(parts, caller, { config, server, mode: changeModeOf(req) }));
+      res.json(await checkServerDefinition(parts, caller, { config, server, mode: changeModeOf(req) }));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { NewServerRequest } from '@behalf/contracts';
-import { createServer, etagOf, type ConfigureParts } from '@behalf/gateway';
+import { createServer, toEtag, type ConfigureParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { readBody } from '../../../middleware/body.ts';
 
@@ -11,7 +11,7 @@ export function createServerRoute(parts: ConfigureParts): Route {
     scope: 'servers',
     async handle(req, res, caller) {
       const view = await createServer(parts, caller, readBody(req, NewServerRequest));
-      if (view.version !== undefined) res.set('ETag', etagOf(view.version));
+      if (view.version !== undefined) res.set('ETag', toEtag(view.version));
       res
         .status(201)
         .location(`/api/mcp/servers/${encodeURIComponent(view.serverName)}`)

@@ -1,4 +1,4 @@
-import { etagOf, viewServer, type ViewParts } from '@behalf/gateway';
+import { toEtag, viewServer, type ViewParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 
 /** One server, whoever defined it, as the caller may see it. */
@@ -11,7 +11,7 @@ export function viewServerRoute(parts: ViewParts): Route {
     handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
       const view = viewServer(parts, caller, serverName);
-      if (view.version !== undefined) res.set('ETag', etagOf(view.version));
+      if (view.version !== undefined) res.set('ETag', toEtag(view.version));
       res.json(view);
     },
   };

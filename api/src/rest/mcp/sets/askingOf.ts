@@ -1,4 +1,4 @@
-import { GatewayError, type Asking, type Principal, type UserPrincipal } from '@behalf/gateway';
+import { GatewayError, type RunInbound, type Principal, type UserPrincipal } from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import { whenCallerLeaves } from '../../../middleware/whenCallerLeaves.ts';
 import { restInbound } from '../inbound.ts';
@@ -10,7 +10,7 @@ export function userOf(caller: Principal): UserPrincipal {
 }
 
 /** Who asks for a run. It goes on when they leave; only what comes before it ends with them. */
-export function askingOf(req: Request, res: Response, caller: Principal): Asking {
+export function askingOf(req: Request, res: Response, caller: Principal): RunInbound {
   const inbound = restInbound({ caller, headers: req.headers, signal: whenCallerLeaves(res) });
   return { ...inbound, principal: userOf(caller) };
 }

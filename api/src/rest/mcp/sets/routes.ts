@@ -1,4 +1,4 @@
-import { savedSharing, setShelf, shareSaved, type SaveSetParts } from '@behalf/gateway';
+import { getSavedSharing, getSetCollection, shareSaved, type SaveSetParts } from '@behalf/gateway';
 import type { Route } from '../../../http.ts';
 import { sharingRoutes } from '../../permissions/sharing.ts';
 import { runningSetRoutes, type RunningParts } from './running.ts';
@@ -11,8 +11,8 @@ export function setRoutes(parts: SaveSetParts, running: RunningParts): Route[] {
     ...runningSetRoutes(running),
     ...sharingRoutes({
       type: 'set',
-      view: (caller, id) => savedSharing(parts, setShelf(parts), caller, id),
-      share: (caller, id, request) => shareSaved(parts, setShelf(parts), caller, id, request),
+      view: (caller, id) => getSavedSharing(parts, getSetCollection(parts), caller, id),
+      share: (caller, id, request) => shareSaved(parts, getSetCollection(parts), caller, id, request),
     }),
   ];
 }

@@ -2,7 +2,7 @@ import { SetChange, SetRequest, SetsQuery } from '@behalf/contracts';
 import {
   changeSet,
   createSet,
-  etagOf,
+  toEtag,
   listSets,
   removeSet,
   viewSet,
@@ -33,7 +33,7 @@ export function savingSetRoutes(parts: SaveSetParts): Route[] {
       scope: 'servers',
       async handle(req, res, caller) {
         const view = await createSet(parts, caller, readBody(req, SetRequest));
-        res.set('ETag', etagOf(view.version)).location(`${path}/${encodeURIComponent(view.id)}`);
+        res.set('ETag', toEtag(view.version)).location(`${path}/${encodeURIComponent(view.id)}`);
         res.status(201).json(view);
       },
     },
@@ -45,7 +45,7 @@ export function savingSetRoutes(parts: SaveSetParts): Route[] {
       async handle(req, res, caller) {
         const { id } = req.params as { id: string };
         const view = await viewSet(parts, caller, id);
-        res.set('ETag', etagOf(view.version)).json(view);
+        res.set('ETag', toEtag(view.version)).json(view);
       },
     },
     {
@@ -57,7 +57,7 @@ export function savingSetRoutes(parts: SaveSetParts): Route[] {
         const { id } = req.params as { id: string };
         const change = { ...readBody(req, SetChange), ...conditionOf(req) };
         const view = await changeSet(parts, caller, id, change);
-        res.set('ETag', etagOf(view.version)).json(view);
+        res.set('ETag', toEtag(view.version)).json(view);
       },
     },
     {

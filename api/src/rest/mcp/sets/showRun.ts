@@ -1,4 +1,4 @@
-import type { BegunRun, RunListener } from '@behalf/gateway';
+import type { StartedRun, RunListener } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 import type { Request, Response } from 'express';
 import { createEventStream } from '../../../door/eventStream.ts';
@@ -15,7 +15,7 @@ export interface ShowRunParts {
 export async function showRun(
   { clock, headers, problemOf }: ShowRunParts,
   { req, res }: { readonly req: Request; readonly res: Response },
-  begin: (listener?: RunListener) => Promise<BegunRun>,
+  begin: (listener?: RunListener) => Promise<StartedRun>,
 ): Promise<void> {
   if (!wantsEvents(req.headers.accept)) {
     const { view } = await begin();
@@ -31,7 +31,7 @@ export async function showRun(
   const tell = (event: string, data: unknown) => void events.send(event, data);
   let say = (work: () => void): void => void early.push(work);
   try {
-    const { view, ended } = await begin({
+    const { view, completion: ended } = await begin({
       step: (step) => say(() => tell('step', step)),
       progress: (progress) => say(() => events.hint('progress', progress)),
     });

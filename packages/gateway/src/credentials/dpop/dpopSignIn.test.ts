@@ -58,7 +58,7 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     expect(new Set(dpopServer.announced).size).toBe(2);
     const stored = JSON.stringify([
       await rig.store.credentials.find(rig.keyOf('files')),
-      await rig.store.oauthFlows.pendingOf('default', aPrincipal().userId, rig.serverOf('files').id, 0),
+      await rig.store.oauthFlows.findPending('default', aPrincipal().userId, rig.serverOf('files').id, 0),
     ]);
     expect(stored).toContain('sealed');
     expect(stored).not.toMatch(/"d"|P-256|kty/);

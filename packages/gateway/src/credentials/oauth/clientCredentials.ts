@@ -1,6 +1,6 @@
 import type { Clock } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import { usesOwnGrant } from '../../registry/scope.ts';
+import { usesClientCredentialsGrant } from '../../registry/scope.ts';
 import { createLruMap } from '../lruMap.ts';
 import type { AppGrants } from '../vault/vaultParts.ts';
 import { chooseScopes } from './discovery/chooseScopes.ts';
@@ -38,7 +38,7 @@ export function createClientCredentials(parts: ClientCredentialParts): AppGrants
   return {
     async resolve({ tenant, principal, serverId }) {
       const server = await servers.get(tenant, serverId);
-      if (!server || !usesOwnGrant(server.settings)) return null;
+      if (!server || !usesClientCredentialsGrant(server.settings)) return null;
       const target = await resolveSignInTarget(servers, server, { tenant, holder: principal });
       // A token for everybody is the operator's to give: nobody else's word sends it anywhere.
       if (!target?.isOperatorDefined) return null;

@@ -1,6 +1,6 @@
 import { parseUrl } from '@behalf/contracts';
 import type { Template } from '@behalf/settings';
-import { usesOwnGrant } from '../../registry/scope.ts';
+import { usesClientCredentialsGrant } from '../../registry/scope.ts';
 import type { ServerSnapshot } from '../../registry/server.ts';
 
 /**
@@ -18,7 +18,9 @@ export function listConfiguredIssuers({ settings: { oauth } }: ServerSnapshot): 
 export function requiresIssuerDiscovery({ settings }: ServerSnapshot): boolean {
   const { issuer, token_url, authorization_url } = settings.oauth ?? {};
   if (issuer !== undefined) return false;
-  return token_url === undefined || (authorization_url === undefined && !usesOwnGrant(settings));
+  return (
+    token_url === undefined || (authorization_url === undefined && !usesClientCredentialsGrant(settings))
+  );
 }
 
 /** Undefined where the host itself depends on a value. */

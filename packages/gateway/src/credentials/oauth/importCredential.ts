@@ -2,7 +2,7 @@ import type { ImportCredentialRequest } from '@behalf/contracts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { CredentialKey, CredentialStore } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
-import { couldSignIn } from '../../registry/couldSignIn.ts';
+import { mayRequireOAuth } from '../../registry/mayRequireOAuth.ts';
 import type { Allowed } from '../../toolcall/checkAccess.ts';
 import type { Clock } from '@behalf/kernel';
 import { credentialHolder } from '../credentialHolder.ts';
@@ -46,7 +46,7 @@ export async function importCredential(
   principal: UserPrincipal,
   request: ImportCredentialRequest,
 ): Promise<ImportedCredential> {
-  if (server.scope !== 'user' || !couldSignIn(server)) throw new SignInImpossible('not_offered');
+  if (server.scope !== 'user' || !mayRequireOAuth(server)) throw new SignInImpossible('not_offered');
   const { tenant } = principal;
   const holder = credentialHolder(principal);
   const target = await resolveSignInTarget(parts.servers, server, { tenant, holder });

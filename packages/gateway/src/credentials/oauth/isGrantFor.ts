@@ -1,6 +1,6 @@
 import type { CredentialRecord } from '../../ports/index.ts';
 import type { ServerSnapshot } from '../../registry/server.ts';
-import { couldSignIn } from '../../registry/couldSignIn.ts';
+import { mayRequireOAuth } from '../../registry/mayRequireOAuth.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import type { OAuthDiscovery } from './discovery/discovery.ts';
 import type { OAuthClients } from './registration/clients.ts';
@@ -21,7 +21,7 @@ export async function isGrantFor(
   server: ServerSnapshot,
   { tenant, principal, canonicalUrl, issuer, clientId, resource }: CredentialRecord,
 ): Promise<boolean> {
-  if (!couldSignIn(server)) return false;
+  if (!mayRequireOAuth(server)) return false;
   const target = await resolveSignInTarget(servers, server, { tenant, holder: principal });
   if (target?.canonicalUrl !== canonicalUrl) return false;
   try {

@@ -1,7 +1,7 @@
 import { createSingleFlight, within, type Clock } from '@behalf/kernel';
 import type { Cache } from '../../ports/index.ts';
-import { couldSignIn } from '../../registry/couldSignIn.ts';
-import { usesOwnGrant } from '../../registry/scope.ts';
+import { mayRequireOAuth } from '../../registry/mayRequireOAuth.ts';
+import { usesClientCredentialsGrant } from '../../registry/scope.ts';
 import type { ServerSnapshot } from '../../registry/server.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { createLruMap } from '../lruMap.ts';
@@ -111,7 +111,7 @@ export function createOperatorIssuers(parts: OperatorIssuerParts): OperatorIssue
 
   function listSources(): IssuerSource[] {
     const serverSources = servers().flatMap((server): IssuerSource[] => {
-      if (!couldSignIn(server) && !usesOwnGrant(server.settings)) return [];
+      if (!mayRequireOAuth(server) && !usesClientCredentialsGrant(server.settings)) return [];
       // An address that depends on a user's value is nobody's in particular.
       const target = requiresIssuerDiscovery(server) ? targetWithoutUserValues(server) : undefined;
       return target ? [{ key: serverKey(server), load: () => readIssuers(target) }] : [];

@@ -23,9 +23,9 @@ describe('what users have at a server that goes', () => {
     };
     const clients: typeof oauthClients = {
       ...oauthClients,
-      removeOfServer(...of) {
+      removeByServer(...of) {
         done.push('clients removed');
-        return oauthClients.removeOfServer(...of);
+        return oauthClients.removeByServer(...of);
       },
     };
     const retiring = createRetiringServers();

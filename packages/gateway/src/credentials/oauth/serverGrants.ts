@@ -16,9 +16,9 @@ export interface ServerGrants {
 
 export interface ServerGrantParts {
   readonly vault: Pick<CredentialVault, 'remove'>;
-  readonly credentials: Pick<CredentialStore, 'keysOfServer'>;
-  readonly flows: Pick<OAuthFlowStore, 'removeOfServer'>;
-  readonly clients: Pick<OAuthClientStore, 'removeOfServer'>;
+  readonly credentials: Pick<CredentialStore, 'listKeysByServer'>;
+  readonly flows: Pick<OAuthFlowStore, 'removeByServer'>;
+  readonly clients: Pick<OAuthClientStore, 'removeByServer'>;
   readonly retiring: RetiringServers;
 }
 
@@ -29,18 +29,18 @@ export function createServerGrants(parts: ServerGrantParts): ServerGrants {
 
   async function removeGrants(tenant: string, serverId: string, server?: ServerSnapshot): Promise<void> {
     // First: what is under way would bring another credential.
-    await flows.removeOfServer(tenant, serverId);
+    await flows.removeByServer(tenant, serverId);
     const unregister = server && retiring.add(tenant, server);
     try {
       for (;;) {
-        const keys = await credentials.keysOfServer(tenant, serverId, BATCH_SIZE);
+        const keys = await credentials.listKeysByServer(tenant, serverId, BATCH_SIZE);
         if (keys.length === 0) break;
         await Promise.all(keys.map((key) => vault.remove(key)));
       }
     } finally {
       unregister?.();
     }
-    await clients.removeOfServer(tenant, serverId);
+    await clients.removeByServer(tenant, serverId);
   }
 
   return {

@@ -88,9 +88,9 @@ function renderSignInTarget(server: ServerSnapshot, renderer: TemplateRenderer):
 }
 
 /** A definition of the file, or one that an administrator changed nothing of but texts and the picture. */
-export function isOperatorDefined({ source, audience, secured }: ServerSnapshot): boolean {
+export function isOperatorDefined({ source, audience, securityDecision: secured }: ServerSnapshot): boolean {
   if (source === 'yaml') return true;
-  return source === 'config' && audience === 'yaml-server' && secured?.by === null;
+  return source === 'config' && audience === 'yaml-server' && secured?.decidedBy === null;
 }
 
 /** Remembers whether anything was missing. */

@@ -16,9 +16,10 @@ export function createOutdatedTokenEviction(
         .filter(({ settings }) => usesObo(settings) || usesGraph(settings))
         .map((server) => [JSON.stringify([server.tenant, server.id]), server]),
     );
-    for (const [key, { tenant, id, revision, secured }] of previous) {
+    for (const [key, { tenant, id, revision, securityDecision: secured }] of previous) {
       const server = current.get(key);
-      const isUnchanged = server?.revision === revision && server.secured?.by === secured?.by;
+      const isUnchanged =
+        server?.revision === revision && server.securityDecision?.decidedBy === secured?.decidedBy;
       if (!isUnchanged) void exchanger.evictServer(tenant, id);
     }
     previous = current;

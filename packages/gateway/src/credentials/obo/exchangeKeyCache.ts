@@ -76,7 +76,7 @@ function computeKey({
     role: principal.role,
     serverId: server.id,
     revision: server.revision,
-    securedBy: JSON.stringify(server.secured ?? null),
+    securedBy: JSON.stringify(server.securityDecision ?? null),
     provider: provider.identity,
     subject,
     audience: options.audience,

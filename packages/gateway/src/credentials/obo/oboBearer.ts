@@ -47,13 +47,13 @@ export function createOboBearer(parts: OboBearerParts, request: OboBearerRequest
   /** Of the server as it is now: who answers for it may be somebody else than when this call began. */
   function requireAllowedServer(): ServerSnapshot {
     const current = parts.getCurrentServer(server, principal.tenant);
-    if (!current || targets.problemOf(current)) throw new GatewayError(refusalCodeOf(current));
+    if (!current || targets.findProblem(current)) throw new GatewayError(refusalCodeOf(current));
     return current;
   }
 
   /** That nobody is there to exchange at is the operator's to mend; nobody was forbidden anything. */
   function refusalCodeOf(current: ServerSnapshot | undefined): ErrorCode {
-    const hasNoProvider = current !== undefined && targets.problemOf(current)?.code === NO_PROVIDER;
+    const hasNoProvider = current !== undefined && targets.findProblem(current)?.code === NO_PROVIDER;
     return hasNoProvider ? 'OBO_MISCONFIGURED' : 'MCP_OBO_FORBIDDEN';
   }
 

@@ -38,7 +38,7 @@ export interface OboTokenParts {
   /** Whether who decides where the server leads may decide about users' tokens. Asked at every use. */
   readonly trust: Pick<OboTrust, 'isTrusted'>;
   /** Whether these scopes may go to that address. */
-  readonly targets: Pick<OboTargets, 'problemOf'>;
+  readonly targets: Pick<OboTargets, 'findProblem'>;
   readonly subjects: Pick<SubjectSource, 'current'>;
   readonly providers: () => Pick<ExchangeProviders, 'find'>;
   /** The keys that tokens are bound to, where a provider binds them. */

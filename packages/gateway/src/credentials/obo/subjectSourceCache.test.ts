@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig } from '../../../test/subjectRig.ts';
-import { STALENESS_MS } from '../../ports/index.ts';
+import { MAX_STALENESS_MS } from '../../ports/index.ts';
 import { createSubjectSource } from './subjectSource.ts';
 
 async function createRig() {
@@ -17,7 +17,7 @@ describe('the known token of a caller', () => {
       const subject = await source.current(caller);
       const before = reads.length;
       expect(before).toBeGreaterThan(0);
-      await clock.advance(STALENESS_MS - 1);
+      await clock.advance(MAX_STALENESS_MS - 1);
       // The same object: nothing was read, opened or hashed for it.
       for (let i = 0; i < 50; i += 1) expect(source.current(caller)).toBe(subject);
       expect(reads).toHaveLength(before);
@@ -30,7 +30,7 @@ describe('the known token of a caller', () => {
     const { parts, session, store, clock, reads } = await createRig();
     const source = createSubjectSource({
       ...parts,
-      changes: { ...store.changes, checkedAt: () => clock.now() },
+      changes: { ...store.changes, syncedUntil: () => clock.now() },
     });
     const subject = await source.current(session.caller);
     await clock.advance(29_999);
@@ -54,7 +54,7 @@ describe('the known token of a caller', () => {
     const { parts, ada, bearer, signIn, clock, store } = await createRig();
     const source = createSubjectSource({
       ...parts,
-      changes: { ...store.changes, checkedAt: () => clock.now() },
+      changes: { ...store.changes, syncedUntil: () => clock.now() },
     });
     const short = { expiresAt: clock.now() + 20_000 };
     const { caller } = await signIn(ada, 'short', short);
@@ -106,11 +106,11 @@ describe('the known token of a caller', () => {
     const { source, ask, session, clock, store } = await createRig();
     await ask(session.caller);
     await store.sessions.remove(session.hash);
-    await clock.advance(STALENESS_MS - 1);
+    await clock.advance(MAX_STALENESS_MS - 1);
     expect(source.current(session.caller)).not.toBeInstanceOf(Promise);
     await clock.advance(1);
     expect(await ask(session.caller)).toBe('absent session');
-    expect(STALENESS_MS).toBe(2_000);
+    expect(MAX_STALENESS_MS).toBe(2_000);
   });
 
   test('needs the session itself, and not only what it left behind', async () => {
@@ -151,7 +151,7 @@ describe('the known token of a caller', () => {
     const { source, callers, setDown, clock } = await createRig();
     for (const caller of callers) await source.current(caller);
     setDown(true);
-    await clock.advance(STALENESS_MS - 1);
+    await clock.advance(MAX_STALENESS_MS - 1);
     for (const caller of callers) expect(source.current(caller)).not.toBeInstanceOf(Promise);
     await clock.advance(1);
     for (const caller of callers) {

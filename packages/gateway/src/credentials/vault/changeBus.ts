@@ -1,5 +1,5 @@
 import { within, type Cancel } from '@behalf/kernel';
-import type { ChangeNotice } from '../../ports/index.ts';
+import type { ChangeEvent } from '../../ports/index.ts';
 import type { ResolvedVaultParts } from './vaultParts.ts';
 
 /** What changed, here and elsewhere. */
@@ -19,7 +19,7 @@ export interface ChangeBusParts extends Pick<
   'changes' | 'localClock' | 'log' | 'timings'
 > {
   /** First of all: what is known must be doubted before anybody acts on the notice. */
-  readonly invalidate: (change: ChangeNotice) => void;
+  readonly invalidate: (change: ChangeEvent) => void;
 }
 
 export function createChangeBus({

@@ -146,7 +146,7 @@ describe('what a credential belongs to', () => {
       await rig.vault.find(keyOf()),
       rig.logged,
       rig.events,
-      await rig.store.orphans.find(credentialId(keyOf())),
+      await rig.store.pendingWrites.find(credentialId(keyOf())),
     ]);
     for (const secret of rig.server.secrets) expect(shown).not.toContain(secret);
     expect(await rig.vault.find(keyOf('bob'))).toMatchObject({

@@ -1,4 +1,4 @@
-import { credentialId, isCurrent, type ChangeNotice, type ChangeTopic } from '../../ports/index.ts';
+import { credentialId, isCurrent, type ChangeEvent, type ChangeTopic } from '../../ports/index.ts';
 import { createLruMap } from '../lruMap.ts';
 import type { ResolvedVaultParts } from './vaultParts.ts';
 import type { CredentialSnapshot } from './credentialSnapshot.ts';
@@ -22,7 +22,7 @@ export interface CredentialCache {
   getStale(id: string): CredentialSnapshot | undefined;
   beginRead(id: string): PendingRead;
   endRead(read: PendingRead, snapshot?: CredentialSnapshot): void;
-  invalidate(change: ChangeNotice): void;
+  invalidate(change: ChangeEvent): void;
   clear(): void;
 }
 
@@ -57,7 +57,7 @@ export function createCredentialCache({
     getStale(id) {
       const entry = findValid(id);
       if (!entry) return undefined;
-      const verifiedAt = Math.max(entry.readAt, changes.checkedAt());
+      const verifiedAt = Math.max(entry.readAt, changes.syncedUntil());
       return localClock.now() - verifiedAt < timings.maxStaleMs ? entry.snapshot : undefined;
     },
     beginRead(id) {

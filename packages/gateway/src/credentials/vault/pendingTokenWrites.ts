@@ -1,5 +1,5 @@
 import { SealError, type Keyring, type SealContext } from '@behalf/kernel';
-import { credentialContext, type CredentialRecord, type OrphanStore } from '../../ports/index.ts';
+import { credentialContext, type CredentialRecord, type PendingWriteStore } from '../../ports/index.ts';
 import type { ReceivedTokens } from './tokenPair.ts';
 
 /** A pair that was received and is not stored yet. */
@@ -28,7 +28,7 @@ export function createPendingTokenWrites({
   pendingWrites,
   keyring,
 }: {
-  readonly pendingWrites: OrphanStore;
+  readonly pendingWrites: PendingWriteStore;
   readonly keyring: Keyring;
 }): PendingTokenWrites {
   return {

@@ -20,7 +20,7 @@ const HOUR = HOUR_S * 1_000;
 const id = credentialId(keyOf());
 
 const isPendingStored = (rig: VaultRig) =>
-  eventually('the pair to lie aside', async () => (await rig.store.orphans.find(id)) !== null);
+  eventually('the pair to lie aside', async () => (await rig.store.pendingWrites.find(id)) !== null);
 
 describe('a pair that was not stored at once', () => {
   for (const how of ['fails', 'hangs'] as const) {
@@ -47,7 +47,7 @@ describe('a pair that was not stored at once', () => {
       held(await rig.passing(heir!.vault.token(keyOf())));
       expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
       expect(await rig.record()).toMatchObject({ tokenSeq: 2, rtSuspect: false, claimOwner: null });
-      expect(await rig.store.orphans.find(id)).toBeNull();
+      expect(await rig.store.pendingWrites.find(id)).toBeNull();
     });
   }
 
@@ -60,7 +60,7 @@ describe('a pair that was not stored at once', () => {
     await isPendingStored(rig);
     held(await rig.passing(call));
     expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
-    expect(await rig.store.orphans.find(id)).toBeNull();
+    expect(await rig.store.pendingWrites.find(id)).toBeNull();
     expect(rig.events.map(({ kind }) => kind)).not.toContain('persist_failed');
   });
 
@@ -72,7 +72,7 @@ describe('a pair that was not stored at once', () => {
     rig.faults.orphansDown = true;
     const { accessToken } = held(await rig.passing(rig.vault.token(keyOf())));
     // Nothing lies aside, and the claim is over.
-    expect(await rig.store.orphans.find(id)).toBeNull();
+    expect(await rig.store.pendingWrites.find(id)).toBeNull();
     await rig.clock.advance(26_000);
     await rig.store.changes.publish({ topic: 'credentials', id });
     expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);

@@ -1,4 +1,4 @@
-import type { Claimed, CredentialPatch, CredentialRecord } from '../../ports/index.ts';
+import type { CredentialClaim, CredentialPatch, CredentialRecord } from '../../ports/index.ts';
 import type { TokenEndpointResult } from '../oauth/tokenEndpointResult.ts';
 import { fallbackOr, retryNow, type RefreshContext, type RefreshStep } from './refreshContext.ts';
 import { EARLY_REFUSED } from './vaultToken.ts';
@@ -15,7 +15,7 @@ import type { CredentialSnapshot } from './credentialSnapshot.ts';
 export interface ClaimedRefresh {
   readonly refreshContext: RefreshContext;
   readonly snapshot: CredentialSnapshot;
-  readonly claimed: Claimed;
+  readonly claimed: CredentialClaim;
   /** What may still be used if it fails. */
   readonly fallback: VaultToken | undefined;
   readonly isInDoubt: boolean;
@@ -29,7 +29,7 @@ export interface RefreshErrorHandler {
   /** What follows from an answer without tokens. */
   handleRefreshError(refresh: ClaimedRefresh, result: TokenRequestFailure): Promise<RefreshStep>;
   /** Gives a claim back; null when it is not ours any more. Rejects when the store does not answer. */
-  releaseClaim(claimed: Claimed, patch?: CredentialPatch): Promise<CredentialRecord | null>;
+  releaseClaim(claimed: CredentialClaim, patch?: CredentialPatch): Promise<CredentialRecord | null>;
 }
 
 export interface RefreshErrorHandlerParts extends Pick<
@@ -46,7 +46,10 @@ export function createRefreshErrorHandler(parts: RefreshErrorHandlerParts): Refr
   /**
    * By the claim, so that a late loser condemns nothing that somebody else is renewing by now.
    */
-  function releaseClaim({ record }: Claimed, patch: CredentialPatch = {}): Promise<CredentialRecord | null> {
+  function releaseClaim(
+    { record }: CredentialClaim,
+    patch: CredentialPatch = {},
+  ): Promise<CredentialRecord | null> {
     const { id, generation, rtHash, claimSeq } = record;
     return store.replace(id, { generation, rtHash, claimSeq }, { ...clearedClaim, ...patch });
   }

@@ -290,7 +290,7 @@ describe('a pair that cannot be stored', () => {
     rig.faults.failing.set('replace', Infinity);
     const { accessToken } = held(await rig.passing(rig.vault.token(keyOf())));
     expect(await rig.record()).toMatchObject({ tokenSeq: 1 });
-    const put = await rig.store.orphans.find(credentialId(keyOf()));
+    const put = await rig.store.pendingWrites.find(credentialId(keyOf()));
     expect(put).toMatch(/^v1\./);
     expect(put).not.toContain(accessToken);
     expect(rig.events.map(({ kind }) => kind)).toContain('persist_failed');
@@ -301,7 +301,7 @@ describe('a pair that cannot be stored', () => {
     const next = rig.start();
     expect(held(await rig.passing(next.vault.token(keyOf()))).accessToken).toBe(accessToken);
     expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null, rtSuspect: false });
-    expect(await rig.store.orphans.find(credentialId(keyOf()))).toBeNull();
+    expect(await rig.store.pendingWrites.find(credentialId(keyOf()))).toBeNull();
     expect(rig.outcomes()).toEqual(['ok', 'adopted']);
     await rig.clock.advance(HOUR);
     held(await rig.passing(next.vault.token(keyOf())));

@@ -1,5 +1,5 @@
 import type { RenewAppToken } from './appTokenRenewal.ts';
-import type { Claimed, CredentialRecord } from '../../ports/index.ts';
+import type { CredentialClaim, CredentialRecord } from '../../ports/index.ts';
 import { resolveClientAuth } from '../oauth/grantContext.ts';
 import type { OAuthClient } from '../oauth/oauthClient.ts';
 import { requestTokens } from '../oauth/tokenEndpoint.ts';
@@ -219,7 +219,7 @@ export function createRefreshOnce(parts: RefreshOnceParts): RefreshOnce {
     { owner }: RefreshContext,
     { id, generation, tokenSeq }: CredentialRecord,
     rtHash: string,
-  ): Promise<Claimed | null> {
+  ): Promise<CredentialClaim | null> {
     return store.claim(id, { generation, rtHash, tokenSeq, owner, ttlMs: timings.claimMs });
   }
 }

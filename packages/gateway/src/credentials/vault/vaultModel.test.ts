@@ -127,7 +127,7 @@ async function play(steps: readonly Order[], answers: Answer[]) {
       ...{
         store: credentials,
         usage: store.credentialUsage,
-        pendingWrites: store.orphans,
+        pendingWrites: store.pendingWrites,
         changes: store.changes,
       },
       leases: {

@@ -16,7 +16,7 @@ describe('an outage', () => {
     rig.server.reset();
     const stopsAt = rig.clock.now();
     rig.faults.storeDown = true;
-    rig.store.changes.checkedAt = () => stopsAt;
+    rig.store.changes.syncedUntil = () => stopsAt;
     for (let i = 0; i < 5; i += 1) {
       expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
       await rig.clock.advance(5_500);

@@ -5,7 +5,7 @@ import type {
   CredentialKey,
   CredentialStore,
   CredentialUsageStore,
-  OrphanStore,
+  PendingWriteStore,
 } from '../../ports/index.ts';
 import type { Log } from '../../upstream/parts.ts';
 import type { ReadNetworkError } from '../../upstream/upstreamError.ts';
@@ -56,7 +56,7 @@ export interface AppGrants {
 export interface VaultParts {
   readonly store: CredentialStore;
   readonly usage: CredentialUsageStore;
-  readonly pendingWrites: OrphanStore;
+  readonly pendingWrites: PendingWriteStore;
   readonly leases: Leases;
   readonly changes: ChangeFeed;
   readonly keyring: Keyring;

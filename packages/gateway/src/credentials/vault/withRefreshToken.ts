@@ -1,6 +1,6 @@
 import { abortReason, type Cancellation, type HiddenText } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import { credentialId, type Claimed, type CredentialKey } from '../../ports/index.ts';
+import { credentialId, type CredentialClaim, type CredentialKey } from '../../ports/index.ts';
 import type { RevocationQueue } from './revocationQueue.ts';
 import type { WithExclusiveUse } from './exclusiveUse.ts';
 import { evaluateCredential } from './evaluateCredential.ts';
@@ -36,7 +36,7 @@ interface ClaimedToken {
   readonly snapshot: CredentialSnapshot;
   readonly tokens: DecryptedTokens;
   readonly refreshToken: HiddenText;
-  readonly claimed: Claimed;
+  readonly claimed: CredentialClaim;
   readonly claimedAt: number;
   readonly owner: string;
 }

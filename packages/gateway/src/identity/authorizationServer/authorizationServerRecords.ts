@@ -1,5 +1,10 @@
 import type { Clock, Keyring } from '@behalf/kernel';
-import { facadeContext, facadeKey, type FacadeRecord, type FacadeStore } from '../../ports/index.ts';
+import {
+  authorizationServerRecordContext,
+  authorizationServerRecordKey,
+  type AuthorizationServerRecord,
+  type AuthorizationServerStore,
+} from '../../ports/index.ts';
 import { hashSecret } from '../hashSecret.ts';
 
 /** Something that is remembered, opened. */
@@ -42,7 +47,7 @@ export interface AuthorizationServerRecords {
 }
 
 export interface AuthorizationServerRecordParts {
-  readonly store: FacadeStore;
+  readonly store: AuthorizationServerStore;
   readonly keyring: Keyring;
   readonly clock: Clock;
 }
@@ -52,22 +57,27 @@ export function createAuthorizationServerRecords({
   keyring,
   clock,
 }: AuthorizationServerRecordParts): AuthorizationServerRecords {
-  const keyOf = (kind: string, id: string) => facadeKey(kind, hashSecret(id));
+  const keyOf = (kind: string, id: string) => authorizationServerRecordKey(kind, hashSecret(id));
 
-  function seal(kind: string, id: string, payload: object, { ttlMs, family }: RecordOptions): FacadeRecord {
+  function seal(
+    kind: string,
+    id: string,
+    payload: object,
+    { ttlMs, family }: RecordOptions,
+  ): AuthorizationServerRecord {
     const createdAt = clock.now();
     const named = {
       key: keyOf(kind, id),
       kind,
       family: family === undefined ? null : hashSecret(family),
     };
-    const sealed = keyring.seal(JSON.stringify(payload), facadeContext(named));
+    const sealed = keyring.seal(JSON.stringify(payload), authorizationServerRecordContext(named));
     return { ...named, sealed, consumedAt: null, createdAt, expiresAt: createdAt + ttlMs };
   }
 
-  function unseal<T>(record: FacadeRecord): StoredValue<T> {
+  function unseal<T>(record: AuthorizationServerRecord): StoredValue<T> {
     const { consumedAt, expiresAt } = record;
-    const payload = JSON.parse(keyring.open(record.sealed, facadeContext(record))) as T;
+    const payload = JSON.parse(keyring.open(record.sealed, authorizationServerRecordContext(record))) as T;
     return { payload, consumedAt, expiresAt };
   }
 
@@ -83,7 +93,7 @@ export function createAuthorizationServerRecords({
     },
     async list<T>(kind: string, family: string): Promise<NamedStoredValue<T>[]> {
       const records = await store.list(kind, hashSecret(family), clock.now());
-      const named = (record: FacadeRecord) => ({
+      const named = (record: AuthorizationServerRecord) => ({
         ...unseal<T>(record),
         idHash: record.key.slice(kind.length + 1),
       });
@@ -97,7 +107,7 @@ export function createAuthorizationServerRecords({
       for (;;) {
         const excess = (await store.count(kind)) - maxCount + 1;
         if (excess <= 0) return true;
-        if ((await store.removeFirst(kind, excess, clock.now() + withinMs)) === 0) return false;
+        if ((await store.removeEarliest(kind, excess, clock.now() + withinMs)) === 0) return false;
       }
     },
     sweep: () => store.removeExpired(clock.now()),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ada, createIdentityRig } from '../../../test/identityRig.ts';
 import { toPrincipal, type Authentication } from '../../principal/principal.ts';
-import { runnerOf } from '../../sets/runnerOf.ts';
+import { reloadRunPrincipal } from '../../sets/runPrincipal.ts';
 import { createCallerCache } from '../callerCache.ts';
 import { createRevocationMonitor } from '../revocationMonitor.ts';
 import { createClientGrants, grantSessionHash } from './clientGrants.ts';
@@ -25,7 +25,11 @@ async function createRig() {
   const begunAt = clock.now();
   await clock.advance(1_000);
   const runs = (who: Authentication) =>
-    runnerOf({ users: store.users, signIns: store, clock }, toPrincipal(user, who), begunAt).then(
+    reloadRunPrincipal(
+      { users: store.users, authenticationStores: store, clock },
+      toPrincipal(user, who),
+      begunAt,
+    ).then(
       () => true,
       () => false,
     );

@@ -18,7 +18,7 @@ async function createRig() {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-  const records = createAuthorizationServerRecords({ store: store.facade, keyring, clock });
+  const records = createAuthorizationServerRecords({ store: store.authorizationServer, keyring, clock });
   const sessions = createSignInSessions({ ...store, clock, random, endTokens: async () => undefined });
   const keys = createAuthorizationServerKeys({ records, changes: store.changes, random, clock });
   const reasons: unknown[] = [];

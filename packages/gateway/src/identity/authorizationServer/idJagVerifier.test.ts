@@ -17,7 +17,7 @@ async function createRig(over: Partial<OpenIdSettings> = {}, tenant: string | nu
     audience: () => `${GATEWAY}/as`,
     isResource: (url) => url === `${GATEWAY}/mcp`,
     scope: 'mcp',
-    records: createAuthorizationServerRecords({ store: store.facade, keyring, clock }),
+    records: createAuthorizationServerRecords({ store: store.authorizationServer, keyring, clock }),
     clock,
     log: (event, { reason }) => void logged.push(`${event} ${String(reason)}`),
   });

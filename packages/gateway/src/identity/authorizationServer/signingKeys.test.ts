@@ -16,7 +16,7 @@ function createRig({ isDeaf = false } = {}) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-  const records = createAuthorizationServerRecords({ store: store.facade, keyring, clock });
+  const records = createAuthorizationServerRecords({ store: store.authorizationServer, keyring, clock });
   const silent = { ...store.changes, subscribe: () => () => undefined, checkedAt: () => 0 };
   const changes = isDeaf ? silent : store.changes;
   const replica = () => createAuthorizationServerKeys({ records, changes, random, clock });
@@ -169,8 +169,8 @@ describe('signing keys', () => {
     const keys = rig.replica();
     await keys.secrets();
     let reads = 0;
-    const list = rig.store.facade.list.bind(rig.store.facade);
-    rig.store.facade.list = async (...given) => {
+    const list = rig.store.authorizationServer.list.bind(rig.store.authorizationServer);
+    rig.store.authorizationServer.list = async (...given) => {
       reads += 1;
       return list(...given);
     };

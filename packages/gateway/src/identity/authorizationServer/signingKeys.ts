@@ -1,6 +1,6 @@
 import type { Clock, Random } from '@behalf/kernel';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { STALENESS_MS, type ChangeFeed } from '../../ports/index.ts';
+import { MAX_STALENESS_MS, type ChangeFeed } from '../../ports/index.ts';
 import { CLOCK_TOLERANCE_MS } from '../openid/verifyJwt.ts';
 import type { AuthorizationServerRecords } from './authorizationServerRecords.ts';
 
@@ -47,7 +47,7 @@ export function selectActiveKeys(all: readonly TokenSigningKey[], now: number): 
  * until we caught up, the first of all keys would be back.
  */
 function signingStartOf({ createdAt, shouldRevokeOlder }: TokenSigningKey, now: number): number {
-  return shouldRevokeOlder ? Math.min(createdAt, now) : createdAt + STALENESS_MS;
+  return shouldRevokeOlder ? Math.min(createdAt, now) : createdAt + MAX_STALENESS_MS;
 }
 
 export async function generateSigningKey(random: Random): Promise<JWK> {

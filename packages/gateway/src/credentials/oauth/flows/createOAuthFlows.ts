@@ -33,7 +33,7 @@ export interface OAuthFlows {
 export function createOAuthFlows(parts: OAuthFlowParts): OAuthFlows {
   const { flows, clock } = parts;
   const findPending = (serverId: string, { tenant, userId }: Principal) =>
-    flows.pendingOf(tenant, userId, serverId, clock.now());
+    flows.findPending(tenant, userId, serverId, clock.now());
   return {
     start: (server, principal, options) => startOAuthFlow(parts, server, principal, options),
     open: (request) => openFlow(parts, request),

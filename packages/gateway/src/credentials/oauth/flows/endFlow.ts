@@ -17,7 +17,7 @@ export async function endFlow(
   flow: OAuthFlowRecord,
   { from, status, error, payload }: FlowOutcome,
 ): Promise<boolean> {
-  const updated = await flows.move(
+  const updated = await flows.transition(
     flow.id,
     { status: from, userId: flow.userId },
     {

@@ -86,7 +86,7 @@ async function claimFlow(
   if (!isOwner || !matchesFlowSecret(flow.browserHash, browserSecretOf(flow.id))) return 'flow_forbidden';
   if (flow.status !== 'opened') return 'flow_used';
   if (now >= flow.expiresAt) return 'flow_unknown';
-  const claimedFlow = await flows.move(
+  const claimedFlow = await flows.transition(
     flow.id,
     {
       status: ['opened'],

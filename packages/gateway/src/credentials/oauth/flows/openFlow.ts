@@ -90,11 +90,11 @@ export async function bindFlow(
 ): Promise<{ readonly flowId: string; readonly browserSecret: string; readonly expiresAt: number }> {
   const { flows, clock, random } = parts;
   const now = clock.now();
-  const pending = await flows.pendingOf(tenant, userId, serverId, now);
+  const pending = await flows.findPending(tenant, userId, serverId, now);
   const browserSecret = createFlowSecret(random);
   const boundFlow =
     pending &&
-    (await flows.move(
+    (await flows.transition(
       pending.id,
       { status: PENDING_STATUSES, userId, now },
       { browserHash: hashFlowSecret(browserSecret) },
@@ -151,7 +151,7 @@ async function startRedirect(
     ...{ verifier: createFlowSecret(random), nonce: createFlowSecret(random) },
     ...(payload.usesDpop && { dpopKey: createDpopKey(random).reveal() }),
   };
-  const updated = await flows.move(
+  const updated = await flows.transition(
     flow.id,
     { status: PENDING_STATUSES, userId: flow.userId, now: clock.now() },
     {

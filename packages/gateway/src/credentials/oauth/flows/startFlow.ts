@@ -3,7 +3,7 @@ import { GatewayError } from '../../../errors/gatewayError.ts';
 import type { CredentialRecord, OAuthFlowRecord } from '../../../ports/index.ts';
 import { toReturnPath } from '../../../identity/openid/returnPath.ts';
 import type { Principal, UserPrincipal } from '../../../principal/principal.ts';
-import { couldSignIn } from '../../../registry/couldSignIn.ts';
+import { mayRequireOAuth } from '../../../registry/mayRequireOAuth.ts';
 import type { Allowed } from '../../../toolcall/checkAccess.ts';
 import type { Challenge } from '../../../upstream/upstreamError.ts';
 import { selectCredential } from '../../credentialSelector.ts';
@@ -57,12 +57,12 @@ export async function startOAuthFlow(
 ): Promise<StartedFlow> {
   if (principal.kind !== 'user')
     throw new GatewayError('FORBIDDEN', { detail: 'Only users can sign in to servers.' });
-  if (server.scope !== 'user' || !couldSignIn(server)) throw new SignInImpossible('not_offered');
+  if (server.scope !== 'user' || !mayRequireOAuth(server)) throw new SignInImpossible('not_offered');
   const { flows, clock } = parts;
   const { tenant, userId } = principal;
   const credentials = await parts.credentials.list(tenant, credentialHolder(principal), server.id);
   const request = { ...options, label: options.label ?? selectLabel(credentials, clock.now()) };
-  const pending = await flows.pendingOf(tenant, userId, server.id, clock.now());
+  const pending = await flows.findPending(tenant, userId, server.id, clock.now());
   const joined = pending && (await joinFlow(parts, pending, server, request));
   if (joined) return joined;
   // Before anybody is asked or registered at: who has no place costs others nothing.
@@ -105,7 +105,7 @@ async function requireCapacity(
   { tenant, userId }: UserPrincipal,
 ): Promise<void> {
   const now = clock.now();
-  const retryAt = await flows.fullUntil(tenant, userId, FLOW_LIMITS, now);
+  const retryAt = await flows.getRetryAt(tenant, userId, FLOW_LIMITS, now);
   if (retryAt !== null) throw flowLimitError(retryAt, now);
 }
 
@@ -137,7 +137,7 @@ async function joinFlow(
   }
   if (!bindsBrowser || pending.browserHash !== null) return joined;
   const browserSecret = createFlowSecret(parts.random);
-  const boundFlow = await parts.flows.move(
+  const boundFlow = await parts.flows.transition(
     pending.id,
     { status: ['created'], userId: pending.userId, now: parts.clock.now() },
     { browserHash: hashFlowSecret(browserSecret) },

@@ -1,4 +1,4 @@
-import { draftIdOf, draftName } from '../../../drafts/draft.ts';
+import { parseDraftName, toDraftName } from '../../../drafts/draft.ts';
 
 /** Where authorization servers find what we publish about ourselves. */
 export interface ClientUrls {
@@ -18,7 +18,7 @@ export function buildClientUrls(
 ): ClientUrls {
   const isHttps = base.startsWith('https:');
   // A draft has a document of its own: authorization servers keep what they read, and the saved server has another redirect.
-  const fileName = `${encodeURIComponent(draftIdOf(name) === undefined ? id : name)}.json`;
+  const fileName = `${encodeURIComponent(parseDraftName(name) === undefined ? id : name)}.json`;
   return {
     redirectUri: `${base}/api/mcp/${encodeURIComponent(name)}/oauth/callback`,
     documentUrl: isHttps ? `${base}/oauth/client/${fileName}` : null,
@@ -28,5 +28,5 @@ export function buildClientUrls(
 
 /** A server as the draft that it may have been made of. */
 export function asDraft<S extends { readonly id: string; readonly name: string }>(server: S): S {
-  return { ...server, name: draftName(server.id) };
+  return { ...server, name: toDraftName(server.id) };
 }

@@ -1,0 +1,125 @@
+import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
+import { SignInRequired } from '../credentials/signInRequired.ts';
+import type { ToolList } from '../catalog/catalog.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { decideTool } from '../policy/decideTool.ts';
+import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
+import { prepareCredential } from '../toolcall/sendToServer.ts';
+import { loadTools } from '../toolcall/loadTools.ts';
+import type { PreparedTarget } from '../toolcall/obtainCredential.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+import { explainSignInReason } from './explainReason.ts';
+import { failed, ok, skipped, warning, type StepFinding } from './checklist.ts';
+import type { DiagnosisContext, DiagnoseParts } from './parts.ts';
+import { withoutRecovery } from './withoutRecovery.ts';
+
+export interface ConnectionCheck {
+  readonly finding: StepFinding;
+  /** What became of its list of tools; absent where there is none. */
+  readonly tools?: StepFinding;
+}
+
+/** Its tools, asked for as a call would ask: with this user's credential, past a breaker, over a connection that may be there. */
+export async function checkConnection(
+  parts: DiagnoseParts,
+  context: DiagnosisContext,
+  prepared: PreparedTarget | undefined,
+  signal: AbortSignal,
+): Promise<ConnectionCheck> {
+  const { server } = context;
+  const inbound = { ...context.inbound, signal };
+  try {
+    const obtain = async () =>
+      withoutRecovery(prepared ?? (await prepareCredential(parts, server, inbound, { explicit: true })));
+    const list = await loadTools(parts, server, obtain, inbound, {
+      refresh: true,
+      lease: { explicit: true },
+    });
+    return {
+      finding: ok('The server accepts the credential that is presented for you.'),
+      tools: countTools(parts, context, list),
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { finding: toFinding(error, context) };
+  }
+}
+
+function toFinding(error: unknown, { server }: DiagnosisContext): StepFinding {
+  if (error instanceof SignInRequired) {
+    return failed('MCP_AUTHORIZATION_REQUIRED', explainSignInReason(error.reason));
+  }
+  if (error instanceof ReauthNeeded) return failed(error.detail.code);
+  if (error instanceof GatewayError && error.code === 'REQUEST_INVALID') {
+    return skipped(
+      'The definition uses fields of a chat request: the gateway connects with the first request of a chat.',
+    );
+  }
+  if (!(error instanceof UpstreamError)) throw error;
+  const { reason, code } = error;
+  if (reason === 'unauthorized') return toRefusedFinding(server);
+  if (reason === 'forbidden') {
+    return failed(code, 'The server recognizes the credential but denies access (403).');
+  }
+  if (reason === 'insufficient_scope') {
+    return failed(
+      code,
+      'The server requires more scopes than the token has (403).',
+      'Connect the server again.',
+    );
+  }
+  return failed(code === 'MCP_OUTCOME_UNCERTAIN' ? 'MCP_UNREACHABLE' : code);
+}
+
+/** What a refused credential means depends on whose it is. */
+function toRefusedFinding(server: DiagnosisContext['server']): StepFinding {
+  const code = 'MCP_CREDENTIAL_REJECTED';
+  if (server.scope === 'user' && server.auth === 'obo') {
+    return failed(
+      code,
+      'The server rejected the exchanged token (401).',
+      'Ask the operator to check scopes and audience.',
+    );
+  }
+  if (server.scope === 'user' && server.auth === 'userVars') {
+    return failed(code, 'The server rejected the values that you entered (401).', 'Enter them again.');
+  }
+  if (mayRequireOAuth(server)) {
+    return failed(
+      code,
+      'The server rejected the token, or requires one (401).',
+      'A call would renew the token once. If it is rejected again, connect the server again.',
+    );
+  }
+  return failed(
+    code,
+    'The server rejected the credential of its definition (401).',
+    'Ask the owner of the definition to check the key.',
+  );
+}
+
+/** How many there are for this user. Those that are hidden are counted, not named. */
+function countTools(
+  { policy }: DiagnoseParts,
+  { server, principal }: DiagnosisContext,
+  { tools }: ToolList,
+): StepFinding {
+  const current = policy();
+  const decisions = tools.map((tool) => decideTool(current, principal, server, tool));
+  const hiddenCount = decisions.filter((decision) => decision === 'absent').length;
+  const approvalCount = decisions.filter((decision) => decision === 'ask').length;
+  const visibleCount = tools.length - hiddenCount;
+  const notes = [
+    ...(approvalCount > 0 ? [`need approval: ${approvalCount}`] : []),
+    ...(hiddenCount > 0 ? [`hidden by the policy: ${hiddenCount}`] : []),
+  ];
+  const text = `${formatToolCount(visibleCount)}${notes.map((note) => `; ${note}`).join('')}.`;
+  if (visibleCount > 0) return ok(text);
+  return hiddenCount > 0
+    ? warning(text, 'Ask an administrator to check the policy.')
+    : warning(text, 'The server offers no tools to you. Check your permissions at the server.');
+}
+
+function formatToolCount(tools: number): string {
+  return tools === 1 ? 'There is one tool for you' : `There are ${tools === 0 ? 'no' : tools} tools for you`;
+}

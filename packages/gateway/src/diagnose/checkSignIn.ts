@@ -1,0 +1,115 @@
+import { APP_HOLDER, credentialHolder } from '../credentials/credentialHolder.ts';
+import type { DiscoveredServer } from '../credentials/oauth/discovery/discovery.ts';
+import { hostOf } from '../credentials/oauth/safeUrl.ts';
+import { SignInImpossible, type SignInProblem } from '../credentials/oauth/signInProblem.ts';
+import { resolveSignInTarget } from '../credentials/oauth/signInServers.ts';
+import type { SignInTarget } from '../credentials/oauth/signInTarget.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
+import { needsOAuth, usesClientCredentialsGrant } from '../registry/scope.ts';
+import type { Challenge } from '../upstream/upstreamError.ts';
+import { failed, ok, type StepFinding } from './checklist.ts';
+import type { DiagnosisContext, DiagnoseParts } from './parts.ts';
+
+/** Where users sign in, as it was found. */
+export interface DiscoveredSignIn {
+  readonly target: SignInTarget;
+  readonly discovered: DiscoveredServer;
+}
+
+export interface SignInCheck {
+  metadata(): Promise<StepFinding>;
+  authorizationServer(): StepFinding;
+  /** How we would present ourselves there. Nothing is registered for it. */
+  client(): Promise<StepFinding>;
+  getDiscovered(): DiscoveredSignIn | undefined;
+}
+
+/** For whom a token is got at an authorization server; undefined: for nobody, the server does without. */
+export function resolveSignInHolder(
+  { server, principal }: DiagnosisContext,
+  allowsAnonymous: boolean,
+): string | undefined {
+  if (usesClientCredentialsGrant(server.settings)) return APP_HOLDER;
+  if (server.scope !== 'user' || !mayRequireOAuth(server)) return undefined;
+  return allowsAnonymous && !needsOAuth(server.settings) ? undefined : credentialHolder(principal);
+}
+
+/** What of it speaks of the authorization server, and not of what the server says about itself. */
+const authorizationServerProblems: ReadonlySet<SignInProblem> = new Set([
+  'no_authorization_server',
+  'issuer_mismatch',
+  'pkce_missing',
+]);
+
+export function createSignInCheck(
+  { signIn }: Pick<DiagnoseParts, 'signIn'>,
+  { server, principal: { tenant }, canSeeAddresses }: DiagnosisContext,
+  holder: string,
+  challenge: Challenge | undefined,
+): SignInCheck {
+  let discoveredSignIn: DiscoveredSignIn | undefined;
+  let refusal: StepFinding | undefined;
+
+  return {
+    getDiscovered: () => discoveredSignIn,
+    async metadata() {
+      const target = await resolveSignInTarget(signIn.servers, server, { tenant, holder });
+      if (!target) return toProblemFinding(new SignInImpossible('not_fillable'));
+      try {
+        discoveredSignIn = { target, discovered: await signIn.discovery.discover(target, challenge) };
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        if (!isAuthorizationServerProblem(error)) return toProblemFinding(error);
+        refusal = toProblemFinding(error);
+      }
+      return ok('The authorization server is known from the metadata of the server or from its definition.');
+    },
+    authorizationServer() {
+      if (!discoveredSignIn) return refusal ?? failed('MCP_AUTHORIZATION_UNAVAILABLE');
+      const { as, requiresConfirmation: mustAsk } = discoveredSignIn.discovered;
+      const subject = canSeeAddresses ? `${hostOf(as.issuer)} may` : 'The authorization server may';
+      const consentText = mustAsk
+        ? ' Users must confirm first, because its domain differs from that of the server.'
+        : '';
+      return ok(`${subject} issue tokens for this server, and it supports PKCE.${consentText}`);
+    },
+    async client() {
+      if (!discoveredSignIn) return failed('MCP_AUTHORIZATION_UNAVAILABLE');
+      const { target, discovered } = discoveredSignIn;
+      const { as } = discovered;
+      try {
+        const client = await signIn.clients.resolveClient({ tenant, target, issuer: as.issuer, as }, '');
+        if (client.source === 'configured') return ok('The definition names the OAuth client.');
+        const { documentUrl: document, publicDocumentUrl: publicDocument } =
+          signIn.clients.clientUrls(target);
+        if (as.supportsClientDocuments && (document ?? publicDocument) !== null) {
+          return ok('It reads the client metadata document of the gateway.');
+        }
+        if (client.clientId !== '') return ok('The gateway is registered there as a client.');
+        if (as.registrationEndpoint !== null)
+          return ok('The gateway registers there with the first sign-in.');
+      } catch (error) {
+        if (error instanceof SignInImpossible) return toProblemFinding(error);
+        throw error;
+      }
+      return toProblemFinding(new SignInImpossible('no_client'));
+    },
+  };
+}
+
+function isAuthorizationServerProblem(error: GatewayError): boolean {
+  if (error instanceof SignInImpossible) return authorizationServerProblems.has(error.problem);
+  return error.code === 'MCP_AUTHORIZATION_SERVER_REFUSED' || error.code === 'MCP_DOMAIN_NOT_ALLOWED';
+}
+
+function toProblemFinding(error: GatewayError): StepFinding {
+  if (error instanceof SignInImpossible) return failed(error.code, error.detail);
+  if (error.code === 'MCP_DOMAIN_NOT_ALLOWED') {
+    return failed(error.code, 'The address of the authorization server may not be called.');
+  }
+  if (error.code === 'UPSTREAM_AUTH_UNAVAILABLE') {
+    return failed(error.code, 'The server that publishes the sign-in metadata does not respond.');
+  }
+  return failed(error.code);
+}
