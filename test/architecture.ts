@@ -169,7 +169,7 @@ export const confinements: readonly Confinement[] = [
   },
   {
     modules: ['oidc-provider', 'koa'],
-    to: ['api/src/facade/', 'packages/devidp/'],
+    to: ['api/src/authorizationServer/', 'packages/devidp/'],
     why: 'the authorization server is a part of its own, behind doors of ours',
   },
   { modules: ['mongoose'], to: ['packages/stores/src/mongo/'], why: 'one folder per technology' },

@@ -17,7 +17,7 @@ import {
   type Variable,
 } from '@behalf/contracts';
 import { z } from 'zod';
-import { searchingTools } from '../api/src/mcp/methods/searchingTools.ts';
+import { searchToolDefinitions } from '../api/src/mcp/methods/searchToolDefinitions.ts';
 import { createMetrics } from '../api/src/ops/metrics.ts';
 import { commands } from '../packages/cli/src/commands/commands.ts';
 import { exitCodes } from '../packages/cli/src/exitCodes.ts';
@@ -91,7 +91,7 @@ export function collectErrors(): string[] {
 
 /** The tools that `/mcp?tools=search` offers. */
 export function collectTools(): string[] {
-  return searchingTools.flatMap((tool) => {
+  return searchToolDefinitions.flatMap((tool) => {
     const {
       name,
       inputSchema,
@@ -156,7 +156,7 @@ export async function collectMetrics(): Promise<string[]> {
     connections: () => ({ shared: 1, user: 1, stateless: 1, breakersOpen: 1 }),
     exchanges: { outcomes, requests: 1 },
     refreshes: { outcomes, notStored: 1 },
-    signIns: { outcomes },
+    signInStats: { outcomes },
     history: { observe: () => undefined },
     version: '0',
   });

@@ -1,24 +1,24 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { GatewayError } from '@behalf/gateway';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
-import type { Admission } from './door/admission.ts';
-import { createHotDoor } from './door/hotDoor.ts';
-import { isHot, type ExpressRoute, type Route } from './http.ts';
-import type { Answer } from './middleware/problem.ts';
+import type { Admission } from './http/admission.ts';
+import { createFastRouter } from './http/fastRouter.ts';
+import { isFastRoute, type ExpressRoute, type Route } from './http/routes.ts';
+import type { ProblemResponse } from './middleware/problem.ts';
 
 export interface AppParts {
   routes: readonly Route[];
   admission: Admission;
   /** Of every answer. */
   headers: Readonly<Record<string, string>>;
-  problemOf: (error: unknown, req: IncomingMessage) => Answer;
+  problemOf: (error: unknown, req: IncomingMessage) => ProblemResponse;
   trustProxy: number;
 }
 
 /** The request listener. It never listens itself. */
 export function createApp(parts: AppParts): RequestListener {
   const { routes, admission, headers, problemOf, trustProxy } = parts;
-  const takes = createHotDoor({ routes: routes.filter(isHot), admission, headers, problemOf });
+  const handleFast = createFastRouter({ routes: routes.filter(isFastRoute), admission, headers, problemOf });
 
   const app = express();
   app.disable('x-powered-by');
@@ -33,17 +33,19 @@ export function createApp(parts: AppParts): RequestListener {
     next();
   });
   const rawPaths = new Set(routes.flatMap((route) => ('raw' in route ? [route.path] : [])));
-  const parsed = (parser: RequestHandler): RequestHandler => {
+  const unlessRaw = (parser: RequestHandler): RequestHandler => {
     return (req, res, next) => (rawPaths.has(req.path) ? next() : parser(req, res, next));
   };
-  app.use(parsed(express.json({ limit: '1mb', type: ['application/json', 'application/merge-patch+json'] })));
-  app.use(parsed(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 })));
+  app.use(
+    unlessRaw(express.json({ limit: '1mb', type: ['application/json', 'application/merge-patch+json'] })),
+  );
+  app.use(unlessRaw(express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 20 })));
 
   const methods = new Map<string, Set<string>>();
   for (const route of routes) {
     methods.set(route.path, (methods.get(route.path) ?? new Set()).add(route.method.toUpperCase()));
-    if (isHot(route)) continue;
-    app[route.method](route.path, (req, res) => enter(route, req, res));
+    if (isFastRoute(route)) continue;
+    app[route.method](route.path, (req, res) => dispatch(route, req, res));
   }
   for (const [path, allowed] of methods) {
     app.all(path, (_req, res) => {
@@ -62,11 +64,15 @@ export function createApp(parts: AppParts): RequestListener {
       res.destroy();
       return;
     }
-    const { problem, headers: own } = problemOf(error, req);
-    res.status(problem.status).set(own).type('application/problem+json').send(JSON.stringify(problem));
+    const { problem, headers: problemHeaders } = problemOf(error, req);
+    res
+      .status(problem.status)
+      .set(problemHeaders)
+      .type('application/problem+json')
+      .send(JSON.stringify(problem));
   });
 
-  async function enter(route: ExpressRoute, req: Request, res: Response): Promise<void> {
+  async function dispatch(route: ExpressRoute, req: Request, res: Response): Promise<void> {
     if (route.access === 'public') return route.handle(req, res);
     const caller = await admission.authenticate(req, route);
     if (route.access === 'caller') return route.handle(req, res, caller);
@@ -76,6 +82,6 @@ export function createApp(parts: AppParts): RequestListener {
   }
 
   return (req, res) => {
-    if (!takes(req, res)) app(req, res);
+    if (!handleFast(req, res)) app(req, res);
   };
 }

@@ -14,8 +14,8 @@ import { adminSessionRoutes } from './admin/sessions.ts';
 import { statsRoute } from './admin/stats.ts';
 import { adminUserRoutes } from './admin/users.ts';
 import { createApp } from './app.ts';
-import { caFileOf } from './caFileOf.ts';
-import { createClosers, type Closers } from './closers.ts';
+import { findCaFile } from './findCaFile.ts';
+import { createDisposables, type Disposables } from './disposables.ts';
 import { composeAccess } from './composeAccess.ts';
 import { composeBlocks } from './composeBlocks.ts';
 import { composeChat } from './composeChat.ts';
@@ -27,15 +27,15 @@ import { composeServers } from './composeServers.ts';
 import { composeVault } from './composeVault.ts';
 import { createConfiguration } from './configuration.ts';
 import { createSessionCookie } from './cookies.ts';
-import { createAddressOf } from './door/addressOf.ts';
-import { createAdmission } from './door/admission.ts';
-import { createCallers } from './door/callers.ts';
-import { createGuestPages } from './door/guestPages.ts';
-import { createRateLimits } from './door/rateLimits.ts';
-import { securityHeaders } from './door/securityHeaders.ts';
-import { createAskLimit } from './facade/askLimit.ts';
-import type { Gateway } from './gateway.ts';
-import type { Route } from './http.ts';
+import { createClientAddressReader } from './http/clientAddress.ts';
+import { createAdmission } from './http/admission.ts';
+import { createCallerResolver } from './http/callerResolver.ts';
+import { createCorsListener } from './http/corsOrigins.ts';
+import { createRateLimits } from './http/rateLimits.ts';
+import { securityHeaders } from './http/securityHeaders.ts';
+import { createClientFetchLimit } from './authorizationServer/clientFetchLimit.ts';
+import type { GatewayServer } from './gateway.ts';
+import type { Route } from './http/routes.ts';
 import { createEventLog } from './eventLog.ts';
 import type { Logger } from './logger.ts';
 import { createProblemMap } from './middleware/problem.ts';
@@ -45,7 +45,7 @@ import { createCallHistory } from './ops/callHistory.ts';
 import { createExchangeStats } from './ops/exchangeStats.ts';
 import { createMetrics, serverLabel } from './ops/metrics.ts';
 import { metricsRoute } from './ops/metricsRoute.ts';
-import { createPresence } from './ops/presence.ts';
+import { createGatewayPresence } from './ops/presence.ts';
 import { createReadiness } from './ops/readiness.ts';
 import { createRefreshStats } from './ops/refreshStats.ts';
 import { createSignInStats } from './ops/signInStats.ts';
@@ -56,12 +56,12 @@ import { loginRoute } from './rest/auth/login.ts';
 import { logoutRoute } from './rest/auth/logout.ts';
 import { setupRoute } from './rest/auth/setup.ts';
 import { approvalRoutes } from './rest/mcp/approvals.ts';
-import { createAnswering } from './rest/mcp/answering.ts';
+import { createServerResponder } from './rest/mcp/serverResponder.ts';
 import { blockRoutes } from './rest/mcp/blocks/routes.ts';
 import { callToolRoute } from './rest/mcp/callTool.ts';
 import { diagnoseUserRoute } from './oauth/diagnoseUserRoute.ts';
 import { diagnoseRoute } from './rest/mcp/diagnose.ts';
-import { createInFlight } from './rest/mcp/inFlight.ts';
+import { createInFlightLimiter } from './rest/mcp/inFlightLimiter.ts';
 import { statusRoutes } from './rest/mcp/connectionStatus.ts';
 import { listRoutes } from './rest/mcp/lists.ts';
 import { readRoutes } from './rest/mcp/readServer.ts';
@@ -73,12 +73,12 @@ import { serverToolsRoute } from './rest/mcp/servers/serverTools.ts';
 import { toolsRoute } from './rest/mcp/tools.ts';
 import { variableRoutes } from './rest/mcp/userVariables.ts';
 import { permissionRoutes } from './rest/permissions/routes.ts';
-import { createEndpoints } from './resource/endpoints.ts';
+import { createEndpointResources } from './resource/endpointResources.ts';
 import { roleRoutes } from './rest/roles.ts';
 import { keyRoutes } from './rest/user/keys.ts';
 import { ownSessionRoutes } from './rest/user/sessions.ts';
 import { userRoute } from './rest/user/user.ts';
-import { configurationStep, EXIT_CONFIG, EXIT_TRY_LATER, StartError, storeStep } from './startError.ts';
+import { runConfigurationStep, EXIT_CONFIG, EXIT_TRY_LATER, StartError, runStoreStep } from './startError.ts';
 import { storeTargets } from './storeTargets.ts';
 import { version } from './version.ts';
 import { webRoutes } from './web/routes.ts';
@@ -97,58 +97,61 @@ export interface ComposeParts {
   /** The built interface; null: the API alone. */
   web: WebFiles | null;
   /** Values that must not appear in the log from now on. */
-  protect: (secrets: readonly string[]) => void;
+  addSecrets: (secrets: readonly string[]) => void;
   /** Somebody moves the store: whatever is written now would be lost. End at once. */
   onEvicted: () => void;
 }
 
 /** The only place that constructs. What a failed start had opened is closed again. */
-export async function compose(parts: ComposeParts): Promise<Gateway> {
-  const closers = createClosers((error) =>
-    parts.logger.warn('A part did not close in good order', { error }),
+export async function compose(parts: ComposeParts): Promise<GatewayServer> {
+  const disposables = createDisposables((error) =>
+    parts.logger.warn('A component failed to close', { error }),
   );
   try {
-    return await construct(parts, closers);
+    return await construct(parts, disposables);
   } catch (error) {
-    await closers.closeAll();
+    await disposables.disposeAll();
     throw error;
   }
 }
 
 /** Reads from top to bottom as the list of parts. */
-async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway> {
-  const { env, record, ignored, logger, clock, random, dial, web, protect, onEvicted } = parts;
+async function construct(parts: ComposeParts, disposables: Disposables): Promise<GatewayServer> {
+  const { env, record, ignored, logger, clock, random, dial, web, addSecrets, onEvicted } = parts;
   // Configuration first: a mistake in it is reported before anything is opened or created.
-  const configuration = configurationStep(() => createConfiguration({ env, record, logger }));
-  const valuesUsed = () => configuration.variables().flatMap((name) => record[name] ?? []);
-  protect(valuesUsed());
-  const idle = ignored.filter((name) => !configuration.variables().includes(name));
-  if (idle.length > 0) logger.warn('LibreChat variables without effect here', { variables: idle });
+  const configuration = runConfigurationStep(() => createConfiguration({ env, record, logger }));
+  const configuredSecrets = () => configuration.variables().flatMap((name) => record[name] ?? []);
+  addSecrets(configuredSecrets());
+  const unusedVariables = ignored.filter((name) => !configuration.variables().includes(name));
+  if (unusedVariables.length > 0)
+    logger.warn('LibreChat variables without effect in Behalf', { variables: unusedVariables });
 
-  const keys = configurationStep(() =>
+  const keys = runConfigurationStep(() =>
     loadKeys({ configured: env.CREDS_KEY, dataDir: env.BEHALF_DATA_DIR, random }),
   );
   const keyring = createKeyring(keys, random);
-  const targets = configurationStep(() => storeTargets(env, (file) => readFileSync(file, 'utf8')));
-  const primary = await storeStep(targets, () => openPrimary(targets, { clock, random }));
-  closers.add(() => primary.close());
-  const coordination = await storeStep(targets, () => openCoordination(targets, primary, { clock, random }));
-  closers.add(() => coordination.close());
-  if (!(await storeStep(targets, () => isStoreKeyValid(primary.system, keyring)))) {
+  const targets = runConfigurationStep(() => storeTargets(env, (file) => readFileSync(file, 'utf8')));
+  const primary = await runStoreStep(targets, () => openPrimary(targets, { clock, random }));
+  disposables.add(() => primary.close());
+  const coordination = await runStoreStep(targets, () =>
+    openCoordination(targets, primary, { clock, random }),
+  );
+  disposables.add(() => coordination.close());
+  if (!(await runStoreStep(targets, () => isStoreKeyValid(primary.system, keyring)))) {
     throw new StartError(
       'CREDS_KEY is not the key this store was sealed with. Set the key the other replicas use, or restore it from a backup.',
       EXIT_CONFIG,
     );
   }
 
-  let draining = false;
-  let evicted = false;
-  const presence = createPresence({
+  let isDraining = false;
+  let isEvicted = false;
+  const presence = createGatewayPresence({
     system: primary.system,
     clock,
     random,
     onEvicted: () => {
-      evicted = true;
+      isEvicted = true;
       onEvicted();
     },
   });
@@ -158,13 +161,13 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       EXIT_TRY_LATER,
     );
   }
-  closers.add(() => presence.end());
+  disposables.add(() => presence.end());
 
   const { changes } = coordination;
   const log = createEventLog(logger);
   let origins = createOrigins(env, env.PORT);
-  let listeningOn: { address: string; port: number }[] = [];
-  const door = createNetwork({
+  let listenAddresses: { address: string; port: number }[] = [];
+  const egress = createNetwork({
     settings: configuration.current(),
     env: record,
     limits: {
@@ -174,48 +177,55 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
     identityOrigins: env.OPENID_ISSUER === undefined ? [] : [env.OPENID_ISSUER],
     resolve: systemResolve,
     ...{ dial, clock, keyring },
-    own: () => ({ origins: [origins.base], listening: listeningOn, localAddresses: systemLocalAddresses }),
+    own: () => ({
+      origins: [origins.baseUrl],
+      listening: listenAddresses,
+      localAddresses: systemLocalAddresses,
+    }),
   });
-  closers.add(() => door.close());
-  const common = { env, clock, random, keyring, log, configuration, primary, coordination, closers };
+  disposables.add(() => egress.close());
+  const common = { env, clock, random, keyring, log, configuration, primary, coordination, disposables };
   const refreshes = createRefreshStats();
-  const vault = composeVault({ ...common, door, refreshes });
-  const endpoints = createEndpoints({ base: () => origins.base });
+  const vault = composeVault({ ...common, egress, refreshes });
+  const endpoints = createEndpointResources({ baseUrl: () => origins.baseUrl });
   const access = await composeAccess({
     ...common,
     ...vault,
-    identity: door.identity,
-    identityTo: (issuer) => door.identityTo({ caFile: caFileOf(configuration.current(), issuer) }),
-    documents: door.documents,
-    asks: createAskLimit(clock, createAddressOf(env.TRUST_PROXY)),
-    base: () => origins.base,
+    identity: egress.identity,
+    identityTo: (issuer) => egress.identityTo({ caFile: findCaFile(configuration.current(), issuer) }),
+    documents: egress.documents,
+    fetchLimit: createClientFetchLimit(clock, createClientAddressReader(env.TRUST_PROXY)),
+    baseUrl: () => origins.baseUrl,
     isEndpoint: endpoints.isEndpoint,
   });
-  const { audit, accounts, sessions, setup, signIn, roles, acl, openId, facade } = access;
+  const { audit, accounts, sessions, setup, signIn, roles, acl, openId, authorizationServer } = access;
   const exchanges = createExchangeStats();
   const servers = await composeServers({
     ...common,
     record,
     logger,
-    door,
+    egress,
     access,
     vault,
     exchanges,
-    base: () => origins.base,
+    baseUrl: () => origins.baseUrl,
   });
-  const { asking, connections } = servers;
-  configuration.onChange(() => protect(valuesUsed()));
-  const reload = (asked: string) => {
+  const { callParts, connections } = servers;
+  configuration.onChange(() => addSecrets(configuredSecrets()));
+  const reload = (requestedBy: string) => {
     const outcome = configuration.reload();
-    if (outcome.ok) logger.info('Configuration reloaded', { asked });
-    else logger.error(`Configuration not reloaded, the running one stays. ${outcome.message}`, { asked });
+    if (outcome.ok) logger.info('Configuration reloaded', { asked: requestedBy });
+    else
+      logger.error(`Configuration not reloaded; the current configuration stays active. ${outcome.message}`, {
+        asked: requestedBy,
+      });
     return outcome;
   };
-  const self = random.id();
-  closers.add(
+  const replicaId = random.id();
+  disposables.add(
     changes.subscribe(({ topic, id }) => {
       // Our own notice comes back to us; a widened one may be anybody's, and reading an unchanged file changes nothing.
-      if (topic === 'settings' && id !== self) reload('another replica');
+      if (topic === 'settings' && id !== replicaId) reload('another replica');
     }),
   );
 
@@ -225,85 +235,90 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       'PUBLIC_URL is not set: browsers can sign in at localhost only. Set it to the address people use.',
     );
   }
-  const readiness = createReadiness({ version, primary, coordination, clock, isDraining: () => draining });
+  const readiness = createReadiness({ version, primary, coordination, clock, isDraining: () => isDraining });
   const offersOpenId = openId?.browser != null;
-  const browser = { sessions, cookie: () => cookie, logger, audit, offersOpenId };
+  const browserParts = { sessions, cookie: () => cookie, logger, audit, offersOpenId };
   const history = createCallHistory({ clock });
-  const signIns = createSignInStats();
-  const counted = { exchanges, refreshes, signIns, history };
-  const metrics = createMetrics({ connections: () => connections.counts(), ...counted, version });
+  const signInStats = createSignInStats();
+  const statistics = { exchanges, refreshes, signInStats, history };
+  const metrics = createMetrics({ connections: () => connections.counts(), ...statistics, version });
   const problemOf = createProblemMap({ random, logger });
   const limits = createRateLimits({
     clock,
     perMinute: { calls: env.RATE_LIMIT_CALLS, writes: env.RATE_LIMIT_WRITES },
   });
-  const addressOf = createAddressOf(env.TRUST_PROXY);
-  const resourceServer = composeResource({ env, facade, endpoints, base: () => origins.base });
-  const callers = createCallers({
-    ...access.known,
+  const clientAddressOf = createClientAddressReader(env.TRUST_PROXY);
+  const resourceServer = composeResource({
+    env,
+    authorizationServer,
+    endpoints,
+    baseUrl: () => origins.baseUrl,
+  });
+  const resolveCaller = createCallerResolver({
+    ...access.callerCaches,
     checkToken: resourceServer.check,
-    ...{ cookie: () => cookie, limits, addressOf },
+    ...{ cookie: () => cookie, limits, clientAddressOf },
   });
   const admission = createAdmission({
-    callers,
+    resolveCaller,
     limits,
     origins: () => origins,
     cookie: () => cookie,
-    refusesWrites: () => evicted,
+    rejectsWrites: () => isEvicted,
   });
   const headers = securityHeaders({ https: origins.secure });
-  const calling = {
-    ...{ metrics, clock, logger, headers, problemOf, inFlight: createInFlight() },
+  const requestParts = {
+    ...{ metrics, clock, logger, headers, problemOf, inFlight: createInFlightLimiter() },
     requestIds: createRequestIds(random),
-    labelOf: (caller: Principal, name: string) => serverLabel(asking.registry.find(caller.tenant, name)),
+    labelOf: (caller: Principal, name: string) => serverLabel(callParts.registry.find(caller.tenant, name)),
   };
-  const answering = createAnswering(calling);
+  const respond = createServerResponder(requestParts);
   const blocks = composeBlocks({ ...common, access, servers, vault });
-  const sets = composeSets({ ...common, ...calling, blocks, limits });
-  const chat = composeChat({ ...common, ...calling, ...{ asking, door, limits, callers } });
+  const sets = composeSets({ ...common, ...requestParts, blocks, limits });
+  const chat = composeChat({ ...common, ...requestParts, ...{ callParts, egress, limits, resolveCaller } });
 
-  const endpoint = composeMcp({
-    ...{ ...common, ...calling, access, limits, servers },
-    takesIdJags: facade?.takesIdJags ?? false,
-    base: () => origins.base,
+  const mcpEndpoint = composeMcp({
+    ...{ ...common, ...requestParts, access, limits, servers },
+    acceptsIdJags: authorizationServer?.acceptsIdJags ?? false,
+    baseUrl: () => origins.baseUrl,
   });
 
   const routes: Route[] = [
     healthRoute,
     readyRoute(readiness),
-    ...webRoutes({ ...browser, web, accounts, offersSetup: env.OPENID_ISSUER === undefined }),
+    ...webRoutes({ ...browserParts, web, accounts, offersSetup: env.OPENID_ISSUER === undefined }),
     ...pageRoutes({ setup }),
-    setupRoute({ ...browser, setup }),
-    loginRoute({ ...browser, signIn }),
-    logoutRoute(browser),
+    setupRoute({ ...browserParts, setup }),
+    loginRoute({ ...browserParts, signIn }),
+    logoutRoute(browserParts),
     ...(openId?.browser
       ? openIdRoutes({
           ...openId.browser,
           origins: () => origins,
-          ...{ cookie: () => cookie, random, logger, audit, limits, addressOf },
+          ...{ cookie: () => cookie, random, logger, audit, limits, clientAddressOf },
         })
       : []),
     ...resourceServer.routes,
-    ...(facade?.doors({
-      ...{ origins: () => origins, cookie: () => cookie, sessions, audit, logger, limits, addressOf },
+    ...(authorizationServer?.createRoutes({
+      ...{ origins: () => origins, cookie: () => cookie, sessions, audit, logger, limits, clientAddressOf },
     }) ?? []),
     userRoute({ roles, offersOpenId }),
     ...ownSessionRoutes({ sessions, audit }),
     ...keyRoutes(access.apiKeys),
     ...roleRoutes(access),
     // Before what names a server: `blocks`, `sets` and `runs` are none.
-    ...blockRoutes(blocks, answering),
+    ...blockRoutes(blocks, respond),
     ...sets.routes,
-    toolsRoute(asking, logger),
-    serverToolsRoute(asking, logger),
-    callToolRoute(asking, answering),
-    ...listRoutes(asking),
-    ...readRoutes(asking, answering),
+    toolsRoute(callParts, logger),
+    serverToolsRoute(callParts, logger),
+    callToolRoute(callParts, respond),
+    ...listRoutes(callParts),
+    ...readRoutes(callParts, respond),
     reinitializeRoute(servers.reinit, logger),
     diagnoseRoute(servers.diagnosis),
     diagnoseUserRoute({ diagnosis: servers.diagnosis, users: access.userAdmin, audit }),
     ...oauthRoutes({
-      ...{ ...common, ...asking },
+      ...{ ...common, ...callParts },
       ...{
         oauth: servers.oauth,
         drafts: servers.drafts,
@@ -312,18 +327,30 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
         audit,
         logger,
         sessions,
-        signIns,
+        signInStats,
       },
-      ...{ cookie: () => cookie, origins: () => origins, limits, addressOf, forget: servers.forget },
+      ...{
+        cookie: () => cookie,
+        origins: () => origins,
+        limits,
+        clientAddressOf,
+        invalidateUserState: servers.invalidateUserState,
+      },
     }),
     ...statusRoutes({ ...servers.status, oauthTimeoutMs: env.MCP_OAUTH_HANDLING_TIMEOUT }),
     ...variableRoutes({
-      ...{ ...servers.status, audit, vault: vault.vault, flows: primary.oauthFlows, forget: servers.forget },
+      ...{
+        ...servers.status,
+        audit,
+        vault: vault.vault,
+        flows: primary.oauthFlows,
+        invalidateUserState: servers.invalidateUserState,
+      },
     }),
-    ...approvalRoutes(asking),
+    ...approvalRoutes(callParts),
     ...chat.routes,
-    discoverToolsRoute({ ...servers.discovering, origins: () => origins }),
-    ...endpoint.routes,
+    discoverToolsRoute({ ...servers.discoveryParts, origins: () => origins }),
+    ...mcpEndpoint.routes,
     ...serverRoutes(servers.configure),
     ...permissionRoutes({
       ...servers.configure,
@@ -332,16 +359,16 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
       roles,
       users: primary.users,
     }),
-    ...adminServerRoutes(servers.overriding),
+    ...adminServerRoutes(servers.overrideParts),
     ...adminRoleRoutes(access.roleAdmin),
     ...adminUserRoutes(access.userAdmin),
     ...adminSessionRoutes(access.userAdmin),
     ...auditRoutes({ store: primary.audit, keyring, auditLog: audit }),
     metricsRoute({ metrics, token: env.METRICS_TOKEN, admission }),
-    connectionsRoute({ ...servers.status, connections, registry: servers.registry, replica: self }),
-    statsRoute({ history, exchanges, refreshes, replica: self }),
+    connectionsRoute({ ...servers.status, connections, registry: servers.registry, replica: replicaId }),
+    statsRoute({ history, exchanges, refreshes, replica: replicaId }),
     configRoute({ configuration, env, record }),
-    reloadRoute({ reload, announce: () => changes.publish({ topic: 'settings', id: self }), audit }),
+    reloadRoute({ reload, announce: () => changes.publish({ topic: 'settings', id: replicaId }), audit }),
   ];
   const app = createApp({
     ...{ routes, admission, headers, trustProxy: env.TRUST_PROXY },
@@ -349,31 +376,31 @@ async function construct(parts: ComposeParts, closers: Closers): Promise<Gateway
   });
   const isAllowed = (origin: string) =>
     configuration.current().mcpSettings.endpoint?.allowedOrigins.includes(origin) === true;
-  const listener = createGuestPages({ routes, isAllowed, serve: app });
+  const corsListener = createCorsListener({ routes, isAllowed, next: app });
 
   return {
-    listener,
+    listener: corsListener,
     routes,
-    listening(port) {
-      listeningOn = [{ address: env.HOST.replace(/^\[|\]$/g, ''), port }];
+    onListening(port) {
+      listenAddresses = [{ address: env.HOST.replace(/^\[|\]$/g, ''), port }];
       origins = createOrigins(env, port);
       cookie = createSessionCookie(origins);
-      return origins.base;
+      return origins.baseUrl;
     },
-    async setupLink() {
+    async createSetupLink() {
       // With an identity provider the first administrator comes from there.
       if (env.OPENID_ISSUER !== undefined) return null;
       const secret = await setup.issueLink();
-      return secret && `${origins.base}/setup?token=${secret}`;
+      return secret && `${origins.baseUrl}/setup?token=${secret}`;
     },
     reload: () => void reload('SIGHUP'),
-    isRenewing: () => vault.vault.activeRenewals > 0,
+    isRefreshing: () => vault.vault.activeRenewals > 0,
     drain() {
-      draining = true;
+      isDraining = true;
       chat.drain();
-      endpoint.drain();
+      mcpEndpoint.drain();
       sets.drain();
     },
-    close: () => closers.closeAll(),
+    close: () => disposables.disposeAll(),
   };
 }

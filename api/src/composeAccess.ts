@@ -33,13 +33,13 @@ import {
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
-import type { Closers } from './closers.ts';
-import type { ComposedFacade } from './composeFacade.ts';
+import type { Disposables } from './disposables.ts';
+import type { ComposedAuthorizationServer } from './composeAuthorizationServer.ts';
 import type { OpenId } from './composeOpenId.ts';
 import type { ContextTable } from './composeVault.ts';
 import type { Configuration } from './configuration.ts';
-import type { AskLimit } from './facade/askLimit.ts';
-import { every } from './ops/upkeep.ts';
+import type { ClientFetchLimit } from './authorizationServer/clientFetchLimit.ts';
+import { setPeriodic } from './ops/setPeriodic.ts';
 
 const SWEEP_MS = 60 * 60 * 1000;
 
@@ -52,7 +52,7 @@ export interface ComposeAccessParts {
   configuration: Configuration;
   primary: PrimaryStore;
   coordination: CoordinationStore;
-  closers: Closers;
+  disposables: Disposables;
   /** To the identity provider. */
   identity: Fetch;
   /** To another issuer. */
@@ -60,9 +60,9 @@ export interface ComposeAccessParts {
   /** To the documents of clients of our own authorization server. */
   documents: Fetch;
   /** How often they are asked for. */
-  asks: AskLimit;
+  fetchLimit: ClientFetchLimit;
   /** Where browsers reach us. */
-  base: () => string;
+  baseUrl: () => string;
   /** Whether a token's audience is an endpoint of ours. */
   isEndpoint: (audience: string) => boolean;
   vault: CredentialVault;
@@ -70,7 +70,7 @@ export interface ComposeAccessParts {
 }
 
 /** Who is calling, what they may do, and what is written down about it. */
-export interface Access {
+export interface ComposedAccess {
   readonly audit: AuditLog;
   readonly accounts: Accounts;
   readonly sessions: SignInSessions;
@@ -79,28 +79,30 @@ export interface Access {
   readonly apiKeys: ApiKeys;
   readonly openId: OpenId | null;
   /** Our own authorization server, where it is enabled. */
-  readonly facade: ComposedFacade | null;
+  readonly authorizationServer: ComposedAuthorizationServer | null;
   readonly roles: Roles;
   readonly acl: Acl;
   readonly roleAdmin: RoleAdmin;
   readonly userAdmin: UserAdmin;
   /** Whom a cookie, a key and a token belong to. */
-  readonly known: { sessions: CallerCache; keys: CallerCache; bearers: CallerCache | null };
+  readonly callerCaches: { sessions: CallerCache; keys: CallerCache; bearers: CallerCache | null };
   /** When that is over, for what lasts. */
   readonly callerWatch: RevocationMonitor;
 }
 
-export async function composeAccess(parts: ComposeAccessParts): Promise<Access> {
-  const { env, clock, random, keyring, log, configuration, primary, coordination, closers } = parts;
+export async function composeAccess(parts: ComposeAccessParts): Promise<ComposedAccess> {
+  const { env, clock, random, keyring, log, configuration, primary, coordination, disposables } = parts;
   // The leases of the store that is written: who takes a right away must not have to wait for Redis.
   const { users, tickets, credentials, leases } = primary;
   const { changes, attempts } = coordination;
 
   const audit = createAuditLog({ store: primary.audit, keyring, clock, random, log });
-  closers.add(() => audit.close());
+  disposables.add(() => audit.close());
   parts.contexts.audit = audit;
   const days = env.AUDIT_RETENTION_DAYS;
-  closers.add(every(SWEEP_MS, clock, () => sweepAudit({ store: primary.audit, audit, clock, days })));
+  disposables.add(
+    setPeriodic(SWEEP_MS, clock, () => sweepAudit({ store: primary.audit, audit, clock, days })),
+  );
 
   const passwords = createPasswords(random);
   const accounts = createAccounts({ users, changes, passwords, keyring, clock, random });
@@ -110,17 +112,17 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
     endTokens: (key) => parts.vault.remove(key),
   });
   const apiKeys = createApiKeys({ store: primary.apiKeys, users, changes, clock, random, audit });
-  closers.add(every(SWEEP_MS, clock, () => sessions.sweep()));
-  closers.add(every(SWEEP_MS, clock, () => apiKeys.sweep()));
+  disposables.add(setPeriodic(SWEEP_MS, clock, () => sessions.sweep()));
+  disposables.add(setPeriodic(SWEEP_MS, clock, () => apiKeys.sweep()));
   const setup = createSetup({ tickets, accounts, clock, random });
   const signIn = createPasswordSignIn({ accounts, attempts, clock });
 
   const named = namedPermissions(configuration);
   await backfillRoles({ store: primary.roles, changes, clock });
   const roles = createRoles({ store: primary.roles, getConfiguredPermissions: named, changes, clock, log });
-  closers.add(() => roles.stop());
+  disposables.add(() => roles.stop());
   const acl = createAcl({ store: primary.acl, changes, clock, log });
-  closers.add(() => acl.stop());
+  disposables.add(() => acl.stop());
   await Promise.all([roles.ready, acl.ready]);
   const roleAdmin = createRoleAdmin({
     ...{ roles, users, acl, getConfiguredPermissions: named, changes, audit, leases, clock },
@@ -135,10 +137,18 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
       : (await import('./composeOpenId.ts')).composeOpenId({ ...parts, audit, roles, sessions });
   const settings = configuration.current().authorizationServer;
   // As above: the library behind it is loaded by whoever first comes to it.
-  const composing = settings && (await import('./composeFacade.ts'));
-  const facade =
-    settings && composing ? composing.composeFacade({ ...parts, changes, settings, sessions, openId }) : null;
-  const known = {
+  const authorizationServerModule = settings && (await import('./composeAuthorizationServer.ts'));
+  const authorizationServer =
+    settings && authorizationServerModule
+      ? authorizationServerModule.composeAuthorizationServer({
+          ...parts,
+          changes,
+          settings,
+          sessions,
+          openId,
+        })
+      : null;
+  const callerCaches = {
     sessions: createCallerCache({
       read: (secret) => sessions.resolve(secret),
       topic: 'sessions',
@@ -147,32 +157,32 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Access> 
     }),
     keys: createCallerCache({ read: (key) => apiKeys.resolve(key), topic: 'apiKeys', changes, clock }),
     bearers:
-      openId || composing
+      openId || authorizationServerModule
         ? createCallerCache({
             read: (token) =>
-              composing
-                ? composing.resolveBearer(token, facade, openId)
+              authorizationServerModule
+                ? authorizationServerModule.resolveBearer(token, authorizationServer, openId)
                 : (openId?.bearers.resolve(token) ?? Promise.resolve(null)),
             topic: null,
-            ...generationOf(openId, facade),
+            ...combinedGeneration(openId, authorizationServer),
             changes,
             clock,
           })
         : null,
   };
-  closers.add(() => {
-    known.sessions.close();
-    known.keys.close();
-    known.bearers?.close();
+  disposables.add(() => {
+    callerCaches.sessions.close();
+    callerCaches.keys.close();
+    callerCaches.bearers?.close();
   });
   const callerWatch = createRevocationMonitor({
     ...{ users, sessions: primary.sessions, apiKeys: primary.apiKeys, changes, clock },
-    signingKeys: facade?.keys ?? null,
+    signingKeys: authorizationServer?.keys ?? null,
   });
-  closers.add(() => callerWatch.stop());
+  disposables.add(() => callerWatch.stop());
   return {
-    ...{ audit, accounts, sessions, setup, signIn, apiKeys, openId, facade },
-    ...{ roles, acl, roleAdmin, userAdmin, known, callerWatch },
+    ...{ audit, accounts, sessions, setup, signIn, apiKeys, openId, authorizationServer },
+    ...{ roles, acl, roleAdmin, userAdmin, callerCaches, callerWatch },
   };
 }
 
@@ -187,12 +197,12 @@ function namedPermissions(configuration: Configuration): () => ConfiguredPermiss
 }
 
 /** Moves with the keys of whoever signs tokens that count here. */
-function generationOf(
+function combinedGeneration(
   openId: Pick<OpenId, 'generation'> | null,
-  facade: Pick<ComposedFacade, 'keys'> | null,
+  authorizationServer: Pick<ComposedAuthorizationServer, 'keys'> | null,
 ): { generation?: () => number } {
-  if (!facade) return openId ? { generation: openId.generation } : {};
-  const own = () => facade.keys.keySource.generation();
+  if (!authorizationServer) return openId ? { generation: openId.generation } : {};
+  const ownGeneration = () => authorizationServer.keys.keySource.generation();
   // Neither ever moves back.
-  return { generation: openId ? () => openId.generation() + own() : own };
+  return { generation: openId ? () => openId.generation() + ownGeneration() : ownGeneration };
 }

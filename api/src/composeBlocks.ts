@@ -1,7 +1,7 @@
 import { createSavedBlocks, type Log, type RunBlockParts, type SaveBlockParts } from '@behalf/gateway';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
-import type { Access } from './composeAccess.ts';
+import type { ComposedAccess } from './composeAccess.ts';
 import type { Servers } from './composeServers.ts';
 import type { Vault } from './composeVault.ts';
 
@@ -11,8 +11,8 @@ export interface ComposeBlocksParts {
   keyring: Keyring;
   log: Log;
   primary: PrimaryStore;
-  access: Pick<Access, 'acl' | 'roles' | 'audit'>;
-  servers: Pick<Servers, 'asking' | 'registry' | 'status' | 'subjects'>;
+  access: Pick<ComposedAccess, 'acl' | 'roles' | 'audit'>;
+  servers: Pick<Servers, 'callParts' | 'registry' | 'status' | 'subjects'>;
   vault: Pick<Vault, 'vault'>;
 }
 
@@ -27,7 +27,7 @@ export function composeBlocks(parts: ComposeBlocksParts): SaveBlockParts & RunBl
     users: primary.users,
     // Those of the store that is written, as for servers.
     leases: primary.leases,
-    callParts: servers.asking,
+    callParts: servers.callParts,
     readinessParts: {
       ...{ vault: vault.vault, variables: servers.status.variables, subjects: servers.subjects, clock },
     },

@@ -1,48 +1,58 @@
 import { createConversations, type Log } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Keyring } from '@behalf/kernel';
-import { createAnswers } from './chat/answers.ts';
-import { askRoute, type AskRouteParts } from './chat/askRoute.ts';
-import { connectRoute } from './chat/connectRoute.ts';
+import { createAnswerRuns } from './chat/answerRuns.ts';
+import { chatRoute, type ChatRouteParts } from './chat/chatRoute.ts';
+import { chatConnectRoute } from './chat/connectRoute.ts';
 import { controlRoutes } from './chat/controlRoutes.ts';
 import { conversationRoutes } from './chat/conversationRoutes.ts';
-import { createDecisions } from './chat/decisions.ts';
-import { createAskModel } from './chat/model/askModel.ts';
-import { createFetchedModels } from './chat/model/fetchedModels.ts';
+import { createPendingApprovals } from './chat/pendingApprovals.ts';
+import { createCompletionClient } from './chat/model/chatCompletions.ts';
+import { createFetchModels } from './chat/model/fetchModels.ts';
 import { createModels } from './chat/model/models.ts';
-import { createSignIns } from './chat/signIns.ts';
-import { createShowing } from './chat/tool/showing.ts';
-import type { Closers } from './closers.ts';
+import { createPendingSignIns } from './chat/pendingSignIns.ts';
+import { createDisplayBudget } from './chat/tool/displayBudget.ts';
+import type { Disposables } from './disposables.ts';
 import type { Servers } from './composeServers.ts';
 import type { Configuration } from './configuration.ts';
-import type { Route } from './http.ts';
-import type { SwappableNetwork } from './network.ts';
-import { createObserving, type ObservingParts } from './rest/mcp/observing.ts';
+import type { Route } from './http/routes.ts';
+import type { ReloadableNetwork } from './network.ts';
+import { createObserveRequest, type ObserveRequestParts } from './rest/mcp/observeRequest.ts';
 
-type Given = Pick<
-  AskRouteParts,
-  'clock' | 'random' | 'logger' | 'headers' | 'problemOf' | 'requestIds' | 'inFlight' | 'limits' | 'callers'
+type ChatRouteDependencies = Pick<
+  ChatRouteParts,
+  | 'clock'
+  | 'random'
+  | 'logger'
+  | 'headers'
+  | 'problemOf'
+  | 'requestIds'
+  | 'inFlight'
+  | 'limits'
+  | 'resolveCaller'
 >;
 
-export interface ComposeChatParts extends Given, Pick<ObservingParts, 'metrics' | 'labelOf'> {
+export interface ComposeChatParts
+  extends ChatRouteDependencies, Pick<ObserveRequestParts, 'metrics' | 'labelOf'> {
   keyring: Keyring;
   log: Log;
   configuration: Configuration;
   primary: PrimaryStore;
   coordination: CoordinationStore;
-  closers: Closers;
-  door: Pick<SwappableNetwork, 'model'>;
-  asking: Servers['asking'];
+  disposables: Disposables;
+  egress: Pick<ReloadableNetwork, 'model'>;
+  callParts: Servers['callParts'];
 }
 
 /** The door where people talk to a model that has their tools. */
-export interface Chat {
+export interface ComposedChat {
   readonly routes: readonly Route[];
   drain(): void;
 }
 
-export function composeChat(parts: ComposeChatParts): Chat {
-  const { clock, random, logger, keyring, log, configuration, primary, closers, door, asking } = parts;
+export function composeChat(parts: ComposeChatParts): ComposedChat {
+  const { clock, random, logger, keyring, log, configuration, primary, disposables, egress, callParts } =
+    parts;
   const { leases, changes } = parts.coordination;
   const cache = parts.coordination.cache('chats');
   const giveWay = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -50,27 +60,35 @@ export function composeChat(parts: ComposeChatParts): Chat {
   const conversations = createConversations({ store, keyring, clock, random, log, giveWay });
   const models = createModels({
     endpoints: () => configuration.current().endpoints.custom,
-    fetched: createFetchedModels({ fetch: door.model, clock, logger }),
+    fetchModels: createFetchModels({ fetch: egress.model, clock, logger }),
   });
-  const answers = createAnswers({ leases, cache, changes, clock });
-  closers.add(() => answers.close());
-  const decisions = createDecisions({ approvals: asking.approvals, cache, changes, clock });
-  const signIns = createSignIns({ cache, changes, clock });
-  const { requirePermission } = asking;
-  const common = { conversations, answers, models, decisions, signIns, requirePermission, clock };
+  const answerRuns = createAnswerRuns({ leases, cache, changes, clock });
+  disposables.add(() => answerRuns.close());
+  const pendingApprovals = createPendingApprovals({ approvals: callParts.approvals, cache, changes, clock });
+  const pendingSignIns = createPendingSignIns({ cache, changes, clock });
+  const { requirePermission } = callParts;
+  const common = {
+    conversations,
+    answerRuns,
+    models,
+    pendingApprovals,
+    pendingSignIns,
+    requirePermission,
+    clock,
+  };
   return {
     routes: [
-      askRoute({
+      chatRoute({
         ...parts,
         ...common,
-        askModel: createAskModel(door.model),
-        observe: createObserving(parts),
-        showing: createShowing(),
+        requestCompletion: createCompletionClient(egress.model),
+        observe: createObserveRequest(parts),
+        displayBudget: createDisplayBudget(),
       }),
       ...conversationRoutes(common),
       ...controlRoutes(common),
-      connectRoute(common),
+      chatConnectRoute(common),
     ],
-    drain: () => answers.drain(),
+    drain: () => answerRuns.drain(),
   };
 }

@@ -18,57 +18,65 @@ import {
 } from '@behalf/gateway';
 import type { ChangeFeed } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
-import type { Closers } from './closers.ts';
+import type { Disposables } from './disposables.ts';
 
 /** What is known of what servers offer, and who is told when it changes. */
-export interface Lists {
+export interface ComposedLists {
   readonly catalog: Catalog;
-  readonly listings: ItemListCache;
-  readonly listFeeds: ListSubscriptions;
+  readonly itemLists: ItemListCache;
+  readonly listSubscriptions: ListSubscriptions;
   /** That something may be listed differently. */
-  readonly news: ListChanges;
+  readonly listChanges: ListChanges;
   /** What a server says that everybody shares. */
-  heard(serverId: string, method: string): void;
+  onUpstreamNotification(serverId: string, method: string): void;
   /** What was listed with a user's old values is of no use any more. */
-  forget(serverId: string, principal: string): void;
+  invalidateUserState(serverId: string, principal: string): void;
   /** Once there are servers: follows who may use which, and the values of users. */
-  follow(registry: Registry, changes: ChangeFeed, naming: () => Naming): ServerKeys;
+  subscribeChanges(registry: Registry, changes: ChangeFeed, naming: () => Naming): ServerKeys;
 }
 
-export function composeLists({ clock, log, closers }: { clock: Clock; log: Log; closers: Closers }): Lists {
+export function composeLists({
+  clock,
+  log,
+  disposables,
+}: {
+  clock: Clock;
+  log: Log;
+  disposables: Disposables;
+}): ComposedLists {
   const catalog = createCatalog({ clock, log });
-  closers.add(() => catalog.close());
-  const listings = createItemListCache({ clock });
-  const listFeeds = createListSubscriptions();
-  const news = createListChanges();
+  disposables.add(() => catalog.close());
+  const itemLists = createItemListCache({ clock });
+  const listSubscriptions = createListSubscriptions();
+  const listChanges = createListChanges();
 
-  function invalidate(serverId: string, holderKey?: string): void {
-    catalog.invalidate(serverId, holderKey);
-    listings.invalidate(serverId, holderKey);
+  function invalidate(serverId: string, ownerKey?: string): void {
+    catalog.invalidate(serverId, ownerKey);
+    itemLists.invalidate(serverId, ownerKey);
   }
 
   return {
     catalog,
-    listings,
-    listFeeds,
-    news,
-    heard(serverId, method) {
-      const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
+    itemLists,
+    listSubscriptions,
+    listChanges,
+    onUpstreamNotification(serverId, method) {
+      const kind = listKinds.find((candidate) => method === `notifications/${candidate}/list_changed`);
       if (kind === undefined) return;
       if (kind === 'tools') catalog.onListChanged(serverId);
-      else listings.expire(serverId);
-      news.emit({ serverId, kinds: [kind] });
+      else itemLists.expire(serverId);
+      listChanges.emit({ serverId, kinds: [kind] });
     },
-    forget(serverId, principal) {
+    invalidateUserState(serverId, principal) {
       invalidate(serverId, principal);
-      news.emit({ serverId, ownerKey: principal, kinds: listKinds });
+      listChanges.emit({ serverId, ownerKey: principal, kinds: listKinds });
     },
-    follow(registry, changes, naming) {
-      closers.add(registry.onChange(() => news.emit({ kinds: listKinds })));
-      closers.add(
+    subscribeChanges(registry, changes, naming) {
+      disposables.add(registry.onChange(() => listChanges.emit({ kinds: listKinds })));
+      disposables.add(
         changes.subscribe(({ topic, id }) => {
           // Who may use what: a caller may see more servers now, or fewer.
-          if (topic === 'acl' || topic === 'roles') news.emit({ kinds: listKinds });
+          if (topic === 'acl' || topic === 'roles') listChanges.emit({ kinds: listKinds });
           if (topic !== 'variables') return;
           // Entered at another replica: what was listed with the old values is listed anew.
           const owner = parseVariablesKey(id);

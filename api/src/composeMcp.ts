@@ -6,35 +6,35 @@ import {
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
-import type { Closers } from './closers.ts';
-import type { Access } from './composeAccess.ts';
+import type { Disposables } from './disposables.ts';
+import type { ComposedAccess } from './composeAccess.ts';
 import type { Servers } from './composeServers.ts';
-import type { RateLimits } from './door/rateLimits.ts';
-import { apiHeaders } from './door/securityHeaders.ts';
-import type { Route } from './http.ts';
-import type { Method } from './mcp/asked.ts';
-import { createTakePage } from './mcp/cursors.ts';
-import { createMcpDoor } from './mcp/door.ts';
+import type { RateLimits } from './http/rateLimits.ts';
+import { apiHeaders } from './http/securityHeaders.ts';
+import type { Route } from './http/routes.ts';
+import type { Method } from './mcp/mcpRequest.ts';
+import { createPaginate } from './mcp/cursors.ts';
+import { createMcpPostHandler } from './mcp/mcpPostHandler.ts';
 import { createInitialize } from './mcp/initialize.ts';
 import { createInstructions } from './mcp/instructions.ts';
-import { createLegacyDoor } from './mcp/legacyDoor.ts';
+import { createLegacyHandler } from './mcp/legacyHandler.ts';
 import { createConnectLinks } from './oauth/connectLinks.ts';
 import { completionMethods } from './mcp/methods/completion.ts';
 import { createListen } from './mcp/methods/listen.ts';
 import type { MethodParts } from './mcp/methods/methodParts.ts';
-import { discoverMethod } from './mcp/methods/opening.ts';
+import { discoverMethod } from './mcp/methods/discover.ts';
 import { promptMethods } from './mcp/methods/prompts.ts';
 import { resourceMethods, subscribeMethods } from './mcp/methods/resources.ts';
 import { sessionMethods } from './mcp/methods/sessionMethods.ts';
 import { taskMethods } from './mcp/methods/tasks.ts';
 import { toolMethods } from './mcp/methods/tools.ts';
-import { createParking } from './mcp/parking/parking.ts';
+import { createSuspendedCalls } from './mcp/suspendedCalls/suspendedCalls.ts';
 import { createRequestStates } from './mcp/requestState.ts';
 import { createResultJson, type ServerInfo } from './mcp/resultJson.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { createTaskIds } from './mcp/taskIds.ts';
-import { createServeRequest, toFault, type ServeParts } from './mcp/serveRequest.ts';
-import { createAsking } from './mcp/session/asking.ts';
+import { createServeRequest, toClientFault, type ServeRequestParts } from './mcp/serveRequest.ts';
+import { createClientRequests } from './mcp/session/clientRequests.ts';
 import { createElicitations } from './mcp/session/elicitations.ts';
 import { createMailbox } from './mcp/session/mailbox.ts';
 import { createRequireSession } from './mcp/session/requireSession.ts';
@@ -42,50 +42,60 @@ import { createMcpSessions } from './mcp/session/sessions.ts';
 import { createSharedLists } from './mcp/session/sharedLists.ts';
 import { createSessionStreams } from './mcp/session/sessionStreams.ts';
 import { createSessionStates } from './mcp/session/sessionStates.ts';
-import { createSubscriptions } from './mcp/session/subscriptions.ts';
+import { createSessionSubscriptions } from './mcp/session/subscriptions.ts';
 import { createEventIds } from './mcp/stream/eventIds.ts';
-import { createFollowElicitations } from './mcp/stream/followElicitations.ts';
-import { createFollowLists } from './mcp/stream/followLists.ts';
-import { createFollowResources } from './mcp/stream/followResources.ts';
+import { createSubscribeElicitations } from './mcp/stream/elicitationSubscription.ts';
+import { createSubscribeLists } from './mcp/stream/listSubscription.ts';
+import { createSubscribeResources } from './mcp/stream/resourceSubscription.ts';
 import { createOpenStreams } from './mcp/stream/openStreams.ts';
-import { createReplays } from './mcp/stream/replays.ts';
-import { createVigil } from './mcp/stream/vigil.ts';
-import { createStreamDoor } from './mcp/streamDoor.ts';
-import type { ObservingParts } from './rest/mcp/observing.ts';
+import { createStreamBuffers } from './mcp/stream/streamBuffer.ts';
+import { createSharedTicker } from './mcp/stream/sharedTicker.ts';
+import { createStreamHandler } from './mcp/streamHandler.ts';
+import type { ObserveRequestParts } from './rest/mcp/observeRequest.ts';
 import { version } from './version.ts';
 
-export interface ComposeMcpParts extends ObservingParts, ServeParts {
+export interface ComposeMcpParts extends ObserveRequestParts, ServeRequestParts {
   clock: Clock;
   random: Random;
   keyring: Keyring;
   primary: Pick<PrimaryStore, 'users'>;
-  access: Pick<Access, 'callerWatch'>;
+  access: Pick<ComposedAccess, 'callerWatch'>;
   coordination: CoordinationStore;
-  closers: Closers;
-  limits: Pick<RateLimits, 'take'>;
+  disposables: Disposables;
+  limits: Pick<RateLimits, 'consume'>;
   headers: Readonly<Record<string, string>>;
   requestIds: () => string;
-  base: () => string;
+  baseUrl: () => string;
   /** Whether clients may come with a token that an identity provider arranged, without their user. */
-  takesIdJags: boolean;
-  servers: Pick<Servers, 'asking' | 'listings' | 'listFeeds' | 'news' | 'serverKeys' | 'naming'>;
+  acceptsIdJags: boolean;
+  servers: Pick<
+    Servers,
+    'callParts' | 'itemLists' | 'listSubscriptions' | 'listChanges' | 'serverKeys' | 'naming'
+  >;
 }
 
 /** The door for every MCP client. */
-export interface McpEndpoint {
+export interface ComposedMcp {
   readonly routes: readonly Route[];
   drain(): void;
 }
 
-export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
-  const { clock, random, keyring, coordination, closers, base } = parts;
+export function composeMcp(parts: ComposeMcpParts): ComposedMcp {
+  const { clock, random, keyring, coordination, disposables, baseUrl } = parts;
   const { changes } = coordination;
   const cache = coordination.cache('mcp');
-  const { asking: gateway, listings, listFeeds, news, serverKeys, naming } = parts.servers;
+  const {
+    callParts: gatewayParts,
+    itemLists,
+    listSubscriptions,
+    listChanges,
+    serverKeys,
+    naming,
+  } = parts.servers;
   const servers: EndpointParts & SubscribeParts = {
-    ...gateway,
-    itemLists: listings,
-    listSubscriptions: listFeeds,
+    ...gatewayParts,
+    itemLists,
+    listSubscriptions,
     serverKeys,
     naming,
   };
@@ -94,84 +104,93 @@ export function composeMcp(parts: ComposeMcpParts): McpEndpoint {
   const results = createResultJson(info);
   const sessions = createMcpSessions({ keyring, clock, random });
   const states = createSessionStates({ cache, changes, clock });
-  closers.add(() => states.close());
+  disposables.add(() => states.close());
   const sessionStreams = createSessionStreams({ cache, changes, states, clock, random });
-  closers.add(() => sessionStreams.close());
+  disposables.add(() => sessionStreams.close());
   const mailbox = createMailbox({ cache, changes, keyring, clock });
-  closers.add(() => mailbox.close());
+  disposables.add(() => mailbox.close());
   const lists = createSharedLists({ cache, clock, leases: coordination.leases });
   const elicitations = createElicitations({ lists, changes, clock });
   const replica = random.id();
-  const replays = createReplays({
+  const streamBuffers = createStreamBuffers({
     ...{ clock, random, keyring, mailbox, cache, changes, lists, replica },
     eventIds: createEventIds(keyring),
   });
-  closers.add(() => replays.close());
-  const callers = parts.access.callerWatch;
-  const streams = createOpenStreams({ clock, callers });
+  disposables.add(() => streamBuffers.close());
+  const callerWatch = parts.access.callerWatch;
+  const streams = createOpenStreams({ clock, callerWatch });
   const signOuts = subscribeToSignOuts({
     ...{ users: parts.primary.users, changes, clock },
-    onSignedOut: (principal) => streams.endOf(principal),
+    onSignedOut: (principal) => streams.endForPrincipal(principal),
   });
-  closers.add(() => signOuts.stop());
-  const asking = createAsking({ mailbox, keyring, clock, random });
+  disposables.add(() => signOuts.stop());
+  const clientRequests = createClientRequests({ mailbox, keyring, clock, random });
   const requireSession = createRequireSession({ sessions, states });
-  const { takesIdJags } = parts;
-  const opening = { results, info, takesIdJags, instructions: createInstructions(servers) };
-  const parking = createParking({
+  const { acceptsIdJags } = parts;
+  const serverInfoParts = { results, info, acceptsIdJags, instructions: createInstructions(servers) };
+  const suspendedCalls = createSuspendedCalls({
     ...{ cache, mailbox, clock, random, results, replica },
-    faultOf: (error, asked) => toFault(error, asked, parts.problemOf),
+    toRpcFault: (error, mcpRequest) => toClientFault(error, mcpRequest, parts.problemOf),
   });
-  closers.add(() => parking.close());
+  disposables.add(() => suspendedCalls.close());
   const methodParts: MethodParts = {
     ...parts,
-    ...{ servers, results, asking, parking, elicitations, base },
-    links: createConnectLinks({ keyring, clock, vault: gateway.vault, registry: gateway.registry }),
+    ...{ servers, results, clientRequests, suspendedCalls, elicitations, baseUrl },
+    connectLinks: createConnectLinks({
+      keyring,
+      clock,
+      vault: gatewayParts.vault,
+      registry: gatewayParts.registry,
+    }),
     search: createToolSearch({ giveWay: () => new Promise((resolve) => setImmediate(resolve)) }),
-    takePage: createTakePage(keyring),
+    paginate: createPaginate(keyring),
     states: createRequestStates({ keyring, clock }),
     taskIds: createTaskIds({ keyring, clock }),
   };
-  const both: Readonly<Record<string, Method>> = {
+  const commonMethods: Readonly<Record<string, Method>> = {
     ...toolMethods(methodParts),
     ...promptMethods(methodParts),
     ...resourceMethods(methodParts),
     ...completionMethods(methodParts),
   };
-  const subscriptions = createSubscriptions({ lists, changes, clock });
-  const replying = { clock, headers, replays, callers, vigil: createVigil(clock) };
+  const subscriptions = createSessionSubscriptions({ lists, changes, clock });
+  const replyParts = { clock, headers, streamBuffers, callerWatch, ticker: createSharedTicker(clock) };
   const serve = createServeRequest(parts);
-  const legacy = createLegacyDoor({
-    ...replying,
+  const legacy = createLegacyHandler({
+    ...replyParts,
     methods: new Map(
       Object.entries({
-        ...both,
+        ...commonMethods,
         ...sessionMethods(states),
         ...subscribeMethods(methodParts, subscriptions),
       }),
     ),
-    initialize: createInitialize({ ...opening, sessions }),
-    ...{ serve, requireSession, asking, mailbox, limits: parts.limits },
+    initialize: createInitialize({ ...serverInfoParts, sessions }),
+    ...{ serve, requireSession, clientRequests, mailbox, limits: parts.limits },
   });
-  const followLists = createFollowLists({ servers, news, clock });
-  const followResources = createFollowResources({ servers, clock });
-  const following = { streams, followLists, followResources };
-  const door = createMcpDoor({
-    ...replying,
+  const subscribeLists = createSubscribeLists({ servers, listChanges, clock });
+  const subscribeResources = createSubscribeResources({ servers, clock });
+  const subscriptionParts = { streams, subscribeLists, subscribeResources };
+  const postHandler = createMcpPostHandler({
+    ...replyParts,
     ...{ servers, legacy, serve },
-    listen: createListen({ ...replying, ...following, results }),
+    listen: createListen({ ...replyParts, ...subscriptionParts, results }),
     modern: new Map(
-      Object.entries({ ...both, ...taskMethods(methodParts), 'server/discover': discoverMethod(opening) }),
+      Object.entries({
+        ...commonMethods,
+        ...taskMethods(methodParts),
+        'server/discover': discoverMethod(serverInfoParts),
+      }),
     ),
   });
-  const streaming = createStreamDoor({
-    ...replying,
-    ...following,
+  const streamHandler = createStreamHandler({
+    ...replyParts,
+    ...subscriptionParts,
     ...{ servers, requireSession, states, sessionStreams, subscriptions },
-    followElicitations: createFollowElicitations({ servers, elicitations, changes, clock }),
+    subscribeElicitations: createSubscribeElicitations({ servers, elicitations, changes, clock }),
   });
   return {
-    routes: mcpRoutes({ post: (...given) => door.post(...given), ...streaming }),
+    routes: mcpRoutes({ post: (...args) => postHandler.post(...args), ...streamHandler }),
     drain: () => streams.drain(),
   };
 }

@@ -18,16 +18,16 @@ import {
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
-import type { Closers } from './closers.ts';
+import type { Disposables } from './disposables.ts';
 import type { Configuration } from './configuration.ts';
 import type { SessionCookie } from './cookies.ts';
-import type { RateLimits } from './door/rateLimits.ts';
-import type { Route } from './http.ts';
+import type { RateLimits } from './http/rateLimits.ts';
+import type { Route } from './http/routes.ts';
 import { identityAddresses } from './identityAddresses.ts';
 import { createIdentityIssuers } from './identityIssuers.ts';
 import type { Logger } from './logger.ts';
-import type { SwappableNetwork } from './network.ts';
-import { askedRoute } from './oauth/askedRoute.ts';
+import type { ReloadableNetwork } from './network.ts';
+import { connectLinkRoute } from './oauth/connectLinkRoute.ts';
 import { callbackRoute } from './oauth/callbackRoute.ts';
 import { clientDocumentRoutes } from './oauth/clientDocumentRoutes.ts';
 import { createConnectLinks } from './oauth/connectLinks.ts';
@@ -37,7 +37,7 @@ import { flowRoutes } from './oauth/flowRoutes.ts';
 import { reauthRoute } from './oauth/reauthRoute.ts';
 import { resultRoutes } from './oauth/resultRoutes.ts';
 import type { SignInStats } from './ops/signInStats.ts';
-import { every } from './ops/upkeep.ts';
+import { setPeriodic } from './ops/setPeriodic.ts';
 import type { Origins } from './origins.ts';
 
 const SWEEP_MS = 60 * 1000;
@@ -51,8 +51,8 @@ export interface ComposeOAuthParts {
   configuration: Configuration;
   primary: PrimaryStore;
   coordination: CoordinationStore;
-  closers: Closers;
-  door: Pick<SwappableNetwork, 'oauth' | 'identity' | 'identityTo'>;
+  disposables: Disposables;
+  egress: Pick<ReloadableNetwork, 'oauth' | 'identity' | 'identityTo'>;
   vault: CredentialVault;
   registry: Registry;
   retiring: RetiringServers;
@@ -60,15 +60,15 @@ export interface ComposeOAuthParts {
   audit: Audit;
   valuesOf: OAuthServicesParts['servers']['readHolderValues'];
   probe: OAuthServicesParts['probe'];
-  base: () => string;
+  baseUrl: () => string;
   /** Where our documents stand, when that is not below `base`. */
   addresses?: OAuthServicesParts['clientUrls'];
 }
 
 /** Users' own grants at servers: how they are got, renewed and ended. */
 export function composeOAuth(parts: ComposeOAuthParts): OAuthServices {
-  const { env, configuration, primary, coordination, closers, clock, door, registry } = parts;
-  const book = (): IssuerSettings => {
+  const { env, configuration, primary, coordination, disposables, clock, egress, registry } = parts;
+  const issuerSettings = (): IssuerSettings => {
     const settings = configuration.current();
     const login = env.OPENID_ISSUER === undefined ? [] : [env.OPENID_ISSUER];
     return {
@@ -76,7 +76,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuthServices {
       identityUrls: [...login, ...identityAddresses(settings).map(({ url }) => url)],
     };
   };
-  closers.add(every(SWEEP_MS, clock, () => primary.oauthFlows.removeExpired(clock.now())));
+  disposables.add(setPeriodic(SWEEP_MS, clock, () => primary.oauthFlows.removeExpired(clock.now())));
   return createOAuthServices({
     flows: primary.oauthFlows,
     oauthClients: primary.oauthClients,
@@ -87,23 +87,23 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuthServices {
       all: () => registry.listAll(),
       readHolderValues: parts.valuesOf,
     },
-    network: door.oauth,
+    network: egress.oauth,
     leases: coordination.leases,
     attempts: coordination.attempts,
     changes: coordination.changes,
     cache: coordination.cache('issuers'),
-    identity: createIdentityIssuers({ env, configuration, door, clock }),
+    identity: createIdentityIssuers({ env, configuration, egress, clock }),
     readText: (file) => readFile(file, 'utf8'),
     times: { pendingMs: env.MCP_OAUTH_HANDLING_TIMEOUT, retentionMs: env.MCP_OAUTH_FLOW_TTL },
     detectionTimeoutMs: env.MCP_OAUTH_DETECTION_TIMEOUT,
-    issuerSettings: book,
+    issuerSettings,
     vault: parts.vault,
     audit: parts.audit,
     keyring: parts.keyring,
     clock,
     random: parts.random,
     log: parts.log,
-    base: parts.base,
+    base: parts.baseUrl,
     ...(parts.addresses && { clientUrls: parts.addresses }),
     probe: parts.probe,
   });
@@ -120,31 +120,31 @@ export interface OAuthRouteParts extends AccessParts {
   audit: Audit;
   logger: Logger;
   sessions: Pick<SignInSessions, 'resolve'>;
-  signIns: Pick<SignInStats, 'count'>;
+  signInStats: Pick<SignInStats, 'count'>;
   cookie: () => SessionCookie;
   origins: () => Origins;
-  limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
-  addressOf: (req: IncomingMessage) => string;
-  forget: (serverId: string, principal: string) => Promise<void>;
+  limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
+  clientAddressOf: (req: IncomingMessage) => string;
+  invalidateUserState: (serverId: string, principal: string) => Promise<void>;
 }
 
 /** Every door of it. */
 export function oauthRoutes(parts: OAuthRouteParts): Route[] {
   const { oauth, vault, registry, primary, audit, sessions, cookie, origins } = parts;
   const common = { ...parts, usage: primary.credentialUsage, flows: primary.oauthFlows };
-  const signedIn = async (req: IncomingMessage): Promise<UserPrincipal | null> => {
+  const signedInUser = async (req: IncomingMessage): Promise<UserPrincipal | null> => {
     const secret = cookie().read(req);
     const caller = secret === null ? undefined : (await sessions.resolve(secret))?.caller;
     return caller?.kind === 'user' ? caller : null;
   };
   return [
     ...flowRoutes(common),
-    askedRoute({ links: createConnectLinks(parts), requirePermission: parts.requirePermission }),
-    ...connectRoutes({ ...common, signedIn }),
-    callbackRoute({ ...common, signedIn }),
+    connectLinkRoute({ connectLinks: createConnectLinks(parts), requirePermission: parts.requirePermission }),
+    ...connectRoutes({ ...common, signedInUser }),
+    callbackRoute({ ...common, signedInUser }),
     ...credentialRoutes(common),
     ...clientDocumentRoutes({
-      ...{ oauth, servers: () => registry.listAll(), base: () => origins().base },
+      ...{ oauth, servers: () => registry.listAll(), baseUrl: () => origins().baseUrl },
       isDraft: (id) => parts.drafts.exists(id),
     }),
     ...resultRoutes(),

@@ -22,10 +22,10 @@ import {
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import { loginFacts } from '@behalf/settings';
-import type { Closers } from './closers.ts';
-import type { Access } from './composeAccess.ts';
+import type { Disposables } from './disposables.ts';
+import type { ComposedAccess } from './composeAccess.ts';
 import type { Configuration } from './configuration.ts';
-import type { SwappableNetwork } from './network.ts';
+import type { ReloadableNetwork } from './network.ts';
 import type { ExchangeStats } from './ops/exchangeStats.ts';
 
 export interface ComposeOboParts {
@@ -38,15 +38,15 @@ export interface ComposeOboParts {
   configuration: Configuration;
   primary: PrimaryStore;
   coordination: CoordinationStore;
-  closers: Closers;
-  door: Pick<SwappableNetwork, 'identityTo' | 'oauth'>;
-  access: Pick<Access, 'audit' | 'roles' | 'sessions' | 'openId'>;
+  disposables: Disposables;
+  egress: Pick<ReloadableNetwork, 'identityTo' | 'oauth'>;
+  access: Pick<ComposedAccess, 'audit' | 'roles' | 'sessions' | 'openId'>;
   registry: Pick<Registry, 'find'>;
   exchanges: Pick<ExchangeStats, 'count'>;
 }
 
 /** Tokens on behalf of users: who may have them, where they may go, and how they are exchanged. */
-export interface Obo {
+export interface ComposedObo {
   readonly tokens: OboTokens;
   readonly exchanger: Exchanger;
   readonly targets: OboTargets;
@@ -54,8 +54,8 @@ export interface Obo {
   readonly subjects: Pick<SubjectSource, 'checkSubject'>;
 }
 
-export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
-  const { env, clock, random, keyring, log, configuration, primary, closers, door, registry } = parts;
+export async function composeObo(parts: ComposeOboParts): Promise<ComposedObo> {
+  const { env, clock, random, keyring, log, configuration, primary, disposables, egress, registry } = parts;
   const { audit, roles, sessions, openId } = parts.access;
   const { changes, leases, cache } = parts.coordination;
   const { users } = primary;
@@ -64,7 +64,7 @@ export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
     ...{ users, roles, changes, clock, log, audit },
     authorMaxAgeMs: env.OBO_AUTHOR_MAX_AGE,
   });
-  closers.add(() => trust.close());
+  disposables.add(() => trust.close());
   const login = loginFacts(parts.record);
   const targets = createOboTargets({
     providers: () => configuration.current().identityProviders,
@@ -76,12 +76,12 @@ export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
     login: openId?.login ?? null,
     ...{ sessions, users, changes, clock },
   });
-  closers.add(() => subjects.close());
+  disposables.add(() => subjects.close());
   const openProviders = () =>
     createExchangeProviders({
       providers: configuration.current().identityProviders,
       login: loginClient(env),
-      fetchFor: (options) => door.identityTo(options),
+      fetchFor: (options) => egress.identityTo(options),
       readText: (file) => readFile(file, 'utf8'),
       ...{ clock, random, log },
     });
@@ -91,31 +91,31 @@ export async function composeObo(parts: ComposeOboParts): Promise<Obo> {
     providers = openProviders();
     void providers.prepare();
   });
-  const books = createExchangeAudit({ audit, log });
+  const exchangeAudit = createExchangeAudit({ audit, log });
   const exchanger = createExchanger({
     cache: cache('obo'),
     ...{ leases, keyring, clock, random, log },
     record(event) {
       parts.exchanges.count(event.outcome, event.requests);
-      books.recordExchange(event);
+      exchangeAudit.recordExchange(event);
     },
   });
-  closers.add(() => exchanger.close());
+  disposables.add(() => exchanger.close());
   const tokens = createOboTokens({
     ...{ trust, targets, subjects, exchanger },
     getCurrentServer(server, tenant) {
-      const found = registry.find(tenant, server.name);
-      return found?.id === server.id && found.revision === server.revision ? found : undefined;
+      const registered = registry.find(tenant, server.name);
+      return registered?.id === server.id && registered.revision === server.revision ? registered : undefined;
     },
     providers: () => providers,
     boundKeys: createBoundKeys({ keyring, dpop: createDpop({ clock, random }) }),
     resourceOf: createResourceMetadata({
-      network: door.oauth,
+      network: egress.oauth,
       clock,
       timeoutMs: env.MCP_OAUTH_DETECTION_TIMEOUT,
     }),
     pendingClaims: openId?.pendingClaims ?? { put: async () => undefined },
-    onRefused: (wish) => books.recordRefused(wish),
+    onRefused: (request) => exchangeAudit.recordRefused(request),
   });
   return { tokens, exchanger, targets, trust, subjects };
 }

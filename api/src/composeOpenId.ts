@@ -43,7 +43,7 @@ export interface ComposeOpenIdParts {
   identity: Fetch;
   /** To another issuer. */
   identityTo: (issuer: string) => Fetch;
-  base: () => string;
+  baseUrl: () => string;
   isEndpoint: (audience: string) => boolean;
   audit: Audit;
   roles: Roles;
@@ -74,14 +74,14 @@ export interface OpenId {
     provisioning: Provisioning;
     startSession: OpenIdRouteParts['startSession'];
     startGrant: OpenIdRouteParts['startGrant'];
-    holderOf: OpenIdRouteParts['holderOf'];
+    findSessionHolder: OpenIdRouteParts['findSessionHolder'];
     pendingClaims: PendingClaims;
     callbackPath: string;
   } | null;
 }
 
 export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
-  const { env, clock, random, keyring, log, primary, coordination, base, audit, roles, sessions } = parts;
+  const { env, clock, random, keyring, log, primary, coordination, baseUrl, audit, roles, sessions } = parts;
   const fetch = parts.identity;
   const settings = openIdSettings(env);
   if (!settings) return null;
@@ -105,50 +105,55 @@ export function composeOpenId(parts: ComposeOpenIdParts): OpenId | null {
   });
   const generation = () => keys.generation();
   parts.contexts.login = createLoginContexts({ settings, metadata, users: primary.users, fetch });
-  const tokensOf = createLoginTokens({ vault: parts.vault, settings, metadata, clock });
-  const login: LoginSource = { issuer: settings.issuer, tokens: tokensOf };
+  const loginTokens = createLoginTokens({ vault: parts.vault, settings, metadata, clock });
+  const login: LoginSource = { issuer: settings.issuer, tokens: loginTokens };
   const pendingClaims = createPendingClaims({ cache: coordination.cache('openid-claims'), keyring, clock });
   const trust: OpenId['trust'] = (issuers, tenants) =>
     new Map(
       issuers.map((issuer): [string, IdJagIssuer] => {
         if (issuer === settings.issuer) return [issuer, { keys, settings, tenant: null }];
         const other = { ...settings, issuer };
-        const said = createProviderMetadata({ settings: other, fetch: parts.identityTo(issuer), clock, log });
-        const theirs = createSigningKeySource({
-          metadata: said,
+        const otherMetadata = createProviderMetadata({
+          settings: other,
           fetch: parts.identityTo(issuer),
           clock,
           log,
         });
-        return [issuer, { keys: theirs, settings: other, tenant: tenants[issuer] ?? DEFAULT_TENANT }];
+        const otherKeys = createSigningKeySource({
+          metadata: otherMetadata,
+          fetch: parts.identityTo(issuer),
+          clock,
+          log,
+        });
+        return [issuer, { keys: otherKeys, settings: other, tenant: tenants[issuer] ?? DEFAULT_TENANT }];
       }),
     );
-  const always = { bearers, login, pendingClaims, generation, provisioning, trust };
-  if (settings.clientId === null) return { ...always, browser: null };
-  const callback = () => openIdCallback(settings, base());
+  const common = { bearers, login, pendingClaims, generation, provisioning, trust };
+  if (settings.clientId === null) return { ...common, browser: null };
+  const callback = () => openIdCallback(settings, baseUrl());
   const browserLogin = createOpenIdLogin({
     ...{ settings, metadata, keys, keyring, clock, random, fetch, log },
     redirectUri: () => callback().href,
   });
   return {
-    ...always,
+    ...common,
     browser: {
       login: browserLogin,
       provisioning,
       pendingClaims,
-      holderOf: async (secret) => (await sessions.resolve(secret))?.caller ?? null,
+      findSessionHolder: async (secret) => (await sessions.resolve(secret))?.caller ?? null,
       callbackPath: callback().pathname,
       async startGrant(user, { session, clientId, from, groups, tokens }) {
         // Somebody went back and came again: what is there stays.
         if (await sessions.find(session)) return;
         const expiresAt = clock.now() + GRANT_LIFETIME_MS;
-        await tokensOf.store({ tenant: user.tenant, userId: user.id, session }, tokens, expiresAt);
+        await loginTokens.store({ tenant: user.tenant, userId: user.id, session }, tokens, expiresAt);
         await sessions.grant(user, { hash: session, groups, expiresAt, grant: { clientId, from } });
       },
       async startSession(user, { via, groups, tokens }) {
         const session = await sessions.start(user, { via, groups });
-        const of = { tenant: user.tenant, userId: user.id, session: session.hash };
-        await tokensOf.store(of, tokens, session.expiresAt);
+        const tokenOwner = { tenant: user.tenant, userId: user.id, session: session.hash };
+        await loginTokens.store(tokenOwner, tokens, session.expiresAt);
         await audit.record(signInEvent('session.start', user));
         return session;
       },

@@ -60,8 +60,8 @@ import {
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import { declaresPlainHttp } from '@behalf/settings';
-import type { Closers } from './closers.ts';
-import type { Access } from './composeAccess.ts';
+import type { Disposables } from './disposables.ts';
+import type { ComposedAccess } from './composeAccess.ts';
 import { composeLists } from './composeLists.ts';
 import { composeOAuth, type ComposeOAuthParts } from './composeOAuth.ts';
 import { composeObo } from './composeObo.ts';
@@ -69,13 +69,13 @@ import type { Vault } from './composeVault.ts';
 import type { Configuration } from './configuration.ts';
 import { createDiagnosisNetwork } from './diagnosisNetwork.ts';
 import type { Logger } from './logger.ts';
-import type { SwappableNetwork } from './network.ts';
+import type { ReloadableNetwork } from './network.ts';
 import type { ExchangeStats } from './ops/exchangeStats.ts';
-import { every } from './ops/upkeep.ts';
+import { setPeriodic } from './ops/setPeriodic.ts';
 import { version } from './version.ts';
 
 /** For how long a server is asked whether it takes what its user was just given. */
-const PROBE_MS = 15_000;
+const PROBE_TIMEOUT_MS = 15_000;
 /** Of drafts whose time is up. */
 const SWEEP_MS = 60 * 1000;
 
@@ -90,10 +90,10 @@ export interface ComposeServersParts {
   configuration: Configuration;
   primary: PrimaryStore;
   coordination: CoordinationStore;
-  closers: Closers;
-  door: SwappableNetwork;
-  access: Access;
-  base: () => string;
+  disposables: Disposables;
+  egress: ReloadableNetwork;
+  access: ComposedAccess;
+  baseUrl: () => string;
   addresses?: ComposeOAuthParts['addresses'];
   vault: Vault;
   exchanges: Pick<ExchangeStats, 'count'>;
@@ -101,7 +101,7 @@ export interface ComposeServersParts {
 
 /** What the doors need of the servers. */
 export interface Servers {
-  readonly asking: CallParts &
+  readonly callParts: CallParts &
     ListToolsParts &
     SubscribeParts & { approvals: Approvals; vault: CredentialVault };
   readonly connections: ConnectionManager;
@@ -109,53 +109,54 @@ export interface Servers {
   readonly diagnosis: DiagnoseParts;
   readonly status: StatusParts & { variables: UserVariables };
   readonly configure: ConfigureParts & ViewParts;
-  readonly discovering: DiscoverParts;
+  readonly discoveryParts: DiscoverParts;
   readonly drafts: ServerDrafts;
   readonly registry: Registry;
-  readonly listings: ItemListCache;
-  readonly listFeeds: ListSubscriptions;
+  readonly itemLists: ItemListCache;
+  readonly listSubscriptions: ListSubscriptions;
   /** That something may be listed differently. */
-  readonly news: ListChanges;
+  readonly listChanges: ListChanges;
   readonly serverKeys: ServerKeys;
   readonly naming: () => Naming;
   /** Where the tokens of callers come from that are exchanged. */
   readonly subjects: Pick<SubjectSource, 'checkSubject'>;
   readonly oauth: OAuthServices;
-  readonly overriding: OverrideParts & ListAllServersParts;
+  readonly overrideParts: OverrideParts & ListAllServersParts;
   /** What was opened or listed with a user's old values is of no use any more. */
-  readonly forget: (serverId: string, principal: string) => Promise<void>;
+  readonly invalidateUserState: (serverId: string, principal: string) => Promise<void>;
 }
 
 /** The second half of the list of parts: what servers there are, how they are reached, what is known of them. */
 export async function composeServers(parts: ComposeServersParts): Promise<Servers> {
-  const { env, record, logger, log, clock, random, keyring, configuration, primary, closers, door } = parts;
+  const { env, record, logger, log, clock, random, keyring, configuration, primary, disposables, egress } =
+    parts;
   const { audit, roles, acl } = parts.access;
   const { changes, leases, cache } = parts.coordination;
   const upstreamParts = {
     clock,
     random,
     version,
-    network: door.network,
+    network: egress.network,
     log,
     onStderr: (server: string, line: string) => logger.debug('A server wrote to stderr', { server, line }),
     kill: (pid: number, signal: NodeJS.Signals) => void process.kill(pid, signal),
   };
   const open = createOpenUpstream({ ...upstreamParts, limits: createStdioLimits() });
-  const lists = composeLists({ clock, log, closers });
-  const { catalog, listings, listFeeds, news } = lists;
+  const lists = composeLists({ clock, log, disposables });
+  const { catalog, itemLists, listSubscriptions, listChanges } = lists;
   const connections = createConnectionManager({
     open: async (target, options) => {
       const upstream = await open(target, options);
       // What everybody shares is worth a stream of its own; a user's connection is asked again when it is used.
       if (options.owner === undefined) {
-        const feed = lists.listFeeds.open(options.server);
-        upstream.listen(({ method }) => lists.heard(options.server, method), {
-          onSubscribedLists: (kinds) => feed.setKinds(kinds),
+        const listFeed = lists.listSubscriptions.open(options.server);
+        upstream.listen(({ method }) => lists.onUpstreamNotification(options.server, method), {
+          onSubscribedLists: (kinds) => listFeed.setKinds(kinds),
           ...(target.type !== 'stdio' && { headers: target.headers }),
           // Ours, where there is one: a modern server is presented it with each request, and keeps nothing of the first.
           ...(target.type !== 'stdio' && target.bearer && { bearer: target.bearer }),
         });
-        upstream.onClose(() => feed.close());
+        upstream.onClose(() => listFeed.close());
       }
       return upstream;
     },
@@ -169,8 +170,10 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     },
   });
   const watches = createServerSubscriptions({ clock, random });
-  closers.add(() => watches.close());
-  closers.add(connections.onConnectionsDropped((principal, serverId) => watches.renew(principal, serverId)));
+  disposables.add(() => watches.close());
+  disposables.add(
+    connections.onConnectionsDropped((principal, serverId) => watches.renew(principal, serverId)),
+  );
   const listAll = createListAll({
     clock,
     limits: {
@@ -181,11 +184,11 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     },
   });
   const inspection = createInspection({
-    async inspect(server, look) {
+    async inspect(server, options) {
       try {
-        return await inspectServer({ connections, catalog, listAll }, server, look);
+        return await inspectServer({ connections, catalog, listAll }, server, options);
       } catch (error) {
-        if (isSignInChallenge(server, error)) foundSignIn(server.name);
+        if (isSignInChallenge(server, error)) markSignInRequired(server.name);
         throw error;
       }
     },
@@ -193,7 +196,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     random,
     log,
   });
-  closers.add(() => inspection.close());
+  disposables.add(() => inspection.close());
   const registry = createRegistry({
     env: record,
     enforcedRestrictions: new Set(['access', 'tools', 'auth', 'toolApproval', 'sharing']),
@@ -203,17 +206,17 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   });
   let signIns: ReadonlySet<string> = new Set();
   /** From here on each user has a connection of their own there, with a token of their own. */
-  function foundSignIn(name: string): void {
-    log('server_asks_for_sign_in', { server: name });
+  function markSignInRequired(name: string): void {
+    log('server_requires_sign_in', { server: name });
     signIns = new Set([...signIns, name]);
     registry.update({ discoveredSignIns: signIns });
   }
   const variableCache = createVariableCache({ store: primary.variables, keyring, changes, clock });
-  closers.add(() => variableCache.close());
+  disposables.add(() => variableCache.close());
   const variables = createUserVariables({ store: primary.variables, keyring, changes, clock });
   const obo = await composeObo({ ...parts, registry });
   // Before what gives the tokens with which sessions are ended.
-  closers.add(() => connections.close());
+  disposables.add(() => connections.close());
   const forgetTokens = createOutdatedTokenEviction(obo.exchanger);
   const credentials = createCredentials({
     variables: variableCache,
@@ -222,7 +225,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     oauth: parts.vault.oauthTokens,
     graphScopes: env.GRAPH_API_SCOPES,
   });
-  closers.add(
+  disposables.add(
     registry.onChange(() => {
       const servers = registry.listAll();
       forgetTokens(servers);
@@ -232,8 +235,8 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     }),
   );
   let naming = createNaming(configuration.current().mcpSettings.endpoint);
-  const serverKeys = lists.follow(registry, changes, () => naming);
-  const fromFile = () => ({
+  const serverKeys = lists.subscribeChanges(registry, changes, () => naming);
+  const fileState = () => ({
     settings: configuration.current(),
     isBuiltIn: configuration.isBuiltIn(),
     definitions: configuration.definitions(),
@@ -244,20 +247,20 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     ...{ servers: primary.servers, variables: primary.variables },
     ...{ keyring, changes, clock, random, log },
   });
-  registry.update({ ...fromFile(), overrides: 'unknown' });
+  registry.update({ ...fileState(), overrides: 'unknown' });
   configuration.onChange((settings) => {
     policy = createToolPolicy(settings.endpoints.toolApproval);
     naming = createNaming(settings.mcpSettings.endpoint);
-    door.update(settings);
+    egress.update(settings);
     // What was found may be another server's by now.
     signIns = new Set();
-    registry.update({ ...fromFile(), discoveredSignIns: signIns });
+    registry.update({ ...fileState(), discoveredSignIns: signIns });
   });
-  const overridden = overrides.subscribe((all) => registry.update({ overrides: all }));
-  closers.add(() => overridden.stop());
-  const following = stored.subscribe((servers) => registry.update({ stored: servers }));
-  closers.add(() => following.stop());
-  await Promise.all([overridden.ready, following.ready]);
+  const overridesSubscription = overrides.subscribe((all) => registry.update({ overrides: all }));
+  disposables.add(() => overridesSubscription.stop());
+  const storedSubscription = stored.subscribe((servers) => registry.update({ stored: servers }));
+  disposables.add(() => storedSubscription.stop());
+  await Promise.all([overridesSubscription.ready, storedSubscription.ready]);
   const signOuts = subscribeToSignOuts({
     users: primary.users,
     changes,
@@ -267,21 +270,21 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       void connections.dropForPrincipal(principal);
     },
   });
-  closers.add(() => signOuts.stop());
-  const forget = async (serverId: string, principal: string) => {
-    lists.forget(serverId, principal);
+  disposables.add(() => signOuts.stop());
+  const invalidateUserState = async (serverId: string, principal: string) => {
+    lists.invalidateUserState(serverId, principal);
     await connections.dropForServer(serverId, principal);
   };
-  closers.add(
+  disposables.add(
     subscribeToGrantChanges({
       vault: parts.vault.vault,
       store: primary.credentials,
       clock,
-      onGrantEnded: (serverId, principal) => void forget(serverId, principal),
+      onGrantEnded: (serverId, principal) => void invalidateUserState(serverId, principal),
     }),
   );
   const approvals = createApprovals({ cache: cache('approvals'), leases, keyring, clock, random, audit });
-  const asking = {
+  const callParts = {
     requirePermission: () => roles.requirePermission,
     sees: acl.canUse,
     oboTrust: obo.trust,
@@ -300,7 +303,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     arguments: createArgumentValidator({ clock, log }),
     watches,
   };
-  const bare = {
+  const openParts = {
     open,
     openWithoutSession: (target, options) => openWithoutSession(target, options, upstreamParts),
   } satisfies Pick<ReinitParts, 'open' | 'openWithoutSession'>;
@@ -316,7 +319,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     ...{ store: primary.drafts, servers: primary.servers, grants, keyring, clock, random },
     requirePermission: () => roles.requirePermission,
   });
-  closers.add(every(SWEEP_MS, clock, () => drafts.sweep()));
+  disposables.add(setPeriodic(SWEEP_MS, clock, () => drafts.sweep()));
   const oauth = composeOAuth({
     ...parts,
     ...{ vault, registry, retiring, drafts, audit, valuesOf },
@@ -324,25 +327,29 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       // The registry knows no draft, and nobody but its user has one.
       const isOwn = server.tenant === principal.tenant && server.author === principal.userId;
       const draft = { registry: { find: () => server }, sees: () => isOwn };
-      const probing = { ...asking, ...bare, ...(parseDraftName(server.name) !== undefined && draft) };
-      return probeGrant(probing, server, principal, token, AbortSignal.timeout(PROBE_MS));
+      const probeParts = {
+        ...callParts,
+        ...openParts,
+        ...(parseDraftName(server.name) !== undefined && draft),
+      };
+      return probeGrant(probeParts, server, principal, token, AbortSignal.timeout(PROBE_TIMEOUT_MS));
     },
   });
   parts.vault.contexts.servers = oauth.contexts;
   parts.vault.contexts.apps = oauth.appGrants;
-  const signingIn: SignInStarter = {
+  const signInStarter: SignInStarter = {
     async start(server, principal, { reason, detail }) {
       const widenedScopes = reason === 'insufficient_scope' ? detail.scopes : undefined;
       return (await oauth.flows.start(server, principal, { widenedScopes, claims: detail.claims })).flow;
     },
   };
-  const defining = {
+  const definitionParts = {
     oboTargets: obo.targets,
     isPlainHttpAllowed: (url: string) =>
       declaresPlainHttp(configuration.current().mcpSettings.allowedDomains ?? [], url),
   };
   const refreshed = async () => {
-    await Promise.all([overridden.refresh(), following.refresh()]);
+    await Promise.all([overridesSubscription.refresh(), storedSubscription.refresh()]);
   };
   const configure: ConfigureParts & ViewParts = {
     ...{ acl, roles, registry, stored, audit, clock, random, refreshRegistry: refreshed },
@@ -350,52 +357,52 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     leases: primary.leases,
     grants,
     users: primary.users,
-    ...defining,
-    checkAddress: (url) => door.judge(url),
+    ...definitionParts,
+    checkAddress: (url) => egress.checkUserServerUrl(url),
     inspect: createInspectDefinition({ open, listAll }),
     draftParts: { drafts, oauth, records: primary.credentials, flows: primary.oauthFlows },
     maxPerUser: env.MCP_SERVERS_PER_USER,
   };
   return {
-    asking,
+    callParts,
     connections,
     registry,
-    ...{ listings, listFeeds, news, serverKeys, naming: () => naming },
+    ...{ itemLists, listSubscriptions, listChanges, serverKeys, naming: () => naming },
     configure,
-    discovering: {
+    discoveryParts: {
       ...configure,
       ...{ open, listAll, drafts, credentials, records: primary.credentials },
       ...{ flows: oauth.flows, attempts: parts.coordination.attempts },
     },
     drafts,
-    overriding: {
-      ...defining,
+    overrideParts: {
+      ...definitionParts,
       ...{ overrides, registry, stored, audit, acl, roles, changes, refreshRegistry: refreshed },
       ...{ users: primary.users, variables: primary.variables, grants },
     },
     reinit: {
-      ...asking,
-      ...bare,
+      ...callParts,
+      ...openParts,
       inspection,
-      signInStarter: signingIn,
+      signInStarter: signInStarter,
     },
     diagnosis: {
-      ...asking,
+      ...callParts,
       ...{ log, variables, open },
       getManageBits: (principal, server) => acl.getManageBits(principal, server),
-      network: createDiagnosisNetwork(door),
+      network: createDiagnosisNetwork(egress),
       oboTargets: obo.targets,
-      chosen: parts.vault.chosen,
+      chosen: parts.vault.selector,
       signIn: { servers: { readHolderValues: valuesOf }, discovery: oauth.discovery, clients: oauth.clients },
     },
     oauth,
     subjects: obo.subjects,
     status: {
-      ...asking,
+      ...callParts,
       ...{ inspection, variables },
       readAuthorizationState: (server, principal) =>
         getAuthorizationState({ oauth, vault }, server, principal),
     },
-    forget,
+    invalidateUserState,
   };
 }

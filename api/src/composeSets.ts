@@ -9,25 +9,25 @@ import {
 } from '@behalf/gateway';
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Keyring } from '@behalf/kernel';
-import type { Closers } from './closers.ts';
-import type { RateLimits } from './door/rateLimits.ts';
-import type { Route } from './http.ts';
-import { every } from './ops/upkeep.ts';
-import type { AnsweringParts } from './rest/mcp/answering.ts';
-import type { InFlight } from './rest/mcp/inFlight.ts';
-import { createObserving } from './rest/mcp/observing.ts';
+import type { Disposables } from './disposables.ts';
+import type { RateLimits } from './http/rateLimits.ts';
+import type { Route } from './http/routes.ts';
+import { setPeriodic } from './ops/setPeriodic.ts';
+import type { ServerResponderParts } from './rest/mcp/serverResponder.ts';
+import type { InFlightLimiter } from './rest/mcp/inFlightLimiter.ts';
+import { createObserveRequest } from './rest/mcp/observeRequest.ts';
 import { setRoutes } from './rest/mcp/sets/routes.ts';
 
 const SWEEP_MS = 60 * 60 * 1000;
 
-export interface ComposeSetsParts extends Omit<AnsweringParts, 'inFlight'> {
+export interface ComposeSetsParts extends Omit<ServerResponderParts, 'inFlight'> {
   keyring: Keyring;
   log: Log;
   primary: PrimaryStore;
-  closers: Closers;
+  disposables: Disposables;
   blocks: SaveBlockParts & RunBlockParts;
-  limits: Pick<RateLimits, 'take'>;
-  inFlight: InFlight;
+  limits: Pick<RateLimits, 'consume'>;
+  inFlight: InFlightLimiter;
 }
 
 /** Blocks in an order, each run of them one job. */
@@ -37,33 +37,33 @@ export interface Sets {
 }
 
 export function composeSets(parts: ComposeSetsParts): Sets {
-  const { clock, keyring, log, primary, closers, blocks, limits, inFlight } = parts;
-  const observe = createObserving(parts);
+  const { clock, keyring, log, primary, disposables, blocks, limits, inFlight } = parts;
+  const observe = createObserveRequest(parts);
 
   /** A step costs what a call costs. */
-  const around: MeterStep = async ({ principal: caller, server, description: what, signal }, work) => {
-    limits.take(caller, 'calls');
-    inFlight.enter(caller.userId);
+  const around: MeterStep = async ({ principal: caller, server, description: operation, signal }, work) => {
+    limits.consume(caller, 'calls');
+    inFlight.acquire(caller.userId);
     try {
-      const begun = work();
-      await observe({ caller, door: 'rest', server, what, signal }, async () => (await begun).response);
-      return await begun;
+      const step = work();
+      await observe({ caller, door: 'rest', server, operation, signal }, async () => (await step).response);
+      return await step;
     } finally {
-      inFlight.leave(caller.userId);
+      inFlight.release(caller.userId);
     }
   };
 
   const runs = createSealedRuns({ store: primary.runs, keyring, log });
-  const all = {
+  const setParts = {
     ...{ ...blocks, runs, meterStep: around },
     sets: createSets({ store: primary.sets, keyring, log }),
     authenticationStores: { sessions: primary.sessions, apiKeys: primary.apiKeys },
   };
-  const setRuns = createSetRuns(all);
-  closers.add(() => setRuns.close());
-  closers.add(every(SWEEP_MS, clock, () => runs.sweep(clock.now())));
+  const setRuns = createSetRuns(setParts);
+  disposables.add(() => setRuns.close());
+  disposables.add(setPeriodic(SWEEP_MS, clock, () => runs.sweep(clock.now())));
   return {
-    routes: setRoutes(all, { ...parts, parts: all, setRuns }),
+    routes: setRoutes(setParts, { ...parts, parts: setParts, setRuns }),
     drain: () => setRuns.drain(),
   };
 }

@@ -5,7 +5,7 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { createTestNetwork } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { isTestFile, readSources } from '../../tools/sources.ts';
-import { createClosers } from './closers.ts';
+import { createDisposables } from './disposables.ts';
 import { composeVault, recordEvent } from './composeVault.ts';
 import { createRefreshStats } from './ops/refreshStats.ts';
 
@@ -54,16 +54,16 @@ describe('the vault of a composition', () => {
   });
 
   test('knows nothing of what another one keeps', async () => {
-    const closers = createClosers(() => undefined);
+    const closers = createDisposables(() => undefined);
     const network = createTestNetwork([]);
     const composed = () => {
       const [clock, random] = [systemClock, systemRandom];
       const store = openMemoryStore({ clock, random });
       closers.add(() => store.close());
       return composeVault({
-        ...{ clock, random, closers, primary: store, coordination: store, log: () => undefined },
+        ...{ clock, random, disposables: closers, primary: store, coordination: store, log: () => undefined },
         keyring: createKeyring([new Uint8Array(32).fill(1)], random),
-        door: { network },
+        egress: { network },
         refreshes: createRefreshStats(),
       });
     };
@@ -87,7 +87,7 @@ describe('the vault of a composition', () => {
       expect(await other.vault.list('default', credential.principal, 's1')).toEqual([]);
       expect(one.contexts).not.toBe(other.contexts);
     } finally {
-      await closers.closeAll();
+      await closers.disposeAll();
       await network.close();
     }
   });

@@ -17,8 +17,8 @@ import {
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
-import type { Closers } from './closers.ts';
-import type { SwappableNetwork } from './network.ts';
+import type { Disposables } from './disposables.ts';
+import type { ReloadableNetwork } from './network.ts';
 import type { RefreshStats } from './ops/refreshStats.ts';
 
 export interface ComposeVaultParts {
@@ -28,8 +28,8 @@ export interface ComposeVaultParts {
   log: Log;
   primary: PrimaryStore;
   coordination: CoordinationStore;
-  closers: Closers;
-  door: Pick<SwappableNetwork, 'network'>;
+  disposables: Disposables;
+  egress: Pick<ReloadableNetwork, 'network'>;
   refreshes: Pick<RefreshStats, 'count' | 'countNotStored'>;
 }
 
@@ -47,34 +47,34 @@ export interface ContextTable {
 export interface Vault {
   readonly vault: CredentialVault;
   readonly contexts: ContextTable;
-  readonly chosen: CredentialSelector;
+  readonly selector: CredentialSelector;
   readonly oauthTokens: OAuthTokens;
   readonly appTokens: AppTokens;
 }
 
 export function composeVault(parts: ComposeVaultParts): Vault {
-  const { clock, random, keyring, log, primary, coordination, closers, door, refreshes } = parts;
-  const { leases, changes, pendingWrites: orphans } = coordination;
+  const { clock, random, keyring, log, primary, coordination, disposables, egress, refreshes } = parts;
+  const { leases, changes, pendingWrites } = coordination;
   const contexts: ContextTable = { login: null, servers: null, apps: null, audit: null };
   const vault = createVault({
     store: primary.credentials,
     usage: primary.credentialUsage,
-    ...{ pendingWrites: orphans, leases, changes, keyring, clock, random, log },
+    ...{ pendingWrites, leases, changes, keyring, clock, random, log },
     contexts: {
       // Where nobody knows the way there is none: an identity provider that is not configured any more, say.
       resolve: async (record) =>
         (await contexts[record.kind === 'login' ? 'login' : 'servers']?.resolve(record)) ?? 'unbound',
     },
     appGrants: { resolve: async (key) => (await contexts.apps?.resolve(key)) ?? null },
-    readError: (error) => door.network.readError(error),
+    readError: (error) => egress.network.readError(error),
     record: (event) => recordEvent(refreshes, contexts, event),
   });
-  closers.add(() => vault.close());
-  const chosen = createCredentialSelector({ store: primary.credentials, changes, clock });
-  closers.add(() => chosen.close());
+  disposables.add(() => vault.close());
+  const selector = createCredentialSelector({ store: primary.credentials, changes, clock });
+  disposables.add(() => selector.close());
   return {
-    ...{ vault, contexts, chosen },
-    oauthTokens: createOAuthTokens({ vault, selector: chosen }),
+    ...{ vault, contexts, selector },
+    oauthTokens: createOAuthTokens({ vault, selector }),
     appTokens: createAppTokens(vault),
   };
 }

@@ -10,18 +10,18 @@ import {
 } from '@behalf/contracts';
 import { compilePolicy, EgressPolicyError } from '@behalf/egress';
 import { builtInSettings, explain, loadSettings, type Settings } from '@behalf/settings';
-import { readAuthorities } from './authorities.ts';
+import { readCertificateAuthorities } from './certificateAuthorities.ts';
 import { identityAddresses } from './identityAddresses.ts';
 import type { Logger } from './logger.ts';
 import { modelAddresses } from './modelAddresses.ts';
 
-interface Refusal {
+interface LoadFailure {
   ok: false;
   diagnostics: Diagnostic[];
   /** The whole explanation, for a terminal or a log. */
   message: string;
 }
-export type Reload = { ok: true } | Refusal;
+export type ReloadResult = { ok: true } | LoadFailure;
 
 /** What runs, and where it came from. */
 interface Snapshot {
@@ -44,9 +44,9 @@ export interface Configuration {
   definitions(): Readonly<Record<string, unknown>>;
   variables(): readonly string[];
   /** What runs, for people to look at: without secrets, and what the file was told when it was read. */
-  shown(): { file: string | null } & Pick<Snapshot, 'redacted' | 'warnings'>;
+  describe(): { file: string | null } & Pick<Snapshot, 'redacted' | 'warnings'>;
   /** Reads the file again. One that is invalid, unreadable or gone changes nothing. Never throws. */
-  reload(): Reload;
+  reload(): ReloadResult;
   onChange(listener: (settings: Settings) => void): void;
 }
 
@@ -57,46 +57,46 @@ export interface ConfigurationParts {
 }
 
 /** There is nothing valid to start with; the message explains all of it. */
-export class ConfigurationInvalid extends Error {
+export class InvalidConfigurationError extends Error {
   override readonly name = 'ConfigurationInvalid';
 }
 
 export function createConfiguration({ env, record, logger }: ConfigurationParts): Configuration {
   const file = env.CONFIG_PATH;
   // Who names a file means that file; without a name its absence means "nothing configured yet".
-  const named = (record['CONFIG_PATH'] ?? '').trim() !== '';
+  const hasExplicitPath = (record['CONFIG_PATH'] ?? '').trim() !== '';
   const listeners: ((settings: Settings) => void)[] = [];
 
-  function load(mayBeAbsent: boolean): { ok: true; snapshot: Snapshot } | Refusal {
+  function load(isOptional: boolean): { ok: true; snapshot: Snapshot } | LoadFailure {
     const text = readText(file);
     if (typeof text !== 'string') {
-      if (text.code === 'ENOENT' && mayBeAbsent) return { ok: true, snapshot: withoutFile() };
+      if (text.code === 'ENOENT' && isOptional) return { ok: true, snapshot: defaultSnapshot() };
       return unreadable(file, text.code);
     }
-    const loaded = loadSettings(text, { env: record, check: problemsOf });
+    const loaded = loadSettings(text, { env: record, check: findProblems });
     if (!loaded.ok) return { ...loaded, message: explain(loaded.diagnostics, file) };
     if (loaded.warnings.length > 0) logger.warn(explain(loaded.warnings, file));
     if (loaded.unused.length > 0)
-      logger.info('Known to LibreChat and without effect here', { keys: loaded.unused });
+      logger.info('LibreChat settings without effect in Behalf', { keys: loaded.unused });
     const { settings, definitions, variables, redacted, warnings } = loaded;
     return { ok: true, snapshot: { settings, definitions, source: 'file', variables, redacted, warnings } };
   }
 
-  function withoutFile(): Snapshot {
+  function defaultSnapshot(): Snapshot {
     if (isLoopbackHost(env.HOST)) {
-      logger.info('No configuration file: running the built-in one with the sample server', { file });
+      logger.info('No configuration file: using the built-in configuration with the sample server', { file });
       const settings = builtInSettings(sampleServer());
-      return builtIn(settings);
+      return builtInSnapshot(settings);
     }
     // The sample server is for one person at this machine, not for a network.
-    logger.warn('No configuration file and not bound to loopback: running without any server', { file });
+    logger.warn('No configuration file and not bound to loopback: running without servers', { file });
     const empty = loadSettings('{}', { env: {} });
     if (!empty.ok) throw new Error('The empty configuration must be valid');
-    return builtIn(empty.settings);
+    return builtInSnapshot(empty.settings);
   }
 
-  const first = load(!named);
-  if (!first.ok) throw new ConfigurationInvalid(first.message);
+  const first = load(!hasExplicitPath);
+  if (!first.ok) throw new InvalidConfigurationError(first.message);
   let current = first.snapshot;
 
   return {
@@ -104,13 +104,13 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
     isBuiltIn: () => current.source === 'built-in',
     definitions: () => current.definitions,
     variables: () => current.variables,
-    shown() {
+    describe() {
       const { source, redacted, warnings } = current;
       return { file: source === 'file' ? file : null, redacted, warnings };
     },
     reload() {
       // A file that is gone for a moment must not put the sample server in place of the operator's own.
-      const next = load(!named && current.source === 'built-in');
+      const next = load(!hasExplicitPath && current.source === 'built-in');
       if (!next.ok) return next;
       current = next.snapshot;
       for (const listener of listeners) listener(current.settings);
@@ -120,7 +120,7 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
   };
 }
 
-function builtIn(settings: Settings): Snapshot {
+function builtInSnapshot(settings: Settings): Snapshot {
   return {
     ...{ settings, source: 'built-in', definitions: {}, variables: [], redacted: {}, warnings: [] },
   };
@@ -134,7 +134,7 @@ function readText(file: string): string | { code: string } {
   }
 }
 
-function unreadable(file: string, code: string): Refusal {
+function unreadable(file: string, code: string): LoadFailure {
   const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
   const suggestion = 'correct CONFIG_PATH, or unset it and remove the file to run the built-in configuration';
   const message = `${file}: ${reason}; ${suggestion}`;
@@ -146,12 +146,12 @@ function unreadable(file: string, code: string): Refusal {
 }
 
 /** What the door out would refuse later is refused here, with its place. */
-function problemsOf(settings: Settings): Finding[] {
+function findProblems(settings: Settings): Finding[] {
   return [
     ...policyProblems(settings),
     ...providerProblems(settings),
     ...modelProblems(settings),
-    ...readAuthorities(settings).problems,
+    ...readCertificateAuthorities(settings).problems,
   ];
 }
 
@@ -164,11 +164,11 @@ function modelProblems(settings: Settings): Finding[] {
 }
 
 function originProblems(
-  opened: 'identityOrigins' | 'modelOrigins',
+  originKind: 'identityOrigins' | 'modelOrigins',
   { path, url }: { path: Path; url: string },
 ): Finding[] {
   try {
-    compilePolicy({ [opened]: [url] });
+    compilePolicy({ [originKind]: [url] });
     return [];
   } catch (error) {
     if (!(error instanceof EgressPolicyError)) throw error;

@@ -29,8 +29,9 @@ export function createSessionCookie(origins: Origins): SessionCookie {
 /** The first cookie of this name; null for none and for an empty one. */
 export function readCookie({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | null {
   for (const pair of (headers.cookie ?? '').split(';')) {
-    const equals = pair.indexOf('=');
-    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim() || null;
+    const separator = pair.indexOf('=');
+    if (separator > 0 && pair.slice(0, separator).trim() === name)
+      return pair.slice(separator + 1).trim() || null;
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import { EgressError, type EgressReason } from '@behalf/egress';
 import type { DiagnosisNetwork, NetworkProblem } from '@behalf/gateway';
-import type { SwappableNetwork } from './network.ts';
+import type { ReloadableNetwork } from './network.ts';
 
 /** What the door out says, in the words of a diagnosis. Reasons that only an answer can have count as no connection. */
 const problems: Partial<Record<EgressReason, NetworkProblem>> = {
@@ -16,7 +16,9 @@ const problems: Partial<Record<EgressReason, NetworkProblem>> = {
 };
 
 /** The door out as a diagnosis looks through it: the verdicts and the sockets that calls get. */
-export function createDiagnosisNetwork(door: Pick<SwappableNetwork, 'network' | 'oauth'>): DiagnosisNetwork {
+export function createDiagnosisNetwork(
+  egress: Pick<ReloadableNetwork, 'network' | 'oauth'>,
+): DiagnosisNetwork {
   async function problemOf(work: Promise<unknown>): Promise<NetworkProblem | null> {
     try {
       await work;
@@ -29,10 +31,10 @@ export function createDiagnosisNetwork(door: Pick<SwappableNetwork, 'network' | 
 
   return {
     // It is the server's own address that is looked at.
-    checkAddress: (server, { url }) => problemOf(door.oauth.checkUrl(server, url, [new URL(url).origin])),
+    checkAddress: (server, { url }) => problemOf(egress.oauth.checkUrl(server, url, [new URL(url).origin])),
     connect: (target, signal) =>
       problemOf(
-        door.network.connectTo(target, signal).then((socket) => {
+        egress.network.connectTo(target, signal).then((socket) => {
           // Nothing was said on it, and whatever it still has to say is nobody's.
           socket.on('error', () => undefined).destroy();
         }),

@@ -2,12 +2,12 @@ import type { Log } from '@behalf/gateway';
 import type { Logger } from './logger.ts';
 
 /** What an operator should look at, of what the parts tell. */
-const needsAttention: ReadonlySet<string> = new Set([
+const warningEvents: ReadonlySet<string> = new Set([
   'audit_row_forged',
   'audit_unavailable',
   'audit_unwritten',
   'block_unreadable',
-  'facade_failed',
+  'authorization_server_failed',
   'obo_author_expired',
   'obo_author_expiring',
   'obo_exchange_failed',
@@ -27,5 +27,5 @@ const needsAttention: ReadonlySet<string> = new Set([
 /** Where the parts tell what happened: as a warning where somebody should look. */
 export function createEventLog(logger: Logger): Log {
   return (event, fields) =>
-    needsAttention.has(event) ? logger.warn(event, fields) : logger.info(event, fields);
+    warningEvents.has(event) ? logger.warn(event, fields) : logger.info(event, fields);
 }

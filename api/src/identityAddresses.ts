@@ -10,25 +10,25 @@ export function identityAddresses({ identityProviders, authorizationServer }: Se
     ({ name, issuer, authority, tokenEndpoint, resourceServers = [] }) => {
       const path = ['identityProviders', name];
       return [
-        ...said(path, { issuer, authority, tokenEndpoint }),
+        ...toEntries(path, { issuer, authority, tokenEndpoint }),
         ...resourceServers.flatMap(({ issuer, tokenEndpoint }, index) =>
-          said([...path, 'resourceServers', index], { issuer, tokenEndpoint }),
+          toEntries([...path, 'resourceServers', index], { issuer, tokenEndpoint }),
         ),
       ];
     },
   );
-  const vouching = (authorizationServer?.idJagIssuers ?? []).map((url, index) => ({
+  const trustedIssuers = (authorizationServer?.idJagIssuers ?? []).map((url, index) => ({
     path: ['authorizationServer', 'idJagIssuers', index],
     url,
   }));
-  return [...exchanges, ...vouching];
+  return [...exchanges, ...trustedIssuers];
 }
 
-function said(
+function toEntries(
   path: Path,
-  places: Readonly<Record<string, string | undefined>>,
+  urls: Readonly<Record<string, string | undefined>>,
 ): { path: Path; url: string }[] {
-  return Object.entries(places).flatMap(([key, url]) =>
+  return Object.entries(urls).flatMap(([key, url]) =>
     url === undefined ? [] : [{ path: [...path, key], url }],
   );
 }

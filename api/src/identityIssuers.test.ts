@@ -29,7 +29,7 @@ function issuersOf(login: string | undefined, identityProviders: object = {}) {
   const issuers = createIdentityIssuers({
     env: { OPENID_ISSUER: login } as Env,
     configuration: { current: () => loaded.settings } as Configuration,
-    door: { identity: answering('login'), identityTo: ({ caFile }) => answering(caFile ?? 'public') },
+    egress: { identity: answering('login'), identityTo: ({ caFile }) => answering(caFile ?? 'public') },
     clock: systemClock,
   });
   return { issuers, asked };

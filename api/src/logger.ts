@@ -9,13 +9,13 @@ export interface Logger {
   debug(event: string, fields?: object): void;
 }
 
-const COLOURS: Record<string, string> = {
+const COLORS: Record<string, string> = {
   error: '\u001b[31m',
   warn: '\u001b[33m',
   info: '\u001b[36m',
   debug: '\u001b[90m',
 };
-const PLAIN = '\u001b[0m';
+const RESET = '\u001b[0m';
 
 /** Pretty on a terminal, JSON elsewhere. Everything passes the redactor, whoever logs it. */
 export function createLogger(parts: { level: string; pretty: boolean; redactor: () => Redactor }): Logger {
@@ -26,7 +26,7 @@ export function createLogger(parts: { level: string; pretty: boolean; redactor: 
     if (!pretty) return JSON.stringify({ time: timestamp, level: name, event, ...extra });
     const clock = String(timestamp).slice(11, 19);
     const rest = Object.entries(extra).map(([key, value]) => ` ${key}=${printable(value)}`);
-    return `${clock} ${COLOURS[name] ?? ''}${name.padEnd(5)}${PLAIN} ${event}${rest.join('')}`;
+    return `${clock} ${COLORS[name] ?? ''}${name.padEnd(5)}${RESET} ${event}${rest.join('')}`;
   });
   const winston = createWinston({
     level,

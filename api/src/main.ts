@@ -6,42 +6,42 @@ import { explain } from '@behalf/settings';
 import { compose } from './compose.ts';
 import { readRecord } from './env.ts';
 import { createLogger } from './logger.ts';
-import { serve, type Serving } from './serve.ts';
+import { openHttpServer, type RunningHttpServer } from './openHttpServer.ts';
 import { EXIT_CONFIG, EXIT_TRY_LATER, StartError } from './startError.ts';
 import { version } from './version.ts';
 import { readWeb } from './web/readWeb.ts';
 
 /** SIGTERM to exit takes at most 10 s: this much for answers under way, the rest for closing what is open. */
-const GRACE_MS = 5_000;
-const LAST_MOMENT_MS = 9_700;
+const SHUTDOWN_GRACE_MS = 5_000;
+const FORCED_EXIT_MS = 9_700;
 /** And this much more while a token is being renewed: what its answer brings may be all that is left of a grant. */
-const RENEWAL_MS = 10_000;
+const REFRESH_GRACE_MS = 10_000;
 
-async function main(record: EnvRecord, { redactor, protect }: Secrets): Promise<void> {
+async function main(record: EnvRecord, { redactor, addSecrets }: SecretRedaction): Promise<void> {
   const result = parseEnv(record);
   if (!result.ok) throw new StartError(explain(result.diagnostics, 'environment'), EXIT_CONFIG);
   const { env, ignored } = result;
   const logger = createLogger({ level: env.LOG_LEVEL, pretty: process.stdout.isTTY, redactor });
 
-  let serving: Serving | null = null;
-  let stopping = false;
-  const stop = async (reason: string, exitCode: number, graceMs = GRACE_MS) => {
-    if (stopping) return;
-    stopping = true;
+  let server: RunningHttpServer | null = null;
+  let isStopping = false;
+  const stop = async (reason: string, exitCode: number, graceMs = SHUTDOWN_GRACE_MS) => {
+    if (isStopping) return;
+    isStopping = true;
     process.exitCode = exitCode;
     // Armed first: whatever hangs below, the process ends.
     const exit = () => process.exit(exitCode);
-    const exitUnlessRenewing = () =>
-      gateway.isRenewing() ? void systemClock.timer(RENEWAL_MS, exit, { hold: true }) : exit();
-    systemClock.timer(LAST_MOMENT_MS, exitUnlessRenewing, { hold: true });
+    const exitUnlessRefreshing = () =>
+      gateway.isRefreshing() ? void systemClock.timer(REFRESH_GRACE_MS, exit, { hold: true }) : exit();
+    systemClock.timer(FORCED_EXIT_MS, exitUnlessRefreshing, { hold: true });
     logger.info(`Shutting down: ${reason}`);
     try {
       gateway.drain();
-      await serving?.stop(graceMs);
+      await server?.stop(graceMs);
       await gateway.close();
       logger.info('Stopped');
     } catch (error) {
-      logger.error('Not stopped in good order', { error });
+      logger.error('Shutdown failed', { error });
     }
     // The log's last line is on its way; nothing else is waited for.
     systemClock.timer(100, () => process.exit(exitCode), { hold: true });
@@ -56,58 +56,58 @@ async function main(record: EnvRecord, { redactor, protect }: Secrets): Promise<
     random: systemRandom,
     dial: systemDial,
     web: readWeb(fileURLToPath(new URL('../../packages/web/dist', import.meta.url))),
-    protect,
+    addSecrets,
     onEvicted: () => void stop('the store is in maintenance', EXIT_TRY_LATER, 0),
   });
   try {
-    serving = await serve(gateway.listener, { host: env.HOST, port: env.PORT, clock: systemClock });
-    const base = gateway.listening(serving.port);
+    server = await openHttpServer(gateway.listener, { host: env.HOST, port: env.PORT, clock: systemClock });
+    const base = gateway.onListening(server.port);
     process.on('SIGTERM', () => void stop('SIGTERM', 0));
     process.on('SIGINT', () => void stop('SIGINT', 0));
     process.on('SIGHUP', () => gateway.reload());
 
-    const link = await gateway.setupLink();
+    const link = await gateway.createSetupLink();
     // Not through the log: its redaction would take the secret out, and a log is no place for it.
     if (link !== null)
       process.stdout.write(`\nCreate the first administrator within 15 minutes:\n  ${link}\n\n`);
-    logger.info(`Behalf ${version} is listening on ${base}`, { host: env.HOST, port: serving.port });
+    logger.info(`Behalf ${version} is listening on ${base}`, { host: env.HOST, port: server.port });
   } catch (error) {
-    await serving?.stop(0);
+    await server?.stop(0);
     await gateway.close();
-    throw portProblem(error, env.HOST, env.PORT) ?? error;
+    throw toListenError(error, env.HOST, env.PORT) ?? error;
   }
 }
 
-function portProblem(error: unknown, host: string, port: number): StartError | null {
+function toListenError(error: unknown, host: string, port: number): StartError | null {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
-    return new StartError(`Port ${port} on ${host} is taken. Set PORT to another one.`, 1);
+    return new StartError(`Port ${port} on ${host} is already in use. Set PORT to another port.`, 1);
   if (code === 'EACCES')
     return new StartError(
-      `Port ${port} needs rights this process does not have. Set PORT to one above 1023.`,
+      `Port ${port} requires privileges this process does not have. Set PORT to a value above 1023.`,
       1,
     );
   if (code === 'EADDRNOTAVAIL')
-    return new StartError(`${host} is no address of this machine. Correct HOST.`, EXIT_CONFIG);
+    return new StartError(`${host} is not an address of this machine. Correct HOST.`, EXIT_CONFIG);
   return null;
 }
 
-interface Secrets {
+interface SecretRedaction {
   redactor: () => Redactor;
-  protect: (values: readonly string[]) => void;
+  addSecrets: (values: readonly string[]) => void;
 }
 
 /** What no log line and no last word may show: the values of secret variables, and later of those the YAML names. */
-function createSecrets(record: EnvRecord): Secrets {
+function createSecrets(record: EnvRecord): SecretRedaction {
   // A list of keys is as secret in its parts.
-  const own = [...secretVariableNames]
+  const secretValues = [...secretVariableNames]
     .flatMap((name) => record[name] ?? [])
     .flatMap((text) => [text, ...text.split(',')]);
-  let current = createRedactor(own);
+  let current = createRedactor(secretValues);
   return {
     redactor: () => current,
-    protect: (values) => {
-      current = createRedactor([...own, ...values]);
+    addSecrets: (values) => {
+      current = createRedactor([...secretValues, ...values]);
     },
   };
 }
@@ -115,7 +115,7 @@ function createSecrets(record: EnvRecord): Secrets {
 const record = readRecord();
 const secrets = createSecrets(record);
 main(record, secrets).catch((error: unknown) => {
-  const words = error instanceof StartError ? error.message : String((error as Error).stack ?? error);
-  process.stderr.write(`${secrets.redactor().text(words)}\n`);
+  const message = error instanceof StartError ? error.message : String((error as Error).stack ?? error);
+  process.stderr.write(`${secrets.redactor().text(message)}\n`);
   process.exit(error instanceof StartError ? error.exitCode : 1);
 });

@@ -20,7 +20,7 @@ import {
 } from '@behalf/gateway';
 import type { Fetch, Send } from '@behalf/kernel';
 import { renderUrl, type Settings, type Template } from '@behalf/settings';
-import { readAuthorities, type Authorities } from './authorities.ts';
+import { readCertificateAuthorities, type CertificateAuthorities } from './certificateAuthorities.ts';
 import { identityAddresses } from './identityAddresses.ts';
 import { modelAddresses } from './modelAddresses.ts';
 
@@ -32,7 +32,7 @@ export interface NetworkParts extends Omit<EgressParts, 'settings'> {
   identityOrigins: readonly string[];
 }
 
-export interface SwappableNetwork {
+export interface ReloadableNetwork {
   readonly network: Network;
   /** To the login's identity provider: what is sent there is never sent on. */
   readonly identity: Fetch;
@@ -45,23 +45,23 @@ export interface SwappableNetwork {
   /** To whoever signs users in at a server. */
   readonly oauth: OAuthEgress;
   /** Throws unless a server that a user defines may have this address. */
-  judge(url: string): Promise<void>;
+  checkUserServerUrl(url: string): Promise<void>;
   /** New rules. What is in the air goes on for a moment under the old ones. */
   update(settings: Settings): void;
   close(): Promise<void>;
 }
 
 /** The entry of `identityProviders` that speaks of the login. */
-const LOGIN = 'login';
+const LOGIN_PROVIDER = 'login';
 
 /** What the operator did not write down is judged as if a user had: what is open to this file's servers alone stays closed. */
-const UNVOUCHED = 'user-server';
+const UNTRUSTED_AUDIENCE = 'user-server';
 
 /** No authority: nobody has a certificate of it. */
-const NOBODY = '';
+const NO_AUTHORITY = '';
 
 /** How long a request may take is decided where it is known what is asked, not by the door out. */
-const NO_LIMIT_MS = Infinity;
+const NO_TIMEOUT_MS = Infinity;
 
 const identityOptions: FetchOptions = {
   audience: 'identity',
@@ -79,7 +79,7 @@ const oauthLimits = {
 
 /** Anybody names the address: it is judged as that of a user's server, and little is read of it. */
 const documentOptions: FetchOptions = {
-  audience: UNVOUCHED,
+  audience: UNTRUSTED_AUDIENCE,
   redirects: 'refuse',
   timeouts: { headersMs: 5_000, totalMs: 5_000, idleMs: 5_000 },
   limits: { bodyBytes: 64 * 1024 },
@@ -95,74 +95,74 @@ const modelOptions: FetchOptions = {
 };
 
 /** The door out as the gateway's parts hold it: one name for it, whatever configuration runs. */
-export function createNetwork(parts: NetworkParts): SwappableNetwork {
+export function createNetwork(parts: NetworkParts): ReloadableNetwork {
   const { identityOrigins } = parts;
-  let rules = rulesOf(parts.settings, identityOrigins);
-  let egress = open(rules.egress);
-  let doors = new Map<string, { send: Send; fetch: Fetch }>();
+  let rules = toRules(parts.settings, identityOrigins);
+  let egress = openEgress(rules.egress);
+  let clients = new Map<string, { send: Send; fetch: Fetch }>();
   const closing = new Set<Promise<void>>();
   const sockets = new Map<Duplex, { readonly target: RemoteTarget; readonly ca: string | undefined }>();
 
-  function open(settings: EgressSettings): Egress {
+  function openEgress(settings: EgressSettings): Egress {
     return createEgress({ ...parts, settings });
   }
 
   /** A file that nobody could read does not make the public authorities count. */
-  function authorityOf(caFile: string | undefined): string | undefined {
-    return caFile === undefined ? undefined : (rules.authorities.get(caFile) ?? NOBODY);
+  function certificateAuthorityOf(caFile: string | undefined): string | undefined {
+    return caFile === undefined ? undefined : (rules.authorities.get(caFile) ?? NO_AUTHORITY);
   }
 
   function optionsOf({ audience, proxy, caFile, type, sseReadTimeoutMs }: RemoteTarget): FetchOptions {
     // Over sse the one long stream is all there is; its silence is the end of the conversation.
-    const idleMs = type === 'sse' ? sseReadTimeoutMs : NO_LIMIT_MS;
+    const idleMs = type === 'sse' ? sseReadTimeoutMs : NO_TIMEOUT_MS;
     return {
       audience,
       proxy,
-      ca: authorityOf(caFile),
-      timeouts: { headersMs: NO_LIMIT_MS, totalMs: NO_LIMIT_MS, idleMs },
+      ca: certificateAuthorityOf(caFile),
+      timeouts: { headersMs: NO_TIMEOUT_MS, totalMs: NO_TIMEOUT_MS, idleMs },
       limits: parts.limits,
     };
   }
 
-  function doorTo(target: RemoteTarget): { send: Send; fetch: Fetch } {
+  function clientFor(target: RemoteTarget): { send: Send; fetch: Fetch } {
     const options = optionsOf(target);
     const { audience, proxy = null, caFile = null } = target;
     const key = JSON.stringify([audience, proxy, caFile, options.timeouts]);
-    let door = doors.get(key);
-    if (!door) {
-      door = { send: egress.sendFor(options), fetch: egress.fetchFor(options) };
-      doors.set(key, door);
+    let client = clients.get(key);
+    if (!client) {
+      client = { send: egress.sendFor(options), fetch: egress.fetchFor(options) };
+      clients.set(key, client);
     }
-    return door;
+    return client;
   }
 
   /** Looked up again only after a change of the rules: this stands on the way of every call. */
   function sendTo(target: RemoteTarget): Send {
-    let known = { doors, send: doorTo(target).send };
+    let cached = { doors: clients, send: clientFor(target).send };
     return (request) => {
-      if (known.doors !== doors) known = { doors, send: doorTo(target).send };
-      return known.send(request);
+      if (cached.doors !== clients) cached = { doors: clients, send: clientFor(target).send };
+      return cached.send(request);
     };
   }
 
   /** A request meets the rules by itself; a socket that stays open is judged when it opens and when they change. */
   async function connectTo(target: RemoteTarget, signal: AbortSignal): Promise<Duplex> {
-    const through = egress;
+    const currentEgress = egress;
     const options = optionsOf(target);
-    const socket = await through.connect(target.url, options, signal);
-    const opened = { target, ca: options.ca };
-    sockets.set(socket, opened);
+    const socket = await currentEgress.connect(target.url, options, signal);
+    const openSocket = { target, ca: options.ca };
+    sockets.set(socket, openSocket);
     socket.once('close', () => sockets.delete(socket));
-    if (through !== egress) await judgeAgain(socket, opened);
+    if (currentEgress !== egress) await recheckSocket(socket, openSocket);
     return socket;
   }
 
-  async function judgeAgain(
+  async function recheckSocket(
     socket: Duplex,
     { target, ca }: { target: RemoteTarget; ca: string | undefined },
   ): Promise<void> {
     const { url, audience, caFile } = target;
-    if (authorityOf(caFile) !== ca) {
+    if (certificateAuthorityOf(caFile) !== ca) {
       socket.destroy();
       throw new EgressError('certificate_untrusted', new URL(url).hostname);
     }
@@ -177,32 +177,36 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
   }
 
   function identityTo(caFile: () => string | undefined): Fetch {
-    return fetchBy(() => ({ ...identityOptions, ca: authorityOf(caFile()) }));
+    return createFetch(() => ({ ...identityOptions, ca: certificateAuthorityOf(caFile()) }));
   }
 
-  function fetchBy(options: () => FetchOptions): Fetch {
-    let known: { egress: Egress; fetch: Fetch } | undefined;
+  function createFetch(options: () => FetchOptions): Fetch {
+    let cached: { egress: Egress; fetch: Fetch } | undefined;
     return (url, init) => {
-      if (known?.egress !== egress) {
-        known = { egress, fetch: egress.fetchFor(options()) };
+      if (cached?.egress !== egress) {
+        cached = { egress, fetch: egress.fetchFor(options()) };
       }
-      return known.fetch(url, init);
+      return cached.fetch(url, init);
     };
   }
 
   /** The certificate that the definition speaks of is the server's: another host has one of the public authorities. */
-  function oauthFetch({ audience, settings }: ServerSnapshot, vouched: readonly string[]): Fetch {
-    if (settings.type === 'stdio') throw new TypeError('Nobody signs in at a process');
+  function oauthFetch({ audience, settings }: ServerSnapshot, trustedOrigins: readonly string[]): Fetch {
+    if (settings.type === 'stdio') throw new TypeError('A stdio server has no OAuth sign-in');
     const proxy = 'proxy' in settings ? settings.proxy : undefined;
     const common = { ...oauthLimits, proxy };
-    const own = fetchBy(() => ({ ...common, audience, ca: authorityOf(settings.caFile) }));
-    const written = fetchBy(() => ({ ...common, audience }));
-    const other = fetchBy(() => ({ ...common, audience: UNVOUCHED }));
+    const ownFetch = createFetch(() => ({
+      ...common,
+      audience,
+      ca: certificateAuthorityOf(settings.caFile),
+    }));
+    const trustedFetch = createFetch(() => ({ ...common, audience }));
+    const untrustedFetch = createFetch(() => ({ ...common, audience: UNTRUSTED_AUDIENCE }));
     const origin = originOfTemplate(settings.url);
     return (url, init) => {
-      const to = new URL(url).origin;
-      if (!vouched.includes(to)) return other(url, init);
-      return (to === origin ? own : written)(url, init);
+      const targetOrigin = new URL(url).origin;
+      if (!trustedOrigins.includes(targetOrigin)) return untrustedFetch(url, init);
+      return (targetOrigin === origin ? ownFetch : trustedFetch)(url, init);
     };
   }
 
@@ -211,31 +215,31 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
       ? { code: egressErrorCode(error), requestSent: error.requestSent }
       : undefined;
 
-  function retire(old: Egress): void {
-    const done: Promise<void> = old.close().finally(() => closing.delete(done));
-    closing.add(done);
+  function startClose(old: Egress): void {
+    const closed: Promise<void> = old.close().finally(() => closing.delete(closed));
+    closing.add(closed);
   }
 
   return {
     network: {
       sendTo,
-      fetchTo: (target) => (url, init) => doorTo(target).fetch(url, init),
+      fetchTo: (target) => (url, init) => clientFor(target).fetch(url, init),
       connectTo,
       readError,
     },
     identity: identityTo(() => rules.loginCaFile),
     identityTo: ({ caFile }) => identityTo(() => caFile),
-    documents: fetchBy(() => ({ ...documentOptions, ca: authorityOf(rules.documentCaFile) })),
-    model: fetchBy(() => modelOptions),
+    documents: createFetch(() => ({ ...documentOptions, ca: certificateAuthorityOf(rules.documentCaFile) })),
+    model: createFetch(() => modelOptions),
     oauth: {
       fetchFor: oauthFetch,
-      checkUrl: async ({ audience }, url, vouched) => {
-        const isVouched = vouched.includes(new URL(url).origin);
-        await egress.judge(url, isVouched ? audience : UNVOUCHED);
+      checkUrl: async ({ audience }, url, trustedOrigins) => {
+        const isTrusted = trustedOrigins.includes(new URL(url).origin);
+        await egress.judge(url, isTrusted ? audience : UNTRUSTED_AUDIENCE);
       },
       readError,
     },
-    async judge(url) {
+    async checkUserServerUrl(url) {
       try {
         await egress.judge(url, 'user-server');
       } catch (error) {
@@ -245,18 +249,18 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
       }
     },
     update(settings) {
-      const next = rulesOf(settings, identityOrigins);
+      const next = toRules(settings, identityOrigins);
       // Calls that run for long would be cut off for nothing.
-      if (textOf(next) === textOf(rules)) return;
+      if (serializeRules(next) === serializeRules(rules)) return;
       const old = egress;
-      egress = open(next.egress);
+      egress = openEgress(next.egress);
       rules = next;
-      doors = new Map();
-      retire(old);
-      for (const [socket, opened] of sockets) judgeAgain(socket, opened).catch(() => undefined);
+      clients = new Map();
+      startClose(old);
+      for (const [socket, openSocket] of sockets) recheckSocket(socket, openSocket).catch(() => undefined);
     },
     async close() {
-      retire(egress);
+      startClose(egress);
       await Promise.allSettled(closing);
     },
   };
@@ -265,19 +269,19 @@ export function createNetwork(parts: NetworkParts): SwappableNetwork {
 /** What of a configuration the door out goes by. */
 interface Rules {
   readonly egress: EgressSettings;
-  readonly authorities: Authorities;
+  readonly authorities: CertificateAuthorities;
   readonly loginCaFile: string | undefined;
   readonly documentCaFile: string | undefined;
 }
 
-function rulesOf(settings: Settings, issuers: readonly string[]): Rules {
+function toRules(settings: Settings, issuers: readonly string[]): Rules {
   const { allowedDomains = [], allowedAddresses = [], operatorAddresses = [] } = settings.mcpSettings;
   const identityOrigins = [...issuers, ...identityAddresses(settings).map(({ url }) => url)];
   const modelOrigins = modelAddresses(settings).map(({ url }) => url);
   return {
     egress: { allowedDomains, allowedAddresses, operatorAddresses, identityOrigins, modelOrigins },
-    authorities: readAuthorities(settings).authorities,
-    loginCaFile: settings.identityProviders.find(({ name }) => name === LOGIN)?.caFile,
+    authorities: readCertificateAuthorities(settings).authorities,
+    loginCaFile: settings.identityProviders.find(({ name }) => name === LOGIN_PROVIDER)?.caFile,
     documentCaFile: settings.authorizationServer?.caFile,
   };
 }
@@ -288,6 +292,6 @@ function originOfTemplate(template: Template): string | undefined {
   return rendered.ok ? parseUrl(rendered.text)?.origin : undefined;
 }
 
-function textOf({ egress, authorities, loginCaFile, documentCaFile }: Rules): string {
+function serializeRules({ egress, authorities, loginCaFile, documentCaFile }: Rules): string {
   return JSON.stringify([egress, [...authorities].sort(), loginCaFile, documentCaFile]);
 }

@@ -8,12 +8,12 @@ import { loadSettings, type Settings } from '@behalf/settings';
 import { eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createAuthority, serveSecurely } from '../../packages/egress/test/authority.ts';
-import { createNetwork, type SwappableNetwork } from './network.ts';
+import { createNetwork, type ReloadableNetwork } from './network.ts';
 
 const { signal } = new AbortController();
 
 /** `secure`, or the code that the gateway makes of the failure. */
-async function outcome(door: SwappableNetwork, work: Promise<{ text(): Promise<string> }>): Promise<string> {
+async function outcome(door: ReloadableNetwork, work: Promise<{ text(): Promise<string> }>): Promise<string> {
   try {
     return await (await work).text();
   } catch (error) {

@@ -1,5 +1,5 @@
 import { StorageFormatError, StoreUnavailableError, type StoreTargets } from '@behalf/stores/open';
-import { ConfigurationInvalid } from './configuration.ts';
+import { InvalidConfigurationError } from './configuration.ts';
 
 /** sysexits.h: a configuration that cannot run, and a hindrance that passes by itself. */
 export const EXIT_CONFIG = 78;
@@ -16,29 +16,32 @@ export class StartError extends Error {
 }
 
 /** A step that fails because of what the operator wrote: the YAML, a key file, a certificate. */
-export function configurationStep<T>(step: () => T): T {
+export function runConfigurationStep<T>(step: () => T): T {
   try {
     return step();
   } catch (error) {
-    if (error instanceof ConfigurationInvalid) throw new StartError(error.message, EXIT_CONFIG);
+    if (error instanceof InvalidConfigurationError) throw new StartError(error.message, EXIT_CONFIG);
     throw new StartError(messageOf(error), EXIT_CONFIG, error);
   }
 }
 
 /** A step that needs the store: one that is away may come back, one that cannot be used needs a person. */
-export async function storeStep<T>({ mongoUri, dataDir }: StoreTargets, step: () => Promise<T>): Promise<T> {
+export async function runStoreStep<T>(
+  { mongoUri, dataDir }: StoreTargets,
+  step: () => Promise<T>,
+): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    const where = mongoUri === undefined ? `the database in ${dataDir}` : 'the MongoDB of MONGO_URI';
+    const location = mongoUri === undefined ? `the database in ${dataDir}` : 'the MongoDB of MONGO_URI';
     if (error instanceof StoreUnavailableError) {
       throw new StartError(
-        `No answer from ${where}. See that it runs and can be reached, then start again.`,
+        `No response from ${location}. Check that it is running and reachable, then start again.`,
         EXIT_TRY_LATER,
         error,
       );
     }
-    throw new StartError(storeErrorMessage(where, error), EXIT_CONFIG, error);
+    throw new StartError(storeErrorMessage(location, error), EXIT_CONFIG, error);
   }
 }
 

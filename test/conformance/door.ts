@@ -1,14 +1,14 @@
 import { systemDial, systemLocalAddresses, systemResolve } from '@behalf/egress';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { loadSettings } from '@behalf/settings';
-import { createNetwork, type SwappableNetwork } from '../../api/src/network.ts';
+import { createNetwork, type ReloadableNetwork } from '../../api/src/network.ts';
 
 const MOST_BYTES = 5 * 1024 * 1024;
 const FIRST_PORT = 1_024;
 const LAST_PORT = 65_535;
 
 /** The real door out. Where the suite's authorization servers listen is not known beforehand: all of `localhost` is open. */
-export function openDoor(): SwappableNetwork {
+export function openDoor(): ReloadableNetwork {
   const ports = Array.from({ length: LAST_PORT - FIRST_PORT + 1 }, (_, index) => FIRST_PORT + index);
   const loaded = loadSettings('{}', { env: {} });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));

@@ -4,13 +4,13 @@ import { parseEnv } from '@behalf/contracts';
 import { toPrincipal, type UserPrincipal } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createClosers } from '../../api/src/closers.ts';
-import { composeAccess, type Access } from '../../api/src/composeAccess.ts';
+import { createDisposables } from '../../api/src/disposables.ts';
+import { composeAccess, type ComposedAccess } from '../../api/src/composeAccess.ts';
 import { composeServers, type Servers } from '../../api/src/composeServers.ts';
 import { composeVault } from '../../api/src/composeVault.ts';
 import { createConfiguration } from '../../api/src/configuration.ts';
-import { createAskLimit } from '../../api/src/facade/askLimit.ts';
-import type { SwappableNetwork } from '../../api/src/network.ts';
+import { createClientFetchLimit } from '../../api/src/authorizationServer/clientFetchLimit.ts';
+import type { ReloadableNetwork } from '../../api/src/network.ts';
 import { createExchangeStats } from '../../api/src/ops/exchangeStats.ts';
 import { createRefreshStats } from '../../api/src/ops/refreshStats.ts';
 import type { Definition, Login } from './definition.ts';
@@ -21,7 +21,7 @@ export const SERVER = 'conformance';
 /** Where the suite expects our client metadata document to stand. Nobody fetches it. */
 const PUBLIC_URL = 'https://conformance-test.local';
 
-export interface ConformanceGateway extends Pick<Servers, 'asking' | 'oauth'> {
+export interface ConformanceGateway extends Pick<Servers, 'callParts' | 'oauth'> {
   readonly user: UserPrincipal;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface GatewayParts {
   /** A folder of its own. */
   readonly dir: string;
   readonly definition: Definition;
-  readonly door: SwappableNetwork;
+  readonly door: ReloadableNetwork;
   readonly log: (event: string, fields?: object) => void;
 }
 
@@ -47,23 +47,23 @@ export async function openGateway({ dir, definition, door, log }: GatewayParts):
   const parsed = parseEnv(record);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
   const logger = { error: log, warn: log, info: log, debug: log };
-  const closers = createClosers((error) => log('not_closed', { error: String(error) }));
+  const closers = createDisposables((error) => log('not_closed', { error: String(error) }));
   const store = openMemoryStore({ clock, random });
   closers.add(() => store.close());
   const common = {
-    ...{ env: parsed.env, record, clock, random, log, logger, closers, door },
+    ...{ env: parsed.env, record, clock, random, log, logger, disposables: closers, egress: door },
     ...{ primary: store, coordination: store },
     configuration: createConfiguration({ env: parsed.env, record, logger }),
     keyring: createKeyring([random.bytes(32)], random),
-    base: () => PUBLIC_URL,
+    baseUrl: () => PUBLIC_URL,
   };
   const vault = composeVault({ ...common, refreshes: createRefreshStats() });
   const access = await composeAccess({
     ...{ ...common, ...vault, identity: door.identity, documents: door.documents },
     identityTo: () => door.identity,
-    ...{ isEndpoint: () => false, asks: createAskLimit(clock, () => '') },
+    ...{ isEndpoint: () => false, fetchLimit: createClientFetchLimit(clock, () => '') },
   });
-  const { asking, oauth } = await composeServers({
+  const { callParts: asking, oauth } = await composeServers({
     ...common,
     ...{ access, vault },
     exchanges: createExchangeStats(),
@@ -74,10 +74,10 @@ export async function openGateway({ dir, definition, door, log }: GatewayParts):
     }),
   });
   const user = login ? await signedIn(access, login) : await localUser(access);
-  return { asking, oauth, user, close: () => closers.closeAll() };
+  return { callParts: asking, oauth, user, close: () => closers.disposeAll() };
 }
 
-async function localUser({ accounts }: Pick<Access, 'accounts'>): Promise<UserPrincipal> {
+async function localUser({ accounts }: Pick<ComposedAccess, 'accounts'>): Promise<UserPrincipal> {
   const account = { email: 'ada@example.com', name: 'Ada', password: systemRandom.id(), role: 'USER' };
   return toPrincipal(await accounts.create(account), { via: 'session', session: systemRandom.id() });
 }
@@ -85,7 +85,7 @@ async function localUser({ accounts }: Pick<Access, 'accounts'>): Promise<UserPr
 const HOUR_MS = 60 * 60 * 1000;
 
 /** Somebody whom the provider has signed in, with what it gave for that. */
-async function signedIn({ openId }: Pick<Access, 'openId'>, login: Login): Promise<UserPrincipal> {
+async function signedIn({ openId }: Pick<ComposedAccess, 'openId'>, login: Login): Promise<UserPrincipal> {
   const browser = openId?.browser;
   if (!browser) throw new Error('Nobody can sign in');
   const { issuer, clientId, idToken } = login;

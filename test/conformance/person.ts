@@ -27,7 +27,7 @@ export class SignInFailed extends Error {
  * Somebody who uses whatever the server offers, signs in there whenever the gateway says that they must, and sends every form back
  * as it was filled in beforehand.
  */
-export function createPerson({ asking, oauth, user }: ConformanceGateway) {
+export function createPerson({ callParts: asking, oauth, user }: ConformanceGateway) {
   const inbound: Inbound = {
     principal: user,
     door: 'mcp',

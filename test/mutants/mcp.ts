@@ -4,7 +4,7 @@ import type { Mutant } from '../../tools/mutants/mutant.ts';
 export const mcp: readonly Mutant[] = [
   {
     id: 'audience-as-a-prefix-of-the-origin',
-    file: 'api/src/resource/endpoints.ts',
+    file: 'api/src/resource/endpointResources.ts',
     find: 'return audience.startsWith(`${origin}/`) ?',
     replace: 'return audience.startsWith(origin) ?',
     test: 'api/src/resource/resourceServer.test.ts',
@@ -12,9 +12,9 @@ export const mcp: readonly Mutant[] = [
   {
     id: 'subscriptions-changed-without-mutual-exclusion',
     file: 'api/src/mcp/session/sharedLists.ts',
-    find: "await withLease(parts, ['mcp-list', slot], async (stillAlone) => {",
+    find: "await withLease(parts, ['mcp-list', slot], async (assertLeaseHeld) => {",
     replace:
-      "await withLease(parts, ['mcp-list', String(parts.clock.now()), String(Math.random())], async (stillAlone) => {",
+      "await withLease(parts, ['mcp-list', String(parts.clock.now()), String(Math.random())], async (assertLeaseHeld) => {",
     test: 'api/src/mcp/session/subscriptions.test.ts',
   },
   {
@@ -22,7 +22,7 @@ export const mcp: readonly Mutant[] = [
     file: 'api/src/mcp/stream/eventIds.ts',
     find: "field: 'id', binding: [key] };",
     replace: "field: 'id', binding: [key.slice(99)] };",
-    test: 'api/src/mcp/stream/replays.test.ts',
+    test: 'api/src/mcp/stream/streamBuffer.test.ts',
   },
   {
     id: 'session-id-of-another-user',
@@ -34,10 +34,10 @@ export const mcp: readonly Mutant[] = [
   },
   {
     id: 'answer-id-of-another-request',
-    file: 'api/src/mcp/session/asking.ts',
+    file: 'api/src/mcp/session/clientRequests.ts',
     find: "field: 'id', binding: [key] }",
     replace: "field: 'id', binding: [] }",
-    test: 'api/src/mcp/session/asking.test.ts',
+    test: 'api/src/mcp/session/clientRequests.test.ts',
   },
   {
     id: 'request-state-of-another-user',
@@ -65,8 +65,8 @@ export const mcp: readonly Mutant[] = [
   {
     id: 'relayed-message-delivered-twice',
     file: 'api/src/mcp/session/mailbox.ts',
-    find: 'if (await cache.delete(at)) this.hear(word);',
-    replace: 'this.hear(word);\n    await cache.delete(at);',
+    find: 'if (await cache.delete(storedKey)) this.deliver(message);',
+    replace: 'this.deliver(message);\n    await cache.delete(storedKey);',
     test: 'api/src/mcp/session/mailbox.test.ts',
   },
 ];

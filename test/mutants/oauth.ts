@@ -76,7 +76,7 @@ export const oauth: readonly Mutant[] = [
   },
   {
     id: 'consent-form-of-another-request',
-    file: 'api/src/facade/asked.ts',
+    file: 'api/src/authorizationServer/pendingConsent.ts',
     find: '`consent:${uid}:${sessionSecret}`',
     replace: '`consent:${sessionSecret}:${uid === sessionSecret}`',
     test: 'test/scenarios/facadeAttacks.test.ts',
@@ -84,15 +84,15 @@ export const oauth: readonly Mutant[] = [
   },
   {
     id: 'reused-refresh-token-gets-a-second-successor',
-    file: 'api/src/facade/sameSuccessor.ts',
-    find: 'if (!first) return;',
-    replace: 'if (first !== undefined) return;',
+    file: 'api/src/authorizationServer/rotationReplay.ts',
+    find: 'if (!existing) return;',
+    replace: 'if (existing !== undefined) return;',
     test: 'test/scenarios/facadeAttacks.test.ts',
     title: 'get the same successor, and it goes on',
   },
   {
     id: 'client-metadata-fetched-past-the-egress-guard',
-    file: 'api/src/facade/configuration.ts',
+    file: 'api/src/authorizationServer/providerConfiguration.ts',
     find: 'fetch(url instanceof Request',
     replace: 'globalThis.fetch(url instanceof Request',
     test: 'test/scenarios/facadeDocuments.test.ts',

@@ -124,7 +124,7 @@ export const obo: readonly Mutant[] = [
   },
   {
     id: 'claims-challenge-of-another-user',
-    file: 'api/src/oauth/claimedLogin.ts',
+    file: 'api/src/oauth/loginWithClaims.ts',
     find: 'return user ? await pendingClaims.find(principalKey(user)) : undefined;',
     replace: 'return user !== undefined ? await pendingClaims.find(\'["default","u-ada"]\') : undefined;',
     test: 'api/src/oauth/openid.test.ts',

@@ -64,7 +64,7 @@ describe('a call that asks first', () => {
     const { message } = await heard.done();
     const [call] = callsIn(message);
     expect([call?.state, call?.problem, call?.result]).toEqual(['denied', undefined, undefined]);
-    expect(textIn(message)).toContain('did not allow it');
+    expect(textIn(message)).toContain('denied it');
     expect(ran()).toBe(before);
   });
 
@@ -77,7 +77,7 @@ describe('a call that asks first', () => {
       state: 'denied',
       problem: { code: 'MCP_APPROVAL_NOT_FOUND' },
     });
-    expect(textIn(message)).toContain('Nobody approved it in time');
+    expect(textIn(message)).toContain('It was not approved in time');
     expect((await scene.people.ada.post(path, { approve: true })).status).toBe(404);
     expect(ran()).toBe(before);
   });

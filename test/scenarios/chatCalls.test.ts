@@ -102,11 +102,11 @@ describe('calls of a chat', () => {
     ]);
     const { messages } = scene.model.requests.at(-1)!;
     expect(messages.slice(-5).map(({ content }) => content)).toEqual([
-      expect.stringContaining('no tool of this name'),
+      expect.stringContaining('no tool with this name'),
       expect.stringContaining('no JSON object'),
       expect.stringContaining('no JSON object'),
       expect.stringContaining('\n- arguments.a must be number, not string'),
-      expect.stringContaining('no tool of this name'),
+      expect.stringContaining('no tool with this name'),
     ]);
     // What the model is reminded of is in the form that APIs take.
     const echoed = messages.at(-6)?.tool_calls ?? [];
@@ -157,12 +157,12 @@ describe('calls of a chat', () => {
     ).json()) as ConversationView;
     expect(callsIn(kept.messages[1]!)).toEqual([call]);
     const { messages } = scene.model.requests.at(-1)!;
-    expect(messages.at(-1)?.content).toMatch(/^é{50000}\n\[Cut: \d+ more characters\]$/);
+    expect(messages.at(-1)?.content).toMatch(/^é{50000}\n\[Truncated: \d+ more characters\]$/);
     expect(messages.at(-1)?.content).not.toContain('AAAA');
     scene.play(() => ['Yes']);
     await (await ask(scene.people.ada, { text: 'again', conversationId: conversation.id })).done();
     const remembered = scene.model.requests.at(-1)!.messages.find(({ role }) => role === 'tool');
-    expect(remembered?.content).toMatch(/\[Not kept: text, image\]$/);
+    expect(remembered?.content).toMatch(/\[Not stored: text, image\]$/);
   });
 
   test('that give more than anybody is shown are cut for the reader too', async () => {

@@ -43,10 +43,10 @@ describe('a model', () => {
       'sends something else',
       [{ status: 200, body: { choices: [] } }],
       'MODEL_UNAVAILABLE',
-      'in the middle of its answer',
+      'in the middle of its response',
       'error',
     ],
-    ['falls silent', ['a', { until: never }], 'MODEL_UNAVAILABLE', 'in the middle of its answer', 'error'],
+    ['falls silent', ['a', { until: never }], 'MODEL_UNAVAILABLE', 'in the middle of its response', 'error'],
   ];
   for (const [what, steps, code, says, finish] of failures) {
     test(`that ${what} is told as an event, and what it said is kept`, async () => {
@@ -87,7 +87,7 @@ describe('a model', () => {
     const { problem } = await heard.next('error');
     expect([problem.code, problem.detail]).toEqual([
       'MODEL_UNAVAILABLE',
-      expect.stringContaining('did not begin to answer in time'),
+      expect.stringContaining('did not start responding in time'),
     ]);
     await scene.gateway.configure(chatYaml(urls()));
     server.closeAllConnections();

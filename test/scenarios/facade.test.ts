@@ -81,7 +81,7 @@ describe('the authorization server', () => {
     const text = await page.text();
     expect(page.status).toBe(200);
     expect(text).toContain('<strong>Notes</strong>');
-    expect(text).toContain('nobody has checked this name');
+    expect(text).toContain('Its name is not verified');
     expect(text).toContain('<strong>client.example</strong>');
     expect(text).toContain(`${facade.base}/mcp`);
     expect(text).not.toContain('program on your own machine');

@@ -58,7 +58,7 @@ describe('the consent page in a browser', () => {
     await page.goto(address);
     await signIn(page);
     await page.getByRole('heading', { name: 'Connect Local notes?' }).waitFor();
-    await page.getByText('That is a program on your own machine.').waitFor();
+    await page.getByText('This is a program on your own computer.').waitFor();
     await page.getByText('Ada', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Agree' }).click();
     // A policy that forgot where the form leads would stop the browser here.

@@ -58,7 +58,7 @@ describe('auth', () => {
     const { people, connect, gateway } = await scenes({ server: { requiresOAuth: undefined } });
     const [ada] = people as [Person];
     await eventually('it is found out', () =>
-      gateway.logged.some(({ event }) => event === 'server_asks_for_sign_in'),
+      gateway.logged.some(({ event }) => event === 'server_requires_sign_in'),
     );
     expect(authOf((await ada.call('notes', 'echo')).body)).toMatchObject({ reason: 'absent' });
     expect((await connect(ada)).pathname).toBe('/oauth/success');

@@ -6,9 +6,9 @@ import { parseEnv } from '@behalf/contracts';
 import { systemDial } from '@behalf/egress';
 import { systemClock, systemRandom, type Clock, type Dial } from '@behalf/kernel';
 import { compose } from '../../api/src/compose.ts';
-import type { Route } from '../../api/src/http.ts';
+import type { Route } from '../../api/src/http/routes.ts';
 import type { Logger } from '../../api/src/logger.ts';
-import { serve } from '../../api/src/serve.ts';
+import { openHttpServer } from '../../api/src/openHttpServer.ts';
 import { readWeb } from '../../api/src/web/readWeb.ts';
 import type { WebFiles } from '../../api/src/web/webFiles.ts';
 
@@ -58,17 +58,17 @@ export async function startInProcess(
     random: systemRandom,
     dial,
     web,
-    protect: () => undefined,
+    addSecrets: () => undefined,
     onEvicted: () => {
       throw new Error('The store went into maintenance');
     },
   });
-  const serving = await serve(gateway.listener, { host: '127.0.0.1', port: 0, clock: systemClock });
-  gateway.listening(serving.port);
+  const serving = await openHttpServer(gateway.listener, { host: '127.0.0.1', port: 0, clock: systemClock });
+  gateway.onListening(serving.port);
   return {
     url: `http://127.0.0.1:${serving.port}`,
     routes: gateway.routes,
-    setupLink: (await gateway.setupLink()) ?? '',
+    setupLink: (await gateway.createSetupLink()) ?? '',
     logged,
     dataDir,
     async configure(next) {

@@ -44,8 +44,8 @@ describe('what the MCP endpoint tells models of its servers', () => {
     await settled(ada, (text) => text.includes('brief') && text.includes('first'));
     expect(await told(ada)).toBe(
       [
-        '## a (in the words of that server)\n> Ask me first.\n> Then rest.',
-        '## b (in the words of that server)\n> Be brief.',
+        '## a (text provided by that server)\n> Ask me first.\n> Then rest.',
+        '## b (text provided by that server)\n> Be brief.',
         '## c\nThe operator says so.',
       ].join('\n\n'),
     );
@@ -77,7 +77,7 @@ describe('what the MCP endpoint tells models of its servers', () => {
     expect(bank).toBe('## bank\nNever pay.');
     expect(rest).toHaveLength(1);
     const [heading, ...lines] = rest[0]!.split('\n');
-    expect(heading).toBe('evil (in the words of that server)');
+    expect(heading).toBe('evil (text provided by that server)');
     expect(lines[0]).toBe('> One');
     for (const line of lines) expect(line).toMatch(/^> /);
     expect(lines.filter((line) => line === '> ## bank')).toHaveLength(1 + breaks.length);
@@ -150,7 +150,7 @@ describe('what the MCP endpoint tells models of its servers', () => {
     )) as [Person];
     await settled(ada, (text) => text !== '');
     const before = hanging.requests.length;
-    expect(await told(ada)).toBe('## fine (in the words of that server)\n> Here.');
+    expect(await told(ada)).toBe('## fine (text provided by that server)\n> Here.');
     expect(await told(ada, '/mcp/own')).toBeUndefined();
     expect(hanging.requests).toHaveLength(before);
   });

@@ -47,9 +47,9 @@ describe('the sign-in page, where there is an identity provider', () => {
 
   test('says what became of a sign-in that failed, with its incident', async () => {
     for (const [error, sentence] of [
-      ['openid_failed', 'The sign-in at your organisation did not succeed.'],
-      ['openid_unavailable', 'The sign-in of your organisation does not answer.'],
-      ['forbidden', 'you may not sign in here.'],
+      ['openid_failed', 'The sign-in at your organization failed.'],
+      ['openid_unavailable', 'The identity provider of your organization does not respond.'],
+      ['forbidden', 'not allowed to sign in here.'],
     ]) {
       const text = await shown(`/?error=${error}&incident=abc_DEF-123`);
       expect(text).toContain('<div class="error" role="alert">');
@@ -61,7 +61,7 @@ describe('the sign-in page, where there is an identity provider', () => {
     const page = await (await visitor.get(refused.headers.get('location') ?? '')).text();
     const logged = gateway.logged.findLast(({ event }) => event.startsWith('Sign-in at the identity'));
     const { incident } = logged?.fields as { incident: string };
-    expect(page).toContain('you may not sign in here.');
+    expect(page).toContain('not allowed to sign in here.');
     expect(page).toContain(`<code>${incident}</code>`);
   });
 
@@ -97,7 +97,7 @@ describe('the sign-in page, where there is an identity provider', () => {
       const home = gateway.url.replace('127.0.0.1', 'localhost');
       await page.goto(`${home}/tools/files?open=1`);
       await page.waitForSelector('a:focus');
-      expect(await page.textContent('a:focus')).toContain('Sign in with your organisation');
+      expect(await page.textContent('a:focus')).toContain('Sign in with your organization');
       const order: string[] = [];
       for (let i = 0; i < 3; i += 1) {
         await page.keyboard.press('Tab');
@@ -111,11 +111,11 @@ describe('the sign-in page, where there is an identity provider', () => {
       await page.click('text=Bob');
       await page.waitForSelector('[role=alert]');
       expect(new URL(page.url()).origin).toBe(home);
-      expect(await page.textContent('[role=alert]')).toContain('you may not sign in here.');
+      expect(await page.textContent('[role=alert]')).toContain('not allowed to sign in here.');
 
       await page.context().clearCookies();
       await page.goto(`${home}/tools/files?open=1`);
-      await page.click('text=Sign in with your organisation');
+      await page.click('text=Sign in with your organization');
       await page.click('text=Ada');
       await page.waitForURL(`${home}/tools/files?open=1`);
       expect(await page.locator('#root').count()).toBe(1);

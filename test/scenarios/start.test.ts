@@ -80,7 +80,7 @@ describe('starting a gateway', () => {
 
   test('the sample server is not offered to a network', async () => {
     const gateway = await place.start({ HOST: '0.0.0.0' });
-    expect(gateway.output()).toContain('running without any server');
+    expect(gateway.output()).toContain('running without servers');
     const { url } = gateway;
     const browser = createBrowser(url.replace('0.0.0.0', '127.0.0.1'));
     await browser.post(
@@ -162,7 +162,7 @@ describe('starting a gateway', () => {
     const env = { CREDS_KEY: 'a'.repeat(64), MONGO_URI: 'mongodb://user:pl4nted@127.0.0.1:9/behalf' };
     const mongo = await place.run(env);
     expect(mongo.code).toBe(75);
-    expect(mongo.output).toContain('No answer from the MongoDB of MONGO_URI');
+    expect(mongo.output).toContain('No response from the MongoDB of MONGO_URI');
     await rm(join(place.dir, 'data'), { recursive: true });
     const taken = await place.start();
     const port = new URL(taken.url).port;
@@ -254,7 +254,7 @@ describe('starting a gateway', () => {
     const file = fileURLToPath(new URL('../fixtures/librechat-all-sections.yaml', import.meta.url));
     const gateway = await place.start({ CONFIG_PATH: file, OPENAI_API_KEY: 'planted-and-unused' });
     expect((await fetch(`${gateway.url}/ready`)).status).toBe(200);
-    const named = gateway.output().match(/Known to LibreChat and without effect here/g);
+    const named = gateway.output().match(/LibreChat settings without effect in Behalf/g);
     expect(named).toHaveLength(1);
     expect(gateway.output()).toMatch(/"keys":\[[^\]]*"modelSpecs"/);
     expect(gateway.output()).toContain('OPENAI_API_KEY');

@@ -74,7 +74,7 @@ describeWith('chromium', 'the console', () => {
     await dialog.waitFor();
     expect(await field('Text', other).inputValue()).toBe('still here');
     await dialog.getByRole('button', { name: 'Sign in' }).click();
-    await other.click('text=Sign in with your organisation');
+    await other.click('text=Sign in with your organization');
     await other.waitForURL(`${scene.home}/tools/desk/echo`);
     await field('Text', other).fill('back again');
     await run(other).click();

@@ -84,7 +84,7 @@ async function signIn(window: BrowserContext, home: string, user: string, at: st
   const page = await window.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(home + at);
-  await page.click('text=Sign in with your organisation');
+  await page.click('text=Sign in with your organization');
   await page.click(`button[name=user][value=${user}]`);
   await page.waitForURL((url) => url.origin === home && !url.pathname.startsWith('/oauth'));
   return page;

@@ -45,7 +45,7 @@ describe('the doors to the audit log', () => {
       routes: auditRoutes({ store: wrap(audit), keyring, auditLog }),
       admission: {
         check: quiet,
-        checkProgram: quiet,
+        checkOrigin: quiet,
         authenticate() {
           admitted += 1;
           return { kind: 'user', role: 'ADMIN', ...caller } as UserPrincipal;

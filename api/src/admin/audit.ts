@@ -12,9 +12,9 @@ import {
 } from '@behalf/gateway';
 import type { AuditStore } from '@behalf/gateway/ports';
 import { abortReason, createSingleFlight, type Keyring } from '@behalf/kernel';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { parseBody } from '../middleware/body.ts';
-import { callerLeaving, whenCallerLeaves } from '../middleware/whenCallerLeaves.ts';
+import { callerDisconnect, callerDisconnectSignal } from '../middleware/callerDisconnect.ts';
 import { requireOperator } from './requireOperator.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -28,20 +28,20 @@ export interface AuditRouteParts {
 
 /** Administrators read the events of their own tenant, and no others. */
 export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Route[] {
-  const giveWay = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
   /** Ends with the next page when the caller has left: what fits nothing writes nothing, and would read on. */
-  const reading = (res: ServerResponse): AuditReadParts => {
-    const left = callerLeaving(res);
+  const createReader = (res: ServerResponse): AuditReadParts => {
+    const disconnected = callerDisconnect(res);
     return {
       store,
       async giveWay() {
-        await giveWay();
-        if (left.aborted) throw abortReason(left);
+        await yieldToEventLoop();
+        if (disconnected.aborted) throw abortReason(disconnected);
       },
     };
   };
   // It reads everything there is: once at a time, however many ask.
-  const verifying = createSingleFlight<AuditReport>();
+  const verifyFlight = createSingleFlight<AuditReport>();
 
   return [
     {
@@ -51,7 +51,7 @@ export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Rout
       scope: 'admin',
       async handle(req, res, { tenant }) {
         const { limit = DEFAULT_LIMIT, cursor, ...filters } = parseBody(req.query, AuditQuery);
-        res.json(await queryAudit(reading(res), { tenant, filters, limit, cursor }));
+        res.json(await queryAudit(createReader(res), { tenant, filters, limit, cursor }));
       },
     },
     {
@@ -61,13 +61,13 @@ export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Rout
       scope: 'admin',
       async handle(req, res, { tenant }) {
         const filters = parseBody(req.query, AuditExportQuery);
-        const pieces = exportAudit(reading(res), { tenant, filters });
+        const chunks = exportAudit(createReader(res), { tenant, filters });
         // Until the first piece is there, an error still has a status.
-        const first = await pieces.next();
+        const first = await chunks.next();
         res.set('Content-Type', 'application/x-ndjson; charset=utf-8');
         res.set('Content-Disposition', 'attachment; filename="audit.jsonl"');
         // A failure from here on cuts the connection: what is not all must not look as if it were.
-        await pipeline(Readable.from(withFirst(first, pieces)), res);
+        await pipeline(Readable.from(withFirst(first, chunks)), res);
       },
     },
     {
@@ -78,10 +78,11 @@ export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Rout
       async handle(_req, res, caller) {
         // The chains are everybody's.
         requireOperator(caller);
-        const report: AuditVerifyView = await verifying.run(
+        const report: AuditVerifyView = await verifyFlight.run(
           [],
-          (signal) => verifyAudit({ store, giveWay, keyring, liveWriter: auditLog.stats(), signal }),
-          { signal: whenCallerLeaves(res) },
+          (signal) =>
+            verifyAudit({ store, giveWay: yieldToEventLoop, keyring, liveWriter: auditLog.stats(), signal }),
+          { signal: callerDisconnectSignal(res) },
         );
         res.json(report);
       },
@@ -89,7 +90,7 @@ export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Rout
   ];
 }
 
-async function* withFirst<T>(first: IteratorResult<T, void>, rest: AsyncGenerator<T, void, void>) {
+async function* withFirst<T>(first: IteratorResult<T, void>, remaining: AsyncGenerator<T, void, void>) {
   if (first.done !== true) yield first.value;
-  yield* rest;
+  yield* remaining;
 }

@@ -1,11 +1,11 @@
 import type { Diagnostic, EffectiveConfigView, Env, EnvRecord } from '@behalf/contracts';
 import type { Configuration } from '../configuration.ts';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { requireOperator } from './requireOperator.ts';
-import { shownEnvironment } from './shownEnvironment.ts';
+import { environmentView } from './environmentView.ts';
 
 export interface ConfigRouteParts {
-  readonly configuration: Pick<Configuration, 'shown'>;
+  readonly configuration: Pick<Configuration, 'describe'>;
   readonly env: Env;
   readonly record: EnvRecord;
 }
@@ -19,11 +19,11 @@ export function configRoute({ configuration, env, record }: ConfigRouteParts): R
     scope: 'admin',
     handle(_req, res, caller) {
       requireOperator(caller);
-      const { file, redacted, warnings } = configuration.shown();
+      const { file, redacted, warnings } = configuration.describe();
       const view: EffectiveConfigView = {
         file,
         config: redacted,
-        environment: shownEnvironment(env, record),
+        environment: environmentView(env, record),
         warnings: warnings.map(warningView),
       };
       res.json(view);

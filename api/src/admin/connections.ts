@@ -7,7 +7,7 @@ import {
   type Registry,
   type ServerConnections,
 } from '@behalf/gateway';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { isOperator } from './isOperator.ts';
 
 export interface ConnectionsParts {
@@ -28,8 +28,8 @@ export function connectionsRoute(parts: ConnectionsParts): Route {
     // A server that serves is well, whatever the look before found.
     const failed = inspected.kind === 'failed' && state !== 'connected' ? inspected : undefined;
     const { code = failed?.code, retryAt = failed?.retryAt } = described;
-    const begun = [described.since, failed?.since].filter((at) => at !== undefined);
-    const inFlight = inFlightFor(described, caller);
+    const startTimes = [described.since, failed?.since].filter((at) => at !== undefined);
+    const inFlight = visibleInFlight(described, caller);
     return {
       server: server.name,
       ...(server.settings.title !== undefined && { title: server.settings.title }),
@@ -38,7 +38,7 @@ export function connectionsRoute(parts: ConnectionsParts): Route {
       users,
       ...(inFlight !== undefined && { inFlight }),
       ...(code !== undefined && { code }),
-      ...(begun.length > 0 && { since: Math.min(...begun) }),
+      ...(startTimes.length > 0 && { since: Math.min(...startTimes) }),
       ...(retryAt !== undefined && { retryAt }),
       isBreakerOpen: breakersOpen > 0,
     };
@@ -53,8 +53,8 @@ export function connectionsRoute(parts: ConnectionsParts): Route {
       const described = connections.describe(registry.list(caller.tenant), (principal) =>
         isOfTenant(principal, caller.tenant),
       );
-      const sum = (of: (one: ServerConnections) => number) =>
-        described.reduce((total, one) => total + of(one), 0);
+      const sum = (count: (server: ServerConnections) => number) =>
+        described.reduce((total, server) => total + count(server), 0);
       const view: LiveConnectionsView = {
         replica,
         totals: {
@@ -64,8 +64,8 @@ export function connectionsRoute(parts: ConnectionsParts): Route {
           breakersOpen: sum(({ breakersOpen }) => breakersOpen),
         },
         servers: described
-          .filter(isWorthTelling)
-          .map((one) => viewOf(one, caller))
+          .filter(isRelevant)
+          .map((server) => viewOf(server, caller))
           .sort((a, b) => (a.server < b.server ? -1 : 1)),
       };
       res.json(view);
@@ -76,14 +76,17 @@ export function connectionsRoute(parts: ConnectionsParts): Route {
 type LiveServer = LiveConnectionsView['servers'][number];
 
 /** Users may have any number of servers: of theirs only those are told where something is going on. */
-function isWorthTelling({ server, open, inFlight, code }: ServerConnections): boolean {
+function isRelevant({ server, open, inFlight, code }: ServerConnections): boolean {
   if (server.source !== 'user' || code !== undefined) return true;
   return open.shared + open.user + open.stateless + inFlight.own + inFlight.common > 0;
 }
 
 /** Undefined where the number would tell how much other tenants do: nobody knows whose those requests are. */
-function inFlightFor({ server, open, inFlight }: ServerConnections, caller: Principal): number | undefined {
-  const isCommon = server.scope === 'app' || open.stateless > 0;
-  const isOthersToo = isCommon && server.tenant !== caller.tenant;
-  return isOthersToo && !isOperator(caller) ? undefined : inFlight.own + inFlight.common;
+function visibleInFlight(
+  { server, open, inFlight }: ServerConnections,
+  caller: Principal,
+): number | undefined {
+  const isShared = server.scope === 'app' || open.stateless > 0;
+  const includesOtherTenants = isShared && server.tenant !== caller.tenant;
+  return includesOtherTenants && !isOperator(caller) ? undefined : inFlight.own + inFlight.common;
 }

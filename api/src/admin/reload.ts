@@ -1,10 +1,10 @@
 import { actorOf, GatewayError, type Audit } from '@behalf/gateway';
-import type { Reload } from '../configuration.ts';
-import type { Route } from '../http.ts';
+import type { ReloadResult } from '../configuration.ts';
+import type { Route } from '../http/routes.ts';
 import { requireOperator } from './requireOperator.ts';
 
 export interface ReloadParts {
-  reload: (asked: string) => Reload;
+  reload: (requestedBy: string) => ReloadResult;
   /** Tells the other replicas. */
   announce: () => Promise<void>;
   audit: Audit;

@@ -28,7 +28,7 @@ describe('what concerns the gateway as a whole', () => {
     let reloads = 0;
     const admission = {
       check: quiet,
-      checkProgram: quiet,
+      checkOrigin: quiet,
       authenticate: () => aPrincipal({ role: 'ADMIN', tenant }),
     };
     const { audit: store } = openMemoryStore({ clock, random });

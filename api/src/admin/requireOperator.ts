@@ -6,5 +6,5 @@ import { DEFAULT_TENANT, GatewayError, type Principal } from '@behalf/gateway';
  */
 export function requireOperator({ tenant }: Pick<Principal, 'tenant'>): void {
   if (tenant === DEFAULT_TENANT) return;
-  throw new GatewayError('FORBIDDEN', { detail: 'For administrators of the whole gateway.' });
+  throw new GatewayError('FORBIDDEN', { detail: 'Only administrators of the whole gateway can do this.' });
 }

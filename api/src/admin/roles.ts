@@ -7,14 +7,14 @@ import {
 } from '@behalf/contracts';
 import { toEtag, GatewayError, parseIfMatch, type Role, type RoleAdmin } from '@behalf/gateway';
 import type { Request, Response } from 'express';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { readBody } from '../middleware/body.ts';
 
 /** What the roles of the caller's tenant allow. */
 export function adminRoleRoutes(roles: RoleAdmin): Route[] {
   const path = '/api/admin/roles';
-  const one = `${path}/:name`;
-  const nameIn = (req: Request) => (req.params as { name: string }).name;
+  const rolePath = `${path}/:name`;
+  const roleNameOf = (req: Request) => (req.params as { name: string }).name;
   return [
     {
       method: 'get',
@@ -33,45 +33,48 @@ export function adminRoleRoutes(roles: RoleAdmin): Route[] {
       async handle(req, res, caller) {
         const { name, description, permissions } = readBody(req, RoleRequest);
         const bits = permissions?.[permissionType] ?? {};
-        answer(res.status(201), await roles.create(caller, { name, description, permissions: bits }));
+        sendRole(res.status(201), await roles.create(caller, { name, description, permissions: bits }));
       },
     },
     {
       method: 'get',
-      path: one,
+      path: rolePath,
       access: 'admin',
       scope: 'admin',
       async handle(req, res, caller) {
-        answer(res, await roles.view(caller, nameIn(req)));
+        sendRole(res, await roles.view(caller, roleNameOf(req)));
       },
     },
     {
       method: 'patch',
-      path: one,
+      path: rolePath,
       access: 'admin',
       scope: 'admin',
       async handle(req, res, caller) {
         const { description, permissions } = readBody(req, RoleChangeRequest);
         const change = { description, permissions: permissions?.[permissionType] };
-        const name = nameIn(req);
-        const seen = await decidedOn(req, async () => (await roles.view(caller, name)).version);
-        answer(res, await roles.change(caller, name, change, seen));
+        const name = roleNameOf(req);
+        const expectedVersion = await readExpectedVersion(
+          req,
+          async () => (await roles.view(caller, name)).version,
+        );
+        sendRole(res, await roles.change(caller, name, change, expectedVersion));
       },
     },
     {
       method: 'delete',
-      path: one,
+      path: rolePath,
       access: 'admin',
       scope: 'admin',
       async handle(req, res, caller) {
-        await roles.remove(caller, nameIn(req));
+        await roles.remove(caller, roleNameOf(req));
         res.status(204).end();
       },
     },
   ];
 }
 
-function answer(res: Response, role: Role): void {
+function sendRole(res: Response, role: Role): void {
   res.set('ETag', toEtag(role.version)).json(adminRoleView(role));
 }
 
@@ -93,10 +96,14 @@ function adminRoleView(role: Role): AdminRoleView {
 }
 
 /** The version the caller decided on; null when they did not say. Of several it can only be the one that is there. */
-async function decidedOn(req: Request, current: () => Promise<number>): Promise<number | null> {
+async function readExpectedVersion(
+  req: Request,
+  readCurrentVersion: () => Promise<number>,
+): Promise<number | null> {
   const versions = parseIfMatch(req.get('If-Match'));
   if (versions === null) return null;
-  const seen = versions.length > 1 ? await current() : versions[0];
-  if (seen === undefined || !versions.includes(seen)) throw new GatewayError('VERSION_CONFLICT');
-  return seen;
+  const expectedVersion = versions.length > 1 ? await readCurrentVersion() : versions[0];
+  if (expectedVersion === undefined || !versions.includes(expectedVersion))
+    throw new GatewayError('VERSION_CONFLICT');
+  return expectedVersion;
 }

@@ -9,9 +9,9 @@ import {
   type OverrideParts,
 } from '@behalf/gateway';
 import type { Response } from 'express';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { readBody } from '../middleware/body.ts';
-import { conditionOf } from '../rest/mcp/servers/condition.ts';
+import { readIfMatch } from '../rest/mcp/servers/ifMatch.ts';
 
 /** What an administrator sees and overrides of the servers of their tenant. */
 export function adminServerRoutes(parts: OverrideParts & ListAllServersParts): Route[] {
@@ -32,7 +32,7 @@ export function adminServerRoutes(parts: OverrideParts & ListAllServersParts): R
       scope: 'admin',
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
-        answer(res, await getOverride(parts, caller, serverName));
+        sendOverride(res, await getOverride(parts, caller, serverName));
       },
     },
     {
@@ -43,7 +43,7 @@ export function adminServerRoutes(parts: OverrideParts & ListAllServersParts): R
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
         const { config } = readBody(req, ServerRequest);
-        answer(res, await putOverride(parts, caller, serverName, { config, ...conditionOf(req) }));
+        sendOverride(res, await putOverride(parts, caller, serverName, { config, ...readIfMatch(req) }));
       },
     },
     {
@@ -53,14 +53,14 @@ export function adminServerRoutes(parts: OverrideParts & ListAllServersParts): R
       scope: 'admin',
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
-        await deleteOverride(parts, caller, serverName, conditionOf(req));
+        await deleteOverride(parts, caller, serverName, readIfMatch(req));
         res.json({ message: 'Override deleted successfully' });
       },
     },
   ];
 }
 
-function answer(res: Response, view: OverrideView): void {
+function sendOverride(res: Response, view: OverrideView): void {
   if (view.override) res.set('ETag', toEtag(view.override.version));
   res.json(view);
 }

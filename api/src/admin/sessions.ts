@@ -1,7 +1,7 @@
 import type { SessionView } from '@behalf/contracts';
 import type { UserAdmin, UserPrincipal } from '@behalf/gateway';
 import type { SessionRecord } from '@behalf/gateway/ports';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 
 /** The sign-ins of a user of the caller's tenant. */
 export function adminSessionRoutes(users: UserAdmin): Route[] {
@@ -45,8 +45,8 @@ export function adminSessionRoutes(users: UserAdmin): Route[] {
 /** By name. The id is the hash of what the cookie holds: it names the session and opens nothing. */
 export function sessionView(
   { hash, via, createdAt, expiresAt }: SessionRecord,
-  { authentication: by }: UserPrincipal,
+  { authentication }: UserPrincipal,
 ): SessionView {
-  const current = by.via === 'session' && by.session === hash;
+  const current = authentication.via === 'session' && authentication.session === hash;
   return { id: hash, via, createdAt, expiresAt, current };
 }

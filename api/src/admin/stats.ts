@@ -1,5 +1,5 @@
 import { StatsQuery, type StatsView } from '@behalf/contracts';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { parseBody } from '../middleware/body.ts';
 import type { CallHistory } from '../ops/callHistory.ts';
 import type { ExchangeStats } from '../ops/exchangeStats.ts';

@@ -1,13 +1,13 @@
 import { UserChangeRequest, UserSearch, type AdminUsersView, type AdminUserView } from '@behalf/contracts';
 import type { UserAdmin } from '@behalf/gateway';
 import type { UserRecord } from '@behalf/gateway/ports';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { parseBody, readBody } from '../middleware/body.ts';
 
 /** The accounts of the caller's tenant: who there is, which role they have, whether they may sign in. */
 export function adminUserRoutes(users: UserAdmin): Route[] {
   const path = '/api/admin/users';
-  const one = `${path}/:id`;
+  const userPath = `${path}/:id`;
   return [
     {
       method: 'get',
@@ -22,7 +22,7 @@ export function adminUserRoutes(users: UserAdmin): Route[] {
     },
     {
       method: 'get',
-      path: one,
+      path: userPath,
       access: 'admin',
       scope: 'admin',
       async handle(req, res, caller) {
@@ -32,7 +32,7 @@ export function adminUserRoutes(users: UserAdmin): Route[] {
     },
     {
       method: 'patch',
-      path: one,
+      path: userPath,
       access: 'admin',
       scope: 'admin',
       async handle(req, res, caller) {

@@ -1,17 +1,21 @@
 import { ConnectWord } from '@behalf/contracts';
 import { GatewayError, type Conversations, type RequirePermission } from '@behalf/gateway';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { readBody } from '../middleware/body.ts';
-import type { SignIns } from './signIns.ts';
+import type { PendingSignIns } from './pendingSignIns.ts';
 
-export interface ConnectRouteParts {
+export interface ChatConnectRouteParts {
   readonly conversations: Pick<Conversations, 'find'>;
-  readonly signIns: SignIns;
+  readonly pendingSignIns: PendingSignIns;
   readonly requirePermission: () => RequirePermission;
 }
 
 /** That its user has signed in at the server that a call waits for, or does not want to. At any replica. */
-export function connectRoute({ conversations, signIns, requirePermission }: ConnectRouteParts): Route {
+export function chatConnectRoute({
+  conversations,
+  pendingSignIns,
+  requirePermission,
+}: ChatConnectRouteParts): Route {
   return {
     method: 'post',
     path: '/api/chat/:id/connects/:callId',
@@ -22,7 +26,7 @@ export function connectRoute({ conversations, signIns, requirePermission }: Conn
       requirePermission()(caller, 'USE');
       const { id, callId } = req.params as { id: string; callId: string };
       const { connected } = readBody(req, ConnectWord);
-      if (!(await signIns.tell(caller, id, callId, connected ? 'connected' : 'declined'))) {
+      if (!(await pendingSignIns.resolve(caller, id, callId, connected ? 'connected' : 'declined'))) {
         await conversations.find(caller, id);
         throw new GatewayError('MCP_FLOW_NOT_FOUND');
       }

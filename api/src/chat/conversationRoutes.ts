@@ -7,31 +7,31 @@ import {
 } from '@behalf/contracts';
 import type { Conversations, RequirePermission, UserPrincipal } from '@behalf/gateway';
 import { sleep, type Clock } from '@behalf/kernel';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { parseBody, readBody } from '../middleware/body.ts';
-import type { Answers } from './answers.ts';
+import type { AnswerRuns } from './answerRuns.ts';
 import type { Models } from './model/models.ts';
 
 export interface ConversationRouteParts {
   readonly conversations: Conversations;
-  readonly answers: Answers;
+  readonly answerRuns: AnswerRuns;
   readonly models: Models;
   readonly requirePermission: () => RequirePermission;
   readonly clock: Clock;
 }
 
 /** An answer that was stopped has this long to be kept before its conversation goes. */
-const WAIT_MS = 100;
-const MOST_WAITS = 50;
+const STOP_POLL_MS = 100;
+const MAX_STOP_POLLS = 50;
 
 /** What one has said and heard, and what models there are to talk to. */
 export function conversationRoutes(parts: ConversationRouteParts): Route[] {
-  const { conversations, answers, models, requirePermission, clock } = parts;
+  const { conversations, answerRuns, models, requirePermission, clock } = parts;
 
   async function stopAndWait(owner: UserPrincipal, id: string): Promise<void> {
-    if (!(await answers.stop(owner, id))) return;
-    for (let waits = 0; waits < MOST_WAITS && (await answers.isRunning(owner, id)); waits += 1) {
-      await sleep(clock, WAIT_MS);
+    if (!(await answerRuns.stop(owner, id))) return;
+    for (let polls = 0; polls < MAX_STOP_POLLS && (await answerRuns.isRunning(owner, id)); polls += 1) {
+      await sleep(clock, STOP_POLL_MS);
     }
   }
 
@@ -70,7 +70,7 @@ export function conversationRoutes(parts: ConversationRouteParts): Route[] {
         const id = idOf(req);
         const [{ conversation, messages }, isRunning] = await Promise.all([
           conversations.open(caller, id),
-          answers.isRunning(caller, id),
+          answerRuns.isRunning(caller, id),
         ]);
         const view: ConversationView = { ...conversation, messages, isRunning };
         res.json(view);

@@ -4,17 +4,17 @@ import type { Keyring, SealContext } from '@behalf/kernel';
 import { RpcFault, rpcCode } from './rpcFault.ts';
 
 /** One page of a list, and how to ask for the next. */
-export interface Page {
+export interface ListPage {
   readonly items: readonly JsonObject[];
   readonly nextCursor: string | undefined;
 }
 
 /** Pages of a list that is put together anew with each request. */
-export type TakePage = (
+export type Paginate = (
   caller: Principal,
   list: { readonly endpoint: string; readonly method: string; readonly items: readonly JsonObject[] },
   cursor: unknown,
-) => Page;
+) => ListPage;
 
 const PAGE_ITEMS = 500;
 
@@ -22,40 +22,37 @@ const PAGE_ITEMS = 500;
  * A cursor is sealed to its caller, endpoint and list, and names the list as it was: where that is another by now, the
  * client begins again instead of missing something.
  */
-export function createTakePage(keyring: Keyring, pageItems = PAGE_ITEMS): TakePage {
+export function createPaginate(keyring: Keyring, pageItems = PAGE_ITEMS): Paginate {
   return (caller, { endpoint, method, items }, cursor) => {
     // An empty one is a cursor too, and we give none out: whoever has none yet may say so with it.
     const isFirst = cursor === undefined || cursor === '';
     if (isFirst && items.length <= pageItems) return { items, nextCursor: undefined };
     const context = contextOf(caller, endpoint, method);
     const revision = revisionOf(items);
-    const from = isFirst ? 0 : read(keyring, cursor, context, revision);
-    const next = from + pageItems;
+    const start = isFirst ? 0 : readPosition(keyring, cursor, context, revision);
+    const next = start + pageItems;
     return {
-      items: items.slice(from, next),
+      items: items.slice(start, next),
       nextCursor: next < items.length ? keyring.seal(JSON.stringify([revision, next]), context) : undefined,
     };
   };
 }
 
-function read(keyring: Keyring, cursor: unknown, context: SealContext, revision: string): number {
-  if (typeof cursor !== 'string') throw badCursor();
+function readPosition(keyring: Keyring, cursor: unknown, context: SealContext, revision: string): number {
+  if (typeof cursor !== 'string') throw invalidCursor();
   let value: unknown;
   try {
     value = JSON.parse(keyring.open(cursor, context));
   } catch {
-    throw badCursor();
+    throw invalidCursor();
   }
-  const [of, position] = Array.isArray(value) ? (value as unknown[]) : [];
-  if (of !== revision || typeof position !== 'number') throw badCursor();
+  const [listRevision, position] = Array.isArray(value) ? (value as unknown[]) : [];
+  if (listRevision !== revision || typeof position !== 'number') throw invalidCursor();
   return position;
 }
 
-function badCursor(): RpcFault {
-  return new RpcFault(
-    rpcCode.invalidParams,
-    'The cursor is not valid any more. List again from the beginning.',
-  );
+function invalidCursor(): RpcFault {
+  return new RpcFault(rpcCode.invalidParams, 'The cursor is no longer valid. List again from the beginning.');
 }
 
 /** By what tells items apart: a description that was reworded moves nothing. */

@@ -1,19 +1,19 @@
 import type { JsonObject } from '@behalf/gateway';
-import type { HotExchange } from '../http.ts';
-import { endpointKey, type DoorEndpoint } from './doorEndpoint.ts';
-import { isObject, type RpcRequest } from './message.ts';
-import { serverCapabilities, type OpeningParts } from './methods/opening.ts';
-import { resultText, RpcFault, rpcCode } from './rpcFault.ts';
+import type { FastExchange } from '../http/routes.ts';
+import { endpointKey, type ClientEndpoint } from './clientEndpoint.ts';
+import { isObject, type RpcRequest } from './rpcMessage.ts';
+import { serverCapabilities, type ServerInfoParts } from './methods/discover.ts';
+import { rpcResultText, RpcFault, rpcCode } from './rpcFault.ts';
 import type { McpSessions } from './session/sessions.ts';
 import { isLegacyVersion, legacyVersions, URL_ELICITATION_VERSION } from './versions.ts';
 
-export interface InitializeParts extends OpeningParts {
+export interface InitializeParts extends ServerInfoParts {
   readonly sessions: Pick<McpSessions, 'begin'>;
 }
 
 export type Initialize = (
-  exchange: HotExchange,
-  endpoint: DoorEndpoint,
+  exchange: FastExchange,
+  endpoint: ClientEndpoint,
   request: RpcRequest,
 ) => Promise<void>;
 
@@ -29,32 +29,32 @@ export function createInitialize({ sessions, results, info, instructions }: Init
       );
     }
     const version = isLegacyVersion(protocolVersion) ? protocolVersion : legacyVersions[0];
-    const agreed = { version, capabilities: known(capabilities, version) };
-    const session = sessions.begin(caller, endpointKey(endpoint), agreed);
+    const negotiated = { version, capabilities: pickSupported(capabilities, version) };
+    const session = sessions.begin(caller, endpointKey(endpoint), negotiated);
     const text = instructions(caller, endpoint);
-    const result = results.own('legacy', {
+    const result = results.fromGateway('legacy', {
       protocolVersion: version,
       capabilities: version >= '2025-03-26' ? serverCapabilities : withoutCompletions(serverCapabilities),
       serverInfo: info,
       ...(text !== undefined && { instructions: text }),
     });
-    json(200, resultText(id, result), ['Mcp-Session-Id', session.id]);
+    json(200, rpcResultText(id, result), ['Mcp-Session-Id', session.id]);
   };
 }
 
 /** What can be made use of. The rest would only make the id longer, which is sent with every request. */
-function known({ elicitation, sampling, roots }: JsonObject, version: string): JsonObject {
+function pickSupported({ elicitation, sampling, roots }: JsonObject, version: string): JsonObject {
   return {
     ...(isObject(elicitation) && {
-      elicitation: flags(elicitation, version >= URL_ELICITATION_VERSION ? ['form', 'url'] : ['form']),
+      elicitation: pickFlags(elicitation, version >= URL_ELICITATION_VERSION ? ['form', 'url'] : ['form']),
     }),
-    ...(isObject(sampling) && { sampling: flags(sampling, ['context', 'tools']) }),
+    ...(isObject(sampling) && { sampling: pickFlags(sampling, ['context', 'tools']) }),
     ...(isObject(roots) && { roots: {} }),
   };
 }
 
-function flags(said: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(names.filter((name) => isObject(said[name])).map((name) => [name, {}]));
+function pickFlags(declared: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.filter((name) => isObject(declared[name])).map((name) => [name, {}]));
 }
 
 function withoutCompletions({ completions: _, ...others }: JsonObject): JsonObject {

@@ -5,16 +5,16 @@ import {
   type EndpointParts,
   type Principal,
 } from '@behalf/gateway';
-import type { DoorEndpoint } from './doorEndpoint.ts';
-import { CALL_TOOL, SEARCH_TOOL } from './methods/searchingTools.ts';
+import type { ClientEndpoint } from './clientEndpoint.ts';
+import { CALL_TOOL, SEARCH_TOOL } from './methods/searchToolDefinitions.ts';
 
 /** What a model should know of the servers behind an endpoint: undefined when there is nothing to say. */
-export type Instructions = (caller: Principal, endpoint: DoorEndpoint) => string | undefined;
+export type Instructions = (caller: Principal, endpoint: ClientEndpoint) => string | undefined;
 
-const MOST_IN_ALL = 16_000;
-const MOST_OF_ONE = 2_500;
-const MOST_OF_LINE = 120;
-const MOST_OF_SERVERS = 6_000;
+const MAX_LENGTH = 16_000;
+const MAX_SERVER_TEXT_LENGTH = 2_500;
+const MAX_LINE_LENGTH = 120;
+const MAX_SERVER_LIST_LENGTH = 6_000;
 
 /**
  * The operator's words about each server, or the server's own, one after the other. Each line of a server's own is marked as
@@ -24,37 +24,37 @@ export function createInstructions(parts: EndpointParts): Instructions {
   return (caller, endpoint) => {
     const servers = endpointServers(parts, caller, endpoint);
     const texts = servers.flatMap((server) => {
-      const said = getServerInstructions(parts, caller, server);
-      if (!said) return [];
-      if (endpoint.kind === 'one') return [said.text];
-      if (said.source === 'operator') return [`## ${server.name}\n${said.text}`];
-      return [`## ${server.name} (in the words of that server)\n${quoted(said.text)}`];
+      const serverText = getServerInstructions(parts, caller, server);
+      if (!serverText) return [];
+      if (endpoint.kind === 'one') return [serverText.text];
+      if (serverText.source === 'operator') return [`## ${server.name}\n${serverText.text}`];
+      return [`## ${server.name} (text provided by that server)\n${quoteLines(serverText.text)}`];
     });
-    if (endpoint.search) texts.unshift(howToSearch(servers));
-    const whole = texts.join('\n\n').slice(0, MOST_IN_ALL);
-    return whole === '' ? undefined : whole;
+    if (endpoint.search) texts.unshift(searchInstructions(servers));
+    const joined = texts.join('\n\n').slice(0, MAX_LENGTH);
+    return joined === '' ? undefined : joined;
   };
 }
 
-function quoted(text: string): string {
-  return text.replace(/^/gm, '> ').slice(0, MOST_OF_ONE);
+function quoteLines(text: string): string {
+  return text.replace(/^/gm, '> ').slice(0, MAX_SERVER_TEXT_LENGTH);
 }
 
 /** A model that sees two tools has to know that there are others, and of what kind. */
-function howToSearch(servers: readonly Allowed[]): string {
+function searchInstructions(servers: readonly Allowed[]): string {
   const lines: string[] = [];
   let length = 0;
   for (const { name, source, settings } of servers) {
-    const about = source === 'user' ? undefined : settings.description?.split('\n', 1)[0];
-    const line = about ? `- ${name}: ${about.slice(0, MOST_OF_LINE)}` : `- ${name}`;
+    const summary = source === 'user' ? undefined : settings.description?.split('\n', 1)[0];
+    const line = summary ? `- ${name}: ${summary.slice(0, MAX_LINE_LENGTH)}` : `- ${name}`;
     length += line.length;
-    if (length > MOST_OF_SERVERS) break;
+    if (length > MAX_SERVER_LIST_LENGTH) break;
     lines.push(line);
   }
-  const more = servers.length - lines.length;
+  const omitted = servers.length - lines.length;
   return [
-    `The tools of the servers below are not listed. Find them with ${SEARCH_TOOL}: say in plain words what you want to do, and name the server if you know it.`,
-    `Then run one with ${CALL_TOOL}, by the name that was found and with arguments that fit its inputSchema. Search again in other words, or with a larger limit, before you say that something cannot be done.`,
-    ...['', 'Servers:', ...lines, ...(more > 0 ? [`and ${more} more`] : [])],
+    `The tools of the servers below are not listed. Find them with ${SEARCH_TOOL}: describe what you want to do, and name the server if you know it.`,
+    `Then run one with ${CALL_TOOL}, using the name from the result and arguments that match its inputSchema. Search again with different words or a larger limit before you conclude that something cannot be done.`,
+    ...['', 'Servers:', ...lines, ...(omitted > 0 ? [`and ${omitted} more`] : [])],
   ].join('\n');
 }

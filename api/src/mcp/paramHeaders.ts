@@ -1,54 +1,65 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CatalogTool, JsonObject } from '@behalf/gateway';
-import type { Asked } from './asked.ts';
-import { mismatch } from './era.ts';
+import type { McpRequest } from './mcpRequest.ts';
+import { headerMismatchFault } from './era.ts';
 import { decodeHeaderValue } from './headerValue.ts';
 
 type Mirror = NonNullable<CatalogTool['mirror']>;
 
 /** What a tool wants repeated in headers has to be there and to be the same. Decided is by the body alone. */
-export function checkParams({ headers }: Pick<Asked, 'headers'>, mirror: Mirror, args: JsonObject): void {
+export function checkParamHeaders(
+  { headers }: Pick<McpRequest, 'headers'>,
+  mirror: Mirror,
+  args: JsonObject,
+): void {
   for (const [name, encoded] of Object.entries(mirror(args))) {
-    const said = headers[name];
-    if (typeof said !== 'string') throw mismatch(`${name} is missing`);
+    const headerValue = headers[name];
+    if (typeof headerValue !== 'string') throw headerMismatchFault(`${name} is missing`);
     const value = decodeHeaderValue(encoded);
-    const given = decodeHeaderValue(said);
-    if (given === undefined) throw mismatch(`${name} is not encoded as it should be`);
-    if (given !== value && !sameNumber(given, value)) throw mismatch(`${name} is not what the body says`);
+    const decoded = decodeHeaderValue(headerValue);
+    if (decoded === undefined) throw headerMismatchFault(`${name} is not encoded correctly`);
+    if (decoded !== value && !isSameNumber(decoded, value))
+      throw headerMismatchFault(`${name} does not match the body`);
   }
   // Somebody may have acted on it already, and the server would act on something else.
   for (const name of mirror.listAbsent(args))
-    if (headers[name] !== undefined) throw mismatch(`${name} repeats an argument that is not there`);
+    if (headers[name] !== undefined)
+      throw headerMismatchFault(`${name} repeats an argument that is not in the body`);
 }
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
-function sameNumber(one: string, other = ''): boolean {
-  return DECIMAL.test(one) && DECIMAL.test(other) && Number(one) === Number(other);
+function isSameNumber(a: string, b = ''): boolean {
+  return DECIMAL.test(a) && DECIMAL.test(b) && Number(a) === Number(b);
 }
 
 /** A token after the prefix (RFC 9110, section 5.6.2), in the lower case of Node. */
-const NAME = /^mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]{1,128}$/;
+const NAME_PATTERN = /^mcp-param-[!#$%&'*+\-.^_`|~0-9a-z]{1,128}$/;
 /** What a value of these may consist of; base64 is of it too. */
-const VALUE = /^[\x20-\x7e\t]*$/;
-const MOST = 32;
-const LONGEST = 4_096;
+const VALUE_PATTERN = /^[\x20-\x7e\t]*$/;
+const MAX_PARAMS = 32;
+const MAX_VALUE_LENGTH = 4_096;
 
 /**
  * The `mcp-param-*` of a request, to be sent on where a tool does not know them. By their prefix they are nothing else: no
  * credential, and nothing that the protocol itself or what carries it reads. What could not be one, or is too much, stays here.
  */
-export function sentParams(headers: IncomingHttpHeaders): Readonly<Record<string, string>> | undefined {
-  let found: Record<string, string> | undefined;
-  let room = MOST;
+export function forwardedParams(headers: IncomingHttpHeaders): Readonly<Record<string, string>> | undefined {
+  let params: Record<string, string> | undefined;
+  let remaining = MAX_PARAMS;
   for (const name in headers) {
     if (!name.startsWith('mcp-param-')) continue;
     const value = headers[name];
-    if (typeof value !== 'string' || value.length > LONGEST || !NAME.test(name) || !VALUE.test(value))
+    if (
+      typeof value !== 'string' ||
+      value.length > MAX_VALUE_LENGTH ||
+      !NAME_PATTERN.test(name) ||
+      !VALUE_PATTERN.test(value)
+    )
       continue;
-    if (room <= 0) break;
-    room -= 1;
-    found = { ...found, [name]: value };
+    if (remaining <= 0) break;
+    remaining -= 1;
+    params = { ...params, [name]: value };
   }
-  return found;
+  return params;
 }

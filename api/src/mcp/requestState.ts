@@ -1,38 +1,38 @@
 import { createHash } from 'node:crypto';
 import { principalKey, type JsonObject, type Principal } from '@behalf/gateway';
 import type { Clock, Keyring, SealContext } from '@behalf/kernel';
-import { isObject } from './message.ts';
+import { isObject } from './rpcMessage.ts';
 import { RpcFault, rpcCode } from './rpcFault.ts';
 
 /** Which call a state belongs to, where it waits, and for which of its rounds. */
-export interface Parked {
+export interface SuspendedCallRef {
   readonly call: string;
   readonly replica: string;
   readonly round: number;
   /** It waits no longer than this. */
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
 /** What a client gives back with a retried request. */
-export interface State {
+export interface RequestState {
   /** What the server itself gave us, for the server alone. */
   readonly upstream?: string;
   /** How often this user was asked to connect for this call. */
-  readonly asked?: number;
+  readonly promptCount?: number;
   /** What the client had answered to the server when its user was asked to connect. */
-  readonly given?: JsonObject;
+  readonly inputResponses?: JsonObject;
   /** The call that waits for the answers, where the server is one that waits. */
-  readonly parked?: Parked;
+  readonly suspendedCall?: SuspendedCallRef;
 }
 
 export interface RequestStates {
-  seal(caller: Principal, request: StatedRequest, state: State): string;
+  seal(caller: Principal, request: RequestIdentity, state: RequestState): string;
   /** Throws for whatever is not ours, of this caller, for this very request, and fresh. */
-  open(caller: Principal, request: StatedRequest, text: unknown): State;
+  open(caller: Principal, request: RequestIdentity, text: unknown): RequestState;
 }
 
 /** The request that a state belongs to. */
-export interface StatedRequest {
+export interface RequestIdentity {
   readonly endpoint: string;
   readonly method: string;
   readonly params: JsonObject;
@@ -40,7 +40,7 @@ export interface StatedRequest {
 
 /** Somebody has to sign in somewhere, or to fill in a form. */
 const LIFETIME_MS = 15 * 60_000;
-const LONGEST_STATE = 256 * 1024;
+const MAX_STATE_LENGTH = 256 * 1024;
 
 /**
  * `requestState` as clients hold it. It passes through hands that we do not trust, so it is sealed to whoever was asked, to
@@ -51,25 +51,26 @@ export function createRequestStates({ keyring, clock }: { keyring: Keyring; cloc
     seal: (caller, request, state) =>
       keyring.seal(JSON.stringify([clock.now() + LIFETIME_MS, state]), contextOf(caller, request)),
     open(caller, request, text) {
-      if (typeof text !== 'string' || text.length > LONGEST_STATE) throw badState();
+      if (typeof text !== 'string' || text.length > MAX_STATE_LENGTH) throw invalidRequestState();
       let value: unknown;
       try {
         value = JSON.parse(keyring.open(text, contextOf(caller, request)));
       } catch {
-        throw badState();
+        throw invalidRequestState();
       }
-      const [until, state] = Array.isArray(value) ? (value as unknown[]) : [];
-      if (typeof until !== 'number' || clock.now() >= until || !isObject(state)) throw badState();
+      const [expiresAt, state] = Array.isArray(value) ? (value as unknown[]) : [];
+      if (typeof expiresAt !== 'number' || clock.now() >= expiresAt || !isObject(state))
+        throw invalidRequestState();
       return state;
     },
   };
 }
 
-export function badState(): RpcFault {
-  return new RpcFault(rpcCode.invalidParams, 'requestState does not belong to this request, or is too old');
+export function invalidRequestState(): RpcFault {
+  return new RpcFault(rpcCode.invalidParams, 'requestState does not belong to this request, or has expired');
 }
 
-function contextOf(caller: Principal, { endpoint, method, params }: StatedRequest): SealContext {
+function contextOf(caller: Principal, { endpoint, method, params }: RequestIdentity): SealContext {
   return {
     tenant: caller.tenant,
     principal: principalKey(caller),
@@ -82,12 +83,12 @@ function contextOf(caller: Principal, { endpoint, method, params }: StatedReques
 
 /** Of everything that says what is asked for; what a retry adds, and what each message says of itself, is not that. */
 function digestOf(params: JsonObject): string {
-  const { _meta, inputResponses: _responses, requestState: _state, ...asked } = params;
-  return createHash('sha256').update(canonical(asked)).digest('base64url');
+  const { _meta, inputResponses: _responses, requestState: _state, ...requested } = params;
+  return createHash('sha256').update(canonicalJson(requested)).digest('base64url');
 }
 
 /** One text for equal values, whatever the order of their members. */
-function canonical(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );

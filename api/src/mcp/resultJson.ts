@@ -1,5 +1,5 @@
 import type { UpstreamResponse, Era, JsonObject } from '@behalf/gateway';
-import { isObject } from './message.ts';
+import { isObject } from './rpcMessage.ts';
 import { metaKey } from './versions.ts';
 
 /** Who answers: in the modern era each result says so. */
@@ -15,9 +15,9 @@ const MODERN_MEMBERS = ['resultType', 'ttlMs', 'cacheScope'] as const;
 /** Writes results as the era of the client has them. A server's own text is passed on wherever that is possible. */
 export interface ResultJson {
   /** A result of our own. */
-  own(era: Era, result: JsonObject): string;
+  fromGateway(era: Era, result: JsonObject): string;
   /** What a server answered. */
-  passed(era: Era, answer: UpstreamResponse): string;
+  fromServer(era: Era, response: UpstreamResponse): string;
   /** What the client's user is asked before it can be answered. Of the modern era alone. */
   inputRequired(result: JsonObject): string;
   /** A task that stands for the result until there is one. Of the modern era alone. */
@@ -40,17 +40,18 @@ export function createResultJson(info: ServerInfo): ResultJson {
   }
 
   return {
-    own: (era, result) => (era === 'modern' ? modern(result) : JSON.stringify(result)),
+    fromGateway: (era, result) => (era === 'modern' ? modern(result) : JSON.stringify(result)),
     inputRequired: (result) => modern(result, 'input_required'),
     task: (result) => modern(result, 'task'),
-    passed(era, { result, json }) {
+    fromServer(era, { result, json }) {
       if (era === 'legacy') return legacyText(result, json);
       const { resultType } = result;
-      const said = resultType === 'complete';
-      if (json === undefined || '_meta' in result || (!said && 'resultType' in result)) return modern(result);
+      const isComplete = resultType === 'complete';
+      if (json === undefined || '_meta' in result || (!isComplete && 'resultType' in result))
+        return modern(result);
       const head = json.slice(0, json.lastIndexOf('}'));
       // A server of this era has said of which kind it is.
-      if (said) return `${head},${stampText}`;
+      if (isComplete) return `${head},${stampText}`;
       return `${head}${isEmpty(result) ? '' : ','}${tail}`;
     },
   };
@@ -59,17 +60,17 @@ export function createResultJson(info: ServerInfo): ResultJson {
 /** Without what is new since, so that a client that counts members finds what it knows. */
 function legacyText(result: JsonObject, json: string | undefined): string {
   const { _meta, structuredContent } = result;
-  const stamped = isObject(_meta) && metaKey.serverInfo in _meta;
+  const isStamped = isObject(_meta) && metaKey.serverInfo in _meta;
   // Anything may stand there in the modern era; before it was an object.
-  const odd = structuredContent !== undefined && !isObject(structuredContent);
-  if (!stamped && !odd && !MODERN_MEMBERS.some((member) => member in result))
+  const hasNonObjectContent = structuredContent !== undefined && !isObject(structuredContent);
+  if (!isStamped && !hasNonObjectContent && !MODERN_MEMBERS.some((member) => member in result))
     return json ?? JSON.stringify(result);
   const { resultType: _kind, ttlMs: _ttl, cacheScope: _scope, _meta: _said, ...rest } = result;
   return JSON.stringify({
     ...rest,
     // Undefined is not written.
-    ...(odd && { structuredContent: undefined }),
-    _meta: stamped ? withoutStamp(_meta) : _meta,
+    ...(hasNonObjectContent && { structuredContent: undefined }),
+    _meta: isStamped ? withoutStamp(_meta) : _meta,
   });
 }
 

@@ -1,6 +1,6 @@
 import { jsonRpcNumber } from '@behalf/contracts';
 import type { Era, GatewayError, JsonObject } from '@behalf/gateway';
-import type { RpcId } from './message.ts';
+import type { RpcId } from './rpcMessage.ts';
 
 /** The numbers of JSON-RPC and of MCP that this door itself answers with. */
 export const rpcCode = {
@@ -39,7 +39,7 @@ export class RpcFault extends Error {
  * What a client is told of an error of ours. For what is read, the protocol has numbers of its own: which ones differs
  * between the eras. `uri` is what the client itself asked for.
  */
-export function faultOf(error: GatewayError, era: Era, { uri }: JsonObject = {}): RpcFault {
+export function toRpcFault(error: GatewayError, era: Era, { uri }: JsonObject = {}): RpcFault {
   const { requiredCapabilities } = error;
   if (era === 'modern' && requiredCapabilities)
     return new RpcFault(rpcCode.capabilityMissing, error.detail, {
@@ -55,10 +55,10 @@ export function faultOf(error: GatewayError, era: Era, { uri }: JsonObject = {})
     ...(elicitations !== undefined && { elicitations }),
     ...(code === 'MCP_RESOURCE_NOT_FOUND' && typeof uri === 'string' && { uri }),
   };
-  return new RpcFault(specified(code, era) ?? jsonRpcNumber(code), detail, { data });
+  return new RpcFault(protocolCode(code, era) ?? jsonRpcNumber(code), detail, { data });
 }
 
-function specified(code: GatewayError['code'], era: Era): number | undefined {
+function protocolCode(code: GatewayError['code'], era: Era): number | undefined {
   if (code === 'MCP_PROMPT_NOT_FOUND' || code === 'MCP_TASK_NOT_FOUND') return rpcCode.invalidParams;
   // A fault between the server and us, which the protocol has no other number for towards a client.
   if (code === 'MCP_FORM_REFUSED') return rpcCode.internal;
@@ -68,12 +68,12 @@ function specified(code: GatewayError['code'], era: Era): number | undefined {
   return era === 'modern' ? rpcCode.invalidParams : rpcCode.resourceNotFound;
 }
 
-export function faultText(id: RpcId | null, { code, message, data }: RpcFault): string {
+export function rpcErrorText(id: RpcId | null, { code, message, data }: RpcFault): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } });
 }
 
 /** `result` is already text. */
-export function resultText(id: RpcId, result: string): string {
+export function rpcResultText(id: RpcId, result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 

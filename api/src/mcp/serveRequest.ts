@@ -1,30 +1,31 @@
 import { httpStatus } from '@behalf/contracts';
 import { GatewayError } from '@behalf/gateway';
-import type { Answer as ProblemAnswer } from '../middleware/problem.ts';
-import type { InFlight } from '../rest/mcp/inFlight.ts';
-import type { Asked, Method } from './asked.ts';
-import { faultOf, faultText, resultText, RpcFault, rpcCode } from './rpcFault.ts';
+import type { ProblemResponse as ProblemAnswer } from '../middleware/problem.ts';
+import type { InFlightLimiter } from '../rest/mcp/inFlightLimiter.ts';
+import type { McpRequest, Method } from './mcpRequest.ts';
+import { toRpcFault, rpcErrorText, rpcResultText, RpcFault, rpcCode } from './rpcFault.ts';
 
-export interface ServeParts {
-  readonly inFlight: InFlight;
+export interface ServeRequestParts {
+  readonly inFlight: InFlightLimiter;
   readonly problemOf: (error: unknown) => ProblemAnswer;
 }
 
 /** Serves one request and answers it, in whichever era. */
-export type ServeRequest = (asked: Asked, method: Method | undefined) => Promise<void>;
+export type ServeRequest = (mcpRequest: McpRequest, method: Method | undefined) => Promise<void>;
 
-export function createServeRequest({ inFlight, problemOf }: ServeParts): ServeRequest {
-  return async (asked, method) => {
-    const { caller, id, reply, signal } = asked;
+export function createServeRequest({ inFlight, problemOf }: ServeRequestParts): ServeRequest {
+  return async (mcpRequest, method) => {
+    const { caller, id, reply, signal } = mcpRequest;
     try {
-      if (!method) throw new RpcFault(rpcCode.methodNotFound, 'Method not found', notFoundStatus(asked.era));
-      inFlight.enter(caller.userId);
+      if (!method)
+        throw new RpcFault(rpcCode.methodNotFound, 'Method not found', notFoundStatus(mcpRequest.era));
+      inFlight.acquire(caller.userId);
       try {
-        const made = method(asked);
-        const text = typeof made === 'string' ? made : await made;
-        reply.finish(resultText(id, text), 200);
+        const result = method(mcpRequest);
+        const text = typeof result === 'string' ? result : await result;
+        reply.finish(rpcResultText(id, text), 200);
       } finally {
-        inFlight.leave(caller.userId);
+        inFlight.release(caller.userId);
       }
     } catch (error) {
       // Whoever cancelled waits for nothing.
@@ -33,25 +34,25 @@ export function createServeRequest({ inFlight, problemOf }: ServeParts): ServeRe
         return;
       }
       // The caller's own token is the matter, and there is still a status to say it with.
-      if (error instanceof GatewayError && httpStatus(error.code) === 401 && !reply.begun) {
+      if (error instanceof GatewayError && httpStatus(error.code) === 401 && !reply.isStarted) {
         reply.close();
         throw error;
       }
-      const fault = toFault(error, asked, problemOf);
-      reply.finish(faultText(id, fault), fault.status);
+      const fault = toClientFault(error, mcpRequest, problemOf);
+      reply.finish(rpcErrorText(id, fault), fault.status);
     }
   };
 }
 
 /** In the modern era a method that is not there is told by the status too. */
-function notFoundStatus(era: Asked['era']): { status: number } {
+function notFoundStatus(era: McpRequest['era']): { status: number } {
   return { status: era === 'modern' ? 404 : 200 };
 }
 
-export function toFault(
+export function toClientFault(
   error: unknown,
-  { era, params, endpoint }: Pick<Asked, 'era' | 'params' | 'endpoint'>,
-  problemOf: ServeParts['problemOf'],
+  { era, params, endpoint }: Pick<McpRequest, 'era' | 'params' | 'endpoint'>,
+  problemOf: ServeRequestParts['problemOf'],
 ): RpcFault {
   if (error instanceof RpcFault) return error;
   if (error instanceof GatewayError) {
@@ -59,8 +60,8 @@ export function toFault(
     // An endpoint of one server has the methods of that server. The one of all has them all.
     if (code === 'MCP_METHOD_NOT_FOUND' && endpoint.kind === 'one')
       return new RpcFault(rpcCode.methodNotFound, detail, { data: { code }, ...notFoundStatus(era) });
-    return faultOf(error, era, params);
+    return toRpcFault(error, era, params);
   }
   const { code, detail } = problemOf(error).problem;
-  return faultOf(new GatewayError(code, { detail }), era);
+  return toRpcFault(new GatewayError(code, { detail }), era);
 }

@@ -6,7 +6,7 @@ export const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-1
 export type LegacyVersion = (typeof legacyVersions)[number];
 
 /** What is assumed of a client that sends no version header: the last revision that had none. */
-export const UNSAID_VERSION: LegacyVersion = '2025-03-26';
+export const DEFAULT_VERSION: LegacyVersion = '2025-03-26';
 
 /** The one revision with several messages in one body. */
 export const BATCH_VERSION: LegacyVersion = '2025-03-26';
@@ -23,14 +23,14 @@ export function isModernVersion(version: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= MODERN_VERSION;
 }
 
-const OURS = 'io.modelcontextprotocol/';
+const MCP_PREFIX = 'io.modelcontextprotocol/';
 
 /** Where modern messages say what used to be said once for a session. */
 export const metaKey = {
-  version: `${OURS}protocolVersion`,
-  capabilities: `${OURS}clientCapabilities`,
-  clientInfo: `${OURS}clientInfo`,
-  logLevel: `${OURS}logLevel`,
-  serverInfo: `${OURS}serverInfo`,
-  subscription: `${OURS}subscriptionId`,
+  version: `${MCP_PREFIX}protocolVersion`,
+  capabilities: `${MCP_PREFIX}clientCapabilities`,
+  clientInfo: `${MCP_PREFIX}clientInfo`,
+  logLevel: `${MCP_PREFIX}logLevel`,
+  serverInfo: `${MCP_PREFIX}serverInfo`,
+  subscription: `${MCP_PREFIX}subscriptionId`,
 } as const;

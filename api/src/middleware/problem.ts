@@ -4,7 +4,7 @@ import type { Random } from '@behalf/kernel';
 import { StoreUnavailableError } from '@behalf/stores/open';
 import type { Logger } from '../logger.ts';
 
-export interface Answer {
+export interface ProblemResponse {
   problem: Problem;
   headers: Record<string, string>;
 }
@@ -29,15 +29,15 @@ export function createProblemMap({
 }: {
   random: Random;
   logger: Logger;
-}): (error: unknown) => Answer {
+}): (error: unknown) => ProblemResponse {
   return (error) => {
     const known = asGatewayError(error);
-    if (known) return answer(known);
-    const incident = random.id();
-    logger.error('Unexpected error', { incident, error });
-    return answer(
-      new GatewayError('INTERNAL', { detail: `Incident ${incident}. Give this id to the operator.` }),
-      incident,
+    if (known) return toProblemResponse(known);
+    const incidentId = random.id();
+    logger.error('Unexpected error', { incident: incidentId, error });
+    return toProblemResponse(
+      new GatewayError('INTERNAL', { detail: `Incident ${incidentId}. Give this id to the operator.` }),
+      incidentId,
     );
   };
 }
@@ -50,7 +50,7 @@ function asGatewayError(error: unknown): GatewayError | null {
     if (error.status === 413) return new GatewayError('REQUEST_TOO_LARGE');
     if (error.status === 400 || error.status === 415) {
       return new GatewayError('REQUEST_INVALID', {
-        detail: 'The body cannot be read as what Content-Type says it is.',
+        detail: 'The body cannot be parsed as the given Content-Type.',
       });
     }
   }
@@ -59,7 +59,7 @@ function asGatewayError(error: unknown): GatewayError | null {
   return null;
 }
 
-function answer(error: GatewayError, incident?: string): Answer {
+function toProblemResponse(error: GatewayError, incidentId?: string): ProblemResponse {
   const { code, detail } = error;
   const { title } = errorKinds[code];
   const problem: Problem = {
@@ -70,7 +70,7 @@ function answer(error: GatewayError, incident?: string): Answer {
     code,
     message: detail,
     error: CODES_IN_ERROR.has(code) ? code : title,
-    ...(incident !== undefined && { instance: `urn:behalf:incident:${incident}` }),
+    ...(incidentId !== undefined && { instance: `urn:behalf:incident:${incidentId}` }),
     ...(error.errors !== undefined && { errors: [...error.errors] }),
     ...(error.approval !== undefined && { approval: error.approval }),
     ...error.flow,
@@ -79,13 +79,13 @@ function answer(error: GatewayError, incident?: string): Answer {
   };
   const headers: Record<string, string> = {};
   if (error.retryAfterMs !== undefined) headers['Retry-After'] = String(Math.ceil(error.retryAfterMs / 1000));
-  const challenge = error.challenge ? ownChallenge(error.challenge) : challenges.get(code);
+  const challenge = error.challenge ? bearerChallenge(error.challenge) : challenges.get(code);
   if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
   return { problem, headers };
 }
 
 /** The token that the caller came with is not enough: which claims it lacks, where the identity provider says so. */
-function ownChallenge({ claims }: NonNullable<GatewayError['challenge']>): string {
+function bearerChallenge({ claims }: NonNullable<GatewayError['challenge']>): string {
   if (claims === undefined) return 'Bearer error="invalid_token"';
   return `Bearer error="insufficient_claims", claims="${Buffer.from(claims).toString('base64')}"`;
 }

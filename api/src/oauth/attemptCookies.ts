@@ -7,7 +7,7 @@ export interface AttemptCookies {
   read(req: IncomingMessage, flowId: string): string | null;
   write(
     res: ServerResponse,
-    of: { readonly flowId: string; readonly browserSecret: string; readonly expiresAt: number },
+    attempt: { readonly flowId: string; readonly browserSecret: string; readonly expiresAt: number },
   ): void;
   erase(res: ServerResponse, flowId: string): void;
 }
@@ -17,16 +17,20 @@ export interface AttemptCookies {
  * server must bring it along; a form that posts here from elsewhere does not.
  */
 export function createAttemptCookies({ secure }: Pick<Origins, 'secure'>): AttemptCookies {
-  const nameOf = (flowId: string) => `${secure ? '__Host-' : ''}bf-${flowId}`;
+  const cookieName = (flowId: string) => `${secure ? '__Host-' : ''}bf-${flowId}`;
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   return {
-    read: (req, flowId) => (isFlowId(flowId) ? readCookie(req, nameOf(flowId)) : null),
+    read: (req, flowId) => (isFlowId(flowId) ? readCookie(req, cookieName(flowId)) : null),
     write(res, { flowId, browserSecret, expiresAt }) {
       const expires = new Date(expiresAt).toUTCString();
-      res.appendHeader('Set-Cookie', `${nameOf(flowId)}=${browserSecret}; ${attributes}; Expires=${expires}`);
+      res.appendHeader(
+        'Set-Cookie',
+        `${cookieName(flowId)}=${browserSecret}; ${attributes}; Expires=${expires}`,
+      );
     },
     erase(res, flowId) {
-      if (isFlowId(flowId)) res.appendHeader('Set-Cookie', `${nameOf(flowId)}=; ${attributes}; Max-Age=0`);
+      if (isFlowId(flowId))
+        res.appendHeader('Set-Cookie', `${cookieName(flowId)}=; ${attributes}; Max-Age=0`);
     },
   };
 }

@@ -2,32 +2,32 @@ import type { IncomingMessage } from 'node:http';
 import type { FlowError } from '@behalf/contracts';
 import { GatewayError, type CallbackResult, type UserPrincipal } from '@behalf/gateway';
 import type { Request } from 'express';
-import type { RateLimits } from '../door/rateLimits.ts';
-import type { Route } from '../http.ts';
+import type { RateLimits } from '../http/rateLimits.ts';
+import type { Route } from '../http/routes.ts';
 import type { Logger } from '../logger.ts';
 import type { SignInStats } from '../ops/signInStats.ts';
-import { attemptCookies, type SignInParts } from './signInParts.ts';
-import { signInServer } from './signInServer.ts';
+import { attemptCookies, type ServerSignInParts } from './signInParts.ts';
+import { findSignInServer } from './findSignInServer.ts';
 
-export interface CallbackRouteParts extends SignInParts {
-  readonly signedIn: (req: Request) => Promise<UserPrincipal | null>;
-  readonly limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
+export interface CallbackRouteParts extends ServerSignInParts {
+  readonly signedInUser: (req: Request) => Promise<UserPrincipal | null>;
+  readonly limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
   /** The address of who calls, past the proxies that are ours. */
-  readonly addressOf: (req: IncomingMessage) => string;
+  readonly clientAddressOf: (req: IncomingMessage) => string;
   readonly logger: Logger;
-  readonly signIns: Pick<SignInStats, 'count'>;
+  readonly signInStats: Pick<SignInStats, 'count'>;
 }
 
 /** What shows that somebody tries states which are not theirs. */
-const GUESSES: ReadonlySet<FlowError> = new Set(['flow_unknown', 'invalid_state', 'missing_state']);
+const GUESS_ERRORS: ReadonlySet<FlowError> = new Set(['flow_unknown', 'invalid_state', 'missing_state']);
 
 /** Where authorization servers send browsers back to. Always a redirect to a page of ours: nothing of theirs is shown. */
 export function callbackRoute(parts: CallbackRouteParts): Route {
-  const { oauth, signedIn, limits, addressOf, logger, signIns } = parts;
+  const { oauth, signedInUser, limits, clientAddressOf, logger, signInStats } = parts;
 
-  async function mayUse(principal: UserPrincipal, serverName: string): Promise<boolean> {
+  async function canUseServer(principal: UserPrincipal, serverName: string): Promise<boolean> {
     try {
-      return (await signInServer(parts, principal, serverName)).name === serverName;
+      return (await findSignInServer(parts, principal, serverName)).name === serverName;
     } catch (error) {
       if (error instanceof GatewayError) return false;
       throw error;
@@ -36,9 +36,10 @@ export function callbackRoute(parts: CallbackRouteParts): Route {
 
   async function finish(req: Request, serverName: string): Promise<CallbackResult> {
     try {
-      const principal = await signedIn(req);
+      const principal = await signedInUser(req);
       // Whoever may not use the server any more connects nothing; what they began stays as it was.
-      if (principal && !(await mayUse(principal, serverName))) return { ok: false, error: 'flow_forbidden' };
+      if (principal && !(await canUseServer(principal, serverName)))
+        return { ok: false, error: 'flow_forbidden' };
       return await oauth.flows.finish({
         serverName,
         query: new URL(req.url, 'http://callback.invalid').searchParams,
@@ -58,10 +59,11 @@ export function callbackRoute(parts: CallbackRouteParts): Route {
     access: 'public',
     async handle(req, res) {
       const { serverName } = req.params as { serverName: string };
-      limits.checkAddress(addressOf(req));
+      limits.checkAddress(clientAddressOf(req));
       const finished = await finish(req, serverName);
-      signIns.count(finished);
-      if (finished.error !== undefined && GUESSES.has(finished.error)) limits.refused(addressOf(req));
+      signInStats.count(finished);
+      if (finished.error !== undefined && GUESS_ERRORS.has(finished.error))
+        limits.recordRefusal(clientAddressOf(req));
       if (finished.flowId !== undefined) attemptCookies(parts).erase(res, finished.flowId);
       res.set('Referrer-Policy', 'no-referrer').redirect(302, resultUrl(serverName, finished));
     },

@@ -12,7 +12,7 @@ function documents(servers: readonly ServerSnapshot[], drafts: readonly string[]
     oauth: { documentKey: { current: never, jwks: never } },
     servers: () => servers,
     isDraft: async (id) => drafts.includes(id),
-    base: () => BASE,
+    baseUrl: () => BASE,
   });
   return async (file: string): Promise<unknown> => {
     const route = routes.find(({ path }) => path === '/oauth/client/:file');

@@ -8,7 +8,7 @@ import {
   type ServerSnapshot,
 } from '@behalf/gateway';
 import type { Response } from 'express';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 
 export interface ClientDocumentParts {
   readonly oauth: Pick<OAuthServices, 'documentKey'>;
@@ -16,33 +16,33 @@ export interface ClientDocumentParts {
   readonly servers: () => readonly ServerSnapshot[];
   /** Whether there is a draft of this id. */
   readonly isDraft: (id: string) => Promise<boolean>;
-  readonly base: () => string;
+  readonly baseUrl: () => string;
 }
 
 /** An authorization server asks no more often than this. */
-const AN_HOUR = 'public, max-age=3600';
+const CACHE_ONE_HOUR = 'public, max-age=3600';
 
 /** What authorization servers read about us. It is public by its nature, and holds nothing but addresses. */
-export function clientDocumentRoutes({ oauth, servers, isDraft, base }: ClientDocumentParts): Route[] {
-  const serverOf = (id: string) =>
+export function clientDocumentRoutes({ oauth, servers, isDraft, baseUrl }: ClientDocumentParts): Route[] {
+  const findServer = (id: string) =>
     servers().find((candidate) => candidate.id === id && mayRequireOAuth(candidate));
 
   /**
    * That of a draft is there for as long as the draft, and after that for as long as the server that was made of it: what was given to
    * the client of the draft is renewed as that client.
    */
-  async function draftOf(id: string): Promise<{ readonly id: string; readonly name: string } | undefined> {
-    const isKnown = serverOf(id)?.source === 'user' || (await isDraft(id));
+  async function findDraft(id: string): Promise<{ readonly id: string; readonly name: string } | undefined> {
+    const isKnown = findServer(id)?.source === 'user' || (await isDraft(id));
     return isKnown ? asDraft({ id, name: '' }) : undefined;
   }
 
   async function send(res: Response, file: string, kind: 'key' | 'none'): Promise<void> {
     const id = file.endsWith('.json') ? file.slice(0, -'.json'.length) : '';
     const draftId = parseDraftName(id);
-    const server = draftId === undefined ? serverOf(id) : await draftOf(draftId);
-    const document = server && buildClientDocument(base(), server, kind);
+    const server = draftId === undefined ? findServer(id) : await findDraft(draftId);
+    const document = server && buildClientDocument(baseUrl(), server, kind);
     if (!document) throw new GatewayError('NOT_FOUND');
-    res.set('Cache-Control', AN_HOUR).json(document);
+    res.set('Cache-Control', CACHE_ONE_HOUR).json(document);
   }
 
   return [
@@ -63,7 +63,7 @@ export function clientDocumentRoutes({ oauth, servers, isDraft, base }: ClientDo
       path: '/oauth/jwks.json',
       access: 'public',
       async handle(_req, res) {
-        res.set('Cache-Control', AN_HOUR).json(await oauth.documentKey.jwks());
+        res.set('Cache-Control', CACHE_ONE_HOUR).json(await oauth.documentKey.jwks());
       },
     },
   ];

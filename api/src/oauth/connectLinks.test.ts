@@ -24,31 +24,31 @@ describe('links to the page where a user connects a server', () => {
 
   test('one counts for its user, its server and its time', async () => {
     const { clock, links, referenceOf } = rig();
-    const path = links.pathOf(ada, 'my notes');
+    const path = links.connectPath(ada, 'my notes');
     expect(path).toMatch(/^\/servers\/my%20notes\?for=/);
     const reference = referenceOf(path);
     expect(reference).not.toContain('ada');
     const judged = {
-      theirs: links.judge(ada, 'my notes', reference),
-      others: links.judge(bob, 'my notes', reference),
-      otherTenant: links.judge(aPrincipal({ userId: 'ada', tenant: 'other' }), 'my notes', reference),
-      otherServer: links.judge(ada, 'mail', reference),
-      longer: links.judge(
+      theirs: links.validate(ada, 'my notes', reference),
+      others: links.validate(bob, 'my notes', reference),
+      otherTenant: links.validate(aPrincipal({ userId: 'ada', tenant: 'other' }), 'my notes', reference),
+      otherServer: links.validate(ada, 'mail', reference),
+      longer: links.validate(
         ada,
         'my notes',
         reference.replace(/^[^.]+/, (until) => `${until}z`),
       ),
-      garbage: links.judge(ada, 'my notes', 'garbage'),
+      garbage: links.validate(ada, 'my notes', 'garbage'),
     };
     expect(judged).toEqual({
-      theirs: 'theirs',
+      theirs: 'valid',
       ...{ others: 'foreign', otherTenant: 'foreign', otherServer: 'foreign' },
       ...{ longer: 'foreign', garbage: 'foreign' },
     });
     await clock.advance(29 * MINUTE_MS);
-    expect(links.judge(ada, 'my notes', reference)).toBe('theirs');
+    expect(links.validate(ada, 'my notes', reference)).toBe('valid');
     await clock.advance(31 * MINUTE_MS);
-    expect([links.judge(ada, 'my notes', reference), links.judge(bob, 'my notes', reference)]).toEqual([
+    expect([links.validate(ada, 'my notes', reference), links.validate(bob, 'my notes', reference)]).toEqual([
       'expired',
       'foreign',
     ]);
@@ -57,12 +57,17 @@ describe('links to the page where a user connects a server', () => {
   test('a card has one name until the sign-in or its end is counted', async () => {
     const credential = { id: 'c', generation: 1 } as CredentialSummary;
     const { links, own } = rig();
-    const first = await links.cardOf(ada, 'notes');
-    expect(await links.cardOf(ada, 'notes')).toBe(first);
+    const first = await links.elicitationIdOf(ada, 'notes');
+    expect(await links.elicitationIdOf(ada, 'notes')).toBe(first);
     own.push(credential);
-    const second = await links.cardOf(ada, 'notes');
+    const second = await links.elicitationIdOf(ada, 'notes');
     own[0] = { ...credential, generation: 2 };
-    const names = [first, second, await links.cardOf(ada, 'notes'), await links.cardOf(ada, 'mail')];
-    expect(new Set([...names, await links.cardOf(bob, 'notes')]).size).toBe(5);
+    const names = [
+      first,
+      second,
+      await links.elicitationIdOf(ada, 'notes'),
+      await links.elicitationIdOf(ada, 'mail'),
+    ];
+    expect(new Set([...names, await links.elicitationIdOf(bob, 'notes')]).size).toBe(5);
   });
 });

@@ -12,11 +12,11 @@ import type { Clock, Keyring, SealContext } from '@behalf/kernel';
 
 export interface ConnectLinks {
   /** The path of the page where this user connects the server. `place`: where the sign-in itself happens. */
-  pathOf(caller: Principal, server: string, place?: unknown): string;
+  connectPath(caller: Principal, server: string, signInLocation?: unknown): string;
   /** Whether a link to the page of this server was made for this user, and still counts. */
-  judge(caller: Principal, server: string, reference: string): 'theirs' | 'expired' | 'foreign';
+  validate(caller: Principal, server: string, reference: string): 'valid' | 'expired' | 'foreign';
   /** One name for whatever asks this user to connect this server, until they have. */
-  cardOf(caller: Principal, server: string): Promise<string>;
+  elicitationIdOf(caller: Principal, server: string): Promise<string>;
 }
 
 export interface ConnectLinksParts {
@@ -28,7 +28,7 @@ export interface ConnectLinksParts {
 
 /** A link counts for one of these at least and for two at most: then all calls of that time give the same one. */
 const WINDOW_MS = 30 * 60_000;
-const REFERENCE = /^([0-9a-z]{1,12})\.(.{1,100})$/;
+const REFERENCE_PATTERN = /^([0-9a-z]{1,12})\.(.{1,100})$/;
 
 /**
  * Links that a client shows to its user. Whoever gets hold of one could send it to somebody else, who would then connect an
@@ -37,31 +37,33 @@ const REFERENCE = /^([0-9a-z]{1,12})\.(.{1,100})$/;
  * same link, and knows it.
  */
 export function createConnectLinks({ keyring, clock, vault, registry }: ConnectLinksParts): ConnectLinks {
-  function referenceFor(caller: Principal, server: string): string {
-    const until = ((Math.floor(clock.now() / WINDOW_MS) + 2) * WINDOW_MS).toString(36);
-    return `${until}.${keyring.mac(until, contextOf(caller, server))}`;
+  function createReference(caller: Principal, server: string): string {
+    const expiresAt = ((Math.floor(clock.now() / WINDOW_MS) + 2) * WINDOW_MS).toString(36);
+    return `${expiresAt}.${keyring.mac(expiresAt, contextOf(caller, server))}`;
   }
 
   return {
-    pathOf(caller, server, place) {
+    connectPath(caller, server, signInLocation) {
       const query = new URLSearchParams({
-        for: referenceFor(caller, server),
-        ...(place === OPENID_SIGN_IN_PATH && { signIn: 'here' }),
+        for: createReference(caller, server),
+        ...(signInLocation === OPENID_SIGN_IN_PATH && { signIn: 'here' }),
       });
       return `${connectPagePath({ name: server })}?${query.toString()}`;
     },
-    judge(caller, server, reference) {
-      const [, until = '', mac = ''] = REFERENCE.exec(reference) ?? [];
-      if (!keyring.verifyMac(until, mac, contextOf(caller, server))) return 'foreign';
-      return clock.now() < parseInt(until, 36) ? 'theirs' : 'expired';
+    validate(caller, server, reference) {
+      const [, expiresAt = '', mac = ''] = REFERENCE_PATTERN.exec(reference) ?? [];
+      if (!keyring.verifyMac(expiresAt, mac, contextOf(caller, server))) return 'foreign';
+      return clock.now() < parseInt(expiresAt, 36) ? 'valid' : 'expired';
     },
-    async cardOf(caller, server) {
+    async elicitationIdOf(caller, server) {
       const { tenant } = caller;
-      const found = registry.find(tenant, server);
-      const own = found ? await vault.list(tenant, credentialHolder(caller), found.id) : [];
+      const knownServer = registry.find(tenant, server);
+      const credentials = knownServer
+        ? await vault.list(tenant, credentialHolder(caller), knownServer.id)
+        : [];
       // A sign-in, and its end, are counted: what is asked for after one of them is another matter.
-      const settled = own.map(({ id, generation }) => [id, generation]).sort();
-      const name = JSON.stringify([principalKey(caller), found?.id ?? server, settled]);
+      const generations = credentials.map(({ id, generation }) => [id, generation]).sort();
+      const name = JSON.stringify([principalKey(caller), knownServer?.id ?? server, generations]);
       return `behalf:${createHash('sha256').update(name).digest('base64url')}`;
     },
   };

@@ -8,11 +8,15 @@ import { page } from '../pages/page.ts';
  * Asks whether it is really this user who wants to sign in at that server. The form answers with a redirect to the authorization
  * server, which browsers hold to be where the form leads: that, and wherever it sends them on over https, is allowed here alone.
  */
-export function askPage(res: Response, flowId: string, ask: Extract<OpenFlowResult, { kind: 'ask' }>): void {
-  const { serverName, title, serverHost, authorizationHost, isThirdParty: isElsewhere, token } = ask;
+export function sendConfirmPage(
+  res: Response,
+  flowId: string,
+  confirmation: Extract<OpenFlowResult, { kind: 'ask' }>,
+): void {
+  const { serverName, title, serverHost, authorizationHost, isThirdParty, token } = confirmation;
   const action = `/api/mcp/${encodeURIComponent(serverName)}/oauth/initiate`;
   res
-    .set('Content-Security-Policy', askPolicy(ask))
+    .set('Content-Security-Policy', confirmPolicy(confirmation))
     .type('html')
     .send(
       page(
@@ -20,15 +24,15 @@ export function askPage(res: Response, flowId: string, ask: Extract<OpenFlowResu
         html`<h1>Connect ${title}?</h1>
           <p>You will sign in at <strong>${authorizationHost}</strong>.</p>
           ${
-            isElsewhere
+            isThirdParty
               ? html`<p class="error" role="note">
                   Tokens from <strong>${authorizationHost}</strong> will be sent to
-                  <strong>${serverHost}</strong>. Go on only if you trust that server with them.
+                  <strong>${serverHost}</strong>. Continue only if you trust that server.
                 </p>`
-              : html`<p>What it gives for you goes to <strong>${serverHost}</strong> and to nobody else.</p>`
+              : html`<p>Its tokens are sent only to <strong>${serverHost}</strong>.</p>`
           }
           <p class="hint">
-            If you did not ask for this, close this page. Somebody may have sent you the link.
+            If you did not start this, close this page. Another person may have sent you the link.
           </p>
           <form method="post" action="${action}">
             <input type="hidden" name="flowId" value="${flowId}" />
@@ -39,7 +43,7 @@ export function askPage(res: Response, flowId: string, ask: Extract<OpenFlowResu
     );
 }
 
-function askPolicy({ authorizationOrigin }: Extract<OpenFlowResult, { kind: 'ask' }>): string {
+function confirmPolicy({ authorizationOrigin }: Extract<OpenFlowResult, { kind: 'ask' }>): string {
   return [
     "default-src 'none'",
     "style-src 'self'",
@@ -49,7 +53,7 @@ function askPolicy({ authorizationOrigin }: Extract<OpenFlowResult, { kind: 'ask
   ].join('; ');
 }
 
-export function refusedPage(error: GatewayError): string {
+export function connectionRefusedPage(error: GatewayError): string {
   return page(
     'Not connected',
     html`<h1>Not connected</h1>

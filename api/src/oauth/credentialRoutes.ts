@@ -18,19 +18,24 @@ import {
   type UserPrincipal,
 } from '@behalf/gateway';
 import type { CredentialUsageStore } from '@behalf/gateway/ports';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { readBody } from '../middleware/body.ts';
-import { credentialsAt, endConnections, type EndParts } from './endConnections.ts';
-import type { SignInParts } from './signInParts.ts';
+import { credentialsAt, endConnections, type EndConnectionsParts } from './endConnections.ts';
+import type { ServerSignInParts } from './signInParts.ts';
 
-export interface CredentialRouteParts extends SignInParts, EndParts {
+export interface CredentialRouteParts extends ServerSignInParts, EndConnectionsParts {
   readonly vault: CredentialVault;
   readonly usage: Pick<CredentialUsageStore, 'find'>;
 }
 
-type Event = Parameters<typeof withAudit>[1];
+type CredentialEvent = Parameters<typeof withAudit>[1];
 
-function eventOf(action: string, server: ServerSnapshot, caller: UserPrincipal, label?: string): Event {
+function credentialEvent(
+  action: string,
+  server: ServerSnapshot,
+  caller: UserPrincipal,
+  label?: string,
+): CredentialEvent {
   return {
     kind: 'credential',
     action,
@@ -44,32 +49,32 @@ function eventOf(action: string, server: ServerSnapshot, caller: UserPrincipal, 
 
 /** A user's own credentials at a server: seeing, choosing, ending and bringing them. No token is ever shown. */
 export function credentialRoutes(parts: CredentialRouteParts): Route[] {
-  const { vault, usage, forget, audit, oauth } = parts;
+  const { vault, usage, invalidateUserState, audit, oauth } = parts;
 
-  const ownAt = (server: ServerSnapshot, caller: UserPrincipal, label?: string) =>
+  const listOwnCredentials = (server: ServerSnapshot, caller: UserPrincipal, label?: string) =>
     credentialsAt(parts, server, caller, label);
 
   async function viewOf(server: ServerSnapshot, summary: CredentialSummary): Promise<CredentialView> {
     const { id, label, isDefault, status, reason, issuer, scopes, expiresAt } = summary;
     const { hasRefreshToken, fingerprint, createdAt, updatedAt } = summary;
-    const used = await usage.find(id);
+    const lastUse = await usage.find(id);
     return {
       ...{ id, server: server.name, label, isDefault, status, issuer, scopes, expiresAt },
       ...{ hasRefreshToken, fingerprint, createdAt, updatedAt },
       kind: summary.kind === 'static' ? 'static' : 'oauth_code',
       ...(reason !== null && { reason }),
       since: summary.statusAt,
-      lastUsedAt: used?.lastUsedAt ?? null,
+      lastUsedAt: lastUse?.lastUsedAt ?? null,
     };
   }
 
-  function told(
+  function recordEvent(
     action: string,
     server: ServerSnapshot,
     caller: UserPrincipal,
     label?: string,
   ): Promise<void> {
-    return audit.record({ ...eventOf(action, server, caller, label), outcome: 'ok' });
+    return audit.record({ ...credentialEvent(action, server, caller, label), outcome: 'ok' });
   }
 
   async function disconnect(
@@ -78,7 +83,7 @@ export function credentialRoutes(parts: CredentialRouteParts): Route[] {
     label?: string,
   ): Promise<DisconnectView> {
     const view = await endConnections(parts, server, caller, label);
-    await told('oauth.disconnect', server, caller, label);
+    await recordEvent('oauth.disconnect', server, caller, label);
     return view;
   }
 
@@ -91,9 +96,9 @@ export function credentialRoutes(parts: CredentialRouteParts): Route[] {
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
         const server = findServer(parts, caller, serverName);
-        const own = await ownAt(server, caller);
+        const credentials = await listOwnCredentials(server, caller);
         const view: CredentialsView = {
-          credentials: await Promise.all(own.map((summary) => viewOf(server, summary))),
+          credentials: await Promise.all(credentials.map((summary) => viewOf(server, summary))),
         };
         res.json(view);
       },
@@ -107,12 +112,12 @@ export function credentialRoutes(parts: CredentialRouteParts): Route[] {
         const { serverName, label } = req.params as { serverName: string; label: string };
         readBody(req, CredentialChange);
         const server = findServer(parts, caller, serverName);
-        const [chosen] = await ownAt(server, caller, label);
-        if (!chosen || !(await vault.makeDefault(chosen.id)))
+        const [selected] = await listOwnCredentials(server, caller, label);
+        if (!selected || !(await vault.makeDefault(selected.id)))
           throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
-        await forget(server.id, principalKey(caller));
-        await told('credential.choose', server, caller, label);
-        res.json(await viewOf(server, { ...chosen, isDefault: true }));
+        await invalidateUserState(server.id, principalKey(caller));
+        await recordEvent('credential.choose', server, caller, label);
+        res.json(await viewOf(server, { ...selected, isDefault: true }));
       },
     },
     {
@@ -123,7 +128,7 @@ export function credentialRoutes(parts: CredentialRouteParts): Route[] {
       async handle(req, res, caller) {
         const { serverName, label } = req.params as { serverName: string; label: string };
         const server = findServer(parts, caller, serverName);
-        if ((await ownAt(server, caller, label)).length === 0)
+        if ((await listOwnCredentials(server, caller, label)).length === 0)
           throw new GatewayError('MCP_CREDENTIAL_NOT_FOUND');
         res.json(await disconnect(server, caller, label));
       },
@@ -149,11 +154,11 @@ export function credentialRoutes(parts: CredentialRouteParts): Route[] {
         const server = findServer(parts, caller, serverName);
         const { credential, probe } = await withAudit(
           audit,
-          eventOf('credential.import', server, caller, request.label),
-          async (trail) => {
+          credentialEvent('credential.import', server, caller, request.label),
+          async (auditContext) => {
             const result = await oauth.importCredential(server, caller, request);
-            trail.subject = result.credential.label;
-            await forget(server.id, principalKey(caller));
+            auditContext.subject = result.credential.label;
+            await invalidateUserState(server.id, principalKey(caller));
             return { result };
           },
         );

@@ -8,9 +8,9 @@ import {
   type DiagnoseParts,
   type UserAdmin,
 } from '@behalf/gateway';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { readBody } from '../middleware/body.ts';
-import { whenCallerLeaves } from '../middleware/whenCallerLeaves.ts';
+import { callerDisconnectSignal } from '../middleware/callerDisconnect.ts';
 
 export interface DiagnoseUserParts {
   readonly diagnosis: DiagnoseParts;
@@ -42,12 +42,12 @@ export function diagnoseUserRoute({ diagnosis, users, audit }: DiagnoseUserParts
       });
       if (user.disabledAt !== null) {
         throw new GatewayError('REQUEST_INVALID', {
-          detail: 'This account is disabled: none of its calls work.',
+          detail: 'This account is disabled, so all of its calls fail.',
         });
       }
       // As one who came with a token that we do not have: there is nothing that could be exchanged.
       const principal = toPrincipal(user, { via: 'bearer' });
-      const signal = whenCallerLeaves(res);
+      const signal = callerDisconnectSignal(res);
       res.json(
         await diagnose(diagnosis, serverName, { principal, door: 'rest', signal, isForOtherUser: true }),
       );

@@ -1,13 +1,13 @@
 import { FlowStatusQuery, StartFlowRequest, type FlowView } from '@behalf/contracts';
 import { GatewayError } from '@behalf/gateway';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { parseBody, readBody } from '../middleware/body.ts';
-import { callerLeaving } from '../middleware/whenCallerLeaves.ts';
-import { attemptCookies, type SignInParts } from './signInParts.ts';
-import { signInServer } from './signInServer.ts';
+import { callerDisconnect } from '../middleware/callerDisconnect.ts';
+import { attemptCookies, type ServerSignInParts } from './signInParts.ts';
+import { findSignInServer } from './findSignInServer.ts';
 
 /** Beginning, following and ending a sign-in at a server. */
-export function flowRoutes(parts: SignInParts): Route[] {
+export function flowRoutes(parts: ServerSignInParts): Route[] {
   const { oauth, requirePermission } = parts;
   const { flows } = oauth;
   return [
@@ -19,7 +19,7 @@ export function flowRoutes(parts: SignInParts): Route[] {
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
         const { returnTo, label, scopes } = readBody(req, StartFlowRequest);
-        const server = await signInServer(parts, caller, serverName);
+        const server = await findSignInServer(parts, caller, serverName);
         // A program begins it for its user, who then goes on in a browser: that one is asked.
         const bindsBrowser = caller.authentication.via === 'session';
         const { flow, isJoined, browserSecret } = await flows.start(server, caller, {
@@ -41,8 +41,8 @@ export function flowRoutes(parts: SignInParts): Route[] {
       scope: 'none',
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
-        const bound = await flows.bind(await signInServer(parts, caller, serverName), caller);
-        attemptCookies(parts).write(res, bound);
+        const attempt = await flows.bind(await findSignInServer(parts, caller, serverName), caller);
+        attemptCookies(parts).write(res, attempt);
         res.json({ success: true });
       },
     },
@@ -53,7 +53,7 @@ export function flowRoutes(parts: SignInParts): Route[] {
       scope: 'mcp',
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
-        const cancelled = await flows.cancel(await signInServer(parts, caller, serverName), caller);
+        const cancelled = await flows.cancel(await findSignInServer(parts, caller, serverName), caller);
         const message = cancelled ? 'OAuth flow cancelled successfully' : 'No active OAuth flow to cancel';
         res.json({ success: true, message });
       },
@@ -67,7 +67,7 @@ export function flowRoutes(parts: SignInParts): Route[] {
         requirePermission()(caller, 'USE');
         const { flowId } = req.params as { flowId: string };
         const { wait: waitMs } = parseBody(req.query, FlowStatusQuery);
-        res.json(await flows.readStatus(caller, flowId, { waitMs, signal: callerLeaving(res) }));
+        res.json(await flows.readStatus(caller, flowId, { waitMs, signal: callerDisconnect(res) }));
       },
     },
     {

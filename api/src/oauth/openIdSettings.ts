@@ -28,26 +28,26 @@ export function openIdSettings(env: Env): OpenIdSettings | null {
       env.OPENID_REQUIRED_ROLE === undefined
         ? null
         : {
-            values: listed(env.OPENID_REQUIRED_ROLE),
+            values: splitList(env.OPENID_REQUIRED_ROLE),
             claim: env.OPENID_REQUIRED_ROLE_PARAMETER_PATH ?? roleClaim,
             from: env.OPENID_REQUIRED_ROLE_TOKEN_KIND,
           },
-    allowedTenants: env.OPENID_ALLOWED_TENANTS === undefined ? null : listed(env.OPENID_ALLOWED_TENANTS),
-    allowedClients: env.OPENID_ALLOWED_CLIENTS === undefined ? null : listed(env.OPENID_ALLOWED_CLIENTS),
+    allowedTenants: env.OPENID_ALLOWED_TENANTS === undefined ? null : splitList(env.OPENID_ALLOWED_TENANTS),
+    allowedClients: env.OPENID_ALLOWED_CLIENTS === undefined ? null : splitList(env.OPENID_ALLOWED_CLIENTS),
     introspection: env.OPENID_INTROSPECTION === true,
   };
 }
 
 /** Where the provider sends browsers back to. Its path is the route; neither query nor fragment belongs to it. */
-export function openIdCallback({ callbackUrl }: Pick<OpenIdSettings, 'callbackUrl'>, base: string): URL {
-  const url = new URL(callbackUrl, base);
+export function openIdCallback({ callbackUrl }: Pick<OpenIdSettings, 'callbackUrl'>, baseUrl: string): URL {
+  const url = new URL(callbackUrl, baseUrl);
   url.search = '';
   url.hash = '';
   return url;
 }
 
 /** A list that is set and names nobody lets nobody in. */
-function listed(text: string): string[] {
+function splitList(text: string): string[] {
   return text
     .split(',')
     .map((value) => value.trim())

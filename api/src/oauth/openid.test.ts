@@ -14,7 +14,7 @@ import { createFakeClock } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import express, { type ErrorRequestHandler } from 'express';
 import { createSessionCookie } from '../cookies.ts';
-import { createRateLimits } from '../door/rateLimits.ts';
+import { createRateLimits } from '../http/rateLimits.ts';
 import { createOrigins } from '../origins.ts';
 import { openIdRoutes, type OpenIdSignIn } from './openid.ts';
 import { openIdCallback, openIdSettings } from './openIdSettings.ts';
@@ -74,7 +74,7 @@ describe('signing in at the identity provider', () => {
       startGrant: async () => {
         throw new Error('nobody was sent here for a client');
       },
-      holderOf: (secret) => {
+      findSessionHolder: (secret) => {
         const by = { via: 'session', session: secret } as const;
         return answer(
           secret.startsWith('of-')
@@ -93,7 +93,7 @@ describe('signing in at the identity provider', () => {
       logger: { error: log, warn: log, info: log, debug: log },
       audit: { note: (event) => void audited.push(event) },
       limits: createRateLimits({ clock, perMinute: { calls: 1, writes: 1 } }),
-      addressOf: (req) => String(req.headers['x-from'] ?? '203.0.113.1'),
+      clientAddressOf: (req) => String(req.headers['x-from'] ?? '203.0.113.1'),
     });
     const app = express();
     for (const route of routes) {

@@ -15,12 +15,12 @@ import type { UserRecord } from '@behalf/gateway/ports';
 import type { Random } from '@behalf/kernel';
 import type { Response } from 'express';
 import type { SessionCookie } from '../cookies.ts';
-import type { RateLimits } from '../door/rateLimits.ts';
-import type { Route } from '../http.ts';
+import type { RateLimits } from '../http/rateLimits.ts';
+import type { Route } from '../http/routes.ts';
 import type { Logger } from '../logger.ts';
 import type { Origins } from '../origins.ts';
-import { refusedSignIn } from '../rest/auth/signInEvents.ts';
-import { createClaimedLogin } from './claimedLogin.ts';
+import { refusedSignInEvent } from '../rest/auth/signInEvents.ts';
+import { createLoginWithClaims } from './loginWithClaims.ts';
 import { createFlowCookie } from './flowCookie.ts';
 
 /** How somebody signed in at the provider, and what it gave for them. */
@@ -30,7 +30,7 @@ export interface OpenIdSignIn {
   readonly tokens: FederatedTokens;
 }
 
-type Holder = Pick<Principal, 'tenant' | 'userId' | 'authentication'>;
+type SessionHolder = Pick<Principal, 'tenant' | 'userId' | 'authentication'>;
 
 /** How somebody signed in for a client of our own authorization server. */
 export interface GrantSignIn extends Omit<OpenIdSignIn, 'via'> {
@@ -45,11 +45,11 @@ export interface OpenIdRouteParts {
   login: OpenIdLogin;
   provisioning: Provisioning;
   /** Always a new one: what was in the browser before is nobody's proof. */
-  startSession: (user: UserRecord, how: OpenIdSignIn) => Promise<IssuedSession>;
+  startSession: (user: UserRecord, signIn: OpenIdSignIn) => Promise<IssuedSession>;
   /** Keeps the tokens for what this user grants, and for nothing else. */
-  startGrant: (user: UserRecord, how: GrantSignIn) => Promise<void>;
+  startGrant: (user: UserRecord, signIn: GrantSignIn) => Promise<void>;
   /** Who holds this session cookie; null when nobody does. */
-  holderOf: (secret: string) => Promise<Holder | null>;
+  findSessionHolder: (secret: string) => Promise<SessionHolder | null>;
   /** What the provider wants proven by users before it exchanges their tokens again. */
   pendingClaims: Pick<PendingClaims, 'find' | 'remove'>;
   /** The path of OPENID_CALLBACK_URL. */
@@ -59,35 +59,38 @@ export interface OpenIdRouteParts {
   random: Random;
   logger: Logger;
   audit: Pick<Audit, 'note'>;
-  limits: Pick<RateLimits, 'checkAddress' | 'refused'>;
+  limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
   /** The address of who calls, past the proxies that are ours. */
-  addressOf: (req: IncomingMessage) => string;
+  clientAddressOf: (req: IncomingMessage) => string;
 }
 
 /** Signing in at the identity provider, for browsers. */
 export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
   const { login, provisioning, startSession, callbackPath, origins, cookie, random, logger } = parts;
-  const { audit, limits, addressOf, holderOf, pendingClaims, startGrant } = parts;
+  const { audit, limits, clientAddressOf, findSessionHolder, pendingClaims, startGrant } = parts;
   const flowCookie = () => createFlowCookie(origins(), callbackPath);
-  const begin = createClaimedLogin(parts);
+  const begin = createLoginWithClaims(parts);
 
   /** Who is signed in here. */
-  async function holder(req: IncomingMessage): Promise<Holder | null> {
+  async function currentHolder(req: IncomingMessage): Promise<SessionHolder | null> {
     const secret = cookie().read(req);
-    return secret === null ? null : holderOf(secret);
+    return secret === null ? null : findSessionHolder(secret);
   }
 
-  async function forget(of: () => Promise<Pick<Holder, 'tenant' | 'userId'> | null>): Promise<void> {
+  async function clearPendingClaims(
+    readHolder: () => Promise<Pick<SessionHolder, 'tenant' | 'userId'> | null>,
+  ): Promise<void> {
     try {
-      const whose = await of();
-      if (whose) await pendingClaims.remove(principalKey(whose));
+      const holder = await readHolder();
+      if (holder) await pendingClaims.remove(principalKey(holder));
     } catch (error) {
-      logger.warn('What the identity provider wanted proven could not be forgotten', { error });
+      logger.warn('Cannot clear the pending claims challenge', { error });
     }
   }
 
   /** The provider has had its answer. */
-  const dropClaims = ({ tenant, id: userId }: UserRecord) => forget(async () => ({ tenant, userId }));
+  const dropClaims = ({ tenant, id: userId }: UserRecord) =>
+    clearPendingClaims(async () => ({ tenant, userId }));
 
   /** Only for the account that is signed in here: it is the one that was asked for its consent. */
   async function finishGrant(
@@ -95,28 +98,35 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
     user: UserRecord,
     { grant, verified, tokens }: FinishedLogin,
   ): Promise<void> {
-    const whose = await holder(req);
-    if (!grant || whose?.userId !== user.id || whose.authentication.via !== 'session')
+    const holder = await currentHolder(req);
+    if (!grant || holder?.userId !== user.id || holder.authentication.via !== 'session')
       throw new GatewayError('FORBIDDEN');
-    await startGrant(user, { ...grant, from: whose.authentication.session, groups: verified.groups, tokens });
+    await startGrant(user, {
+      ...grant,
+      from: holder.authentication.session,
+      groups: verified.groups,
+      tokens,
+    });
   }
 
   /** Not everybody can prove what was asked for, and a server may have asked: the next try goes without. */
-  const dropRefused = (req: IncomingMessage, flow: string | null) =>
-    forget(async () => (flow !== null && login.hasRequestedClaims(flow) ? holder(req) : null));
+  const dropRefusedClaims = (req: IncomingMessage, flow: string | null) =>
+    clearPendingClaims(async () =>
+      flow !== null && login.hasRequestedClaims(flow) ? currentHolder(req) : null,
+    );
 
   /** A page of ours with an incident id. What the provider said is for the log at most. */
-  function fail(res: Response, error: unknown): void {
-    const incident = random.id();
+  function redirectWithError(res: Response, error: unknown): void {
+    const incidentId = random.id();
     const code = codeOf(error);
     logger.warn('Sign-in at the identity provider failed', {
-      incident,
+      incident: incidentId,
       code,
       // Only of what we did not foresee: a GatewayError says all it has in its code.
       ...(!(error instanceof GatewayError) && { error }),
     });
-    const shown = code === 'OPENID_UNAVAILABLE' || code === 'FORBIDDEN' ? code : 'OPENID_FAILED';
-    res.redirect(302, `/?error=${shown.toLowerCase()}&incident=${encodeURIComponent(incident)}`);
+    const publicCode = code === 'OPENID_UNAVAILABLE' || code === 'FORBIDDEN' ? code : 'OPENID_FAILED';
+    res.redirect(302, `/?error=${publicCode.toLowerCase()}&incident=${encodeURIComponent(incidentId)}`);
   }
 
   return [
@@ -126,14 +136,16 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
       access: 'public',
       async handle(req, res) {
         res.set('Cache-Control', 'no-store');
-        limits.checkAddress(addressOf(req));
+        limits.checkAddress(clientAddressOf(req));
         const { returnTo } = req.query;
         try {
-          const begun = await begin(typeof returnTo === 'string' ? returnTo : undefined, () => holder(req));
-          flowCookie().write(res, begun);
-          res.redirect(302, begun.url);
+          const started = await begin(typeof returnTo === 'string' ? returnTo : undefined, () =>
+            currentHolder(req),
+          );
+          flowCookie().write(res, started);
+          res.redirect(302, started.url);
         } catch (error) {
-          fail(res, error);
+          redirectWithError(res, error);
         }
       },
     },
@@ -144,7 +156,7 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
       async handle(req, res) {
         res.set('Cache-Control', 'no-store');
         // Each try asks the provider. Who is stopped here keeps the login, and can come back with it.
-        limits.checkAddress(addressOf(req));
+        limits.checkAddress(clientAddressOf(req));
         const flow = flowCookie().read(req);
         // Whatever comes of it, a login is finished once.
         flowCookie().erase(res);
@@ -165,10 +177,10 @@ export function openIdRoutes(parts: OpenIdRouteParts): Route[] {
           if (hasClaims) await dropClaims(user);
           res.redirect(302, returnTo);
         } catch (error) {
-          limits.refused(addressOf(req));
-          audit.note(refusedSignIn(codeOf(error)));
-          await dropRefused(req, flow);
-          fail(res, error);
+          limits.recordRefusal(clientAddressOf(req));
+          audit.note(refusedSignInEvent(codeOf(error)));
+          await dropRefusedClaims(req, flow);
+          redirectWithError(res, error);
         }
       },
     },

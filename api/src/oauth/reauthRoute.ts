@@ -8,7 +8,7 @@ import {
   type Registry,
 } from '@behalf/gateway';
 import type { UserStore } from '@behalf/gateway/ports';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { readBody } from '../middleware/body.ts';
 
 export interface ReauthRouteParts {
@@ -18,23 +18,23 @@ export interface ReauthRouteParts {
   readonly audit: Pick<Audit, 'record'>;
 }
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
 /** Everybody of the caller's tenant who has a grant at a server has to sign in there again. What they have is kept. */
 export function reauthRoute({ registry, vault, users, audit }: ReauthRouteParts): Route {
-  async function mark(tenant: string, serverId: string): Promise<number> {
+  async function markCredentials(tenant: string, serverId: string): Promise<number> {
     let marked = 0;
     for (let after: string | null = null; ;) {
-      const page = await users.list(tenant, { after, limit: PAGE });
+      const page = await users.list(tenant, { after, limit: PAGE_SIZE });
       for (const { id: userId } of page) {
-        const own = await vault.list(tenant, credentialHolder({ userId }), serverId);
-        for (const credential of own) {
+        const credentials = await vault.list(tenant, credentialHolder({ userId }), serverId);
+        for (const credential of credentials) {
           if (credential.kind !== 'oauth_code') continue;
           if (await vault.requireSignIn(credential, 'interaction_required')) marked += 1;
         }
       }
       const last = page.at(-1);
-      if (!last || page.length < PAGE) return marked;
+      if (!last || page.length < PAGE_SIZE) return marked;
       after = last.id;
     }
   }
@@ -48,7 +48,7 @@ export function reauthRoute({ registry, vault, users, audit }: ReauthRouteParts)
       const { serverName } = readBody(req, ReauthCampaignRequest);
       const server = registry.find(caller.tenant, serverName);
       if (!server) throw new GatewayError('MCP_SERVER_NOT_FOUND');
-      const marked = await mark(caller.tenant, server.id);
+      const marked = await markCredentials(caller.tenant, server.id);
       await audit.record({
         kind: 'credential',
         action: 'credential.reauth',

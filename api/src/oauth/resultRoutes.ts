@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import type { Route } from '../http.ts';
-import { errorPage, successPage } from './resultPages.ts';
+import type { Route } from '../http/routes.ts';
+import { connectErrorPage, connectSuccessPage } from './resultPages.ts';
 import { resultScript } from './resultScript.ts';
 
 const POLICY = [
@@ -21,13 +21,13 @@ export function resultRoutes(): Route[] {
       method: 'get',
       path: '/oauth/success',
       access: 'public',
-      handle: (req, res) => void send(res, successPage(req.query)),
+      handle: (req, res) => void send(res, connectSuccessPage(req.query)),
     },
     {
       method: 'get',
       path: '/oauth/error',
       access: 'public',
-      handle: (req, res) => void send(res, errorPage(req.query)),
+      handle: (req, res) => void send(res, connectErrorPage(req.query)),
     },
     {
       method: 'get',

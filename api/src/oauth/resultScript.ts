@@ -11,8 +11,8 @@ export const resultScript = `(() => {
   const flowId = query.get('flowId') ?? '';
   if (!/^[\\w-]{1,64}$/.test(flowId)) return;
   const ok = location.pathname === '/oauth/success';
-  const said = query.get('error') ?? '';
-  const error = ok ? undefined : /^[a-z_]{1,40}$/.test(said) ? said : 'callback_failed';
+  const rawError = query.get('error') ?? '';
+  const error = ok ? undefined : /^[a-z_]{1,40}$/.test(rawError) ? rawError : 'callback_failed';
   const message = { type: 'behalf.oauth', flowId, ok, ...(error && { error }) };
   try {
     const channel = new BroadcastChannel('${flowChannel}');

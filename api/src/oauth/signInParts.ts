@@ -3,13 +3,13 @@ import type { Origins } from '../origins.ts';
 import { createAttemptCookies, type AttemptCookies } from './attemptCookies.ts';
 
 /** What the doors of sign-ins at servers share. */
-export interface SignInParts extends FindParts, AccessParts {
+export interface ServerSignInParts extends FindParts, AccessParts {
   readonly oauth: OAuthServices;
   readonly drafts: Pick<ServerDrafts, 'authorize'>;
   readonly audit: Pick<Audit, 'record' | 'note'>;
   readonly origins: () => Origins;
 }
 
-export function attemptCookies({ origins }: Pick<SignInParts, 'origins'>): AttemptCookies {
+export function attemptCookies({ origins }: Pick<ServerSignInParts, 'origins'>): AttemptCookies {
   return createAttemptCookies(origins());
 }

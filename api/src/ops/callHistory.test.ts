@@ -2,7 +2,7 @@ import { StatsView } from '@behalf/contracts';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createCallHistory, OTHERS, type HistoryLimits, type Range } from './callHistory.ts';
+import { createCallHistory, OTHER_SERVERS, type HistoryLimits, type HistoryRange } from './callHistory.ts';
 import { bucketOf, LATENCY_BUCKETS, latencyBounds, quantile } from './latencyBuckets.ts';
 
 const SECOND_MS = 1_000;
@@ -17,13 +17,13 @@ function begin(limits?: HistoryLimits) {
   const history = createCallHistory({ clock, ...(limits && { limits }) });
   const call = (more: { tenant?: string; server?: string; outcome?: string; seconds?: number } = {}) =>
     history.observe({ tenant: 'acme', server: 'one', door: 'rest', outcome: 'ok', seconds: 0.004, ...more });
-  const read = (range: Range = 'hour', tenant = 'acme') => {
+  const read = (range: HistoryRange = 'hour', tenant = 'acme') => {
     const view = history.read(tenant, range);
     StatsView.parse({ replica: 'r', range, ...view });
     return view;
   };
   /** Where in the period there were calls, and how many. */
-  const places = (range: Range = 'hour', server = 'one') =>
+  const places = (range: HistoryRange = 'hour', server = 'one') =>
     (read(range).servers.find((one) => one.server === server)?.calls ?? []).flatMap((count, index) =>
       count > 0 ? [[index, count]] : [],
     );
@@ -109,7 +109,7 @@ describe('what was called in the last hour and day', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 20 * MINUTE_MS }), fc.boolean()), { maxLength: 60 }),
-        fc.constantFrom<Range>('hour', 'day'),
+        fc.constantFrom<HistoryRange>('hour', 'day'),
         (steps, range) => {
           let now = START;
           const clock = { now: () => now, timer: () => () => undefined };
@@ -151,22 +151,22 @@ describe('what was called in the last hour and day', () => {
   });
 
   test('servers that are too many are counted together, and none is lost', async () => {
-    const { clock, call, places, read } = begin({ perTenant: 2, total: 10 });
+    const { clock, call, places, read } = begin({ maxPerTenant: 2, maxTotal: 10 });
     for (const server of ['a', 'b', 'c', 'd', 'c']) call({ server });
-    expect(read().servers.map(({ server }) => server)).toEqual([OTHERS, 'a', 'b']);
-    expect(places('hour', OTHERS)).toEqual([[59, 3]]);
+    expect(read().servers.map(({ server }) => server)).toEqual([OTHER_SERVERS, 'a', 'b']);
+    expect(places('hour', OTHER_SERVERS)).toEqual([[59, 3]]);
     await clock.advance(DAY_MS - 1);
     for (const server of ['b', 'c']) call({ server });
-    expect(places('hour', OTHERS)).toEqual([[59, 1]]);
+    expect(places('hour', OTHER_SERVERS)).toEqual([[59, 1]]);
     // One that has nothing to show makes room.
     await clock.advance(1);
     call({ server: 'c' });
     expect(places('hour', 'c')).toEqual([[59, 1]]);
-    expect(read('day').servers.map(({ server }) => server)).toEqual([OTHERS, 'b', 'c']);
+    expect(read('day').servers.map(({ server }) => server)).toEqual([OTHER_SERVERS, 'b', 'c']);
   });
 
   test('tenants that are too many cost the quietest their numbers', async () => {
-    const { clock, call, read } = begin({ perTenant: 2, total: 3 });
+    const { clock, call, read } = begin({ maxPerTenant: 2, maxTotal: 3 });
     for (const tenant of ['a', 'b', 'c']) {
       call({ tenant });
       await clock.advance(1);

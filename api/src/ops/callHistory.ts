@@ -1,12 +1,12 @@
 import type { StatsView } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
 import { createCallRing, type CallRing, type Period } from './callRing.ts';
-import type { Observed } from './callStats.ts';
+import type { ObservedCall } from './callStats.ts';
 
-export type Range = StatsView['range'];
+export type HistoryRange = StatsView['range'];
 
 const MINUTE_MS = 60_000;
-const periods: Readonly<Record<Range, Period>> = {
+const periods: Readonly<Record<HistoryRange, Period>> = {
   hour: { slots: 60, slotMs: MINUTE_MS },
   day: { slots: 96, slotMs: 15 * MINUTE_MS },
 };
@@ -14,31 +14,31 @@ const DAY_MS = periods.day.slots * periods.day.slotMs;
 
 export interface HistoryLimits {
   /** Servers of one tenant that are told apart; the others are counted together. */
-  readonly perTenant: number;
+  readonly maxPerTenant: number;
   /** Of all tenants together. About 10 kB each. */
-  readonly total: number;
+  readonly maxTotal: number;
 }
 
-const defaultLimits: HistoryLimits = { perTenant: 100, total: 1_000 };
+const defaultLimits: HistoryLimits = { maxPerTenant: 100, maxTotal: 1_000 };
 
 /** Where a tenant's servers are counted that are too many to be told apart. */
-export const OTHERS = '(others)';
+export const OTHER_SERVERS = '(others)';
 
 /** Ended neither well nor badly: the caller left, or is asked first. */
-const notErrors: ReadonlySet<string> = new Set(['ok', 'cancelled', 'MCP_APPROVAL_REQUIRED']);
+const nonErrorOutcomes: ReadonlySet<string> = new Set(['ok', 'cancelled', 'MCP_APPROVAL_REQUIRED']);
 
 /** Calls, errors and durations of the last hour and day, for each tenant and server, in this process alone. */
 export interface CallHistory {
-  observe(call: Observed): void;
-  read(tenant: string, range: Range): Pick<StatsView, 'from' | 'bucketMs' | 'servers'>;
+  observe(call: ObservedCall): void;
+  read(tenant: string, range: HistoryRange): Pick<StatsView, 'from' | 'bucketMs' | 'servers'>;
 }
 
 interface Series {
-  readonly rings: Readonly<Record<Range, CallRing>>;
+  readonly rings: Readonly<Record<HistoryRange, CallRing>>;
   usedAt: number;
 }
 
-interface Tenant {
+interface TenantHistory {
   readonly series: Map<string, Series>;
   /** While there is no room: before this moment nobody needs to look for some. */
   fullUntil: number;
@@ -46,47 +46,47 @@ interface Tenant {
 
 export function createCallHistory(parts: { clock: Clock; limits?: HistoryLimits }): CallHistory {
   const { clock, limits = defaultLimits } = parts;
-  const tenants = new Map<string, Tenant>();
+  const tenants = new Map<string, TenantHistory>();
   let total = 0;
 
-  function tenantOf(name: string): Tenant {
-    const known = tenants.get(name) ?? { series: new Map<string, Series>(), fullUntil: 0 };
-    tenants.set(name, known);
-    return known;
+  function tenantOf(name: string): TenantHistory {
+    const tenantHistory = tenants.get(name) ?? { series: new Map<string, Series>(), fullUntil: 0 };
+    tenants.set(name, tenantHistory);
+    return tenantHistory;
   }
 
-  function forget({ series }: Tenant, server: string): void {
+  function removeSeries({ series }: TenantHistory, server: string): void {
     if (series.delete(server)) total -= 1;
   }
 
   /** Whether one more server of this tenant can be told apart, if need be in the place of one that shows nothing any more. */
-  function hasRoom(tenant: Tenant, now: number): boolean {
-    if (tenant.series.size < limits.perTenant) return true;
+  function ensureCapacity(tenant: TenantHistory, now: number): boolean {
+    if (tenant.series.size < limits.maxPerTenant) return true;
     if (now < tenant.fullUntil) return false;
-    const oldest = quietest(tenant.series);
+    const oldest = findLeastRecentlyUsed(tenant.series);
     tenant.fullUntil = (oldest?.usedAt ?? now) + DAY_MS;
     if (!oldest || now < tenant.fullUntil) return false;
-    forget(tenant, oldest.server);
+    removeSeries(tenant, oldest.server);
     return true;
   }
 
-  function makeRoomForAll(): void {
-    let found: { tenant: Tenant; server: string; usedAt: number } | undefined;
+  function evictOldest(): void {
+    let candidate: { tenant: TenantHistory; server: string; usedAt: number } | undefined;
     for (const [name, tenant] of tenants) {
-      const oldest = quietest(tenant.series);
+      const oldest = findLeastRecentlyUsed(tenant.series);
       if (!oldest) tenants.delete(name);
-      else if (!found || oldest.usedAt < found.usedAt) found = { tenant, ...oldest };
+      else if (!candidate || oldest.usedAt < candidate.usedAt) candidate = { tenant, ...oldest };
     }
-    if (found) forget(found.tenant, found.server);
+    if (candidate) removeSeries(candidate.tenant, candidate.server);
   }
 
   /** Of a server that was not called before, or not told apart. */
-  function begin(name: string, wanted: string, now: number): Series {
-    const known = tenantOf(name);
-    const server = hasRoom(known, now) ? wanted : OTHERS;
-    const others = known.series.get(server);
-    if (others) return others;
-    if (total >= limits.total) makeRoomForAll();
+  function startSeries(name: string, serverName: string, now: number): Series {
+    const tenantHistory = tenantOf(name);
+    const server = ensureCapacity(tenantHistory, now) ? serverName : OTHER_SERVERS;
+    const existing = tenantHistory.series.get(server);
+    if (existing) return existing;
+    if (total >= limits.maxTotal) evictOldest();
     const series: Series = {
       rings: { hour: createCallRing(periods.hour), day: createCallRing(periods.day) },
       usedAt: now,
@@ -99,8 +99,8 @@ export function createCallHistory(parts: { clock: Clock; limits?: HistoryLimits 
   return {
     observe({ tenant, server, outcome, seconds }) {
       const now = clock.now();
-      const series = tenants.get(tenant)?.series.get(server) ?? begin(tenant, server, now);
-      const isError = !notErrors.has(outcome);
+      const series = tenants.get(tenant)?.series.get(server) ?? startSeries(tenant, server, now);
+      const isError = !nonErrorOutcomes.has(outcome);
       series.usedAt = now;
       series.rings.hour.add(now, seconds, isError);
       series.rings.day.add(now, seconds, isError);
@@ -121,10 +121,12 @@ export function createCallHistory(parts: { clock: Clock; limits?: HistoryLimits 
   };
 }
 
-function quietest(series: ReadonlyMap<string, Series>): { server: string; usedAt: number } | undefined {
-  let found: { server: string; usedAt: number } | undefined;
+function findLeastRecentlyUsed(
+  series: ReadonlyMap<string, Series>,
+): { server: string; usedAt: number } | undefined {
+  let candidate: { server: string; usedAt: number } | undefined;
   for (const [server, { usedAt }] of series) {
-    if (!found || usedAt < found.usedAt) found = { server, usedAt };
+    if (!candidate || usedAt < candidate.usedAt) candidate = { server, usedAt };
   }
-  return found;
+  return candidate;
 }

@@ -22,26 +22,28 @@ export interface CallRing {
 }
 
 /** The histogram, and the errors behind it. */
-const WIDTH = LATENCY_BUCKETS + 1;
+const SLOT_WIDTH = LATENCY_BUCKETS + 1;
 
 export function createCallRing({ slots, slotMs }: Period): CallRing {
-  const counts = new Uint32Array(slots * WIDTH);
+  const counts = new Uint32Array(slots * SLOT_WIDTH);
   /** Which slot since the beginning of time stands in each place: one that comes round again is emptied when it is used. */
-  const stamps = new Float64Array(slots).fill(-1);
+  const slotStamps = new Float64Array(slots).fill(-1);
 
   function viewOf(slot: number): Uint32Array | undefined {
-    const place = slot % slots;
-    return stamps[place] === slot ? counts.subarray(place * WIDTH, (place + 1) * WIDTH) : undefined;
+    const slotIndex = slot % slots;
+    return slotStamps[slotIndex] === slot
+      ? counts.subarray(slotIndex * SLOT_WIDTH, (slotIndex + 1) * SLOT_WIDTH)
+      : undefined;
   }
 
   return {
     add(now, seconds, isError) {
       const slot = Math.floor(now / slotMs);
-      const place = slot % slots;
-      const start = place * WIDTH;
-      if (stamps[place] !== slot) {
-        counts.fill(0, start, start + WIDTH);
-        stamps[place] = slot;
+      const slotIndex = slot % slots;
+      const start = slotIndex * SLOT_WIDTH;
+      if (slotStamps[slotIndex] !== slot) {
+        counts.fill(0, start, start + SLOT_WIDTH);
+        slotStamps[slotIndex] = slot;
       }
       const bucket = start + bucketOf(seconds);
       counts[bucket] = (counts[bucket] ?? 0) + 1;
@@ -52,10 +54,10 @@ export function createCallRing({ slots, slotMs }: Period): CallRing {
       const view: RingView = { calls: [], errors: [], p50: [], p95: [] };
       const last = Math.floor(now / slotMs);
       for (let slot = last - slots + 1; slot <= last; slot += 1) {
-        const found = viewOf(slot);
-        const histogram = found?.subarray(0, LATENCY_BUCKETS);
+        const slotCounts = viewOf(slot);
+        const histogram = slotCounts?.subarray(0, LATENCY_BUCKETS);
         view.calls.push(histogram?.reduce((sum, count) => sum + count, 0) ?? 0);
-        view.errors.push(found?.[LATENCY_BUCKETS] ?? 0);
+        view.errors.push(slotCounts?.[LATENCY_BUCKETS] ?? 0);
         view.p50.push(histogram ? milliseconds(quantile(0.5, histogram)) : null);
         view.p95.push(histogram ? milliseconds(quantile(0.95, histogram)) : null);
       }

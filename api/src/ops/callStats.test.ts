@@ -9,7 +9,7 @@ describe('counted calls', () => {
     const theirs = new Registry();
     const histogram = new Histogram({
       name: 'behalf_upstream_request_seconds',
-      help: 'Time from a request coming in to its answer.',
+      help: 'Time from receiving a request to its response.',
       labelNames: ['server', 'door'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
       registers: [theirs],

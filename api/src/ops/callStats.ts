@@ -2,7 +2,7 @@ import type { Metric, Registry } from 'prom-client';
 import { bucketOf, LATENCY_BUCKETS, latencyBounds } from './latencyBuckets.ts';
 
 /** How a request to a server ended: well, with an error of the tool, or with the code that its caller was given. */
-export interface Observed {
+export interface ObservedCall {
   /** Of the caller. No label: what is counted for everybody does not tell tenants apart. */
   readonly tenant: string;
   readonly server: string;
@@ -28,32 +28,32 @@ interface Sample {
  * Counts calls and how long they took. The library's own counter and histogram hash their labels with every call;
  * these two are only written out when somebody collects them.
  */
-export function createCallStats(register: Registry): (call: Observed) => void {
-  const counted = new Map<string, { labels: Readonly<Record<string, string>>; value: number }>();
+export function createCallStats(register: Registry): (call: ObservedCall) => void {
+  const counters = new Map<string, { labels: Readonly<Record<string, string>>; value: number }>();
   const durations = new Map<string, Duration>();
 
-  add(
+  registerMetric(
     register,
     'behalf_upstream_requests_total',
     'counter',
-    'Requests to MCP servers by how they ended.',
-    () => [...counted.values()],
+    'Requests to MCP servers by outcome.',
+    () => [...counters.values()],
   );
   const name = 'behalf_upstream_request_seconds';
-  add(register, name, 'histogram', 'Time from a request coming in to its answer.', () =>
+  registerMetric(register, name, 'histogram', 'Time from receiving a request to its response.', () =>
     [...durations.values()].flatMap((duration) => samplesOf(name, duration)),
   );
 
   return ({ server, door, outcome, seconds }) => {
-    const place = `${server}\n${door}`;
-    const key = `${place}\n${outcome}`;
-    const count = counted.get(key);
+    const durationKey = `${server}\n${door}`;
+    const key = `${durationKey}\n${outcome}`;
+    const count = counters.get(key);
     if (count) count.value += 1;
-    else counted.set(key, { labels: { server, door, outcome }, value: 1 });
-    let duration = durations.get(place);
+    else counters.set(key, { labels: { server, door, outcome }, value: 1 });
+    let duration = durations.get(durationKey);
     if (!duration) {
       duration = { labels: { server, door }, counts: new Float64Array(LATENCY_BUCKETS), sum: 0 };
-      durations.set(place, duration);
+      durations.set(durationKey, duration);
     }
     const bucket = bucketOf(seconds);
     duration.counts[bucket] = (duration.counts[bucket] ?? 0) + 1;
@@ -79,7 +79,7 @@ function samplesOf(name: string, { labels, counts, sum }: Duration): Sample[] {
 }
 
 /** A metric as the registry reads one. */
-function add(
+function registerMetric(
   register: Registry,
   name: string,
   type: string,

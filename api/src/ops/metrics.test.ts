@@ -19,7 +19,7 @@ describe('metrics', () => {
     const metrics = createMetrics({
       exchanges,
       refreshes: createRefreshStats(),
-      signIns: createSignInStats(),
+      signInStats: createSignInStats(),
       history: { observe: () => undefined },
       connections: () => ({ shared, user: 2, stateless: 3, breakersOpen: 4 }),
       version: '0.0.0',
@@ -48,7 +48,7 @@ describe('metrics', () => {
     const refreshes = createRefreshStats();
     const signIns = createSignInStats();
     const metrics = createMetrics({
-      ...{ refreshes, signIns, exchanges: createExchangeStats() },
+      ...{ refreshes, signInStats: signIns, exchanges: createExchangeStats() },
       history: { observe: () => undefined },
       connections: () => ({ shared: 0, user: 0, stateless: 0, breakersOpen: 0 }),
       version: '0.0.0',

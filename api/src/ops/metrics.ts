@@ -1,13 +1,13 @@
 import type { ServerSnapshot } from '@behalf/gateway';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { CallHistory } from './callHistory.ts';
-import { createCallStats, type Observed } from './callStats.ts';
+import { createCallStats, type ObservedCall } from './callStats.ts';
 import type { ExchangeStats } from './exchangeStats.ts';
 import type { RefreshStats } from './refreshStats.ts';
 import type { SignInStats } from './signInStats.ts';
 
 export interface Metrics {
-  observe(call: Observed): void;
+  observe(call: ObservedCall): void;
   /** The text a collector reads, and its content type. */
   render(): Promise<string>;
   readonly contentType: string;
@@ -17,7 +17,7 @@ export interface MetricsParts {
   connections: () => { shared: number; user: number; stateless: number; breakersOpen: number };
   exchanges: Pick<ExchangeStats, 'outcomes' | 'requests'>;
   refreshes: Pick<RefreshStats, 'outcomes' | 'notStored'>;
-  signIns: Pick<SignInStats, 'outcomes'>;
+  signInStats: Pick<SignInStats, 'outcomes'>;
   /** Hears of the same calls. */
   history: Pick<CallHistory, 'observe'>;
   version: string;
@@ -34,7 +34,7 @@ export function createMetrics({
   connections,
   exchanges,
   refreshes,
-  signIns,
+  signInStats,
   history,
   version,
 }: MetricsParts): Metrics {
@@ -44,7 +44,7 @@ export function createMetrics({
   const count = createCallStats(register);
   new Gauge({
     name: 'behalf_connections',
-    help: 'Open conversations with MCP servers.',
+    help: 'Open connections to MCP servers.',
     labelNames: ['kind'],
     registers: [register],
     collect() {
@@ -56,7 +56,7 @@ export function createMetrics({
   });
   new Gauge({
     name: 'behalf_breakers_open',
-    help: 'Servers that are left alone for a while because they failed repeatedly.',
+    help: 'Open circuit breakers.',
     registers: [register],
     collect() {
       this.set(connections().breakersOpen);
@@ -64,27 +64,27 @@ export function createMetrics({
   });
   outcomeCounter(register, exchanges.outcomes, {
     name: 'behalf_obo_exchanges_total',
-    help: 'Exchanges of users’ tokens by how they ended.',
+    help: 'Token exchanges by outcome.',
   });
   totalCounter(register, () => exchanges.requests, {
     name: 'behalf_obo_token_requests_total',
-    help: 'Requests made to token endpoints for them.',
+    help: 'Requests to token endpoints for token exchanges.',
   });
   outcomeCounter(register, refreshes.outcomes, {
     name: 'behalf_token_refreshes_total',
-    help: 'Refreshes of stored tokens by how they ended.',
+    help: 'Refreshes of stored tokens by outcome.',
   });
   totalCounter(register, () => refreshes.outcomes.get('lost_rotation') ?? 0, {
     name: 'behalf_lost_rotations_total',
-    help: 'Sign-ins that were lost because the answer to a refresh never came.',
+    help: 'Grants lost because the response to a refresh was never received.',
   });
   totalCounter(register, () => refreshes.notStored, {
     name: 'behalf_token_pairs_not_stored_total',
-    help: 'Token pairs that were received and could not be stored in time.',
+    help: 'Token pairs received that could not be stored in time.',
   });
-  outcomeCounter(register, signIns.outcomes, {
+  outcomeCounter(register, signInStats.outcomes, {
     name: 'behalf_sign_ins_total',
-    help: 'Sign-ins at servers by how they ended when their users came back.',
+    help: 'Sign-ins at servers by outcome of the callback.',
   });
   return {
     observe(call) {
@@ -96,15 +96,19 @@ export function createMetrics({
   };
 }
 
-interface Named {
+interface MetricDescription {
   readonly name: string;
   readonly help: string;
 }
 
 /** What somebody else counts by outcome, read when it is collected. */
-function outcomeCounter(register: Registry, outcomes: ReadonlyMap<string, number>, named: Named): void {
+function outcomeCounter(
+  register: Registry,
+  outcomes: ReadonlyMap<string, number>,
+  description: MetricDescription,
+): void {
   new Counter({
-    ...named,
+    ...description,
     labelNames: ['outcome'],
     registers: [register],
     collect() {
@@ -115,9 +119,9 @@ function outcomeCounter(register: Registry, outcomes: ReadonlyMap<string, number
 }
 
 /** Also at 0: what never happened is told from what is not counted, and an alert sees the first time. */
-function totalCounter(register: Registry, total: () => number, named: Named): void {
+function totalCounter(register: Registry, total: () => number, description: MetricDescription): void {
   new Counter({
-    ...named,
+    ...description,
     registers: [register],
     collect() {
       this.reset();

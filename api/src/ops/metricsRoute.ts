@@ -1,8 +1,8 @@
 import { equalSecrets } from '@behalf/kernel';
 import { GatewayError } from '@behalf/gateway';
 import { requireOperator } from '../admin/requireOperator.ts';
-import type { Admission } from '../door/admission.ts';
-import type { Route } from '../http.ts';
+import type { Admission } from '../http/admission.ts';
+import type { Route } from '../http/routes.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface MetricsRouteParts {
@@ -20,9 +20,9 @@ export function metricsRoute({ metrics, token, admission }: MetricsRouteParts): 
     access: 'public',
     async handle(req, res) {
       // Whoever presents a token is judged by it alone, however malformed it is.
-      const given = /^Bearer(?: +(.*))?$/i.exec(req.headers.authorization ?? '');
-      if (!given) requireOperator(await admission.authenticate(req, { access: 'admin', scope: 'admin' }));
-      else if (token === undefined || !equalSecrets(given[1] ?? '', token))
+      const bearer = /^Bearer(?: +(.*))?$/i.exec(req.headers.authorization ?? '');
+      if (!bearer) requireOperator(await admission.authenticate(req, { access: 'admin', scope: 'admin' }));
+      else if (token === undefined || !equalSecrets(bearer[1] ?? '', token))
         throw new GatewayError('AUTH_REQUIRED');
       res.type(metrics.contentType).send(await metrics.render());
     },

@@ -1,16 +1,16 @@
 import { WRITER_TTL_MS, type SystemStore } from '@behalf/gateway/ports';
 import type { Cancel, Clock, Random } from '@behalf/kernel';
 
-const BEAT_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 
 /** This gateway's sign of life in the store, so that nothing moves the store under its feet. */
-export interface Presence {
+export interface GatewayPresence {
   /** False when the store is being moved: this gateway must not start. */
   begin(): Promise<boolean>;
   end(): Promise<void>;
 }
 
-export interface PresenceParts {
+export interface GatewayPresenceParts {
   system: SystemStore;
   clock: Clock;
   random: Random;
@@ -18,27 +18,32 @@ export interface PresenceParts {
   onEvicted: () => void;
 }
 
-export function createPresence({ system, clock, random, onEvicted }: PresenceParts): Presence {
+export function createGatewayPresence({
+  system,
+  clock,
+  random,
+  onEvicted,
+}: GatewayPresenceParts): GatewayPresence {
   const id = random.id();
   let cancel: Cancel = () => undefined;
-  let beating: Promise<void> = Promise.resolve();
-  let ended = false;
+  let pendingHeartbeat: Promise<void> = Promise.resolve();
+  let hasEnded = false;
 
-  async function beat(): Promise<void> {
+  async function sendHeartbeat(): Promise<void> {
     try {
       if ((await system.heartbeat(id, WRITER_TTL_MS)) === 'in_maintenance') {
-        if (!ended) onEvicted();
+        if (!hasEnded) onEvicted();
         return;
       }
     } catch {
       // A store that is away now is asked again; `/ready` tells the operator.
     }
-    if (!ended) schedule();
+    if (!hasEnded) schedule();
   }
 
   function schedule(): void {
-    cancel = clock.timer(BEAT_MS, () => {
-      beating = beat();
+    cancel = clock.timer(HEARTBEAT_MS, () => {
+      pendingHeartbeat = sendHeartbeat();
     });
   }
 
@@ -49,10 +54,10 @@ export function createPresence({ system, clock, random, onEvicted }: PresencePar
       return true;
     },
     async end() {
-      ended = true;
+      hasEnded = true;
       cancel();
       // A beat under way would sign us in again behind our back.
-      await beating;
+      await pendingHeartbeat;
       await system.removeWriter(id);
     },
   };

@@ -3,7 +3,7 @@ import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import { within, type Clock } from '@behalf/kernel';
 
 /** A store that has not answered by then does not answer. */
-const PATIENCE_MS = 2_000;
+const PING_TIMEOUT_MS = 2_000;
 
 export interface ReadinessParts {
   version: string;
@@ -17,10 +17,10 @@ export interface ReadinessParts {
 export function createReadiness(parts: ReadinessParts): () => Promise<ReadyView> {
   const { version, primary, coordination, clock, isDraining } = parts;
 
-  async function silent(store: CoordinationStore): Promise<string | null> {
+  async function checkStore(store: CoordinationStore): Promise<string | null> {
     try {
-      const answered = store.ping().then(() => null);
-      return await within(clock, PATIENCE_MS, answered, () => 'does not answer');
+      const pong = store.ping().then(() => null);
+      return await within(clock, PING_TIMEOUT_MS, pong, () => 'does not answer');
     } catch {
       return 'does not answer';
     }
@@ -31,7 +31,7 @@ export function createReadiness(parts: ReadinessParts): () => Promise<ReadyView>
     const missing: ReadyView['missing'] = [];
     await Promise.all(
       [...stores].map(async (store) => {
-        const reason = await silent(store);
+        const reason = await checkStore(store);
         if (reason !== null) missing.push({ part: store.kind, reason });
       }),
     );

@@ -1,5 +1,5 @@
 import type { ReadyView } from '@behalf/contracts';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 
 /** Alive: the process answers. Whether it can serve is the other question. */
 export const healthRoute: Route = {

@@ -1,5 +1,5 @@
 import type { Setup } from '@behalf/gateway';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { setupPage } from './setupPage.ts';
 import { style } from './style.ts';
 
@@ -12,11 +12,11 @@ export function pageRoutes({ setup }: { setup: Pick<Setup, 'isLinkOpen'> }): Rou
       access: 'public',
       async handle(req, res) {
         const { token } = req.query;
-        const open = typeof token === 'string' && (await setup.isLinkOpen(token));
+        const isOpen = typeof token === 'string' && (await setup.isLinkOpen(token));
         res
-          .status(open ? 200 : 403)
+          .status(isOpen ? 200 : 403)
           .type('html')
-          .send(setupPage(open ? { token, email: '', name: '' } : 'closed'));
+          .send(setupPage(isOpen ? { token, email: '', name: '' } : 'closed'));
       },
     },
     {

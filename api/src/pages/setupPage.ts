@@ -13,7 +13,7 @@ export function setupPage(
     return page(
       'Setup link closed',
       html`<h1>This setup link is closed</h1>
-        <p>It was used already, or its 15 minutes are over.</p>
+        <p>It was already used, or it expired after 15 minutes.</p>
         <p>
           If there is no account yet, restart the gateway: it prints a new link. Or create an account on the
           command line with <code>npm run create-user</code>.
@@ -24,7 +24,7 @@ export function setupPage(
   return page(
     'Create the first administrator',
     html`<h1>Create the first administrator</h1>
-      <p>This account may do everything here. The link works once.</p>
+      <p>This account has all permissions. The link works once.</p>
       ${errorBox(error)}
       <form method="post" action="/api/auth/setup">
         <input type="hidden" name="token" value="${link.token}" />
@@ -50,7 +50,7 @@ export function setupPage(
           autocomplete="new-password"
           aria-describedby="password-hint"
         />
-        <p id="password-hint" class="hint">At least 8 characters; a sentence is good.</p>
+        <p id="password-hint" class="hint">At least 8 characters. A passphrase works well.</p>
         <button type="submit">Create account</button>
       </form>`,
   );

@@ -4,13 +4,13 @@ import { errorBox } from './errorBox.ts';
 import { html, type Html } from './html.ts';
 import { page } from './page.ts';
 
-const nothing = html``;
-const hint = html`<p class="empty">
+const EMPTY = html``;
+const noAccountsHint = html`<p class="empty">
   There is no account yet. The gateway printed a setup link when it started; it works for 15 minutes. After
   that, restart it for a new one.
 </p>`;
 
-const localForm = html`<p class="hint">Or with an account of this gateway:</p>`;
+const localFormHint = html`<p class="hint">Or with an account of this gateway:</p>`;
 
 export interface SignInState {
   /** Whether people can sign in at the identity provider. */
@@ -27,24 +27,27 @@ export interface SignInState {
 
 /** Where the focus is: with who typed an address already on the password, else on the first way to sign in. */
 export function signInPage(state: SignInState): string {
-  const { offersOpenId, email = '', error, failure = nothing, noAccounts = false, returnTo = '/' } = state;
-  const isTyped = email !== '';
-  const isAway = returnTo !== '/';
-  const begin = isAway ? `/oauth/openid?${new URLSearchParams({ returnTo }).toString()}` : '/oauth/openid';
+  const { offersOpenId, email = '', error, failure = EMPTY, noAccounts = false, returnTo = '/' } = state;
+  const hasEmail = email !== '';
+  const hasReturnTo = returnTo !== '/';
+  const openIdUrl = hasReturnTo
+    ? `/oauth/openid?${new URLSearchParams({ returnTo }).toString()}`
+    : '/oauth/openid';
   // A plain link: whoever signs in there comes back by a redirect, and no form of ours may lead to another site.
-  const openId = html`<p>
-      <a class="button" href="${begin}" ${isTyped ? nothing : html`autofocus`}>
-        Sign in with your organisation
+  const openIdSection = html`<p>
+      <a class="button" href="${openIdUrl}" ${hasEmail ? EMPTY : html`autofocus`}>
+        Sign in with your organization
       </a>
     </p>
-    ${localForm}`;
+    ${localFormHint}`;
   return page(
     'Sign in',
     html`<h1>Sign in</h1>
-      ${errorBox(error)} ${failure} ${noAccounts ? hint : nothing} ${offersOpenId ? openId : nothing}
+      ${errorBox(error)} ${failure} ${noAccounts ? noAccountsHint : EMPTY}
+      ${offersOpenId ? openIdSection : EMPTY}
       <form method="post" action="/api/auth/login">
-        ${isAway ? html`<input type="hidden" name="returnTo" value="${returnTo}" />` : nothing}
-        ${emailField(email, { focus: !isTyped && !offersOpenId })}
+        ${hasReturnTo ? html`<input type="hidden" name="returnTo" value="${returnTo}" />` : EMPTY}
+        ${emailField(email, { focus: !hasEmail && !offersOpenId })}
         <label for="password">Password</label>
         <input
           id="password"
@@ -53,9 +56,9 @@ export function signInPage(state: SignInState): string {
           required
           maxlength="256"
           autocomplete="current-password"
-          ${isTyped ? html`autofocus` : nothing}
+          ${hasEmail ? html`autofocus` : EMPTY}
         />
-        <button type="submit" ${offersOpenId ? html`class="quiet"` : nothing}>Sign in</button>
+        <button type="submit" ${offersOpenId ? html`class="quiet"` : EMPTY}>Sign in</button>
       </form>`,
   );
 }

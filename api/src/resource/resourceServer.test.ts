@@ -4,8 +4,8 @@ import { systemRandom } from '@behalf/kernel';
 import { aPrincipal } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { createProblemMap } from '../middleware/problem.ts';
-import { createEndpoints } from './endpoints.ts';
-import { createResourceServer, type ResourceServerParts } from './resourceServer.ts';
+import { createEndpointResources } from './endpointResources.ts';
+import { createMcpResourceServer, type McpResourceServerParts } from './resourceServer.ts';
 
 const BASE = 'https://gateway.example';
 const silent = { error: nothing, warn: nothing, info: nothing, debug: nothing };
@@ -16,10 +16,10 @@ const base = () => BASE;
 const at = (url: string) => ({ url }) as IncomingMessage;
 const problemOf = createProblemMap({ random: systemRandom, logger: silent });
 
-function create(over: Partial<ResourceServerParts> = {}) {
-  const server = createResourceServer({
-    ...{ issuer: () => 'https://idp.example', scopes: [], offered: over.scopes ?? [] },
-    ...{ endpoints: createEndpoints({ base }), base },
+function create(over: Partial<McpResourceServerParts> = {}) {
+  const server = createMcpResourceServer({
+    ...{ issuer: () => 'https://idp.example', scopes: [], offeredScopes: over.scopes ?? [] },
+    ...{ endpoints: createEndpointResources({ baseUrl: base }), baseUrl: base },
     ...over,
   });
   return {
@@ -75,7 +75,7 @@ describe('the gateway as a resource server', () => {
   });
 
   test('only our own addresses are endpoints', () => {
-    const { isEndpoint } = createEndpoints({ base });
+    const { isEndpoint } = createEndpointResources({ baseUrl: base });
     for (const own of [BASE, `${BASE}/`, `${BASE}/mcp`, `${BASE}/mcp/`, `${BASE}/mcp/any`]) {
       expect(isEndpoint(own)).toBe(true);
     }

@@ -1,74 +1,83 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, type Principal } from '@behalf/gateway';
-import type { Route } from '../http.ts';
-import type { Answer } from '../middleware/problem.ts';
-import type { Endpoints } from './endpoints.ts';
+import type { Route } from '../http/routes.ts';
+import type { ProblemResponse } from '../middleware/problem.ts';
+import type { EndpointResources } from './endpointResources.ts';
 import { metadataRoutes } from './metadataRoutes.ts';
 
 /** The gateway as an OAuth resource server: which tokens count where, and where to get one. */
-export interface ResourceServer {
+export interface McpResourceServer {
   readonly routes: readonly Route[];
   /** Throws unless the token that a caller is known by counts for this request. Whoever has no token has nothing to ask. */
   readonly check: (caller: Principal, req: IncomingMessage) => void;
   /** At an MCP endpoint, a refusal also says where the document about it is. */
-  readonly challenge: (answer: Answer, req: IncomingMessage) => Answer;
+  readonly challenge: (response: ProblemResponse, req: IncomingMessage) => ProblemResponse;
 }
 
-export interface ResourceServerParts {
+export interface McpResourceServerParts {
   /** Who issues tokens for us. Null: API keys alone, and there is nowhere to send anybody. */
   readonly issuer: (() => string) | null;
   /** What a user's token of the identity provider must have been given for, at MCP endpoints. */
   readonly scopes: readonly string[];
   /** What clients are told to ask for. */
-  readonly offered: readonly string[];
-  readonly endpoints: Endpoints;
-  readonly base: () => string;
+  readonly offeredScopes: readonly string[];
+  readonly endpoints: EndpointResources;
+  readonly baseUrl: () => string;
 }
 
-const CHALLENGE = 'WWW-Authenticate';
+const CHALLENGE_HEADER = 'WWW-Authenticate';
 
-export function createResourceServer(parts: ResourceServerParts): ResourceServer {
-  const { issuer, scopes, offered, endpoints, base } = parts;
-  const scope = offered.length > 0 ? [`scope="${offered.join(' ')}"`] : [];
+export function createMcpResourceServer(parts: McpResourceServerParts): McpResourceServer {
+  const { issuer, scopes, offeredScopes, endpoints, baseUrl } = parts;
+  const scope = offeredScopes.length > 0 ? [`scope="${offeredScopes.join(' ')}"`] : [];
 
   return {
-    routes: issuer === null ? [] : metadataRoutes({ issuer, scopes: offered, base }),
-    check({ kind, authentication: by }, req) {
-      if (by.via !== 'bearer' || (by.endpoints === undefined && scopes.length === 0)) return;
+    routes: issuer === null ? [] : metadataRoutes({ issuer, scopes: offeredScopes, baseUrl }),
+    check({ kind, authentication }, req) {
+      if (authentication.via !== 'bearer' || (authentication.endpoints === undefined && scopes.length === 0))
+        return;
       const path = pathOf(req);
-      if (by.endpoints && !by.endpoints.some((audience) => endpoints.covers(audience, path))) {
+      if (
+        authentication.endpoints &&
+        !authentication.endpoints.some((audience) => endpoints.covers(audience, path))
+      ) {
         throw new GatewayError('AUTH_TOKEN_INVALID');
       }
       // Nothing is delegated to a program: its roles say what it may do.
-      if (kind === 'service' || endpoints.at(path) === null) return;
+      if (kind === 'service' || endpoints.findByPath(path) === null) return;
       // Our own are given for nothing else.
-      if (by.grant) return;
-      if (!scopes.every((wanted) => isGiven(wanted, by.scopes ?? []))) throw new GatewayError('TOKEN_SCOPE');
+      if (authentication.grant) return;
+      if (!scopes.every((required) => isScopeGranted(required, authentication.scopes ?? [])))
+        throw new GatewayError('TOKEN_SCOPE');
     },
-    challenge(answer, req) {
-      const { code } = answer.problem;
-      const current = answer.headers[CHALLENGE] ?? (code === 'TOKEN_SCOPE' ? INSUFFICIENT : undefined);
-      const endpoint = issuer === null || current === undefined ? null : endpoints.at(pathOf(req));
-      if (!endpoint || current === undefined) return answer;
-      const [scheme, ...given] = current.split(/ (.*)/, 2);
-      const more = [...given, `resource_metadata="${endpoint.metadata}"`, ...scope];
-      return { ...answer, headers: { ...answer.headers, [CHALLENGE]: `${scheme ?? ''} ${more.join(', ')}` } };
+    challenge(response, req) {
+      const { code } = response.problem;
+      const current =
+        response.headers[CHALLENGE_HEADER] ?? (code === 'TOKEN_SCOPE' ? INSUFFICIENT_SCOPE : undefined);
+      const endpoint = issuer === null || current === undefined ? null : endpoints.findByPath(pathOf(req));
+      if (!endpoint || current === undefined) return response;
+      const [scheme, ...existingParams] = current.split(/ (.*)/, 2);
+      const params = [...existingParams, `resource_metadata="${endpoint.metadata}"`, ...scope];
+      return {
+        ...response,
+        headers: { ...response.headers, [CHALLENGE_HEADER]: `${scheme ?? ''} ${params.join(', ')}` },
+      };
     },
   };
 }
 
 /** RFC 6750, section 3.1. */
-const INSUFFICIENT = 'Bearer error="insufficient_scope"';
+const INSUFFICIENT_SCOPE = 'Bearer error="insufficient_scope"';
 
 /** Entra is asked for a scope with the API's name before it, and writes only what follows into the token. */
-function isGiven(wanted: string, given: readonly string[]): boolean {
-  const short = wanted.slice(wanted.lastIndexOf('/') + 1);
+function isScopeGranted(required: string, granted: readonly string[]): boolean {
+  const shortName = required.slice(required.lastIndexOf('/') + 1);
   // Whatever was consented to: the token names it instead.
-  if (short === '.default') return given.length > 0;
-  return given.includes(wanted) || given.includes(short);
+  if (shortName === '.default') return granted.length > 0;
+  return granted.includes(required) || granted.includes(shortName);
 }
 
 function pathOf({ url = '/' }: IncomingMessage): string {
-  const cut = url.indexOf('?');
-  return cut === -1 ? url : url.slice(0, cut);
+  const queryStart = url.indexOf('?');
+  return queryStart === -1 ? url : url.slice(0, queryStart);
 }

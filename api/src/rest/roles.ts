@@ -1,7 +1,7 @@
 import { PermissionsRequest } from '@behalf/contracts';
 import { GatewayError, isAdmin, type RoleAdmin, type Roles } from '@behalf/gateway';
 import { roleView } from '../admin/roles.ts';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { readBody } from '../middleware/body.ts';
 
 export interface RoleRouteParts {

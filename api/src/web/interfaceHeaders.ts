@@ -20,7 +20,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** Everything a browser offers that the interface has no use for. It writes to the clipboard, and never reads it. */
-const unused = [
+const disabledFeatures = [
   'accelerometer',
   'browsing-topics',
   'camera',
@@ -46,5 +46,5 @@ const unused = [
 export const interfaceHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': contentSecurityPolicy,
   'Cross-Origin-Opener-Policy': 'same-origin',
-  'Permissions-Policy': unused.map((feature) => `${feature}=()`).join(', '),
+  'Permissions-Policy': disabledFeatures.map((feature) => `${feature}=()`).join(', '),
 };

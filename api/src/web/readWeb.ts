@@ -17,8 +17,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
  * served is what the process started with, and no request reads a path. Null when it was not built.
  */
 export function readWeb(dir: string): WebFiles | null {
-  const page = join(dir, 'index.html');
-  if (!existsSync(page)) return null;
+  const indexPath = join(dir, 'index.html');
+  if (!existsSync(indexPath)) return null;
   const folder = join(dir, 'assets');
   const names = existsSync(folder) ? readdirSync(folder) : [];
   const assets = new Map<string, WebFile>();
@@ -26,16 +26,16 @@ export function readWeb(dir: string): WebFiles | null {
     const file = readWebFile(join(folder, name));
     if (file) assets.set(name, file);
   }
-  return { index: readFileSync(page), assets };
+  return { index: readFileSync(indexPath), assets };
 }
 
 function readWebFile(path: string): WebFile | undefined {
   const type = TYPES.get(extname(path));
   if (type === undefined) return undefined;
-  const plain = readFileSync(path);
-  const [br, gzip] = [`${path}.br`, `${path}.gz`].map((form) =>
-    existsSync(form) ? readFileSync(form) : undefined,
+  const uncompressed = readFileSync(path);
+  const [br, gzip] = [`${path}.br`, `${path}.gz`].map((variant) =>
+    existsSync(variant) ? readFileSync(variant) : undefined,
   );
-  const tag = createHash('sha256').update(plain).digest('base64url').slice(0, 22);
-  return { type, tag, plain, ...(br && { br }), ...(gzip && { gzip }) };
+  const tag = createHash('sha256').update(uncompressed).digest('base64url').slice(0, 22);
+  return { type, tag, uncompressed, ...(br && { br }), ...(gzip && { gzip }) };
 }

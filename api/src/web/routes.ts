@@ -7,7 +7,7 @@ import {
 } from '@behalf/gateway';
 import type { Request, Response } from 'express';
 import type { SessionCookie } from '../cookies.ts';
-import type { Route } from '../http.ts';
+import type { Route } from '../http/routes.ts';
 import { notBuiltPage } from '../pages/notBuiltPage.ts';
 import { openIdFailure } from '../pages/openIdFailure.ts';
 import { signInPage } from '../pages/signInPage.ts';
@@ -16,7 +16,7 @@ import { sendFile } from './sendFile.ts';
 import type { WebFiles } from './webFiles.ts';
 
 /** The addresses inside the interface: which page is shown is decided in the browser. */
-const INSIDE = [
+const INTERFACE_PATHS = [
   '/chat',
   '/chat/:id',
   '/tools',
@@ -36,7 +36,7 @@ const INSIDE = [
 ];
 
 /** A build gives each file the name of its content: what has this name never changes. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
 
 export interface WebParts {
   /** Null: it was not built. */
@@ -54,7 +54,7 @@ export interface WebParts {
 export function webRoutes(parts: WebParts): Route[] {
   const { web, accounts, sessions, cookie, offersSetup, offersOpenId } = parts;
 
-  async function whoIs(req: Request): Promise<UserPrincipal | undefined> {
+  async function findSignedInUser(req: Request): Promise<UserPrincipal | undefined> {
     const secret = cookie().read(req);
     const caller = secret === null ? undefined : (await sessions.resolve(secret))?.caller;
     return caller?.kind === 'user' ? caller : undefined;
@@ -71,7 +71,7 @@ export function webRoutes(parts: WebParts): Route[] {
       path: '/',
       access: 'public',
       async handle(req, res) {
-        const caller = await whoIs(req);
+        const caller = await findSignedInUser(req);
         if (caller) {
           showInterface(res, caller);
           return;
@@ -86,12 +86,12 @@ export function webRoutes(parts: WebParts): Route[] {
         );
       },
     },
-    ...INSIDE.map((path): Route => ({
+    ...INTERFACE_PATHS.map((path): Route => ({
       method: 'get',
       path,
       access: 'public',
       async handle(req, res) {
-        const caller = await whoIs(req);
+        const caller = await findSignedInUser(req);
         if (caller) showInterface(res, caller);
         else
           res.redirect(
@@ -108,7 +108,7 @@ export function webRoutes(parts: WebParts): Route[] {
         const { file: name } = req.params as { file: string };
         const file = web?.assets.get(name);
         if (!file) throw new GatewayError('NOT_FOUND');
-        res.set('Cache-Control', FOR_EVER);
+        res.set('Cache-Control', IMMUTABLE_CACHE);
         sendFile(req, res, file);
       },
     },

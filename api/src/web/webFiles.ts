@@ -3,7 +3,7 @@ export interface WebFile {
   readonly type: string;
   /** The strong tag of the plain bytes; a compressed form is another representation, and gets one of its own. */
   readonly tag: string;
-  readonly plain: Buffer;
+  readonly uncompressed: Buffer;
   readonly br?: Buffer;
   readonly gzip?: Buffer;
 }

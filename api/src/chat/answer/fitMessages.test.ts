@@ -2,7 +2,7 @@ import type { ChatMessage } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import type { ModelMessage } from '../model/model.ts';
 import { fitMessages } from './fitMessages.ts';
-import { turnsOf } from './history.ts';
+import { toTurns } from './history.ts';
 
 const system: ModelMessage = { role: 'system', content: 's' };
 const user = (content: string): ModelMessage => ({ role: 'user', content });
@@ -12,7 +12,7 @@ const tool = (content: string): ModelMessage => ({ role: 'tool', tool_call_id: '
 describe('what a model is sent', () => {
   test('is all of it where there is room', () => {
     const earlier = [[user('a'), said('b')]];
-    expect(fitMessages({ system, earlier, current: [user('c')] })).toEqual([
+    expect(fitMessages({ system, earlierTurns: earlier, currentMessages: [user('c')] })).toEqual([
       system,
       ...earlier[0]!,
       user('c'),
@@ -26,7 +26,7 @@ describe('what a model is sent', () => {
       [user('e'), said('f')],
     ];
     const sent = (most: number) =>
-      fitMessages({ system, earlier, current: [user('now')] }, most)
+      fitMessages({ system, earlierTurns: earlier, currentMessages: [user('now')] }, most)
         .map(({ content }) => content)
         .join('');
     expect(sent(13)).toBe('sabbbbcdefnow');
@@ -39,12 +39,12 @@ describe('what a model is sent', () => {
   test('loses the oldest results of this turn when it is too long by itself', () => {
     const [a, b] = ['a'.repeat(1_000), 'b'.repeat(1_000)];
     const current = [user('q'), said(''), tool(a), said(''), tool(b)];
-    const sent = fitMessages({ system, earlier: [[user('old')]], current }, 1_046);
+    const sent = fitMessages({ system, earlierTurns: [[user('old')]], currentMessages: current }, 1_046);
     expect(sent).toEqual([
       system,
       user('q'),
       said(''),
-      tool('[An earlier result, left out to make room]'),
+      tool('[An earlier result, omitted to save space]'),
       said(''),
       tool(b),
     ]);
@@ -59,7 +59,7 @@ describe('a turn that is too long by itself', () => {
     });
     const long = `{"a":"${'a'.repeat(1_000)}"}`;
     const current = [user('q'), calling(long), tool('r'), calling(long), tool('r')];
-    const sent = fitMessages({ system, earlier: [], current }, 1_500);
+    const sent = fitMessages({ system, earlierTurns: [], currentMessages: current }, 1_500);
     expect(sent).toEqual([system, user('q'), calling('{}'), tool('r'), calling(long), tool('r')]);
   });
 });
@@ -90,7 +90,7 @@ describe('a conversation, as a model is reminded of it', () => {
       { id: '3', role: 'user', text: 'and?', at },
       { id: '4', role: 'assistant', parts: [], model: 'm', at, finish: 'error' },
     ];
-    const [first, second] = turnsOf(messages, nameOf);
+    const [first, second] = toTurns(messages, nameOf);
     expect(first!.map(({ role }) => role).join(' ')).toBe(
       'user assistant tool tool assistant tool tool tool',
     );
@@ -104,8 +104,8 @@ describe('a conversation, as a model is reminded of it', () => {
     expect(results.slice(1)).toEqual([
       'The call failed: too late',
       'The user did not allow this call.',
-      'The call was stopped. Whether it ran is not known.',
-      'The call has ended. What it gave is not kept.',
+      'The call was stopped. It is unknown whether it ran.',
+      'The call has ended. Its result is not stored.',
     ]);
     // An answer that never began is none.
     expect(second).toEqual([{ role: 'user', content: 'and?' }]);

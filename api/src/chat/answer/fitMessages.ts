@@ -1,47 +1,50 @@
-import { MOST_SENT } from '../limits.ts';
+import { MAX_MODEL_INPUT_LENGTH } from '../limits.ts';
 import type { ModelMessage } from '../model/model.ts';
-import type { Turn } from './history.ts';
+import type { ChatTurn } from './history.ts';
 
-export interface Said {
+export interface ModelContext {
   readonly system: ModelMessage;
-  readonly earlier: readonly Turn[];
+  readonly earlierTurns: readonly ChatTurn[];
   /** What the user asks now and what has come of it: never left out. */
-  readonly current: readonly ModelMessage[];
+  readonly currentMessages: readonly ModelMessage[];
 }
 
-const LEFT_OUT = '[An earlier result, left out to make room]';
+const OMITTED_RESULT = '[An earlier result, omitted to save space]';
 
 /** As much of it as a model is sent: the oldest turns go first and whole, then the oldest results and arguments of this one. */
-export function fitMessages({ system, earlier, current }: Said, most: number = MOST_SENT): ModelMessage[] {
-  const own = shorten(current, most - sizeOf(system));
-  let left = most - sizeOf(system) - sum(own);
-  const kept: Turn[] = [];
-  for (const turn of earlier.toReversed()) {
-    left -= sum(turn);
-    if (left < 0) break;
-    kept.unshift(turn);
+export function fitMessages(
+  { system, earlierTurns, currentMessages }: ModelContext,
+  maxLength: number = MAX_MODEL_INPUT_LENGTH,
+): ModelMessage[] {
+  const shortened = shorten(currentMessages, maxLength - lengthOf(system));
+  let remaining = maxLength - lengthOf(system) - totalLength(shortened);
+  const included: ChatTurn[] = [];
+  for (const turn of earlierTurns.toReversed()) {
+    remaining -= totalLength(turn);
+    if (remaining < 0) break;
+    included.unshift(turn);
   }
-  return [system, ...kept.flat(), ...own];
+  return [system, ...included.flat(), ...shortened];
 }
 
 /** The oldest results are given up first, then the oldest arguments. */
-export function shorten(messages: readonly ModelMessage[], most: number): ModelMessage[] {
-  let over = sum(messages) - most;
-  let kept = [...messages];
-  for (const lighter of [withoutResult, withoutArguments]) {
-    kept = kept.map((message) => {
-      if (over <= 0) return message;
-      const light = lighter(message);
-      over -= sizeOf(message) - sizeOf(light);
-      return light;
+export function shorten(messages: readonly ModelMessage[], maxLength: number): ModelMessage[] {
+  let excess = totalLength(messages) - maxLength;
+  let included = [...messages];
+  for (const reduce of [withoutResult, withoutArguments]) {
+    included = included.map((message) => {
+      if (excess <= 0) return message;
+      const reduced = reduce(message);
+      excess -= lengthOf(message) - lengthOf(reduced);
+      return reduced;
     });
   }
-  return kept;
+  return included;
 }
 
 function withoutResult(message: ModelMessage): ModelMessage {
-  if (message.role !== 'tool' || message.content.length <= LEFT_OUT.length) return message;
-  return { ...message, content: LEFT_OUT };
+  if (message.role !== 'tool' || message.content.length <= OMITTED_RESULT.length) return message;
+  return { ...message, content: OMITTED_RESULT };
 }
 
 function withoutArguments(message: ModelMessage): ModelMessage {
@@ -53,11 +56,11 @@ function withoutArguments(message: ModelMessage): ModelMessage {
   return { ...message, tool_calls: calls };
 }
 
-function sum(messages: readonly ModelMessage[]): number {
-  return messages.reduce((size, message) => size + sizeOf(message), 0);
+function totalLength(messages: readonly ModelMessage[]): number {
+  return messages.reduce((size, message) => size + lengthOf(message), 0);
 }
 
-function sizeOf(message: ModelMessage): number {
+function lengthOf(message: ModelMessage): number {
   const calls = 'tool_calls' in message ? JSON.stringify(message.tool_calls).length : 0;
   return (message.content?.length ?? 0) + calls;
 }

@@ -1,30 +1,30 @@
 import type { ChatCall, ChatMessage, ChatPart } from '@behalf/contracts';
-import { LONGEST_RESULT_REMEMBERED } from '../limits.ts';
+import { MAX_HISTORY_RESULT_LENGTH } from '../limits.ts';
 import type { ModelMessage } from '../model/model.ts';
-import { resultText } from '../tool/resultText.ts';
+import { toModelText } from '../tool/toModelText.ts';
 
 /** What a user said and what came of it: kept or left out as a whole. */
-export type Turn = readonly ModelMessage[];
+export type ChatTurn = readonly ModelMessage[];
 
-type NameOf = (server: string, tool: string) => string;
+type ToolNameOf = (server: string, tool: string) => string;
 
 /** The conversation so far, as a model is told it: what was said, what was called, and the beginning of what came back. */
-export function turnsOf(messages: readonly ChatMessage[], nameOf: NameOf): Turn[] {
+export function toTurns(messages: readonly ChatMessage[], toolNameOf: ToolNameOf): ChatTurn[] {
   const turns: ModelMessage[][] = [];
   for (const message of messages) {
     if (message.role === 'user') turns.push([{ role: 'user', content: message.text }]);
-    else turns.at(-1)?.push(...assistantMessages(message.parts, nameOf));
+    else turns.at(-1)?.push(...assistantMessages(message.parts, toolNameOf));
   }
   return turns;
 }
 
 /** A text and the calls after it are one message; results follow it, as the APIs want it. */
-function assistantMessages(parts: readonly ChatPart[], nameOf: NameOf): ModelMessage[] {
+function assistantMessages(parts: readonly ChatPart[], toolNameOf: ToolNameOf): ModelMessage[] {
   const messages: ModelMessage[] = [];
   let text = '';
   let calls: ChatCall[] = [];
   const flush = () => {
-    if (text !== '' || calls.length > 0) messages.push(...spoken(text, calls, nameOf));
+    if (text !== '' || calls.length > 0) messages.push(...toModelMessages(text, calls, toolNameOf));
     text = '';
     calls = [];
   };
@@ -39,7 +39,7 @@ function assistantMessages(parts: readonly ChatPart[], nameOf: NameOf): ModelMes
   return messages;
 }
 
-function spoken(text: string, calls: readonly ChatCall[], nameOf: NameOf): ModelMessage[] {
+function toModelMessages(text: string, calls: readonly ChatCall[], toolNameOf: ToolNameOf): ModelMessage[] {
   const content = text === '' ? null : text;
   if (calls.length === 0) return [{ role: 'assistant', content }];
   return [
@@ -49,22 +49,22 @@ function spoken(text: string, calls: readonly ChatCall[], nameOf: NameOf): Model
       tool_calls: calls.map(({ callId, server, tool, arguments: args }) => ({
         id: callId,
         type: 'function',
-        function: { name: nameOf(server, tool), arguments: JSON.stringify(args) },
+        function: { name: toolNameOf(server, tool), arguments: JSON.stringify(args) },
       })),
     },
     ...calls.map((call): ModelMessage => ({
       role: 'tool',
       tool_call_id: call.callId,
-      content: remembered(call),
+      content: describeResult(call),
     })),
   ];
 }
 
-function remembered({ state, result, leftOut, problem }: ChatCall): string {
-  const notKept = leftOut ? `\n[Not kept: ${leftOut.join(', ')}]` : '';
-  if (result) return resultText(result, LONGEST_RESULT_REMEMBERED) + notKept;
+function describeResult({ state, result, leftOut, problem }: ChatCall): string {
+  const omittedNote = leftOut ? `\n[Not stored: ${leftOut.join(', ')}]` : '';
+  if (result) return toModelText(result, MAX_HISTORY_RESULT_LENGTH) + omittedNote;
   if (problem) return `The call failed: ${problem.detail}`;
   if (state === 'denied') return 'The user did not allow this call.';
-  if (state === 'done' || state === 'failed') return 'The call has ended. What it gave is not kept.';
-  return 'The call was stopped. Whether it ran is not known.';
+  if (state === 'done' || state === 'failed') return 'The call has ended. Its result is not stored.';
+  return 'The call was stopped. It is unknown whether it ran.';
 }

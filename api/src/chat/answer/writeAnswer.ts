@@ -7,110 +7,125 @@ import {
 } from '@behalf/contracts';
 import { GatewayError } from '@behalf/gateway';
 import { abortReason, type Random } from '@behalf/kernel';
-import { LONGEST_ANSWER, LONGEST_ANSWER_MS, MOST_ARGUMENTS, MOST_SENT } from '../limits.ts';
-import type { ModelAnswer, ModelMessage, ModelRequest, WantedCall } from '../model/model.ts';
-import { Stopped } from '../stopped.ts';
+import {
+  MAX_ANSWER_LENGTH,
+  MAX_ANSWER_MS,
+  MAX_ANSWER_ARGUMENTS_LENGTH,
+  MAX_MODEL_INPUT_LENGTH,
+} from '../limits.ts';
+import type { ModelResponse, ModelMessage, ModelRequest, RequestedCall } from '../model/model.ts';
+import { AnswerStopped } from '../answerStopped.ts';
 import type { OfferedTools } from '../tool/offeredTools.ts';
-import { prepareCall, type ArgumentRoom, type PreparedCall } from '../tool/prepareCall.ts';
-import { runCall, type CallContext, type RunCallParts } from '../tool/runCall.ts';
+import { prepareCall, type ArgumentBudget, type PreparedCall } from '../tool/prepareCall.ts';
+import { runCall, type ChatCallContext, type RunCallParts } from '../tool/runCall.ts';
 import { chatProblem } from './chatProblem.ts';
 import { fitMessages, shorten } from './fitMessages.ts';
-import { turnsOf } from './history.ts';
-import { inParallel } from './inParallel.ts';
+import { toTurns } from './history.ts';
+import { mapWithConcurrency } from './mapWithConcurrency.ts';
 import { systemMessage } from './systemMessage.ts';
 
 export type AnswerMessage = Extract<ChatMessage, { role: 'assistant' }>;
 
-export interface WriteParts extends RunCallParts {
+export interface WriteAnswerParts extends RunCallParts {
   readonly random: Random;
 }
 
 /** One answer: what it is about, who is asked, and who hears of it. */
-export interface Writing extends CallContext {
+export interface AnswerRequest extends ChatCallContext {
   readonly message: AnswerMessage;
   /** What was said before, and what the user says now. */
   readonly history: readonly ChatMessage[];
   readonly text: string;
-  readonly offered: () => Promise<OfferedTools>;
+  readonly loadTools: () => Promise<OfferedTools>;
   /** Asks the model, in the name of who is calling now. */
-  readonly ask: (request: Pick<ModelRequest, 'messages' | 'tools' | 'onText'>) => Promise<ModelAnswer>;
+  readonly requestCompletion: (
+    request: Pick<ModelRequest, 'messages' | 'tools' | 'onText'>,
+  ) => Promise<ModelResponse>;
   /** Keeps what is there so far. */
   readonly save: () => Promise<void>;
 }
 
 /** The model speaks and calls tools until it has nothing more to call. `message` grows with it; never rejects. */
-export async function writeAnswer(parts: WriteParts, writing: Writing): Promise<void> {
-  const { message, running, tell } = writing;
+export async function writeAnswer(parts: WriteAnswerParts, request: AnswerRequest): Promise<void> {
+  const { message, run, emit } = request;
   try {
-    message.finish = await rounds(parts, writing);
+    message.finish = await runRounds(parts, request);
   } catch (error) {
-    const { signal } = running;
-    const stopped = signal.aborted && signal.reason instanceof Stopped ? signal.reason : undefined;
-    const told = stopped ? problemOfStop(stopped) : error;
-    message.finish = told === undefined ? 'stopped' : 'error';
-    if (told === undefined) return;
-    message.problem = chatProblem(parts, told);
-    await tell('error', { problem: message.problem });
+    const { signal } = run;
+    const stopError = signal.aborted && signal.reason instanceof AnswerStopped ? signal.reason : undefined;
+    const problem = stopError ? stopToError(stopError) : error;
+    message.finish = problem === undefined ? 'stopped' : 'error';
+    if (problem === undefined) return;
+    message.problem = chatProblem(parts, problem);
+    await emit('error', { problem: message.problem });
   }
 }
 
-const TOO_LATE = `An answer may take ${LONGEST_ANSWER_MS / 60_000} minutes. Ask again, for less at once.`;
+const ANSWER_TIMEOUT_DETAIL = `An answer may take ${MAX_ANSWER_MS / 60_000} minutes. Ask again, for less at once.`;
 
 /** What the user did themselves is no problem. */
-function problemOfStop({ why }: Stopped): GatewayError | undefined {
-  if (why === 'shutdown') return new GatewayError('SHUTTING_DOWN');
-  if (why === 'late') return new GatewayError('CHAT_LIMIT', { detail: TOO_LATE });
-  return why === 'lost' ? new GatewayError('STORE_UNAVAILABLE') : undefined;
+function stopToError({ reason }: AnswerStopped): GatewayError | undefined {
+  if (reason === 'shutdown') return new GatewayError('SHUTTING_DOWN');
+  if (reason === 'timeout') return new GatewayError('CHAT_LIMIT', { detail: ANSWER_TIMEOUT_DETAIL });
+  return reason === 'lease_lost' ? new GatewayError('STORE_UNAVAILABLE') : undefined;
 }
 
-async function rounds(parts: WriteParts, writing: Writing): Promise<FinishReason> {
-  const { history, text, running, save, ask } = writing;
-  const tools = await writing.offered();
+async function runRounds(parts: WriteAnswerParts, request: AnswerRequest): Promise<FinishReason> {
+  const { history, text, run, save, requestCompletion } = request;
+  const tools = await request.loadTools();
   const system = systemMessage(tools);
-  const earlier = turnsOf(history, tools.nameOf);
-  const room: ArgumentRoom = { left: MOST_ARGUMENTS };
-  let current: ModelMessage[] = [{ role: 'user', content: text }];
-  let spoken = 0;
+  const earlierTurns = toTurns(history, tools.nameOf);
+  const argumentBudget: ArgumentBudget = { remaining: MAX_ANSWER_ARGUMENTS_LENGTH };
+  let currentMessages: ModelMessage[] = [{ role: 'user', content: text }];
+  let textLength = 0;
   for (let round = 1; round <= MOST_CHAT_ROUNDS; round += 1) {
-    const messages = fitMessages({ system, earlier, current });
-    const said = await ask({ messages, tools: tools.tools, onText: (piece) => speak(writing, piece) });
-    spoken += said.text.length;
-    if (said.calls.length === 0) return said.finish;
-    if (spoken > LONGEST_ANSWER) return 'length';
-    const called = await callAll(parts, writing, { tools, room }, said);
+    const messages = fitMessages({ system, earlierTurns, currentMessages });
+    const response = await requestCompletion({
+      messages,
+      tools: tools.tools,
+      onText: (piece) => appendText(request, piece),
+    });
+    textLength += response.text.length;
+    if (response.calls.length === 0) return response.finish;
+    if (textLength > MAX_ANSWER_LENGTH) return 'length';
+    const callMessages = await runCalls(parts, request, { tools, argumentBudget }, response);
     // What will not be sent again is not held either.
-    current = shorten([...current, ...called], MOST_SENT);
+    currentMessages = shorten([...currentMessages, ...callMessages], MAX_MODEL_INPUT_LENGTH);
     // What came after the end is told to nobody.
-    if (running.signal.aborted) throw abortReason(running.signal);
+    if (run.signal.aborted) throw abortReason(run.signal);
     await save();
   }
   return 'rounds';
 }
 
-function speak({ message, tell }: Writing, text: string): Promise<void> {
+function appendText({ message, emit }: AnswerRequest, text: string): Promise<void> {
   const last = message.parts.at(-1);
   if (last?.type === 'text') last.text += text;
   else message.parts.push({ type: 'text', text });
-  return tell('text', { text });
+  return emit('text', { text });
 }
 
 /** All calls of one round, and what the model is told about them. */
-async function callAll(
-  parts: WriteParts,
-  writing: Writing,
-  { tools, room }: { readonly tools: OfferedTools; readonly room: ArgumentRoom },
-  said: ModelAnswer,
+async function runCalls(
+  parts: WriteAnswerParts,
+  request: AnswerRequest,
+  { tools, argumentBudget }: { readonly tools: OfferedTools; readonly argumentBudget: ArgumentBudget },
+  response: ModelResponse,
 ): Promise<ModelMessage[]> {
-  const { message, tell } = writing;
-  const prepared = said.calls.map((wanted) => prepareCall(wanted, tools, parts.random, room));
+  const { message, emit } = request;
+  const prepared = response.calls.map((requested) =>
+    prepareCall(requested, tools, parts.random, argumentBudget),
+  );
   for (const { call } of prepared) message.parts.push({ type: 'call', call });
-  for (const { call } of prepared) await tell('tool_call', { call: { ...call, state: 'running' } });
-  const results = await inParallel(prepared, MOST_PARALLEL_CALLS, (one) => callOne(parts, writing, one));
+  for (const { call } of prepared) await emit('tool_call', { call: { ...call, state: 'running' } });
+  const results = await mapWithConcurrency(prepared, MOST_PARALLEL_CALLS, (call) =>
+    runPreparedCall(parts, request, call),
+  );
   return [
     {
       role: 'assistant',
-      content: said.text === '' ? null : said.text,
-      tool_calls: prepared.map(({ call }, index) => echo(call, said.calls[index])),
+      content: response.text === '' ? null : response.text,
+      tool_calls: prepared.map(({ call }, index) => toModelCall(call, response.calls[index])),
     },
     ...prepared.map(({ call }, index): ModelMessage => ({
       role: 'tool',
@@ -120,18 +135,18 @@ async function callAll(
   ];
 }
 
-async function callOne(
-  parts: WriteParts,
-  writing: Writing,
-  { call, refusal }: PreparedCall,
+async function runPreparedCall(
+  parts: WriteAnswerParts,
+  request: AnswerRequest,
+  { call, errorText }: PreparedCall,
 ): Promise<string> {
-  if (refusal === undefined) return runCall(parts, writing, call);
-  await writing.tell('result', { call });
-  return refusal;
+  if (errorText === undefined) return runCall(parts, request, call);
+  await request.emit('result', { call });
+  return errorText;
 }
 
 /** The call as the model is reminded of it: in the letters that APIs take, whatever it wrote. */
-function echo({ callId, arguments: args }: ChatCall, wanted: WantedCall | undefined) {
-  const name = (wanted?.name ?? '').replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unknown';
+function toModelCall({ callId, arguments: args }: ChatCall, requested: RequestedCall | undefined) {
+  const name = (requested?.name ?? '').replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unknown';
   return { id: callId, type: 'function' as const, function: { name, arguments: JSON.stringify(args) } };
 }

@@ -26,7 +26,7 @@ export interface ModelTool {
 }
 
 /** A call as the model wants it. It chose every word: neither the name nor the arguments need make sense. */
-export interface WantedCall {
+export interface RequestedCall {
   readonly name: string;
   readonly args: string;
 }
@@ -40,9 +40,9 @@ export interface ModelRequest {
   readonly onText: (text: string) => Promise<void>;
 }
 
-export interface ModelAnswer {
+export interface ModelResponse {
   readonly text: string;
-  readonly calls: readonly WantedCall[];
+  readonly calls: readonly RequestedCall[];
   /** `length`: it had more to say than it may. */
   readonly finish: 'stop' | 'length';
 }

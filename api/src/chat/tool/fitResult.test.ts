@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MOST_KEPT_BLOCKS, MOST_KEPT_NODES } from '../limits.ts';
+import { MAX_STORED_BLOCKS, MAX_STORED_NODES } from '../limits.ts';
 import { fitResult } from './fitResult.ts';
 
 const MOST = 64 * 1024;
@@ -48,7 +48,7 @@ describe('what is kept of a result', () => {
         expect(leftOut).toContain('text');
         expect(size(result)).toBeLessThanOrEqual(MOST);
         const said = result.content?.find(({ type }) => type === 'text') as { text: string } | undefined;
-        if (content.indexOf(text) >= MOST_KEPT_BLOCKS) continue;
+        if (content.indexOf(text) >= MAX_STORED_BLOCKS) continue;
         expect(said?.text.length).toBeGreaterThan(MOST / 14);
         expect(text.text.startsWith(said?.text ?? '-')).toBe(true);
         expect(said?.text).not.toMatch(/[\uD800-\uDBFF]$/);
@@ -64,20 +64,20 @@ describe('what is kept of a result', () => {
 
   test('of very many pieces are the first', () => {
     const blocks = (count: number) => Array.from({ length: count }, () => ({ type: 'a' }));
-    expect(fit({ content: blocks(MOST_KEPT_BLOCKS) }).isCut).toBeUndefined();
+    expect(fit({ content: blocks(MAX_STORED_BLOCKS) }).isCut).toBeUndefined();
     const { result, isCut, leftOut } = fit({ content: blocks(20_000) });
-    expect([result.content?.length, isCut, leftOut]).toEqual([MOST_KEPT_BLOCKS, true, ['other']]);
+    expect([result.content?.length, isCut, leftOut]).toEqual([MAX_STORED_BLOCKS, true, ['other']]);
     const content = [{ type: 'text', text: 'said' }];
-    const small = { content, structuredContent: { list: Array(MOST_KEPT_NODES - 100).fill(0) } };
+    const small = { content, structuredContent: { list: Array(MAX_STORED_NODES - 100).fill(0) } };
     expect(fit(small)).toEqual({ result: { ...small, isError: false } });
-    const many = Array<number>(MOST_KEPT_NODES + 1).fill(0);
+    const many = Array<number>(MAX_STORED_NODES + 1).fill(0);
     expect(fit({ content, structuredContent: { list: many } })).toEqual({
       ...{ result: { content, isError: false }, isCut: true, leftOut: ['structured'] },
     });
     expect(fit({ content: [...content, { type: 'a', list: many }] })).toEqual({
       ...{ result: { content, isError: false }, isCut: true, leftOut: ['other'] },
     });
-    const half = { type: 'a', list: many.slice(MOST_KEPT_NODES / 2) };
+    const half = { type: 'a', list: many.slice(MAX_STORED_NODES / 2) };
     expect(fit({ content: [half, half, half] }).result.content).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import { resultKinds, type ResultKind, type ToolResult } from '@behalf/contracts';
 import type { JsonObject } from '@behalf/gateway';
-import { MOST_KEPT_BLOCKS, MOST_KEPT_NODES } from '../limits.ts';
+import { MAX_STORED_BLOCKS, MAX_STORED_NODES } from '../limits.ts';
 import { countNodes } from './countNodes.ts';
 
 export interface FittedResult {
@@ -14,19 +14,19 @@ export interface FittedResult {
  * A result as a person is shown it and as it is kept, in so many bytes of JSON: the whole, or without the pieces that
  * are too large for that. Of text the beginning stays.
  */
-export function fitResult(result: JsonObject, most: number): FittedResult {
+export function fitResult(result: JsonObject, maxBytes: number): FittedResult {
   const blocks = blocksOf(result);
-  const first = blocks.slice(0, MOST_KEPT_BLOCKS);
-  const missing = new Set(blocks.slice(MOST_KEPT_BLOCKS).map(kindOf));
-  const whole = readable(result, first);
-  if (sizeOf(whole) <= most && countNodes(whole, MOST_KEPT_NODES) <= MOST_KEPT_NODES) {
-    return withMissing(whole, missing);
+  const retained = blocks.slice(0, MAX_STORED_BLOCKS);
+  const omitted = new Set(blocks.slice(MAX_STORED_BLOCKS).map(kindOf));
+  const full = toToolResult(result, retained);
+  if (jsonBytes(full) <= maxBytes && countNodes(full, MAX_STORED_NODES) <= MAX_STORED_NODES) {
+    return withOmissions(full, omitted);
   }
-  return withMissing(lighter(whole, first, most, missing), missing);
+  return withOmissions(reduceToFit(full, retained, maxBytes, omitted), omitted);
 }
 
 /** In bytes, as JSON. */
-export function sizeOf(value: unknown): number {
+export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
@@ -44,14 +44,14 @@ function blocksOf({ content }: JsonObject): Block[] {
   );
 }
 
-function readable(result: JsonObject, content: Block[]): ToolResult {
+function toToolResult(result: JsonObject, content: Block[]): ToolResult {
   const { isError, ...rest } = result;
   return { ...rest, content, isError: isError === true };
 }
 
-function withMissing(result: ToolResult, missing: ReadonlySet<ResultKind>): FittedResult {
-  if (missing.size === 0) return { result };
-  return { result, isCut: true, leftOut: resultKinds.filter((kind) => missing.has(kind)) };
+function withOmissions(result: ToolResult, omitted: ReadonlySet<ResultKind>): FittedResult {
+  if (omitted.size === 0) return { result };
+  return { result, isCut: true, leftOut: resultKinds.filter((kind) => omitted.has(kind)) };
 }
 
 function kindOf({ type }: Block): ResultKind {
@@ -61,59 +61,65 @@ function kindOf({ type }: Block): ResultKind {
 }
 
 /** The names of the members, and what stands around them. */
-const FRAME = 64;
+const FRAME_BYTES = 64;
 
 /** As many pieces as there is room for, the small ones first; text has half of the room, if it needs it. */
-function lighter(whole: ToolResult, blocks: Block[], most: number, missing: Set<ResultKind>): ToolResult {
-  const room = createRoom(most - FRAME);
-  const kept = new Map<number, Block>();
+function reduceToFit(
+  full: ToolResult,
+  blocks: Block[],
+  maxBytes: number,
+  omitted: Set<ResultKind>,
+): ToolResult {
+  const budget = createBudget(maxBytes - FRAME_BYTES);
+  const included = new Map<number, Block>();
   let structured: Pick<ToolResult, 'structuredContent'> = {};
-  const others: Piece[] = blocks.flatMap((block, place) =>
-    isText(block) ? [] : { kind: kindOf(block), value: block, keep: () => kept.set(place, block) },
+  const candidates: ResultPart[] = blocks.flatMap((block, index) =>
+    isText(block) ? [] : { kind: kindOf(block), value: block, include: () => included.set(index, block) },
   );
-  const { structuredContent, isError } = whole;
+  const { structuredContent, isError } = full;
   if (structuredContent !== undefined) {
-    const keep = () => (structured = { structuredContent });
-    others.push({ kind: 'structured', value: structuredContent, keep });
+    const include = () => (structured = { structuredContent });
+    candidates.push({ kind: 'structured', value: structuredContent, include });
   }
-  const reserved = Math.min(sizeOf(blocks.filter(isText)), Math.floor(room.left() / 2));
-  for (const { kind, value, bytes, keep } of others
-    .map((piece) => ({ ...piece, bytes: sizeOf(piece.value) }))
-    .sort((one, other) => one.bytes - other.bytes)) {
-    if (room.take(value, bytes, reserved)) keep();
-    else missing.add(kind);
+  const reservedBytes = Math.min(jsonBytes(blocks.filter(isText)), Math.floor(budget.remaining() / 2));
+  for (const { kind, value, bytes, include } of candidates
+    .map((part) => ({ ...part, bytes: jsonBytes(part.value) }))
+    .sort((a, b) => a.bytes - b.bytes)) {
+    if (budget.tryConsume(value, bytes, reservedBytes)) include();
+    else omitted.add(kind);
   }
-  for (const [place, block] of blocks.entries()) {
+  for (const [index, block] of blocks.entries()) {
     if (!isText(block)) continue;
-    if (room.take(block, sizeOf(block))) kept.set(place, block);
+    if (budget.tryConsume(block, jsonBytes(block))) included.set(index, block);
     else {
-      missing.add('text');
-      const beginning = { type: 'text', text: beginningOf(block.text, room.left() - FRAME) };
-      if (beginning.text !== '' && room.take(beginning, sizeOf(beginning))) kept.set(place, beginning);
+      omitted.add('text');
+      const truncated = { type: 'text', text: truncateToBytes(block.text, budget.remaining() - FRAME_BYTES) };
+      if (truncated.text !== '' && budget.tryConsume(truncated, jsonBytes(truncated)))
+        included.set(index, truncated);
     }
   }
-  const content = blocks.flatMap((_, place) => kept.get(place) ?? []);
+  const content = blocks.flatMap((_, index) => included.get(index) ?? []);
   return { content, ...structured, isError: isError === true };
 }
 
-interface Piece {
+interface ResultPart {
   readonly kind: ResultKind;
   readonly value: unknown;
-  readonly keep: () => void;
+  readonly include: () => void;
 }
 
 /** What pieces may take together, in bytes and in nodes. */
-function createRoom(most: number) {
-  const room = { bytes: most, nodes: MOST_KEPT_NODES };
+function createBudget(maxBytes: number) {
+  const budget = { bytes: maxBytes, nodes: MAX_STORED_NODES };
   return {
-    left: () => room.bytes,
+    remaining: () => budget.bytes,
     /** False where it does not fit beside what is reserved. */
-    take(value: unknown, bytes: number, reserved = 0): boolean {
-      const nodes = countNodes(value, room.nodes) + 1;
+    tryConsume(value: unknown, bytes: number, reservedBytes = 0): boolean {
+      const nodes = countNodes(value, budget.nodes) + 1;
       // A comma follows it.
-      if (bytes + 1 > room.bytes - reserved || nodes > room.nodes) return false;
-      room.bytes -= bytes + 1;
-      room.nodes -= nodes;
+      if (bytes + 1 > budget.bytes - reservedBytes || nodes > budget.nodes) return false;
+      budget.bytes -= bytes + 1;
+      budget.nodes -= nodes;
       return true;
     },
   };
@@ -124,6 +130,6 @@ function isText(block: Block): block is Block & { text: string } {
 }
 
 /** A character may take six bytes as JSON, and half a pair at the end is none. */
-function beginningOf(text: string, bytes: number): string {
+function truncateToBytes(text: string, bytes: number): string {
   return text.slice(0, Math.max(0, Math.floor(bytes / 6))).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -1,6 +1,11 @@
 import { authorityOf, type CatalogTool, type ServerSnapshot, type ServerTools } from '@behalf/gateway';
 import type { Authority } from '@behalf/contracts';
-import { LARGEST_SCHEMA, LARGEST_TOOLS, LONGEST_DESCRIPTION, MOST_TOOLS } from '../limits.ts';
+import {
+  MAX_TOOL_SCHEMA_LENGTH,
+  MAX_TOOLS_LENGTH,
+  MAX_TOOL_DESCRIPTION_LENGTH,
+  MAX_MODEL_TOOLS,
+} from '../limits.ts';
 import type { ModelTool } from '../model/model.ts';
 
 const LONGEST_TITLE = 200;
@@ -17,9 +22,9 @@ export interface OfferedTool {
 export interface OfferedTools {
   readonly tools: readonly ModelTool[];
   /** The user has more than a model can be shown. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
   /** Names of servers that show nothing before the user has signed in there or filled something in. */
-  readonly closed: readonly string[];
+  readonly unavailableServers: readonly string[];
   /** By the name that models use. */
   readonly find: (publicName: string) => OfferedTool | undefined;
   /** The name towards the model of a tool that was called in an earlier answer. */
@@ -27,35 +32,35 @@ export interface OfferedTools {
 }
 
 /** What a server says of its tools is passed on as it is, within bounds: it is sent again with every question. */
-export function offeredTools(listed: readonly ServerTools[]): OfferedTools {
+export function selectOfferedTools(toolsByServer: readonly ServerTools[]): OfferedTools {
   const tools: ModelTool[] = [];
-  const found = new Map<string, OfferedTool>();
+  const byPublicName = new Map<string, OfferedTool>();
   const names = new Map<string, string>();
   let size = 0;
-  let isCut = false;
-  for (const { server, tools: own } of listed) {
-    for (const tool of own) {
-      const shown = modelTool(tool);
-      size += JSON.stringify(shown).length;
-      if (tools.length >= MOST_TOOLS || size > LARGEST_TOOLS) {
-        isCut = true;
+  let isTruncated = false;
+  for (const { server, tools: serverTools } of toolsByServer) {
+    for (const tool of serverTools) {
+      const converted = modelTool(tool);
+      size += JSON.stringify(converted).length;
+      if (tools.length >= MAX_MODEL_TOOLS || size > MAX_TOOLS_LENGTH) {
+        isTruncated = true;
         break;
       }
-      tools.push(shown);
-      found.set(tool.publicName, offered(server, tool));
+      tools.push(converted);
+      byPublicName.set(tool.publicName, toOfferedTool(server, tool));
       names.set(JSON.stringify([server.name, tool.name]), tool.publicName);
     }
   }
   return {
     tools,
-    isCut,
-    closed: listed.filter(isClosed).map(({ server }) => plain(server.name)),
-    find: (publicName) => found.get(publicName),
-    nameOf: (server, tool) => names.get(JSON.stringify([server, tool])) ?? plainName(server, tool),
+    isTruncated,
+    unavailableServers: toolsByServer.filter(isUnavailable).map(({ server }) => sanitizeName(server.name)),
+    find: (publicName) => byPublicName.get(publicName),
+    nameOf: (server, tool) => names.get(JSON.stringify([server, tool])) ?? fallbackName(server, tool),
   };
 }
 
-function offered(server: ServerSnapshot, { name, title }: CatalogTool): OfferedTool {
+function toOfferedTool(server: ServerSnapshot, { name, title }: CatalogTool): OfferedTool {
   const { settings } = server;
   return {
     server: server.name,
@@ -67,12 +72,12 @@ function offered(server: ServerSnapshot, { name, title }: CatalogTool): OfferedT
 }
 
 function modelTool({ publicName, description, title, inputSchema }: CatalogTool): ModelTool {
-  const isLarge = JSON.stringify(inputSchema).length > LARGEST_SCHEMA;
+  const isLarge = JSON.stringify(inputSchema).length > MAX_TOOL_SCHEMA_LENGTH;
   return {
     type: 'function',
     function: {
       name: publicName,
-      description: (description ?? title ?? '').slice(0, LONGEST_DESCRIPTION),
+      description: (description ?? title ?? '').slice(0, MAX_TOOL_DESCRIPTION_LENGTH),
       // One without `properties` is refused by OpenAI. A call that does not fit the real one is told what is wrong.
       parameters: { type: 'object', properties: {}, ...(!isLarge && inputSchema) },
     },
@@ -80,14 +85,14 @@ function modelTool({ publicName, description, title, inputSchema }: CatalogTool)
 }
 
 /** Of the letters and length that APIs take. It opens nothing: a call is looked up among what is offered now. */
-function plainName(server: string, tool: string): string {
-  return plain(`${tool}_${server}`);
+function fallbackName(server: string, tool: string): string {
+  return sanitizeName(`${tool}_${server}`);
 }
 
-function plain(name: string): string {
+function sanitizeName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
 }
 
-function isClosed({ state, tools }: ServerTools): boolean {
+function isUnavailable({ state, tools }: ServerTools): boolean {
   return tools.length === 0 && (state === 'needs_authorization' || state === 'needs_configuration');
 }

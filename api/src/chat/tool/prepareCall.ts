@@ -1,70 +1,70 @@
 import { errorKinds, type ChatCall, type ChatProblem, type ErrorCode } from '@behalf/contracts';
 import type { Random } from '@behalf/kernel';
-import type { WantedCall } from '../model/model.ts';
+import type { RequestedCall } from '../model/model.ts';
 import type { OfferedTools } from './offeredTools.ts';
 
 /** A call as it is shown, before anything is done. One that cannot be made is told to the model, which can do better. */
 export interface PreparedCall {
   readonly call: ChatCall;
   /** What the model reads instead of a result. */
-  readonly refusal: string | undefined;
+  readonly errorText: string | undefined;
 }
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** What the calls of one answer may still send in arguments, in characters. */
-export interface ArgumentRoom {
-  left: number;
+export interface ArgumentBudget {
+  remaining: number;
 }
 
 export function prepareCall(
-  { name, args: text }: WantedCall,
+  { name, args: text }: RequestedCall,
   tools: Pick<OfferedTools, 'find'>,
   random: Random,
-  room: ArgumentRoom,
+  budget: ArgumentBudget,
 ): PreparedCall {
-  const offered = tools.find(name);
+  const tool = tools.find(name);
   const call: ChatCall = {
     callId: newCallId(random),
-    ...(offered ?? { server: '', serverTitle: '', tool: name.slice(0, LONGEST_NAME) }),
+    ...(tool ?? { server: '', serverTitle: '', tool: name.slice(0, MAX_NAME_LENGTH) }),
     arguments: {},
     state: 'running',
   };
-  if (room.left < text.length) {
-    return refused(
+  if (budget.remaining < text.length) {
+    return rejectCall(
       call,
       'MCP_ARGUMENTS_INVALID',
-      'This answer has sent more in arguments than it may. Send less, or answer with what you have.',
+      'The arguments in this answer exceed the limit. Send less, or answer with the results so far.',
     );
   }
-  room.left -= text.length;
+  budget.remaining -= text.length;
   const args = readArguments(text);
   if (args) call.arguments = args;
-  if (!offered) {
-    return refused(
+  if (!tool) {
+    return rejectCall(
       call,
       'MCP_TOOL_NOT_FOUND',
-      'There is no tool of this name. Use one of those you were given.',
+      'There is no tool with this name. Use one of the tools you were given.',
     );
   }
   if (!args) {
-    return refused(
+    return rejectCall(
       call,
       'MCP_ARGUMENTS_INVALID',
-      'The arguments are no JSON object, or name one `__proto__`. Send them as one without it.',
+      'The arguments are not a JSON object, or contain the key `__proto__`. Send a JSON object without this key.',
     );
   }
-  return { call, refusal: undefined };
+  return { call, errorText: undefined };
 }
 
-function refused(call: ChatCall, code: ErrorCode, refusal: string): PreparedCall {
-  const problem: ChatProblem = { code, title: errorKinds[code].title, detail: refusal };
-  return { call: { ...call, state: 'failed', problem }, refusal };
+function rejectCall(call: ChatCall, code: ErrorCode, errorText: string): PreparedCall {
+  const problem: ChatProblem = { code, title: errorKinds[code].title, detail: errorText };
+  return { call: { ...call, state: 'failed', problem }, errorText };
 }
 
 /** Whoever copies the arguments by assignment would change what an object is, and not the argument. */
-function checkName(key: string, value: unknown): unknown {
-  if (key === '__proto__') throw new SyntaxError('No name of an argument');
+function rejectProtoKey(key: string, value: unknown): unknown {
+  if (key === '__proto__') throw new SyntaxError('Invalid argument name');
   return value;
 }
 
@@ -72,7 +72,7 @@ function checkName(key: string, value: unknown): unknown {
 function readArguments(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {};
   try {
-    const value: unknown = JSON.parse(text, checkName);
+    const value: unknown = JSON.parse(text, rejectProtoKey);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {

@@ -4,10 +4,10 @@ import { createKeyring, LightCancellation, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock, eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createAnswers } from '../answers.ts';
-import { createDecisions } from '../decisions.ts';
-import { Stopped } from '../stopped.ts';
-import { runCall, type CallContext, type RunCallParts } from './runCall.ts';
+import { createAnswerRuns } from '../answerRuns.ts';
+import { createPendingApprovals } from '../pendingApprovals.ts';
+import { AnswerStopped } from '../answerStopped.ts';
+import { runCall, type ChatCallContext, type RunCallParts } from './runCall.ts';
 
 const ada = aPrincipal();
 const run: Parameters<Approvals['request']>[0] = {
@@ -33,12 +33,12 @@ async function rig(attempt: () => void, watched: (approvals: Approvals) => Parti
     audit: { note, record: async (event) => note(event) },
   });
   const [cache, changes] = [store.cache('chats'), store.changes];
-  const running = createAnswers({ leases: store.leases, cache, changes, clock }).enter(
+  const running = createAnswerRuns({ leases: store.leases, cache, changes, clock }).start(
     ada,
     new LightCancellation(),
   );
-  await running.take('c');
-  const decisions = createDecisions({
+  await running.lockConversation('c');
+  const decisions = createPendingApprovals({
     approvals: { ...approvals, ...watched(approvals) },
     cache,
     changes,
@@ -58,7 +58,7 @@ async function rig(attempt: () => void, watched: (approvals: Approvals) => Parti
   const context = {
     ...{ running, asked: new Map(), caller: async () => ada, inbound: () => ({}) },
     tell: Object.assign(async () => undefined, { hint: () => undefined }),
-  } as unknown as CallContext;
+  } as unknown as ChatCallContext;
   const call: ChatCall = {
     ...{ callId: '1', server: 's', serverTitle: 'S', tool: 't', arguments: {}, state: 'running' },
   };
@@ -106,9 +106,9 @@ describe('an approval of a call', () => {
         },
       }),
     );
-    stop = () => one.running.stop('asked');
+    stop = () => one.running.stop('requested');
     await approve(one);
-    expect([one.call.state, one.running.signal.reason]).toEqual(['cancelled', expect.any(Stopped)]);
+    expect([one.call.state, one.running.signal.reason]).toEqual(['cancelled', expect.any(AnswerStopped)]);
     expect(await one.approvals.consume(run)).toBe(false);
   });
 

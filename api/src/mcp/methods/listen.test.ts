@@ -21,14 +21,17 @@ describe('a subscription', () => {
   /** Somebody asks for one, and has perhaps left before it is begun. */
   async function ask(leaves: boolean, over: Partial<ListenParts> = {}) {
     const clock = createFakeClock();
-    const streams = createOpenStreams({ clock, callers });
+    const streams = createOpenStreams({ clock, callerWatch: callers });
     const client = new AbortController();
     const seen: { outcome?: unknown; lists: number } = { lists: 0 };
     const listen = createListen({
       ...{ clock, streams, headers: [] },
       results: createResultJson({ name: 'behalf', title: 'Behalf', version: '0' }),
-      followLists: () => ((seen.lists += 1), { unheard: [], stop: () => void (seen.lists -= 1) }),
-      followResources: () => ({ follow: () => Promise.resolve([]), stop: () => undefined }),
+      subscribeLists: () => (
+        (seen.lists += 1),
+        { unsubscribedServers: [], stop: () => void (seen.lists -= 1) }
+      ),
+      subscribeResources: () => ({ setUris: () => Promise.resolve([]), stop: () => undefined }),
       ...over,
     });
     server = createServer((req, res) => {
@@ -73,7 +76,7 @@ describe('a subscription', () => {
   test('that cannot be begun takes no room', async () => {
     const failed = new Error('no lists');
     const { streams, seen } = await ask(false, {
-      followLists: () => {
+      subscribeLists: () => {
         throw failed;
       },
     });

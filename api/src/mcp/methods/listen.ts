@@ -1,28 +1,28 @@
 import type { JsonObject, ListKind } from '@behalf/gateway';
-import type { HotExchange } from '../../http.ts';
-import type { Asked } from '../asked.ts';
-import { isObject } from '../message.ts';
+import type { FastExchange } from '../../http/routes.ts';
+import type { McpRequest } from '../mcpRequest.ts';
+import { isObject } from '../rpcMessage.ts';
 import type { ResultJson } from '../resultJson.ts';
-import { resultText, RpcFault, rpcCode } from '../rpcFault.ts';
-import type { FollowLists } from '../stream/followLists.ts';
-import type { FollowResources } from '../stream/followResources.ts';
+import { rpcResultText, RpcFault, rpcCode } from '../rpcFault.ts';
+import type { SubscribeLists } from '../stream/listSubscription.ts';
+import type { SubscribeResources } from '../stream/resourceSubscription.ts';
 import { createMessageStream } from '../stream/messageStream.ts';
 import type { OpenStreams } from '../stream/openStreams.ts';
 import type { ReplyParts } from '../stream/reply.ts';
 import { metaKey } from '../versions.ts';
-import { requireTasks } from './tasks.ts';
+import { requireTasksCapability } from './tasks.ts';
 
 export interface ListenParts extends Pick<ReplyParts, 'clock' | 'headers'> {
   readonly results: ResultJson;
   readonly streams: OpenStreams;
-  readonly followLists: FollowLists;
-  readonly followResources: FollowResources;
+  readonly subscribeLists: SubscribeLists;
+  readonly subscribeResources: SubscribeResources;
 }
 
 /** `subscriptions/listen`: a stream of what changes, of the kinds that were asked for. It ends when either side ends it. */
 export type Listen = (
-  exchange: HotExchange,
-  asked: Pick<Asked, 'caller' | 'endpoint' | 'id' | 'params' | 'capabilities'>,
+  exchange: FastExchange,
+  mcpRequest: Pick<McpRequest, 'caller' | 'endpoint' | 'id' | 'params' | 'capabilities'>,
 ) => Promise<void>;
 
 export function createListen({
@@ -30,63 +30,64 @@ export function createListen({
   headers,
   results,
   streams,
-  followLists,
-  followResources,
+  subscribeLists,
+  subscribeResources,
 }: ListenParts): Listen {
-  return async ({ res }, asked) => {
-    const { caller, endpoint, id } = asked;
-    const wanted = readWanted(asked);
+  return async ({ res }, mcpRequest) => {
+    const { caller, endpoint, id } = mcpRequest;
+    const requested = readSubscriptionRequest(mcpRequest);
     // They left before it came to this: nothing would ever tell that it is over.
     if (res.closed) return;
     const stream = createMessageStream(res, { clock, headers });
-    let acknowledged = false;
+    let isAcknowledged = false;
     const tag = { [metaKey.subscription]: id };
     const message = (method: string, params: JsonObject, meta: JsonObject = {}) =>
       JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta: { ...tag, ...meta } } });
-    const tell = (...said: Parameters<typeof message>) => stream.send(message(...said));
-    const stops: (() => void)[] = [() => stream.close()];
+    const send = (...args: Parameters<typeof message>) => stream.send(message(...args));
+    const cleanups: (() => void)[] = [() => stream.close()];
     const stop = () => {
-      for (const one of stops.splice(0)) one();
+      for (const cleanup of cleanups.splice(0)) cleanup();
     };
     /** In good order: whoever listens is told that nothing more comes. */
     const end = () => {
       stop();
-      if (!stream.open) return;
-      tell('notifications/cancelled', { requestId: id, reason: 'The gateway ends the subscription' });
-      stream.send(resultText(id, results.own('modern', { _meta: tag })));
+      if (!stream.isOpen) return;
+      send('notifications/cancelled', { requestId: id, reason: 'The gateway closed the subscription' });
+      stream.send(rpcResultText(id, results.fromGateway('modern', { _meta: tag })));
       stream.end();
     };
     res.once('close', stop);
     try {
-      stops.push(streams.enter(caller, end));
-      const resources = followResources(caller, endpoint, (uri) => {
-        if (acknowledged) stream.tell(uri, message('notifications/resources/updated', { uri }));
+      cleanups.push(streams.register(caller, end));
+      const resources = subscribeResources(caller, endpoint, (uri) => {
+        if (isAcknowledged) stream.sendLatest(uri, message('notifications/resources/updated', { uri }));
       });
-      stops.push(() => resources.stop());
-      const addresses = await resources.follow(wanted.addresses);
-      if (!stream.open) {
+      cleanups.push(() => resources.stop());
+      const uris = await resources.setUris(requested.uris);
+      if (!stream.isOpen) {
         stop();
         return;
       }
-      const lists = followLists(
+      const lists = subscribeLists(
         caller,
         endpoint,
         ({ kind, method, params }) => {
-          if (acknowledged && kinds.has(kind)) stream.tell(method, message(method, params));
+          if (isAcknowledged && kinds.has(kind)) stream.sendLatest(method, message(method, params));
         },
-        { own: wanted.kinds.size > 0 },
+        { includesOwn: requested.kinds.size > 0 },
       );
-      stops.push(() => lists.stop());
+      cleanups.push(() => lists.stop());
       // Of several servers there is always something to be told; those that are not heard are named.
-      const kinds = endpoint.kind === 'one' && lists.unheard.length > 0 ? noKinds : wanted.kinds;
+      const kinds =
+        endpoint.kind === 'one' && lists.unsubscribedServers.length > 0 ? NO_KINDS : requested.kinds;
       // First what it will hear of, then that.
-      tell(
+      send(
         'notifications/subscriptions/acknowledged',
-        { notifications: honoured({ kinds, addresses }) },
-        lists.unheard.length > 0 ? { 'behalf/unheard': lists.unheard } : {},
+        { notifications: acknowledgedParams({ kinds, uris }) },
+        lists.unsubscribedServers.length > 0 ? { 'behalf/unheard': lists.unsubscribedServers } : {},
       );
-      acknowledged = true;
-      if (kinds.size === 0 && addresses.length === 0) end();
+      isAcknowledged = true;
+      if (kinds.size === 0 && uris.length === 0) end();
     } catch (error) {
       stop();
       throw error;
@@ -94,41 +95,47 @@ export function createListen({
   };
 }
 
-interface Wanted {
+interface SubscriptionRequest {
   readonly kinds: ReadonlySet<ListKind>;
-  readonly addresses: readonly string[];
+  readonly uris: readonly string[];
 }
 
-const members = {
+const memberByKind = {
   tools: 'toolsListChanged',
   prompts: 'promptsListChanged',
   resources: 'resourcesListChanged',
 } as const;
-const MOST_ADDRESSES = 100;
-const noKinds: ReadonlySet<ListKind> = new Set();
+const MAX_URIS = 100;
+const NO_KINDS: ReadonlySet<ListKind> = new Set();
 
-function readWanted({ params, capabilities }: Pick<Asked, 'params' | 'capabilities'>): Wanted {
+function readSubscriptionRequest({
+  params,
+  capabilities,
+}: Pick<McpRequest, 'params' | 'capabilities'>): SubscriptionRequest {
   const { notifications } = params;
   if (!isObject(notifications))
     throw new RpcFault(rpcCode.invalidParams, 'params.notifications must be an object');
   // None of them is heard of here: clients ask after their tasks.
-  if (notifications['taskIds'] !== undefined) requireTasks(capabilities);
-  const kinds = Object.entries(members).flatMap(([kind, member]) =>
+  if (notifications['taskIds'] !== undefined) requireTasksCapability(capabilities);
+  const kinds = Object.entries(memberByKind).flatMap(([kind, member]) =>
     notifications[member] === true ? [kind as ListKind] : [],
   );
-  const { resourceSubscriptions: given = [] } = notifications;
+  const { resourceSubscriptions: subscriptions = [] } = notifications;
   if (
-    !Array.isArray(given) ||
-    given.length > MOST_ADDRESSES ||
-    !given.every((uri) => typeof uri === 'string')
+    !Array.isArray(subscriptions) ||
+    subscriptions.length > MAX_URIS ||
+    !subscriptions.every((uri) => typeof uri === 'string')
   )
-    throw new RpcFault(rpcCode.invalidParams, 'resourceSubscriptions must be up to 100 addresses');
-  return { kinds: new Set(kinds), addresses: [...new Set(given)] };
+    throw new RpcFault(
+      rpcCode.invalidParams,
+      'params.notifications.resourceSubscriptions must be an array of up to 100 URIs',
+    );
+  return { kinds: new Set(kinds), uris: [...new Set(subscriptions)] };
 }
 
-function honoured({ kinds, addresses }: Wanted): JsonObject {
+function acknowledgedParams({ kinds, uris }: SubscriptionRequest): JsonObject {
   return {
-    ...Object.fromEntries([...kinds].map((kind) => [members[kind], true])),
-    ...(addresses.length > 0 && { resourceSubscriptions: addresses }),
+    ...Object.fromEntries([...kinds].map((kind) => [memberByKind[kind], true])),
+    ...(uris.length > 0 && { resourceSubscriptions: uris }),
   };
 }

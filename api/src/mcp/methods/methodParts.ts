@@ -1,44 +1,44 @@
 import type { UpstreamResponse, EndpointParts, Inbound, ToolSearch } from '@behalf/gateway';
-import type { ObservingParts } from '../../rest/mcp/observing.ts';
+import type { ObserveRequestParts } from '../../rest/mcp/observeRequest.ts';
 import type { ConnectLinks } from '../../oauth/connectLinks.ts';
-import type { Asked } from '../asked.ts';
-import type { Asking } from '../session/asking.ts';
+import type { McpRequest } from '../mcpRequest.ts';
+import type { ClientRequests } from '../session/clientRequests.ts';
 import type { Elicitations } from '../session/elicitations.ts';
-import type { Parking } from '../parking/parking.ts';
-import type { TakePage } from '../cursors.ts';
+import type { SuspendedCalls } from '../suspendedCalls/suspendedCalls.ts';
+import type { Paginate } from '../cursors.ts';
 import type { RequestStates } from '../requestState.ts';
 import type { ResultJson } from '../resultJson.ts';
 import type { TaskIds } from '../taskIds.ts';
 
 /** What the methods of both eras need. */
-export interface MethodParts extends ObservingParts {
+export interface MethodParts extends ObserveRequestParts {
   readonly servers: EndpointParts;
   readonly search: ToolSearch;
   readonly results: ResultJson;
-  readonly takePage: TakePage;
+  readonly paginate: Paginate;
   readonly states: RequestStates;
   readonly taskIds: TaskIds;
-  readonly asking: Pick<Asking, 'askOf'>;
+  readonly clientRequests: Pick<ClientRequests, 'createSender'>;
   readonly elicitations: Pick<Elicitations, 'add'>;
-  readonly parking: Pick<Parking, 'begin' | 'resume'>;
-  readonly links: Pick<ConnectLinks, 'pathOf' | 'cardOf'>;
+  readonly suspendedCalls: Pick<SuspendedCalls, 'begin' | 'resume'>;
+  readonly connectLinks: Pick<ConnectLinks, 'connectPath' | 'elicitationIdOf'>;
   /** Names requests where they are written down. */
   readonly requestIds: () => string;
   /** Where people reach the gateway. */
-  readonly base: () => string;
+  readonly baseUrl: () => string;
 }
 
 /** Work on one server, counted and logged. */
-export type Work = (inbound: Inbound) => Promise<UpstreamResponse>;
+export type ServerWork = (inbound: Inbound) => Promise<UpstreamResponse>;
 
-export interface Watched {
+export interface CallTarget {
   readonly server: string;
-  readonly what: string;
+  readonly operation: string;
 }
 
-export type Observed = (
-  asked: Asked,
-  watched: Watched,
+export type ObserveCall = (
+  mcpRequest: McpRequest,
+  target: CallTarget,
   inbound: Inbound,
-  work: Work,
+  work: ServerWork,
 ) => Promise<UpstreamResponse>;

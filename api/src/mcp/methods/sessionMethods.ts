@@ -1,4 +1,4 @@
-import type { Method } from '../asked.ts';
+import type { Method } from '../mcpRequest.ts';
 import { isLogLevel } from '../logLevels.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
 import type { SessionStates } from '../session/sessionStates.ts';

@@ -6,43 +6,43 @@ import {
   type JsonObject,
   type TaskMethod,
 } from '@behalf/gateway';
-import { createObserving } from '../../rest/mcp/observing.ts';
-import type { Asked, Method } from '../asked.ts';
-import { authNeeded } from '../authNeeded.ts';
+import { createObserveRequest } from '../../rest/mcp/observeRequest.ts';
+import type { McpRequest, Method } from '../mcpRequest.ts';
+import { respondSignInRequired } from '../signInRequired.ts';
 import { mcpInbound } from '../mcpInbound.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
-import { areResponses } from './callMethod.ts';
-import { endpointKey } from '../doorEndpoint.ts';
+import { isResponseMap } from './serverCallRunner.ts';
+import { endpointKey } from '../clientEndpoint.ts';
 import { type MethodParts } from './methodParts.ts';
 
 /** Of the modern era, and for clients that declare the extension with this very request. */
 export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Method>> {
   const { servers, results, taskIds, requestIds } = parts;
-  const observe = createObserving(parts);
+  const observe = createObserveRequest(parts);
 
-  async function ask(
-    asked: Asked,
+  async function runTaskMethod(
+    mcpRequest: McpRequest,
     method: TaskMethod,
-    more: { inputResponses?: JsonObject } = {},
+    extra: { inputResponses?: JsonObject } = {},
   ): Promise<string> {
-    const { caller, endpoint, params, signal } = asked;
-    requireTasks(asked.capabilities);
+    const { caller, endpoint, params, signal } = mcpRequest;
+    requireTasksCapability(mcpRequest.capabilities);
     const { taskId } = params;
     const task = taskIds.open(caller, endpointKey(endpoint), taskId);
     const { server } = task;
-    const inbound = mcpInbound(asked, requestIds());
+    const inbound = mcpInbound(mcpRequest, requestIds());
     try {
-      const { result } = await observe({ caller, door: 'mcp', server, what: method, signal }, () =>
-        sendTaskRequest(servers, { method, task, ...more }, inbound),
+      const { result } = await observe({ caller, door: 'mcp', server, operation: method, signal }, () =>
+        sendTaskRequest(servers, { method, task, ...extra }, inbound),
       );
       // The one that the client has: a server's own is never shown.
-      return results.own('modern', 'taskId' in result ? { ...result, taskId } : result);
+      return results.fromGateway('modern', 'taskId' in result ? { ...result, taskId } : result);
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED') {
-        return await authNeeded(parts, asked, {
+        return await respondSignInRequired(parts, mcpRequest, {
           server,
           state: {},
-          seal: noState,
+          seal: rejectState,
           error,
           signIn: error.signIn,
         });
@@ -52,27 +52,31 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
   }
 
   return {
-    'tasks/get': (asked) => ask(asked, 'tasks/get'),
-    'tasks/cancel': (asked) => ask(asked, 'tasks/cancel'),
-    'tasks/update'(asked) {
-      const { inputResponses } = asked.params;
-      requireTasks(asked.capabilities);
-      if (!areResponses(inputResponses))
+    'tasks/get': (mcpRequest) => runTaskMethod(mcpRequest, 'tasks/get'),
+    'tasks/cancel': (mcpRequest) => runTaskMethod(mcpRequest, 'tasks/cancel'),
+    'tasks/update'(mcpRequest) {
+      const { inputResponses } = mcpRequest.params;
+      requireTasksCapability(mcpRequest.capabilities);
+      if (!isResponseMap(inputResponses))
         throw new RpcFault(rpcCode.invalidParams, 'params.inputResponses must be an object of results');
-      return ask(asked, 'tasks/update', { inputResponses });
+      return runTaskMethod(mcpRequest, 'tasks/update', { inputResponses });
     },
   };
 }
 
 /** Who does not know of tasks cannot have one. */
-export function requireTasks(capabilities: JsonObject): void {
+export function requireTasksCapability(capabilities: JsonObject): void {
   if (hasTasksCapability(capabilities)) return;
-  throw new RpcFault(rpcCode.capabilityMissing, 'This is for clients that declare the tasks extension', {
-    data: { requiredCapabilities: tasksCapability },
-    status: 400,
-  });
+  throw new RpcFault(
+    rpcCode.capabilityMissing,
+    'This method requires the client to declare the tasks extension',
+    {
+      data: { requiredCapabilities: tasksCapability },
+      status: 400,
+    },
+  );
 }
 
-function noState(): string {
-  throw new Error('A task has no state of a request');
+function rejectState(): string {
+  throw new Error('A task has no request state');
 }

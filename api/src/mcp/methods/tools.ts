@@ -7,37 +7,38 @@ import {
   type JsonObject,
   type ToolInvocation,
 } from '@behalf/gateway';
-import type { Asked, Method } from '../asked.ts';
+import type { McpRequest, Method } from '../mcpRequest.ts';
 import { mcpInbound } from '../mcpInbound.ts';
-import { isObject } from '../message.ts';
-import { checkParams, sentParams } from '../paramHeaders.ts';
+import { isObject } from '../rpcMessage.ts';
+import { checkParamHeaders, forwardedParams } from '../paramHeaders.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
-import { createCallMethod } from './callMethod.ts';
+import { createServerCallRunner } from './serverCallRunner.ts';
 import { listResult } from './listResult.ts';
 import type { MethodParts } from './methodParts.ts';
-import { createSearching } from './searching.ts';
-import { CALL_TOOL, SEARCH_TOOL, searchingTools } from './searchingTools.ts';
+import { createSearchTools } from './searchTools.ts';
+import { CALL_TOOL, SEARCH_TOOL, searchToolDefinitions } from './searchToolDefinitions.ts';
 
 export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>> {
   const { servers, results, requestIds } = parts;
-  const calling = createCallMethod(parts);
-  const searching = createSearching(parts);
+  const runner = createServerCallRunner(parts);
+  const searchTools = createSearchTools(parts);
 
   /** Runs the tool of this name; `asked` stays what the client sent, whoever named the tool. */
-  async function call(
-    asked: Asked,
+  async function runTool(
+    mcpRequest: McpRequest,
     { name, arguments: args = {} }: JsonObject,
-    direct = true,
+    isDirect = true,
   ): Promise<string> {
-    const { endpoint, era } = asked;
+    const { endpoint, era } = mcpRequest;
     if (typeof name !== 'string') throw new RpcFault(rpcCode.invalidParams, 'params.name must be a string');
     if (!isObject(args)) throw new RpcFault(rpcCode.invalidParams, 'params.arguments must be an object');
-    const given = calling.inboundOf(asked);
-    const routing = routeTool(servers, given.inbound, endpoint, name);
+    const input = runner.toInbound(mcpRequest);
+    const routing = routeTool(servers, input.inbound, endpoint, name);
     const routed = routing instanceof Promise ? await routing : routing;
     // Headers repeat what the client itself called: what is called through another tool has none.
-    if (direct && era === 'modern' && routed.tool?.mirror) checkParams(asked, routed.tool.mirror, args);
-    const params = direct && era === 'modern' ? sentParams(asked.headers) : undefined;
+    if (isDirect && era === 'modern' && routed.tool?.mirror)
+      checkParamHeaders(mcpRequest, routed.tool.mirror, args);
+    const params = isDirect && era === 'modern' ? forwardedParams(mcpRequest.headers) : undefined;
     const tool: ToolInvocation = {
       server: routed.server,
       tool: routed.name,
@@ -45,47 +46,58 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
       ...(params && { paramHeaders: params }),
     };
     try {
-      return await calling.run(
-        asked,
-        { server: routed.server, what: `tool ${routed.name}` },
-        given,
+      return await runner.run(
+        mcpRequest,
+        { server: routed.server, operation: `tool ${routed.name}` },
+        input,
         (inbound) => callTool(servers, tool, inbound),
       );
     } catch (error) {
-      if (error instanceof GatewayError && isResult(error, era)) return results.own(era, failed(error));
+      if (error instanceof GatewayError && isErrorResult(error, era))
+        return results.fromGateway(era, errorResult(error));
       throw error;
     }
   }
 
-  async function callOrSearch(asked: Asked): Promise<string> {
-    const { params, era } = asked;
-    const named = params['name'];
-    if (named !== SEARCH_TOOL && named !== CALL_TOOL) return call(asked, params);
+  async function callOrSearch(mcpRequest: McpRequest): Promise<string> {
+    const { params, era } = mcpRequest;
+    const toolName = params['name'];
+    if (toolName !== SEARCH_TOOL && toolName !== CALL_TOOL) return runTool(mcpRequest, params);
     try {
-      if (named === SEARCH_TOOL) return await searching.search(asked, params['arguments'] ?? {});
-      return await call(asked, searching.wantedBy(params), false);
+      if (toolName === SEARCH_TOOL) return await searchTools.search(mcpRequest, params['arguments'] ?? {});
+      return await runTool(mcpRequest, searchTools.readCall(params), false);
     } catch (error) {
-      if (error instanceof GatewayError && isOurs(error)) return results.own(era, failed(error));
+      if (error instanceof GatewayError && isToolError(error))
+        return results.fromGateway(era, errorResult(error));
       throw error;
     }
   }
 
   return {
-    async 'tools/list'(asked) {
-      if (asked.endpoint.search) return listResult(parts, asked, 'tools', OURS);
-      const listed = await listEndpointTools(servers, mcpInbound(asked, requestIds()), asked.endpoint);
-      const items = asked.era === 'legacy' ? listed.items.map(asBefore) : listed.items;
-      return listResult(parts, asked, 'tools', { ...listed, items });
+    async 'tools/list'(mcpRequest) {
+      if (mcpRequest.endpoint.search) return listResult(parts, mcpRequest, 'tools', SEARCH_TOOLS_LIST);
+      const list = await listEndpointTools(
+        servers,
+        mcpInbound(mcpRequest, requestIds()),
+        mcpRequest.endpoint,
+      );
+      const items = mcpRequest.era === 'legacy' ? list.items.map(withoutModernSchema) : list.items;
+      return listResult(parts, mcpRequest, 'tools', { ...list, items });
     },
-    'tools/call': (asked) => (asked.endpoint.search ? callOrSearch(asked) : call(asked, asked.params)),
+    'tools/call': (mcpRequest) =>
+      mcpRequest.endpoint.search ? callOrSearch(mcpRequest) : runTool(mcpRequest, mcpRequest.params),
   };
 }
 
 /** They are always the same. */
-const OURS: EndpointList = { items: searchingTools, missing: [], hasChangeNotifications: true };
+const SEARCH_TOOLS_LIST: EndpointList = {
+  items: searchToolDefinitions,
+  missing: [],
+  hasChangeNotifications: true,
+};
 
 /** Of a tool of ours the name of another is an argument, which a model can put right like any other. */
-function isOurs({ code }: GatewayError): boolean {
+function isToolError({ code }: GatewayError): boolean {
   return code === 'MCP_ARGUMENTS_INVALID' || code === 'MCP_TOOL_NOT_FOUND';
 }
 
@@ -93,11 +105,11 @@ function isOurs({ code }: GatewayError): boolean {
  * A model can put wrong arguments right, and a user of a client that cannot be asked has to know why nothing happens: both
  * are told as a failed tool tells it. The modern era has errors for what a client cannot be asked.
  */
-function isResult({ code }: GatewayError, era: Asked['era']): boolean {
+function isErrorResult({ code }: GatewayError, era: McpRequest['era']): boolean {
   return code === 'MCP_ARGUMENTS_INVALID' || (code === 'MCP_DIALOGUE_UNSUPPORTED' && era === 'legacy');
 }
 
-function failed({ code, detail, errors = [] }: GatewayError): JsonObject {
+function errorResult({ code, detail, errors = [] }: GatewayError): JsonObject {
   const lines = errors.map(({ path, message }) => `${path === '' ? 'arguments' : path}: ${message}`);
   return {
     content: [{ type: 'text', text: [detail, ...lines].join('\n') }],
@@ -107,7 +119,7 @@ function failed({ code, detail, errors = [] }: GatewayError): JsonObject {
 }
 
 /** A schema of a result that is no object is of the modern era. */
-function asBefore(tool: JsonObject): JsonObject {
+function withoutModernSchema(tool: JsonObject): JsonObject {
   const { outputSchema, ...rest } = tool;
   return isObject(outputSchema) && outputSchema['type'] === 'object' ? tool : rest;
 }

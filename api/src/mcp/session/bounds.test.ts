@@ -2,10 +2,10 @@ import { createFakeClock } from '@behalf/testkit';
 import { systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { describe, expect, test } from '@jest/globals';
-import { cancelName } from './cancelName.ts';
+import { cancellationName } from './cancellationName.ts';
 import type { McpSession } from './sessions.ts';
 import { createSharedLists } from './sharedLists.ts';
-import { createSubscriptions, LONGEST_ADDRESS, LONGEST_IN_ALL } from './subscriptions.ts';
+import { createSessionSubscriptions, MAX_URI_LENGTH, MAX_TOTAL_URI_LENGTH } from './subscriptions.ts';
 
 const refused = { name: 'RpcFault', code: -32602 };
 
@@ -13,7 +13,7 @@ describe('what a client makes the store keep for its session', () => {
   function rig() {
     const clock = createFakeClock();
     const store = openMemoryStore({ clock, random: systemRandom });
-    const subscriptions = createSubscriptions({
+    const subscriptions = createSessionSubscriptions({
       lists: createSharedLists({ ...store, cache: store.cache('mcp'), clock }),
       changes: store.changes,
       clock,
@@ -24,7 +24,7 @@ describe('what a client makes the store keep for its session', () => {
 
   test('no address that is too long', async () => {
     const { subscriptions, session } = rig();
-    const longest = 'x'.repeat(LONGEST_ADDRESS);
+    const longest = 'x'.repeat(MAX_URI_LENGTH);
     await expect(subscriptions.add(session, `${longest}x`)).rejects.toMatchObject(refused);
     await subscriptions.add(session, longest);
     expect(await subscriptions.read(session)).toEqual([longest]);
@@ -32,8 +32,8 @@ describe('what a client makes the store keep for its session', () => {
 
   test('and not too much of them together', async () => {
     const { subscriptions, session } = rig();
-    const address = (index: number) => String(index).padStart(LONGEST_ADDRESS, 'x');
-    const most = LONGEST_IN_ALL / LONGEST_ADDRESS;
+    const address = (index: number) => String(index).padStart(MAX_URI_LENGTH, 'x');
+    const most = MAX_TOTAL_URI_LENGTH / MAX_URI_LENGTH;
     for (let index = 0; index < most; index += 1) await subscriptions.add(session, address(index));
     await expect(subscriptions.add(session, 'y')).rejects.toMatchObject(refused);
     await subscriptions.remove(session, address(0));
@@ -43,9 +43,9 @@ describe('what a client makes the store keep for its session', () => {
 
   test('a long id of a cancelled request by a short name of its own', () => {
     const long = 'x'.repeat(1_000_000);
-    expect(cancelName(long).length).toBeLessThan(300);
-    const ids = [long, `${long}x`, '1', 1, '#', cancelName(long).slice('cancel:'.length)];
-    expect(new Set(ids.map(cancelName)).size).toBe(ids.length);
-    expect(cancelName(long)).toBe(cancelName(long));
+    expect(cancellationName(long).length).toBeLessThan(300);
+    const ids = [long, `${long}x`, '1', 1, '#', cancellationName(long).slice('cancel:'.length)];
+    expect(new Set(ids.map(cancellationName)).size).toBe(ids.length);
+    expect(cancellationName(long)).toBe(cancellationName(long));
   });
 });

@@ -1,7 +1,7 @@
 import { systemClock as clock, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { describe, expect, test } from '@jest/globals';
-import { createElicitations, MOST_ELICITED } from './elicitations.ts';
+import { createElicitations, MAX_ELICITATIONS } from './elicitations.ts';
 import { createSharedLists } from './sharedLists.ts';
 import type { McpSession } from './sessions.ts';
 
@@ -17,10 +17,10 @@ describe('pages that a session was told to open', () => {
 
   test('are kept once, of many the newest', async () => {
     const [here, there] = [replica(), replica()];
-    for (let n = 0; n < MOST_ELICITED + 4; n += 1) await here.add(session, { id: `e${n}`, server: 's' });
+    for (let n = 0; n < MAX_ELICITATIONS + 4; n += 1) await here.add(session, { id: `e${n}`, server: 's' });
     await there.add(session, { id: 'e19', server: 's' });
     const kept = (await there.read(session)).map(({ id }) => id);
-    expect([kept.length, kept[0], kept.at(-1)]).toEqual([MOST_ELICITED, 'e4', 'e19']);
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([MAX_ELICITATIONS, 'e4', 'e19']);
     // Of two who would tell it, at two replicas, one does.
     const done = { id: 'e4', server: 's' };
     expect([await here.remove(session, done), await there.remove(session, done)]).toEqual([true, false]);

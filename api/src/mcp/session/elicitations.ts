@@ -18,7 +18,7 @@ export interface Elicitations {
 }
 
 /** Of those that nobody ever opens the oldest are forgotten. */
-export const MOST_ELICITED = 16;
+export const MAX_ELICITATIONS = 16;
 
 export function createElicitations({
   lists,
@@ -29,32 +29,32 @@ export function createElicitations({
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly clock: Clock;
 }): Elicitations {
-  const slot = ({ key }: McpSession) => `pages:${key}`;
-  const text = ({ id, server }: Elicitation) => JSON.stringify([id, server]);
+  const listKey = ({ key }: McpSession) => `pages:${key}`;
+  const serialize = ({ id, server }: Elicitation) => JSON.stringify([id, server]);
 
   function change(session: McpSession, work: (list: readonly string[]) => readonly string[]) {
-    return lists.change(slot(session), Math.max(1, session.expiresAt - clock.now()), work);
+    return lists.change(listKey(session), Math.max(1, session.expiresAt - clock.now()), work);
   }
 
   return {
     async add(session, elicitation) {
-      const one = text(elicitation);
-      const isNew = await change(session, (known) =>
-        known.includes(one) ? known : [...known.slice(1 - MOST_ELICITED), one],
+      const entry = serialize(elicitation);
+      const isNew = await change(session, (entries) =>
+        entries.includes(entry) ? entries : [...entries.slice(1 - MAX_ELICITATIONS), entry],
       );
       if (isNew) await changes.publish({ topic: 'mcpSessions', id: session.key });
     },
     async read(session) {
-      const known = await lists.read(slot(session));
-      return known.map((one) => {
-        const [id, server] = JSON.parse(one) as [string, string];
+      const entries = await lists.read(listKey(session));
+      return entries.map((entry) => {
+        const [id, server] = JSON.parse(entry) as [string, string];
         return { id, server };
       });
     },
     remove(session, elicitation) {
-      const one = text(elicitation);
-      return change(session, (known) =>
-        known.includes(one) ? known.filter((other) => other !== one) : known,
+      const entry = serialize(elicitation);
+      return change(session, (entries) =>
+        entries.includes(entry) ? entries.filter((other) => other !== entry) : entries,
       );
     },
   };

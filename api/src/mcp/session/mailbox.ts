@@ -4,16 +4,21 @@ import { Roster, type Cancel, type Clock, type Keyring, type SealContext } from 
 /** Words between the requests of one session, which may be served by different replicas. */
 export interface Mailbox {
   /** Leaves a word for who waits for it. Where that is this process, no store is asked. */
-  post(place: Place, name: string, word: string, options?: { keptMs?: number }): Promise<void>;
+  post(sessionKey: SessionKey, name: string, message: string, options?: { ttlMs?: number }): Promise<void>;
   /**
    * Hears it once. With `poll` also when the notice is lost, at the price of asking every two seconds. Returns how to stop.
    */
-  wait(place: Place, name: string, onWord: (word: string) => void, options?: { poll?: boolean }): () => void;
+  wait(
+    sessionKey: SessionKey,
+    name: string,
+    onMessage: (message: string) => void,
+    options?: { poll?: boolean },
+  ): () => void;
   close(): void;
 }
 
 /** Whose session. */
-export interface Place {
+export interface SessionKey {
   readonly tenant: string;
   readonly principal: string;
   /** Of the session. */
@@ -29,108 +34,115 @@ export interface MailboxParts {
 
 const POLL_MS = 2_000;
 /** For as long as a client may wait before it asks what became of something. */
-const KEPT_MS = 5 * 60_000;
+const DEFAULT_TTL_MS = 5 * 60_000;
 
 export function createMailbox(parts: MailboxParts): Mailbox {
   const { cache, changes, keyring, clock } = parts;
   /** Looked through when there is a word, which is seldom; every request comes and goes here. */
-  const all = new Roster<Waiting>();
+  const waiters = new Roster<Waiter>();
   const unsubscribe = changes.subscribe(({ topic, id }) => {
     if (topic !== 'mcpSessions') return;
-    for (const waiting of all) if (id === '*' || waiting.place.key === id) void waiting.look(parts);
+    for (const waiter of waiters) if (id === '*' || waiter.sessionKey.key === id) void waiter.check(parts);
   });
 
   return {
-    async post(place, name, word, { keptMs = KEPT_MS } = {}) {
-      const here = [...all].find((waiting) => waiting.name === name && waiting.place.key === place.key);
-      if (here) {
-        here.hear(word);
+    async post(sessionKey, name, message, { ttlMs = DEFAULT_TTL_MS } = {}) {
+      const localWaiter = [...waiters].find(
+        (waiter) => waiter.name === name && waiter.sessionKey.key === sessionKey.key,
+      );
+      if (localWaiter) {
+        localWaiter.deliver(message);
         return;
       }
-      await cache.set(slot(place, name), keyring.seal(word, contextOf(place, name)), keptMs);
-      await changes.publish({ topic: 'mcpSessions', id: place.key });
+      await cache.set(cacheKey(sessionKey, name), keyring.seal(message, contextOf(sessionKey, name)), ttlMs);
+      await changes.publish({ topic: 'mcpSessions', id: sessionKey.key });
     },
-    wait(place, name, onWord, { poll = false } = {}) {
-      const waiting = new Waiting(place, name, onWord, all);
-      if (poll) waiting.poll(parts, clock);
-      return () => waiting.stop();
+    wait(sessionKey, name, onMessage, { poll = false } = {}) {
+      const waiter = new Waiter(sessionKey, name, onMessage, waiters);
+      if (poll) waiter.poll(parts, clock);
+      return () => waiter.stop();
     },
     close() {
       unsubscribe();
-      for (const waiting of all) waiting.stop();
+      for (const waiter of waiters) waiter.stop();
     },
   };
 }
 
 /** One who waits for one word. A class: every request of a session is one of them. */
-class Waiting {
-  readonly place: Place;
+class Waiter {
+  readonly sessionKey: SessionKey;
   readonly name: string;
-  readonly #onWord: (word: string) => void;
-  readonly #all: Roster<Waiting>;
-  readonly #seat: number;
-  #over = false;
-  #looking = false;
-  #again = false;
+  readonly #onMessage: (message: string) => void;
+  readonly #waiters: Roster<Waiter>;
+  readonly #slot: number;
+  #isStopped = false;
+  #isChecking = false;
+  #isCheckRequested = false;
   #cancel: Cancel | undefined;
 
-  constructor(place: Place, name: string, onWord: (word: string) => void, all: Roster<Waiting>) {
-    this.place = place;
+  constructor(
+    sessionKey: SessionKey,
+    name: string,
+    onMessage: (message: string) => void,
+    waiters: Roster<Waiter>,
+  ) {
+    this.sessionKey = sessionKey;
     this.name = name;
-    this.#onWord = onWord;
-    this.#all = all;
-    this.#seat = all.enter(this);
+    this.#onMessage = onMessage;
+    this.#waiters = waiters;
+    this.#slot = waiters.enter(this);
   }
 
   stop(): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#isStopped) return;
+    this.#isStopped = true;
     this.#cancel?.();
-    this.#all.leave(this.#seat, this);
+    this.#waiters.leave(this.#slot, this);
   }
 
-  hear(word: string): void {
-    if (this.#over) return;
+  deliver(message: string): void {
+    if (this.#isStopped) return;
     this.stop();
-    this.#onWord(word);
+    this.#onMessage(message);
   }
 
   /** One look at a time. What is told meanwhile is looked for again: it may have come after this one had looked. */
-  async look(parts: MailboxParts): Promise<void> {
-    this.#again = true;
-    if (this.#looking) return;
-    this.#looking = true;
-    while (this.#again && !this.#over) {
-      this.#again = false;
+  async check(parts: MailboxParts): Promise<void> {
+    this.#isCheckRequested = true;
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    while (this.#isCheckRequested && !this.#isStopped) {
+      this.#isCheckRequested = false;
       try {
-        await this.#take(parts);
+        await this.#takeMessage(parts);
       } catch {
         // The store does not answer, or it is no word of ours: the next look may find one.
       }
     }
-    this.#looking = false;
+    this.#isChecking = false;
   }
 
   /** Whoever takes a word away has heard it: of two who wait for the same one, at two replicas, one does. */
-  async #take({ cache, keyring }: MailboxParts): Promise<void> {
-    const at = slot(this.place, this.name);
-    const sealed = await cache.get(at);
-    if (sealed === undefined || this.#over) return;
-    const word = keyring.open(sealed, contextOf(this.place, this.name));
-    if (await cache.delete(at)) this.hear(word);
+  async #takeMessage({ cache, keyring }: MailboxParts): Promise<void> {
+    const storedKey = cacheKey(this.sessionKey, this.name);
+    const sealed = await cache.get(storedKey);
+    if (sealed === undefined || this.#isStopped) return;
+    const message = keyring.open(sealed, contextOf(this.sessionKey, this.name));
+    if (await cache.delete(storedKey)) this.deliver(message);
   }
 
   poll(parts: MailboxParts, clock: Clock): void {
-    if (this.#over) return;
-    void this.look(parts);
+    if (this.#isStopped) return;
+    void this.check(parts);
     this.#cancel = clock.timer(POLL_MS, () => this.poll(parts, clock));
   }
 }
 
-function slot({ key }: Place, name: string): string {
+function cacheKey({ key }: SessionKey, name: string): string {
   return `word:${key}:${name}`;
 }
 
-function contextOf({ tenant, principal, key }: Place, name: string): SealContext {
+function contextOf({ tenant, principal, key }: SessionKey, name: string): SealContext {
   return { tenant, principal, server: '-', kind: 'mcp-word', field: name, binding: [key] };
 }

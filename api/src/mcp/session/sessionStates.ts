@@ -4,7 +4,7 @@ import type { McpSession } from './sessions.ts';
 
 /** What became of a session since it began. */
 export interface SessionState {
-  readonly ended: boolean;
+  readonly isEnded: boolean;
   /** Of `logging/setLevel`. */
   readonly logLevel: string | undefined;
 }
@@ -24,41 +24,41 @@ export interface SessionStateParts {
   readonly clock: Clock;
 }
 
-const MOST_KNOWN = 10_000;
+const MAX_CACHED = 10_000;
 
 /** The little that a session does not carry itself. What is here lives as long as the session could. */
 export function createSessionStates({ cache, changes, clock }: SessionStateParts): SessionStates {
-  const known = new Map<string, { state: SessionState; readAt: number }>();
+  const cachedStates = new Map<string, { state: SessionState; readAt: number }>();
   /** Counts notices: what was read before one may be what it told about. */
   let epoch = 0;
   const unsubscribe = changes.subscribe(({ topic, id }) => {
     if (topic !== 'mcpSessions') return;
     epoch += 1;
-    if (id === '*') known.clear();
-    else known.delete(id);
+    if (id === '*') cachedStates.clear();
+    else cachedStates.delete(id);
   });
 
   async function load({ key }: McpSession): Promise<SessionState> {
-    const begun = epoch;
+    const startEpoch = epoch;
     const readAt = clock.now();
-    const [ended, logLevel] = await Promise.all([cache.get(`ended:${key}`), cache.get(`level:${key}`)]);
-    const state = { ended: ended !== undefined, logLevel };
-    if (begun !== epoch) return state;
-    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string);
-    known.set(key, { state, readAt });
+    const [isEnded, logLevel] = await Promise.all([cache.get(`ended:${key}`), cache.get(`level:${key}`)]);
+    const state = { isEnded: isEnded !== undefined, logLevel };
+    if (startEpoch !== epoch) return state;
+    if (cachedStates.size >= MAX_CACHED) cachedStates.delete(cachedStates.keys().next().value as string);
+    cachedStates.set(key, { state, readAt });
     return state;
   }
 
   async function write(name: string, value: string, { key, expiresAt }: McpSession): Promise<void> {
     await cache.set(`${name}:${key}`, value, Math.max(1, expiresAt - clock.now()));
-    known.delete(key);
+    cachedStates.delete(key);
     await changes.publish({ topic: 'mcpSessions', id: key });
   }
 
   return {
     read(session) {
-      const seen = known.get(session.key);
-      return seen && isCurrent(changes, clock.now(), seen.readAt) ? seen.state : load(session);
+      const cached = cachedStates.get(session.key);
+      return cached && isCurrent(changes, clock.now(), cached.readAt) ? cached.state : load(session);
     },
     end: (session) => write('ended', '1', session),
     setLevel: (session, level) => write('level', level, session),

@@ -37,7 +37,7 @@ describe('the streams of a session at several replicas', () => {
     const { clock, session, here, there } = createReplicas();
     const ended: string[] = [];
     const open = (at: typeof here, name: string, key = 'k') =>
-      at.streams.enter(
+      at.streams.openListener(
         session(key),
         () => ended.push(name),
         () => undefined,
@@ -60,7 +60,7 @@ describe('the streams of a session at several replicas', () => {
     const { clock, session, here, there } = createReplicas();
     const ended = new Set<string>();
     for (const [name, at] of Object.entries({ here, there }))
-      at.streams.enter(
+      at.streams.openListener(
         session('k'),
         () => ended.add(name),
         () => undefined,
@@ -73,7 +73,7 @@ describe('the streams of a session at several replicas', () => {
     const { clock, cache, session, here } = createReplicas();
     cache.set = () => Promise.reject(new Error('The store does not answer'));
     let ended = 0;
-    here.streams.enter(
+    here.streams.openListener(
       session('k'),
       () => (ended += 1),
       () => undefined,
@@ -85,15 +85,15 @@ describe('the streams of a session at several replicas', () => {
   test('all of them with it, at every replica, and no others', async () => {
     const { clock, session, here, there, fail } = createReplicas();
     const ended: string[] = [];
-    here.streams.enter(
+    here.streams.openListener(
       session('k'),
       () => ended.push('main'),
       () => undefined,
     );
-    const leave = here.streams.join(session('k'), () => ended.push('left'));
-    here.streams.join(session('k'), () => ended.push('resumed here'));
-    there.streams.join(session('k'), () => ended.push('resumed there'));
-    there.streams.join(session('other'), () => ended.push('other'));
+    const leave = here.streams.add2(session('k'), () => ended.push('left'));
+    here.streams.add2(session('k'), () => ended.push('resumed here'));
+    there.streams.add2(session('k'), () => ended.push('resumed there'));
+    there.streams.add2(session('other'), () => ended.push('other'));
     leave();
     await clock.advance(0);
     fail(true);
@@ -110,7 +110,7 @@ describe('the streams of a session at several replicas', () => {
     const { clock, session, changes, asked, here } = createReplicas();
     let news = 0;
     for (let n = 0; n < 100; n += 1)
-      here.streams.enter(
+      here.streams.openListener(
         session(`k${n}`),
         () => undefined,
         () => (news += 1),
@@ -140,6 +140,6 @@ describe('the streams of a session at several replicas', () => {
     await there.states.end(session('k'));
     goOn();
     await reading;
-    expect(await here.states.read(session('k'))).toMatchObject({ ended: true });
+    expect(await here.states.read(session('k'))).toMatchObject({ isEnded: true });
   });
 });

@@ -9,9 +9,9 @@ export interface SessionStreams {
    * The one stream for what nobody asked for: of all that a session opens, at whichever replicas, the last to come is the
    * one that reads. `onNews`: something about the session may have changed.
    */
-  enter(session: McpSession, end: () => void, onNews: () => void): () => void;
+  openListener(session: McpSession, end: () => void, onChange: () => void): () => void;
   /** Any other one. */
-  join(session: McpSession, end: () => void): () => void;
+  add2(session: McpSession, end: () => void): () => void;
   close(): void;
 }
 
@@ -23,46 +23,46 @@ export interface SessionStreamParts {
   readonly random: Random;
 }
 
-interface Member {
+interface StreamEntry {
   readonly end: () => void;
-  readonly onNews: () => void;
+  readonly onChange: () => void;
   /** Of the one that reads: what it wrote to the store. */
-  readonly name: string | undefined;
+  readonly readerName: string | undefined;
   /** It is written there. */
-  claimed: boolean;
+  isClaimed: boolean;
 }
 
-interface Open {
+interface SessionEntry {
   readonly session: McpSession;
-  readonly members: Set<Member>;
+  readonly members: Set<StreamEntry>;
 }
 
 /** A notice may be about every session: so many are asked about at a time. */
-const AT_ONCE = 16;
+const MAX_CONCURRENT_CHECKS = 16;
 const RETRY_MS = 1_000;
 
 export function createSessionStreams(parts: SessionStreamParts): SessionStreams {
   const { cache, changes, states, clock, random } = parts;
-  const sessions = new Map<string, Open>();
-  let waiting = new Set<string>();
-  let looking = false;
+  const entries = new Map<string, SessionEntry>();
+  let pendingKeys = new Set<string>();
+  let isChecking = false;
 
-  function add(session: McpSession, member: Member): () => void {
-    const open = sessions.get(session.key) ?? { session, members: new Set() };
-    sessions.set(session.key, open);
-    open.members.add(member);
-    return () => void remove(open, member);
+  function add(session: McpSession, member: StreamEntry): () => void {
+    const entry = entries.get(session.key) ?? { session, members: new Set() };
+    entries.set(session.key, entry);
+    entry.members.add(member);
+    return () => void remove(entry, member);
   }
 
-  function remove({ session, members }: Open, member: Member): boolean {
+  function remove({ session, members }: SessionEntry, member: StreamEntry): boolean {
     const isRemoved = members.delete(member);
-    if (isRemoved && members.size === 0) sessions.delete(session.key);
+    if (isRemoved && members.size === 0) entries.delete(session.key);
     return isRemoved;
   }
 
   /** Once, and none takes the others along. */
-  function finish(open: Open, member: Member): void {
-    if (!remove(open, member)) return;
+  function endStream(entry: SessionEntry, member: StreamEntry): void {
+    if (!remove(entry, member)) return;
     try {
       member.end();
     } catch {
@@ -70,75 +70,84 @@ export function createSessionStreams(parts: SessionStreamParts): SessionStreams 
     }
   }
 
-  async function claim(session: McpSession, name: string): Promise<void> {
-    await cache.set(slotOf(session), name, Math.max(1, session.expiresAt - clock.now()));
-    for (const member of sessions.get(session.key)?.members ?? [])
-      if (member.name === name) member.claimed = true;
+  async function claimReader(session: McpSession, readerName: string): Promise<void> {
+    await cache.set(readerKey(session), readerName, Math.max(1, session.expiresAt - clock.now()));
+    for (const member of entries.get(session.key)?.members ?? [])
+      if (member.readerName === readerName) member.isClaimed = true;
     // Comes back to us as well: what was ended or opened meanwhile is seen then.
     await changes.publish({ topic: 'mcpSessions', id: session.key });
   }
 
-  async function check(key: string): Promise<void> {
-    const open = sessions.get(key);
-    if (!open) return;
-    const { session, members } = open;
-    const [{ ended }, reader] = await Promise.all([states.read(session), cache.get(slotOf(session))]);
+  async function checkSession(key: string): Promise<void> {
+    const entry = entries.get(key);
+    if (!entry) return;
+    const { session, members } = entry;
+    const [{ isEnded }, currentReader] = await Promise.all([
+      states.read(session),
+      cache.get(readerKey(session)),
+    ]);
     for (const member of [...members]) {
-      const { name, claimed } = member;
-      if (ended || (name !== undefined && claimed && reader !== name)) finish(open, member);
-      else member.onNews();
+      const { readerName, isClaimed } = member;
+      if (isEnded || (readerName !== undefined && isClaimed && currentReader !== readerName))
+        endStream(entry, member);
+      else member.onChange();
     }
   }
 
   /** One round at a time; what is told meanwhile is asked in the next. */
-  async function look(): Promise<void> {
-    if (looking) return;
-    looking = true;
-    while (waiting.size > 0) {
-      const round = [...waiting];
-      waiting = new Set();
-      for (let at = 0; at < round.length; at += AT_ONCE)
-        await Promise.all(round.slice(at, at + AT_ONCE).map((key) => check(key).catch(() => later(key))));
+  async function checkPending(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    while (pendingKeys.size > 0) {
+      const round = [...pendingKeys];
+      pendingKeys = new Set();
+      for (let index = 0; index < round.length; index += MAX_CONCURRENT_CHECKS)
+        await Promise.all(
+          round
+            .slice(index, index + MAX_CONCURRENT_CHECKS)
+            .map((key) => checkSession(key).catch(() => retryLater(key))),
+        );
     }
-    looking = false;
+    isChecking = false;
   }
 
   /** The store does not answer. */
-  function later(key: string): void {
+  function retryLater(key: string): void {
     clock.timer(RETRY_MS, () => {
-      if (!sessions.has(key)) return;
-      waiting.add(key);
-      void look();
+      if (!entries.has(key)) return;
+      pendingKeys.add(key);
+      void checkPending();
     });
   }
 
   const unsubscribe = changes.subscribe(({ topic, id }) => {
     if (topic !== 'mcpSessions') return;
-    if (id === '*') for (const key of sessions.keys()) waiting.add(key);
-    else if (sessions.has(id)) waiting.add(id);
-    void look();
+    if (id === '*') for (const key of entries.keys()) pendingKeys.add(key);
+    else if (entries.has(id)) pendingKeys.add(id);
+    void checkPending();
   });
 
   return {
-    enter(session, end, onNews) {
-      const name = random.id();
-      const member: Member = { end, onNews, name, claimed: false };
-      const leave = add(session, member);
-      const open = sessions.get(session.key) as Open;
-      for (const other of [...open.members])
-        if (other !== member && other.name !== undefined) finish(open, other);
+    openListener(session, end, onChange) {
+      const readerName = random.id();
+      const member: StreamEntry = { end, onChange, readerName, isClaimed: false };
+      const unregister = add(session, member);
+      const entry = entries.get(session.key) as SessionEntry;
+      for (const other of [...entry.members])
+        if (other !== member && other.readerName !== undefined) endStream(entry, other);
       // Without the store nobody elsewhere could be told: then this one gives way.
-      claim(session, name).catch(() => finish(open, member));
-      return leave;
+      claimReader(session, readerName).catch(() => endStream(entry, member));
+      return unregister;
     },
-    join: (session, end) => add(session, { end, onNews: () => undefined, name: undefined, claimed: false }),
+    add2: (session, end) =>
+      add(session, { end, onChange: () => undefined, readerName: undefined, isClaimed: false }),
     close() {
       unsubscribe();
-      sessions.clear();
+      entries.clear();
     },
   };
 }
 
-function slotOf({ key }: McpSession): string {
+function readerKey({ key }: McpSession): string {
   return `reader:${key}`;
 }

@@ -1,7 +1,7 @@
 import { principalKey, type JsonObject, type Principal } from '@behalf/gateway';
 import type { Clock, Keyring, Random, SealContext } from '@behalf/kernel';
-import { isObject } from '../message.ts';
-import type { Place } from './mailbox.ts';
+import { isObject } from '../rpcMessage.ts';
+import type { SessionKey } from './mailbox.ts';
 import { isLegacyVersion, type LegacyVersion } from '../versions.ts';
 
 /** What a legacy client agreed on with us. All of it stands in the id that the client sends: no replica keeps it. */
@@ -14,14 +14,14 @@ export interface McpSession {
   readonly capabilities: JsonObject;
   readonly expiresAt: number;
   /** Where words for its requests are left. */
-  readonly place: Place;
+  readonly sessionKey: SessionKey;
 }
 
 export interface McpSessions {
   begin(
     caller: Principal,
     endpoint: string,
-    agreed: Pick<McpSession, 'version' | 'capabilities'>,
+    negotiated: Pick<McpSession, 'version' | 'capabilities'>,
   ): McpSession;
   /** Undefined for what is no session of this caller at this endpoint, whatever else it may be. */
   open(id: string, caller: Principal, endpoint: string): McpSession | undefined;
@@ -35,19 +35,19 @@ export interface McpSessionParts {
 
 const LIFETIME_MS = 24 * 3_600_000;
 /** Opening a seal costs more than the rest of what the door does for a call. */
-const MOST_KNOWN = 10_000;
-const LONGEST_ID = 4_096;
+const MAX_CACHED = 10_000;
+const MAX_ID_LENGTH = 4_096;
 
 /**
  * Sessions that any replica can serve: the id is sealed to its user and endpoint. It is no credential: whoever presents it
  * has shown who they are before, and of somebody else it does not open. A new token of the same user changes nothing.
  */
 export function createMcpSessions({ keyring, clock, random }: McpSessionParts): McpSessions {
-  const known = new Map<string, { session: McpSession; issuer: string; endpoint: string }>();
+  const cache = new Map<string, { session: McpSession; issuer: string; endpoint: string }>();
 
-  function keep(session: McpSession, caller: Principal, endpoint: string): McpSession {
-    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string);
-    known.set(session.id, { session, issuer: caller.issuer, endpoint });
+  function store(session: McpSession, caller: Principal, endpoint: string): McpSession {
+    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value as string);
+    cache.set(session.id, { session, issuer: caller.issuer, endpoint });
     return session;
   }
 
@@ -57,22 +57,22 @@ export function createMcpSessions({ keyring, clock, random }: McpSessionParts): 
       const expiresAt = clock.now() + LIFETIME_MS;
       const text = JSON.stringify([key, version, capabilities, expiresAt]);
       const id = keyring.seal(text, contextOf(caller, endpoint));
-      const place = placeOf(caller, key);
-      return keep({ id, key, version, capabilities, expiresAt, place }, caller, endpoint);
+      const sessionKey = sessionKeyOf(caller, key);
+      return store({ id, key, version, capabilities, expiresAt, sessionKey }, caller, endpoint);
     },
     open(id, caller, endpoint) {
-      const seen = known.get(id);
-      if (seen) {
+      const cached = cache.get(id);
+      if (cached) {
         // Who they are, and who vouches for them. Not by which token: that one is refreshed while the session goes on.
         const isOwner =
-          seen.session.place.principal === principalKey(caller) && seen.issuer === caller.issuer;
-        const own = isOwner && seen.endpoint === endpoint;
-        return own && clock.now() < seen.session.expiresAt ? seen.session : undefined;
+          cached.session.sessionKey.principal === principalKey(caller) && cached.issuer === caller.issuer;
+        const isMatch = isOwner && cached.endpoint === endpoint;
+        return isMatch && clock.now() < cached.session.expiresAt ? cached.session : undefined;
       }
-      if (id.length > LONGEST_ID) return undefined;
+      if (id.length > MAX_ID_LENGTH) return undefined;
       const session = unseal(keyring, id, caller, endpoint);
       if (!session || clock.now() >= session.expiresAt) return undefined;
-      return keep(session, caller, endpoint);
+      return store(session, caller, endpoint);
     },
   };
 }
@@ -89,10 +89,10 @@ function unseal(keyring: Keyring, id: string, caller: Principal, endpoint: strin
   if (typeof key !== 'string' || typeof version !== 'string' || typeof expiresAt !== 'number')
     return undefined;
   if (!isLegacyVersion(version) || !isObject(capabilities)) return undefined;
-  return { id, key, version, capabilities, expiresAt, place: placeOf(caller, key) };
+  return { id, key, version, capabilities, expiresAt, sessionKey: sessionKeyOf(caller, key) };
 }
 
-export function placeOf(caller: Principal, key: string): Place {
+export function sessionKeyOf(caller: Principal, key: string): SessionKey {
   return { tenant: caller.tenant, principal: principalKey(caller), key };
 }
 

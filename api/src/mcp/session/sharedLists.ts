@@ -5,23 +5,23 @@ import type { Cache } from '@behalf/gateway/ports';
 export interface SharedLists {
   read(slot: string): Promise<readonly string[]>;
   /** Runs where nobody else changes this list. What the work throws is its own. False when it gave back what it got. */
-  change(slot: string, ttlMs: number, work: Change): Promise<boolean>;
+  change(slot: string, ttlMs: number, work: ListUpdate): Promise<boolean>;
 }
 
-export type Change = (list: readonly string[]) => readonly string[];
+export type ListUpdate = (list: readonly string[]) => readonly string[];
 
-interface Waiting {
-  readonly work: Change;
+interface QueuedUpdate {
+  readonly work: ListUpdate;
   readonly resolve: (changed: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** More than this many wait for one list in no client that means well. */
-const MOST_WAITING = 1_000;
+const MAX_QUEUED = 1_000;
 
 export function createSharedLists(parts: WithLeaseParts & { readonly cache: Cache }): SharedLists {
   const { cache } = parts;
-  const queues = new Map<string, Waiting[]>();
+  const queues = new Map<string, QueuedUpdate[]>();
 
   async function read(slot: string): Promise<readonly string[]> {
     const text = await cache.get(slot);
@@ -29,33 +29,33 @@ export function createSharedLists(parts: WithLeaseParts & { readonly cache: Cach
   }
 
   /** What came while others were written is written together: a line of a hundred is no hundred leases. */
-  async function drain(slot: string, queue: Waiting[], ttlMs: number): Promise<void> {
+  async function drain(slot: string, queue: QueuedUpdate[], ttlMs: number): Promise<void> {
     while (queue.length > 0) {
-      const turn = queue.splice(0);
+      const batch = queue.splice(0);
       try {
-        await withLease(parts, ['mcp-list', slot], async (stillAlone) => {
-          const before = await read(slot);
-          let list = before;
-          const done: (() => void)[] = [];
-          for (const one of turn) {
+        await withLease(parts, ['mcp-list', slot], async (assertLeaseHeld) => {
+          const original = await read(slot);
+          let list = original;
+          const resolvers: (() => void)[] = [];
+          for (const update of batch) {
             try {
-              const next = one.work(list);
+              const next = update.work(list);
               const changed = next !== list;
               list = next;
-              done.push(() => one.resolve(changed));
+              resolvers.push(() => update.resolve(changed));
             } catch (error) {
-              one.reject(error);
+              update.reject(error);
             }
           }
-          if (list !== before) {
-            await stillAlone();
+          if (list !== original) {
+            await assertLeaseHeld();
             await cache.set(slot, JSON.stringify(list), ttlMs);
           }
-          for (const answer of done) answer();
+          for (const resolveUpdate of resolvers) resolveUpdate();
         });
       } catch (error) {
         // Who was answered before hears nothing of it.
-        for (const { reject } of turn) reject(error);
+        for (const { reject } of batch) reject(error);
       }
     }
     queues.delete(slot);
@@ -65,14 +65,14 @@ export function createSharedLists(parts: WithLeaseParts & { readonly cache: Cach
     read,
     change: (slot, ttlMs, work) =>
       new Promise((resolve, reject) => {
-        const waiting = { work, resolve, reject };
+        const update = { work, resolve, reject };
         const queue = queues.get(slot);
-        if (queue && queue.length >= MOST_WAITING) reject(new Error('Too many changes of one list'));
-        else if (queue) queue.push(waiting);
+        if (queue && queue.length >= MAX_QUEUED) reject(new Error('Too many concurrent changes of one list'));
+        else if (queue) queue.push(update);
         else {
-          const own = [waiting];
-          queues.set(slot, own);
-          void drain(slot, own, ttlMs);
+          const newQueue = [update];
+          queues.set(slot, newQueue);
+          void drain(slot, newQueue, ttlMs);
         }
       }),
   };

@@ -3,7 +3,7 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { describe, expect, test } from '@jest/globals';
 import type { McpSession } from './sessions.ts';
 import { createSharedLists } from './sharedLists.ts';
-import { createSubscriptions, MOST_SUBSCRIBED } from './subscriptions.ts';
+import { createSessionSubscriptions, MAX_SUBSCRIPTIONS } from './subscriptions.ts';
 
 const refused = { name: 'RpcFault', code: -32602 };
 
@@ -25,7 +25,7 @@ function replicas() {
     publish: async ({ id }: { id: string }) => void published.push(id),
   };
   const replica = () =>
-    createSubscriptions({
+    createSessionSubscriptions({
       lists: createSharedLists({ cache, clock, leases: store.leases }),
       ...{ changes, clock },
     });
@@ -57,13 +57,13 @@ describe('what one session subscribes to at once', () => {
 
   test('within what one may have, however many ask', async () => {
     const { here, there, session } = replicas();
-    const asked = Array.from({ length: MOST_SUBSCRIBED + 20 }, (_, n) =>
+    const asked = Array.from({ length: MAX_SUBSCRIPTIONS + 20 }, (_, n) =>
       (n % 2 === 0 ? here : there).add(session, address(n)),
     );
     const outcomes = await Promise.allSettled(asked);
     const failed = outcomes.filter((one) => one.status === 'rejected');
     expect(failed).toHaveLength(20);
     for (const { reason } of failed) expect(reason).toMatchObject(refused);
-    expect(await here.read(session)).toHaveLength(MOST_SUBSCRIBED);
+    expect(await here.read(session)).toHaveLength(MAX_SUBSCRIPTIONS);
   });
 });

@@ -5,18 +5,18 @@ import type { McpSession } from './sessions.ts';
 import type { SharedLists } from './sharedLists.ts';
 
 /** The resources that legacy sessions want to hear of: told to one replica, heard at the one that holds the stream. */
-export interface Subscriptions {
+export interface SessionSubscriptions {
   read(session: McpSession): Promise<readonly string[]>;
-  add(session: McpSession, address: string): Promise<void>;
-  remove(session: McpSession, address: string): Promise<void>;
+  add(session: McpSession, uri: string): Promise<void>;
+  remove(session: McpSession, uri: string): Promise<void>;
 }
 
-export const MOST_SUBSCRIBED = 100;
+export const MAX_SUBSCRIPTIONS = 100;
 /** The store is everybody's, and an address is the client's own text. */
-export const LONGEST_ADDRESS = 4_096;
-export const LONGEST_IN_ALL = 64 * 1024;
+export const MAX_URI_LENGTH = 4_096;
+export const MAX_TOTAL_URI_LENGTH = 64 * 1024;
 
-export function createSubscriptions({
+export function createSessionSubscriptions({
   lists,
   changes,
   clock,
@@ -24,33 +24,36 @@ export function createSubscriptions({
   readonly lists: SharedLists;
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly clock: Clock;
-}): Subscriptions {
-  const slot = ({ key }: McpSession) => `resources:${key}`;
+}): SessionSubscriptions {
+  const listKey = ({ key }: McpSession) => `resources:${key}`;
 
   async function change(session: McpSession, work: (list: readonly string[]) => readonly string[]) {
-    const left = Math.max(1, session.expiresAt - clock.now());
-    if (await lists.change(slot(session), left, work))
+    const ttlMs = Math.max(1, session.expiresAt - clock.now());
+    if (await lists.change(listKey(session), ttlMs, work))
       await changes.publish({ topic: 'mcpSessions', id: session.key });
   }
 
   return {
-    read: (session) => lists.read(slot(session)),
-    async add(session, address) {
-      if (address.length > LONGEST_ADDRESS)
-        throw new RpcFault(rpcCode.invalidParams, `An address has ${LONGEST_ADDRESS} characters at most`);
-      await change(session, (known) => {
-        if (known.includes(address)) return known;
-        if (known.length >= MOST_SUBSCRIBED)
-          throw new RpcFault(rpcCode.invalidParams, `A session has ${MOST_SUBSCRIBED} subscriptions at most`);
-        if (known.reduce((sum, { length }) => sum + length, address.length) > LONGEST_IN_ALL)
+    read: (session) => lists.read(listKey(session)),
+    async add(session, uri) {
+      if (uri.length > MAX_URI_LENGTH)
+        throw new RpcFault(rpcCode.invalidParams, `A resource URI has at most ${MAX_URI_LENGTH} characters`);
+      await change(session, (uris) => {
+        if (uris.includes(uri)) return uris;
+        if (uris.length >= MAX_SUBSCRIPTIONS)
           throw new RpcFault(
             rpcCode.invalidParams,
-            'The subscriptions of this session are too long together',
+            `A session has at most ${MAX_SUBSCRIPTIONS} subscriptions`,
           );
-        return [...known, address];
+        if (uris.reduce((sum, { length }) => sum + length, uri.length) > MAX_TOTAL_URI_LENGTH)
+          throw new RpcFault(
+            rpcCode.invalidParams,
+            'The subscriptions of this session exceed the total length limit',
+          );
+        return [...uris, uri];
       });
     },
-    remove: (session, address) =>
-      change(session, (known) => (known.includes(address) ? known.filter((one) => one !== address) : known)),
+    remove: (session, uri) =>
+      change(session, (uris) => (uris.includes(uri) ? uris.filter((entry) => entry !== uri) : uris)),
   };
 }

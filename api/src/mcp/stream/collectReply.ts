@@ -2,21 +2,21 @@ import type { Reply } from './reply.ts';
 
 /** The answer to one request of several: what is said in between has no place to go. */
 export async function collectReply(work: (reply: Reply) => Promise<void>): Promise<string | undefined> {
-  let answer: string | undefined;
+  let responseText: string | undefined;
   await work({
-    begun: false,
-    takesRequests: false,
-    notify: nothing,
-    ask: () => false,
+    isStarted: false,
+    canSendRequests: false,
+    notify: noop,
+    sendRequest: () => false,
     finish: (text) => {
-      answer = text;
+      responseText = text;
     },
-    abandon: nothing,
-    close: nothing,
+    abandon: noop,
+    close: noop,
   });
-  return answer;
+  return responseText;
 }
 
-function nothing(): void {
+function noop(): void {
   // Nobody hears it.
 }

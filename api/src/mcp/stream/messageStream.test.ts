@@ -45,15 +45,15 @@ describe('a reader that does not keep up', () => {
     await fill();
     const before = res.writableLength;
     for (let n = 0; n < 1_000; n += 1) {
-      stream.tell('tools', JSON.stringify({ tools: n }));
-      stream.tell(`uri ${n % 50}`, JSON.stringify({ uri: n }));
+      stream.sendLatest('tools', JSON.stringify({ tools: n }));
+      stream.sendLatest(`uri ${n % 50}`, JSON.stringify({ uri: n }));
     }
     expect(res.writableLength).toBe(before);
     readOn();
     await eventually('it is told', () => read.text.includes('{"uri":999}'));
     const told = [...read.text.matchAll(/data: (\{"(?:tools|uri)":\d+\})/g)].map(([, text]) => text);
     expect([told.length, told.includes('{"tools":999}')]).toEqual([51, true]);
-    stream.tell('tools', '{"tools":1000}');
+    stream.sendLatest('tools', '{"tools":1000}');
     await eventually('and at once from then on', () => read.text.includes('{"tools":1000}'));
     stream.close();
   });
@@ -61,7 +61,7 @@ describe('a reader that does not keep up', () => {
   test('makes us keep no more than there are lists and resources', async () => {
     const { stream, read, readOn, fill } = await open();
     await fill();
-    for (let n = 0; n < 10_000; n += 1) stream.tell(`uri ${n}`, `{"uri":${n}}`);
+    for (let n = 0; n < 10_000; n += 1) stream.sendLatest(`uri ${n}`, `{"uri":${n}}`);
     readOn();
     await eventually('it is told', () => read.text.includes('{"uri":127}'));
     stream.send('{"last":1}');
@@ -73,7 +73,7 @@ describe('a reader that does not keep up', () => {
   test('is left at once when another reads in its place', async () => {
     const { stream, res, fill } = await open();
     await fill();
-    stream.end({ replaced: true });
+    stream.end({ isReplaced: true });
     expect(res.destroyed).toBe(true);
   });
 

@@ -2,14 +2,14 @@ import { GatewayError, principalKey, type RevocationMonitor, type Principal } fr
 import type { Clock } from '@behalf/kernel';
 
 export interface StreamLimits {
-  readonly perUser: number;
-  readonly inAll: number;
+  readonly maxPerUser: number;
+  readonly maxTotal: number;
 }
 
-export const streamLimits: StreamLimits = { perUser: 64, inAll: 10_000 };
+export const streamLimits: StreamLimits = { maxPerUser: 64, maxTotal: 10_000 };
 
 /** Who opened a stream is looked at again after this: the client comes back and shows who it is. */
-const LONGEST_MS = 60 * 60_000;
+const MAX_AGE_MS = 60 * 60_000;
 
 /** Streams that wait for something to happen. They cost little each, and nobody may have them all. */
 export interface OpenStreams {
@@ -17,76 +17,80 @@ export interface OpenStreams {
    * Throws when there is no room. `end` is called once: when its time is up, or what its caller came in with or `until`
    * is over, when its user is signed out, or when the process ends.
    */
-  enter(caller: Principal, end: () => void, until?: number): () => void;
+  register(caller: Principal, end: () => void, expiresAt?: number): () => void;
   readonly size: number;
   /** Ends those of one principal: who still may comes back and is looked at anew. */
-  endOf(principal: string): void;
+  endForPrincipal(principal: string): void;
   /** Takes none any more, and ends those that are open. */
   drain(): void;
 }
 
 export interface OpenStreamParts {
   readonly clock: Clock;
-  readonly callers: Pick<RevocationMonitor, 'subscribe'>;
+  readonly callerWatch: Pick<RevocationMonitor, 'subscribe'>;
   readonly limits?: StreamLimits;
 }
 
-export function createOpenStreams({ clock, callers, limits = streamLimits }: OpenStreamParts): OpenStreams {
-  const { perUser, inAll } = limits;
+export function createOpenStreams({
+  clock,
+  callerWatch,
+  limits = streamLimits,
+}: OpenStreamParts): OpenStreams {
+  const { maxPerUser, maxTotal } = limits;
   const open = new Map<() => void, Principal>();
   const users = new Map<string, number>();
-  let draining = false;
+  let isDraining = false;
   return {
-    enter(caller, end, until = Infinity) {
+    register(caller, end, expiresAt = Infinity) {
       const { userId } = caller;
-      if (draining) throw new GatewayError('SHUTTING_DOWN');
-      const own = users.get(userId) ?? 0;
-      if (own >= perUser || open.size >= inAll) {
+      if (isDraining) throw new GatewayError('SHUTTING_DOWN');
+      const userStreams = users.get(userId) ?? 0;
+      if (userStreams >= maxPerUser || open.size >= maxTotal) {
         throw new GatewayError('MCP_RATE_LIMITED', {
           detail:
-            own >= perUser
-              ? `You have ${own} open streams. Close one of them.`
+            userStreams >= maxPerUser
+              ? `You have ${userStreams} open streams. Close one of them.`
               : 'Too many streams are open here. Try again in a moment.',
           retryAfterMs: 5_000,
         });
       }
-      const leave = () => {
-        if (!open.delete(ending)) return;
+      const unregister = () => {
+        if (!open.delete(endOnce)) return;
         cancel();
-        unfollow();
-        const left = (users.get(userId) ?? 1) - 1;
-        if (left === 0) users.delete(userId);
-        else users.set(userId, left);
+        stopWatching();
+        const remaining = (users.get(userId) ?? 1) - 1;
+        if (remaining === 0) users.delete(userId);
+        else users.set(userId, remaining);
       };
-      const ending = () => {
-        leave();
+      const endOnce = () => {
+        unregister();
         try {
           end();
         } catch {
           // Called by a timer or among all the others: one that cannot end well takes nobody along.
         }
       };
-      const left = Math.min(untilOf(caller), until) - clock.now();
-      const cancel = clock.timer(Math.max(0, Math.min(LONGEST_MS, left)), ending);
-      const unfollow = callers.subscribe(caller, ending);
-      open.set(ending, caller);
-      users.set(userId, own + 1);
-      return leave;
+      const remainingMs = Math.min(expiryOf(caller), expiresAt) - clock.now();
+      const cancel = clock.timer(Math.max(0, Math.min(MAX_AGE_MS, remainingMs)), endOnce);
+      const stopWatching = callerWatch.subscribe(caller, endOnce);
+      open.set(endOnce, caller);
+      users.set(userId, userStreams + 1);
+      return unregister;
     },
     get size() {
       return open.size;
     },
-    endOf(principal) {
+    endForPrincipal(principal) {
       for (const [end, caller] of [...open]) if (principalKey(caller) === principal) end();
     },
     drain() {
-      draining = true;
+      isDraining = true;
       for (const end of [...open.keys()]) end();
     },
   };
 }
 
 /** Cookies open no such stream, and what they are of is told when it ends. */
-function untilOf({ authentication: by }: Principal): number {
-  return by.via === 'session' ? Infinity : (by.expiresAt ?? Infinity);
+function expiryOf({ authentication }: Principal): number {
+  return authentication.via === 'session' ? Infinity : (authentication.expiresAt ?? Infinity);
 }

@@ -7,9 +7,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { createSharedLists } from '../session/sharedLists.ts';
 import { createEventIds } from './eventIds.ts';
 import { createMessageStream } from './messageStream.ts';
-import { createReplays, type ReplayLimits } from './replays.ts';
+import { createStreamBuffers, type StreamBufferLimits } from './streamBuffer.ts';
 import { createReply, type Reply, type ReplyOptions } from './reply.ts';
-import { createVigil } from './vigil.ts';
+import { createSharedTicker } from './sharedTicker.ts';
 
 const place = { tenant: 'default', principal: 'ada', key: 'session' };
 const done = JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} });
@@ -25,21 +25,27 @@ describe('an answer that takes its time', () => {
   async function ask(
     options: ReplyOptions,
     accept = 'application/json, text/event-stream',
-    limits: Partial<ReplayLimits> = {},
+    limits: Partial<StreamBufferLimits> = {},
   ) {
     const clock = createFakeClock();
     const mailbox = { post: () => Promise.resolve(), wait: () => () => undefined };
     const store = openMemoryStore({ clock, random: systemRandom });
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
     const cache = store.cache('mcp');
-    const replays = createReplays({
+    const replays = createStreamBuffers({
       ...{ clock, random: systemRandom, keyring, mailbox, cache, changes: store.changes, replica: 'here' },
       lists: createSharedLists({ cache, clock, leases: store.leases }),
       eventIds: createEventIds(keyring),
       limits,
     });
     const callers = { subscribe: () => () => undefined };
-    const parts = { clock, headers: [], replays, callers, vigil: createVigil(clock) };
+    const parts = {
+      clock,
+      headers: [],
+      streamBuffers: replays,
+      callerWatch: callers,
+      ticker: createSharedTicker(clock),
+    };
     let reply: Reply | undefined;
     let res: ServerResponse | undefined;
     server = createServer((req, answer) => {
@@ -78,9 +84,9 @@ describe('an answer that takes its time', () => {
   }
 
   test('is kept alive by comments, and by nothing before it is late', async () => {
-    const { reply, read, clock } = await ask({ place: undefined, primes: false });
+    const { reply, read, clock } = await ask({ sessionKey: undefined, sendsPrimingEvent: false });
     await clock.advance(11_000);
-    expect([reply.begun, read.type]).toEqual([false, undefined]);
+    expect([reply.isStarted, read.type]).toEqual([false, undefined]);
     await clock.advance(30_000);
     await eventually('a comment comes', () => read.text.includes(': waiting\n\n'));
     expect(read.type).toBe('text/event-stream');
@@ -89,9 +95,13 @@ describe('an answer that takes its time', () => {
   });
 
   test('says after three seconds where it can be taken up again', async () => {
-    const { reply, read, replays, clock } = await ask({ place, request: 1, primes: true });
+    const { reply, read, replays, clock } = await ask({
+      sessionKey: place,
+      requestId: 1,
+      sendsPrimingEvent: true,
+    });
     await clock.advance(2_000);
-    expect([reply.begun, replays.size]).toEqual([false, 0]);
+    expect([reply.isStarted, replays.size]).toEqual([false, 0]);
     await clock.advance(2_000);
     await eventually('it says so', () => /^id: [\w.-]{50,400}\.0\ndata: \n\n$/.test(read.text));
     reply.finish(done, 200);
@@ -102,7 +112,11 @@ describe('an answer that takes its time', () => {
   });
 
   test('keeps nothing of a call that was cancelled, for no reader', async () => {
-    const { reply, read, replays, clock, resume } = await ask({ place, request: 1, primes: true });
+    const { reply, read, replays, clock, resume } = await ask({
+      sessionKey: place,
+      requestId: 1,
+      sendsPrimingEvent: true,
+    });
     await clock.advance(4_000);
     await eventually('it says where', () => read.text.includes('id: '));
     const again = resume(/id: (\S+)/.exec(read.text)![1]!);
@@ -113,11 +127,11 @@ describe('an answer that takes its time', () => {
     reply.abandon();
     await eventually('which ends', () => again.over);
     reply.notify('notifications/message', { data: 'late' });
-    expect([replays.size, reply.ask('q', 'elicitation/create', {})]).toEqual([0, false]);
+    expect([replays.size, reply.sendRequest('q', 'elicitation/create', {})]).toEqual([0, false]);
   });
 
   test('begins nothing for what comes after a call was cancelled', async () => {
-    const { reply, read, replays } = await ask({ place, request: 1, primes: true });
+    const { reply, read, replays } = await ask({ sessionKey: place, requestId: 1, sendsPrimingEvent: true });
     reply.abandon();
     reply.notify('notifications/message', { data: 'late' });
     await eventually('it ends', () => read.over);
@@ -125,29 +139,33 @@ describe('an answer that takes its time', () => {
   });
 
   test('keeps nothing when somebody else answers who has left', async () => {
-    const { reply, replays, leave } = await ask({ place, request: 1, primes: true });
+    const { reply, replays, leave } = await ask({ sessionKey: place, requestId: 1, sendsPrimingEvent: true });
     await leave();
     reply.notify('notifications/message', { data: 'one' });
-    expect([reply.begun, replays.size]).toEqual([false, 1]);
+    expect([reply.isStarted, replays.size]).toEqual([false, 1]);
     reply.close();
     expect(replays.size).toBe(0);
   });
 
   test('piles up no notices for who does not read them', async () => {
-    const { reply, res, read } = await ask({ place, request: 1, primes: true });
+    const { reply, res, read } = await ask({ sessionKey: place, requestId: 1, sendsPrimingEvent: true });
     const data = 'x'.repeat(64 * 1024);
     for (let n = 0; n < 100; n += 1) reply.notify('notifications/message', { data });
     expect(res.writableLength).toBeLessThan(1024 * 1024);
-    expect(reply.ask('q', 'elicitation/create', {})).toBe(true);
+    expect(reply.sendRequest('q', 'elicitation/create', {})).toBe(true);
     reply.finish(done, 200);
     await eventually('it ends', () => read.over);
     expect([read.text.includes('elicitation/create'), read.text.includes(done)]).toEqual([true, true]);
   });
 
   test('keeps of what still runs no more than there is room for', async () => {
-    const { reply, read, clock, resume } = await ask({ place, request: 1, primes: true }, undefined, {
-      bytes: 2_000,
-    });
+    const { reply, read, clock, resume } = await ask(
+      { sessionKey: place, requestId: 1, sendsPrimingEvent: true },
+      undefined,
+      {
+        maxBytes: 2_000,
+      },
+    );
     await clock.advance(4_000);
     await eventually('it says where', () => read.text.includes('id: '));
     for (const n of ['one', 'two', 'three', 'four', 'five'])
@@ -160,9 +178,12 @@ describe('an answer that takes its time', () => {
   });
 
   test('never begins for a client that takes no events', async () => {
-    const { reply, read, clock } = await ask({ place, request: 1, primes: true }, 'application/json');
+    const { reply, read, clock } = await ask(
+      { sessionKey: place, requestId: 1, sendsPrimingEvent: true },
+      'application/json',
+    );
     await clock.advance(60_000);
-    expect(reply.ask('q', 'elicitation/create', {})).toBe(false);
+    expect(reply.sendRequest('q', 'elicitation/create', {})).toBe(false);
     reply.notify('notifications/message', {});
     reply.finish(done, 200);
     await eventually('the answer comes', () => read.text === done);

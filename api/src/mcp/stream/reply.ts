@@ -1,23 +1,23 @@
 import type { ServerResponse } from 'node:http';
 import type { RevocationMonitor, JsonObject } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
-import type { HotExchange } from '../../http.ts';
-import type { RpcId } from '../message.ts';
-import type { Place } from '../session/mailbox.ts';
+import type { FastExchange } from '../../http/routes.ts';
+import type { RpcId } from '../rpcMessage.ts';
+import type { SessionKey } from '../session/mailbox.ts';
 import { createMessageStream, KEEP_ALIVE_MS, type MessageStream } from './messageStream.ts';
-import type { Replay, Replays } from './replays.ts';
-import type { Vigil, Waiting } from './vigil.ts';
+import type { BufferedStream, StreamBuffers } from './streamBuffer.ts';
+import type { SharedTicker, TickListener } from './sharedTicker.ts';
 
 /** The answer to one request: plain JSON, unless something has to be said before it. */
 export interface Reply {
   /** Whether something was sent: then there is no status any more. */
-  readonly begun: boolean;
+  readonly isStarted: boolean;
   /** Whether the client reads a stream, so that it can be asked something before the answer. */
-  readonly takesRequests: boolean;
+  readonly canSendRequests: boolean;
   /** A client that does not listen, or does not keep up, misses these. */
   notify(method: string, params: JsonObject): void;
   /** Sends a request to the client. False when it cannot be sent: the client takes no events. */
-  ask(id: RpcId, method: string, params: JsonObject): boolean;
+  sendRequest(id: RpcId, method: string, params: JsonObject): boolean;
   /** The last word: `text` is the whole message. */
   finish(text: string, status: number): void;
   /** Ends without one: nobody waits for it. */
@@ -30,111 +30,112 @@ export interface ReplyParts {
   readonly clock: Clock;
   /** Of every answer, as a flat list. */
   readonly headers: readonly string[];
-  readonly replays: Pick<Replays, 'begin'>;
-  readonly vigil: Vigil;
-  readonly callers: Pick<RevocationMonitor, 'subscribe'>;
+  readonly streamBuffers: Pick<StreamBuffers, 'begin'>;
+  readonly ticker: SharedTicker;
+  readonly callerWatch: Pick<RevocationMonitor, 'subscribe'>;
 }
 
 export interface ReplyOptions {
   /** Legacy: what was sent is kept for a client that comes back. */
-  readonly place: Place | undefined;
+  readonly sessionKey: SessionKey | undefined;
   /** What the client calls it. */
-  readonly request?: RpcId;
+  readonly requestId?: RpcId;
   /** The revision has events without content: they say where a stream can be taken up again. */
-  readonly primes: boolean;
+  readonly sendsPrimingEvent: boolean;
   /** What its caller came in with was taken back: nothing goes on in their name. By default as if they had left. */
   readonly cancel?: () => void;
 }
 
-type Answering = Pick<HotExchange, 'req' | 'res' | 'json' | 'caller'>;
+type ReplyExchange = Pick<FastExchange, 'req' | 'res' | 'json' | 'caller'>;
 
 /** A call that takes longer than this can be taken up again by its client. */
-const PRIME_AFTER_MS = 3_000;
+const PRIMING_DELAY_MS = 3_000;
 
-export function createReply(exchange: Answering, parts: ReplyParts, options: ReplyOptions): Reply {
-  return wantsEvents(exchange.req.headers.accept)
+export function createReply(exchange: ReplyExchange, parts: ReplyParts, options: ReplyOptions): Reply {
+  return acceptsEventStream(exchange.req.headers.accept)
     ? new EventReply(exchange, parts, options)
-    : new PlainReply(exchange);
+    : new JsonReply(exchange);
 }
 
 /** For who takes events. A class, and no stream before there is something to say: most calls are answered at once. */
-class EventReply implements Reply, Waiting {
-  readonly takesRequests = true;
-  readonly #exchange: Answering;
+class EventReply implements Reply, TickListener {
+  readonly canSendRequests = true;
+  readonly #exchange: ReplyExchange;
   readonly #parts: ReplyParts;
   readonly #options: ReplyOptions;
   /** What a server says after the last word would begin a stream that nobody ends. */
-  #over = false;
-  readonly #leaveVigil: () => void;
-  #opened: MessageStream | undefined;
-  #replay: Replay | undefined;
-  #unfollow: (() => void) | undefined;
+  #isFinished = false;
+  readonly #leaveTicker: () => void;
+  #openedStream: MessageStream | undefined;
+  #buffered: BufferedStream | undefined;
+  #stopWatching: (() => void) | undefined;
 
-  constructor(exchange: Answering, parts: ReplyParts, options: ReplyOptions) {
+  constructor(exchange: ReplyExchange, parts: ReplyParts, options: ReplyOptions) {
     this.#exchange = exchange;
     this.#parts = parts;
     this.#options = options;
-    this.#leaveVigil = parts.vigil.enter(this);
+    this.#leaveTicker = parts.ticker.add(this);
   }
 
-  get begun(): boolean {
+  get isStarted(): boolean {
     return this.#exchange.res.headersSent;
   }
 
-  look(ageMs: number): void {
-    if (this.#over) return;
+  onTick(ageMs: number): void {
+    if (this.#isFinished) return;
     // Only now: most calls are over before anybody could take a key back.
-    this.#unfollow ??= this.#parts.callers.subscribe(this.#exchange.caller, () => this.#cancel());
-    const { place, primes } = this.#options;
-    if (place && primes && !this.#replay && ageMs >= PRIME_AFTER_MS) this.#resumable()?.prime();
+    this.#stopWatching ??= this.#parts.callerWatch.subscribe(this.#exchange.caller, () => this.#cancel());
+    const { sessionKey, sendsPrimingEvent } = this.#options;
+    if (sessionKey && sendsPrimingEvent && !this.#buffered && ageMs >= PRIMING_DELAY_MS)
+      this.#bufferedStream()?.sendPrimingEvent();
     // From here on the stream keeps itself alive.
-    else if (!this.#opened && ageMs >= KEEP_ALIVE_MS - PRIME_AFTER_MS) this.#stream.begin();
+    else if (!this.#openedStream && ageMs >= KEEP_ALIVE_MS - PRIMING_DELAY_MS) this.#stream.start();
   }
 
   notify(method: string, params: JsonObject): void {
-    if (this.#over) return;
+    if (this.#isFinished) return;
     const text = JSON.stringify({ jsonrpc: '2.0', method, params });
-    const kept = this.#resumable();
-    if (kept) kept.hint(text);
-    else this.#stream.hint(text);
+    const buffered = this.#bufferedStream();
+    if (buffered) buffered.sendIfReady(text);
+    else this.#stream.sendIfReady(text);
   }
 
-  ask(id: RpcId, method: string, params: JsonObject): boolean {
-    if (this.#over) return false;
+  sendRequest(id: RpcId, method: string, params: JsonObject): boolean {
+    if (this.#isFinished) return false;
     const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
-    const kept = this.#resumable();
-    if (kept) kept.emit(text);
+    const buffered = this.#bufferedStream();
+    if (buffered) buffered.emit(text);
     else this.#stream.send(text);
     return true;
   }
 
   finish(text: string, status: number): void {
-    this.#settle();
-    if (this.#replay) this.#replay.finish(text);
-    else if (this.#opened?.begun) {
-      this.#opened.send(text);
-      this.#opened.end();
-    } else answer(this.#exchange, text, status);
+    this.#release();
+    if (this.#buffered) this.#buffered.finish(text);
+    else if (this.#openedStream?.isStarted) {
+      this.#openedStream.send(text);
+      this.#openedStream.end();
+    } else sendJson(this.#exchange, text, status);
   }
 
   abandon(): void {
     this.close();
     // A client that has left is told nothing; one that cancelled reads the end of a stream without an answer.
-    this.#stream.begin();
+    this.#stream.start();
     this.#stream.end();
   }
 
   close(): void {
-    this.#settle();
+    this.#release();
     // Also what its client reads of it by another request: no end would ever come.
-    this.#replay?.drop();
+    this.#buffered?.drop();
   }
 
-  #settle(): void {
-    this.#over = true;
-    this.#leaveVigil();
-    this.#unfollow?.();
-    this.#opened?.close();
+  #release(): void {
+    this.#isFinished = true;
+    this.#leaveTicker();
+    this.#stopWatching?.();
+    this.#openedStream?.close();
   }
 
   #cancel(): void {
@@ -144,23 +145,23 @@ class EventReply implements Reply, Waiting {
   }
 
   get #stream(): MessageStream {
-    return (this.#opened ??= createMessageStream(this.#exchange.res, this.#parts));
+    return (this.#openedStream ??= createMessageStream(this.#exchange.res, this.#parts));
   }
 
-  #resumable(): Replay | undefined {
-    const { place, request } = this.#options;
-    if (this.#replay || !place || request === undefined) return this.#replay;
-    return (this.#replay = this.#parts.replays.begin(place, request, this.#stream));
+  #bufferedStream(): BufferedStream | undefined {
+    const { sessionKey, requestId } = this.#options;
+    if (this.#buffered || !sessionKey || requestId === undefined) return this.#buffered;
+    return (this.#buffered = this.#parts.streamBuffers.begin(sessionKey, requestId, this.#stream));
   }
 }
 
 /** For who takes none. */
-class PlainReply implements Reply {
-  readonly begun = false;
-  readonly takesRequests = false;
-  readonly #exchange: Answering;
+class JsonReply implements Reply {
+  readonly isStarted = false;
+  readonly canSendRequests = false;
+  readonly #exchange: ReplyExchange;
 
-  constructor(exchange: Answering) {
+  constructor(exchange: ReplyExchange) {
     this.#exchange = exchange;
   }
 
@@ -168,12 +169,12 @@ class PlainReply implements Reply {
     // There is nowhere to say it.
   }
 
-  ask(): boolean {
+  sendRequest(): boolean {
     return false;
   }
 
   finish(text: string, status: number): void {
-    answer(this.#exchange, text, status);
+    sendJson(this.#exchange, text, status);
   }
 
   abandon(): void {
@@ -185,18 +186,18 @@ class PlainReply implements Reply {
   }
 }
 
-function answer({ res, json }: Answering, text: string, status: number): void {
+function sendJson({ res, json }: ReplyExchange, text: string, status: number): void {
   if (!res.destroyed && !res.writableEnded) json(status, text);
 }
 
 /** The answer to what asks for none. */
-export function accepted(res: ServerResponse, headers: readonly string[], status: 202 | 204 = 202): void {
+export function sendAccepted(res: ServerResponse, headers: readonly string[], status: 202 | 204 = 202): void {
   res.writeHead(status, [...headers, ...(status === 202 ? ['Content-Length', '0'] : [])]).end();
 }
 
-const USUAL = 'application/json, text/event-stream';
+const USUAL_ACCEPT = 'application/json, text/event-stream';
 
-export function wantsEvents(accept: string | undefined): boolean {
-  if (accept === USUAL) return true;
+export function acceptsEventStream(accept: string | undefined): boolean {
+  if (accept === USUAL_ACCEPT) return true;
   return accept !== undefined && /(^|,)\s*(text\/event-stream|text\/\*|\*\/\*)\s*(;|,|$)/i.test(accept);
 }

@@ -37,7 +37,7 @@ describe('a refused sign-in with a password', () => {
       routes: [route],
       admission: {
         check: quiet,
-        checkProgram: quiet,
+        checkOrigin: quiet,
         authenticate: () => Promise.reject(new GatewayError('AUTH_REQUIRED')),
       },
       ...{ headers: {}, problemOf: createProblemMap({ random, logger }), trustProxy: 0 },

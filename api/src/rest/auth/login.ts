@@ -8,11 +8,11 @@ import {
 } from '@behalf/gateway';
 import type { Request } from 'express';
 import type { SessionCookie } from '../../cookies.ts';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import type { Logger } from '../../logger.ts';
 import { isForm, parseBody } from '../../middleware/body.ts';
 import { signInPage } from '../../pages/signInPage.ts';
-import { refusedSignIn, signInEvent } from './signInEvents.ts';
+import { refusedSignInEvent, signInEvent } from './signInEvents.ts';
 import { userView } from '../user/userView.ts';
 
 export interface LoginRouteParts {
@@ -32,7 +32,7 @@ export function loginRoute(parts: LoginRouteParts): Route {
     path: '/api/auth/login',
     access: 'public',
     async handle(req, res) {
-      const { body, returnTo } = formOf(req);
+      const { body, returnTo } = readForm(req);
       try {
         const { email, password } = parseBody(body, LoginRequest);
         const user = await signIn({ email, password, address: req.ip ?? 'unknown' });
@@ -47,7 +47,7 @@ export function loginRoute(parts: LoginRouteParts): Route {
         if (error.code !== 'REQUEST_INVALID') {
           logger.warn('Sign-in refused', { code: error.code, address: req.ip });
           // Whoever is stopped can go on trying at no cost: that must not push out what others do.
-          if (error.code !== 'RATE_LIMITED') audit.note(refusedSignIn(error.code));
+          if (error.code !== 'RATE_LIMITED') audit.note(refusedSignInEvent(error.code));
         }
         if (!isForm(req)) throw error;
         const { email = '' } = (req.body ?? {}) as Record<string, string>;
@@ -61,7 +61,7 @@ export function loginRoute(parts: LoginRouteParts): Route {
 }
 
 /** A form also says where its page was on the way to. A program knows that itself. */
-function formOf(req: Request): { body: unknown; returnTo: string } {
+function readForm(req: Request): { body: unknown; returnTo: string } {
   if (!isForm(req)) return { body: req.body, returnTo: '/' };
   const { returnTo, ...body } = (req.body ?? {}) as Record<string, unknown>;
   return { body, returnTo: toReturnPath(typeof returnTo === 'string' ? returnTo : undefined) };

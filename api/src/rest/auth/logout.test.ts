@@ -21,7 +21,7 @@ async function signOut(parts: { end: SignInSessions['end']; record: Audit['recor
     routes: [route],
     admission: {
       check: () => undefined,
-      checkProgram: () => undefined,
+      checkOrigin: () => undefined,
       authenticate: () => {
         throw new GatewayError('AUTH_REQUIRED');
       },

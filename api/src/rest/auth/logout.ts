@@ -1,6 +1,6 @@
 import type { Audit, SignInSessions } from '@behalf/gateway';
 import type { SessionCookie } from '../../cookies.ts';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import { isForm } from '../../middleware/body.ts';
 import { signInEvent } from './signInEvents.ts';
 
@@ -20,10 +20,13 @@ export function logoutRoute({
     access: 'public',
     async handle(req, res) {
       const secret = cookie().read(req);
-      const ended = secret === null ? null : await sessions.end(secret);
+      const endedSession = secret === null ? null : await sessions.end(secret);
       // Before it is written down: the session is over, also for a browser that gets an error for an answer.
       cookie().erase(res);
-      if (ended) await audit.record(signInEvent('session.end', { id: ended.userId, tenant: ended.tenant }));
+      if (endedSession)
+        await audit.record(
+          signInEvent('session.end', { id: endedSession.userId, tenant: endedSession.tenant }),
+        );
       if (isForm(req)) res.redirect(303, '/');
       else res.status(204).end();
     },

@@ -1,7 +1,7 @@
 import { SetupRequest } from '@behalf/contracts';
 import { GatewayError, type Audit, type SignInSessions, type Setup } from '@behalf/gateway';
 import type { SessionCookie } from '../../cookies.ts';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import type { Logger } from '../../logger.ts';
 import { isForm, readBody } from '../../middleware/body.ts';
 import { setupPage } from '../../pages/setupPage.ts';

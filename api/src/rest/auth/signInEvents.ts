@@ -20,7 +20,7 @@ export function signInEvent(
 }
 
 /** Nobody was recognised, so nobody is named: what was typed may be a password in the wrong field. */
-export function refusedSignIn(code: string): AuditEvent {
+export function refusedSignInEvent(code: string): AuditEvent {
   return {
     kind: 'sign_in',
     action: 'session.start',

@@ -1,6 +1,6 @@
 import { ApprovalDecision, type ApprovalsView, type ApprovalView } from '@behalf/contracts';
 import type { Approvals, RequirePermission } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import { readBody } from '../../middleware/body.ts';
 
 export interface ApprovalRouteParts {
@@ -18,9 +18,9 @@ export function approvalRoutes({ approvals, requirePermission }: ApprovalRoutePa
       scope: 'mcp',
       async handle(_req, res, caller) {
         requirePermission()(caller, 'USE');
-        const waiting = await approvals.pending(caller);
+        const pending = await approvals.pending(caller);
         const view: ApprovalsView = {
-          approvals: waiting.map(({ id, server, tool, argumentNames, expiresAt }) => ({
+          approvals: pending.map(({ id, server, tool, argumentNames, expiresAt }) => ({
             id,
             server,
             tool,

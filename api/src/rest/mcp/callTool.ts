@@ -1,29 +1,29 @@
 import { ToolCallRequest } from '@behalf/contracts';
 import { callTool, GatewayError, shapeResult, type CallParts } from '@behalf/gateway';
-import type { HotRoute } from '../../http.ts';
+import type { FastRoute } from '../../http/routes.ts';
 import { parseBody } from '../../middleware/body.ts';
-import { rawText, type Answering } from './answering.ts';
+import { rawText, type ServerResponder } from './serverResponder.ts';
 
 const FORMATS = ['raw', 'openai', 'anthropic'] as const;
 type Format = (typeof FORMATS)[number];
 
-export function callToolRoute(parts: CallParts, answering: Answering): HotRoute {
+export function callToolRoute(parts: CallParts, respond: ServerResponder): FastRoute {
   return {
     method: 'post',
     path: '/api/mcp/servers/:serverName/tools/:toolName/call',
     access: 'caller',
     scope: 'mcp',
-    hot(exchange) {
+    handleFast(exchange) {
       const { serverName: server = '', toolName: tool = '' } = exchange.params;
       const format = readFormat(exchange.query);
       const { arguments: args, request } = readCall(exchange.body);
-      return answering(exchange, {
+      return respond(exchange, {
         server,
-        what: `tool ${tool}`,
+        operation: `tool ${tool}`,
         request,
         work: (inbound) => callTool(parts, { server, tool, args }, inbound),
-        write: (answer) =>
-          format === 'raw' ? rawText(answer) : JSON.stringify(shapeResult(answer.result, format)),
+        serialize: (response) =>
+          format === 'raw' ? rawText(response) : JSON.stringify(shapeResult(response.result, format)),
       });
     },
   };
@@ -31,8 +31,8 @@ export function callToolRoute(parts: CallParts, answering: Answering): HotRoute 
 
 function readFormat(query: string): Format {
   if (query === '') return 'raw';
-  const given = new URLSearchParams(query).get('format') ?? 'raw';
-  const format = FORMATS.find((known) => known === given);
+  const requested = new URLSearchParams(query).get('format') ?? 'raw';
+  const format = FORMATS.find((known) => known === requested);
   if (format) return format;
   throw new GatewayError('REQUEST_INVALID', {
     errors: [{ path: 'format', code: 'wrong_value', message: `must be one of ${FORMATS.join(', ')}` }],
@@ -42,9 +42,9 @@ function readFormat(query: string): Format {
 /** The schema copies what it checks; the usual body is plain enough to be seen at a glance. */
 function readCall(body: unknown): ToolCallRequest {
   if (isObject(body) && isObject(body['arguments'])) {
-    let only = true;
-    for (const key in body) if (key !== 'arguments') only = false;
-    if (only) return { arguments: body['arguments'] };
+    let hasOnlyArguments = true;
+    for (const key in body) if (key !== 'arguments') hasOnlyArguments = false;
+    if (hasOnlyArguments) return { arguments: body['arguments'] };
   }
   return parseBody(body, ToolCallRequest);
 }

@@ -1,6 +1,6 @@
 import type { ConnectionStatusesView, ConnectionStatusView } from '@behalf/contracts';
 import { getServerStatus, getServerStatuses, type StatusParts } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 
 export interface StatusRouteParts extends StatusParts {
   /** How long a user has for a sign-in, in milliseconds. */

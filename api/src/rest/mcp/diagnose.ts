@@ -1,6 +1,6 @@
 import { diagnose, type DiagnoseParts } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
-import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
+import type { Route } from '../../http/routes.ts';
+import { callerDisconnectSignal } from '../../middleware/callerDisconnect.ts';
 import { restInbound } from './inbound.ts';
 
 /** 200 also for what is not there: that it is not is what the first step says, for a forbidden server and an unknown one alike. */
@@ -12,7 +12,7 @@ export function diagnoseRoute(parts: DiagnoseParts): Route {
     scope: 'mcp',
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
-      const inbound = restInbound({ caller, headers: req.headers, signal: whenCallerLeaves(res) });
+      const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
       res.json(await diagnose(parts, serverName, { ...inbound, principal: caller }));
     },
   };

@@ -3,7 +3,7 @@ import { hopHeader } from '@behalf/contracts';
 import type { Cancellation } from '@behalf/kernel';
 import { requestFields, type Inbound, type TraceContext, type Principal } from '@behalf/gateway';
 
-export interface InboundParts {
+export interface RestInboundParts {
   caller: Principal;
   headers: IncomingHttpHeaders;
   signal: Cancellation;
@@ -19,7 +19,7 @@ export interface InboundParts {
 }
 
 /** What the REST door knows of a request to a server. */
-export function restInbound({ caller, headers, signal, id, request }: InboundParts): Inbound {
+export function restInbound({ caller, headers, signal, id, request }: RestInboundParts): Inbound {
   const hop = headers[hopHeader];
   const trace = traceContext(headers);
   return {
@@ -43,11 +43,11 @@ export function traceContext(headers: IncomingHttpHeaders): TraceContext | undef
   if (typeof traceparent !== 'string' || !TRACEPARENT.test(traceparent)) return undefined;
   return {
     traceparent,
-    ...(fits(tracestate, 512) && { tracestate }),
-    ...(fits(baggage, 8192) && { baggage }),
+    ...(isValidHeader(tracestate, 512) && { tracestate }),
+    ...(isValidHeader(baggage, 8192) && { baggage }),
   };
 }
 
-function fits(value: string | string[] | undefined, longest: number): value is string {
-  return typeof value === 'string' && value.length <= longest && VISIBLE.test(value);
+function isValidHeader(value: string | string[] | undefined, maxLength: number): value is string {
+  return typeof value === 'string' && value.length <= maxLength && VISIBLE.test(value);
 }

@@ -1,16 +1,16 @@
 import { listServer, type ListMethod, type ListServerParts } from '@behalf/gateway';
-import type { ExpressRoute, Route } from '../../http.ts';
-import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
+import type { ExpressRoute, Route } from '../../http/routes.ts';
+import { callerDisconnectSignal } from '../../middleware/callerDisconnect.ts';
 import { restInbound } from './inbound.ts';
 
 type Handler = Pick<Extract<ExpressRoute, { access: 'caller' }>, 'handle'>;
 
 /** What a server has besides tools, whole: pages are put together here, and `incomplete` says when a limit cut them. */
 export function listRoutes(parts: ListServerParts): Route[] {
-  const listed = (method: ListMethod, member: string): Handler => ({
+  const listHandler = (method: ListMethod, member: string): Handler => ({
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
-      const inbound = restInbound({ caller, headers: req.headers, signal: whenCallerLeaves(res) });
+      const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
       const { items, complete } = await listServer(parts, serverName, method, inbound);
       res.json({ [member]: items, ...(!complete && { incomplete: true }) });
     },
@@ -21,21 +21,21 @@ export function listRoutes(parts: ListServerParts): Route[] {
       path: '/api/mcp/servers/:serverName/resources',
       access: 'caller',
       scope: 'mcp',
-      ...listed('resources/list', 'resources'),
+      ...listHandler('resources/list', 'resources'),
     },
     {
       method: 'get',
       path: '/api/mcp/servers/:serverName/resources/templates',
       access: 'caller',
       scope: 'mcp',
-      ...listed('resources/templates/list', 'resourceTemplates'),
+      ...listHandler('resources/templates/list', 'resourceTemplates'),
     },
     {
       method: 'get',
       path: '/api/mcp/servers/:serverName/prompts',
       access: 'caller',
       scope: 'mcp',
-      ...listed('prompts/list', 'prompts'),
+      ...listHandler('prompts/list', 'prompts'),
     },
   ];
 }

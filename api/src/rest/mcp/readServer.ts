@@ -1,23 +1,23 @@
 import { PromptRequest, ResourceRequest } from '@behalf/contracts';
 import { readServer, type ReadParts } from '@behalf/gateway';
-import type { HotRoute } from '../../http.ts';
+import type { FastRoute } from '../../http/routes.ts';
 import { parseBody } from '../../middleware/body.ts';
-import type { Answering } from './answering.ts';
+import type { ServerResponder } from './serverResponder.ts';
 
 /** The two ways to read what a server has besides tools. */
-export function readRoutes(parts: ReadParts, answering: Answering): HotRoute[] {
+export function readRoutes(parts: ReadParts, respond: ServerResponder): FastRoute[] {
   return [
     {
       method: 'post',
       path: '/api/mcp/servers/:serverName/resources/read',
       access: 'caller',
       scope: 'mcp',
-      hot(exchange) {
+      handleFast(exchange) {
         const { serverName: server = '' } = exchange.params;
         const { uri, request } = parseBody(exchange.body, ResourceRequest);
-        return answering(exchange, {
+        return respond(exchange, {
           server,
-          what: 'resource',
+          operation: 'resource',
           request,
           work: (inbound) =>
             readServer(parts, server, { method: 'resources/read', params: { uri } }, inbound),
@@ -29,12 +29,12 @@ export function readRoutes(parts: ReadParts, answering: Answering): HotRoute[] {
       path: '/api/mcp/servers/:serverName/prompts/:promptName/get',
       access: 'caller',
       scope: 'mcp',
-      hot(exchange) {
+      handleFast(exchange) {
         const { serverName: server = '', promptName: name = '' } = exchange.params;
         const { arguments: args, request } = parseBody(exchange.body, PromptRequest);
-        return answering(exchange, {
+        return respond(exchange, {
           server,
-          what: `prompt ${name}`,
+          operation: `prompt ${name}`,
           request,
           work: (inbound) =>
             readServer(parts, server, { method: 'prompts/get', params: { name, arguments: args } }, inbound),

@@ -1,9 +1,9 @@
 import { ReinitializeRequest, type ReinitializeView } from '@behalf/contracts';
 import { reinitialize, type ReinitResult, type ReinitParts } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import type { Logger } from '../../logger.ts';
 import { readBody } from '../../middleware/body.ts';
-import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
+import { callerDisconnectSignal } from '../../middleware/callerDisconnect.ts';
 import { restInbound } from './inbound.ts';
 
 /** 200 for every attempt that ran: existing front ends branch on `success`, and show an error status as a mere toast. */
@@ -16,7 +16,7 @@ export function reinitializeRoute(parts: ReinitParts, logger: Logger): Route {
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
       const options = readBody(req, ReinitializeRequest);
-      const signal = whenCallerLeaves(res);
+      const signal = callerDisconnectSignal(res);
       const inbound = restInbound({ caller, headers: req.headers, signal });
       const outcome = await reinitialize(parts, serverName, options, inbound);
       const { success, code } = outcome;

@@ -2,10 +2,10 @@ import type { Random } from '@behalf/kernel';
 
 /** Names requests of this process in turn: a random name for each would cost more than it tells. */
 export function createRequestIds(random: Random): () => string {
-  const process = random.id().slice(0, 8);
+  const processId = random.id().slice(0, 8);
   let count = 0;
   return () => {
     count += 1;
-    return `${process}-${count.toString(36)}`;
+    return `${processId}-${count.toString(36)}`;
   };
 }

@@ -1,8 +1,8 @@
 import type { ToolsView } from '@behalf/contracts';
 import { listDeclaredVariables, listTools, type ListToolsParts, type ServerTools } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import type { Logger } from '../../logger.ts';
-import { whenCallerLeaves } from '../../middleware/whenCallerLeaves.ts';
+import { callerDisconnectSignal } from '../../middleware/callerDisconnect.ts';
 import { restInbound } from './inbound.ts';
 import { warnUnreachable } from './warnUnreachable.ts';
 
@@ -14,11 +14,11 @@ export function toolsRoute(parts: ListToolsParts, logger: Logger): Route {
     access: 'caller',
     scope: 'mcp',
     async handle(req, res, caller) {
-      const signal = whenCallerLeaves(res);
-      const listed = await listTools(parts, restInbound({ caller, headers: req.headers, signal }));
-      warnUnreachable(logger, listed);
+      const signal = callerDisconnectSignal(res);
+      const servers = await listTools(parts, restInbound({ caller, headers: req.headers, signal }));
+      warnUnreachable(logger, servers);
       const view: ToolsView = {
-        servers: Object.fromEntries(listed.map((entry) => [entry.server.name, serverView(entry)])),
+        servers: Object.fromEntries(servers.map((entry) => [entry.server.name, serverView(entry)])),
       };
       res.json(view);
     },

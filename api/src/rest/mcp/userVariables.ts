@@ -10,11 +10,11 @@ import {
   type UserPrincipal,
   type UserVariables,
 } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import { readBody } from '../../middleware/body.ts';
-import { credentialsAt, endConnections, type EndParts } from '../../oauth/endConnections.ts';
+import { credentialsAt, endConnections, type EndConnectionsParts } from '../../oauth/endConnections.ts';
 
-export interface VariableRouteParts extends FindParts, AccessParts, EndParts {
+export interface VariableRouteParts extends FindParts, AccessParts, EndConnectionsParts {
   variables: UserVariables;
   audit: Audit;
 }
@@ -23,13 +23,17 @@ const PREFIX = 'mcp_';
 
 /** A user's own values for a server: whether they are set, and setting them. A value is never read back. */
 export function variableRoutes(parts: VariableRouteParts): Route[] {
-  const { variables, forget, audit } = parts;
+  const { variables, invalidateUserState, audit } = parts;
 
   /** Whoever takes a server away altogether is signed out there too. */
   async function removeAll(server: ReturnType<typeof findServer>, caller: UserPrincipal): Promise<void> {
-    const { authentication: by } = caller;
-    const own = await credentialsAt(parts, server, caller);
-    if (own.length > 0 && by.via === 'api_key' && !by.scopes.includes('servers')) {
+    const { authentication } = caller;
+    const credentials = await credentialsAt(parts, server, caller);
+    if (
+      credentials.length > 0 &&
+      authentication.via === 'api_key' &&
+      !authentication.scopes.includes('servers')
+    ) {
       throw new GatewayError('API_KEY_SCOPE', { detail: 'The API key needs the scope "servers".' });
     }
     await variables.removeAll(server, caller);
@@ -71,7 +75,7 @@ export function variableRoutes(parts: VariableRouteParts): Route[] {
         if (action === 'install') await variables.set(server, caller, auth);
         else if (names.length === 0) await removeAll(server, caller);
         else await variables.set(server, caller, Object.fromEntries(names.map((name) => [name, ''])));
-        await forget(server.id, principalKey(caller));
+        await invalidateUserState(server.id, principalKey(caller));
         await audit.record({
           kind: 'credential',
           action: action === 'install' ? 'values.set' : 'values.remove',

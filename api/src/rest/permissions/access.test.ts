@@ -46,7 +46,7 @@ describe('access over REST', () => {
       ],
       admission: {
         check: () => undefined,
-        checkProgram: () => undefined,
+        checkOrigin: () => undefined,
         authenticate: (req) => people.get(String(req.headers['x-as'])) as UserPrincipal,
       },
       headers: {},

@@ -1,5 +1,5 @@
 import { aclRoles, type AclRole, type AclRoleView } from '@behalf/contracts';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 
 const texts: Record<AclRole, { name: string; description: string }> = {
   mcpServer_viewer: { name: 'Viewer', description: 'May see and use the server.' },

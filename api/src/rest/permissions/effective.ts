@@ -1,5 +1,5 @@
 import { listManageBits, getManagedServer, type ManageParts } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 
 /** What the caller may do with servers, as bits: VIEW 1, EDIT 2, DELETE 4, SHARE 8. */
 export function effectiveRoutes(parts: ManageParts): Route[] {

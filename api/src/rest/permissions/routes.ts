@@ -1,5 +1,5 @@
 import { shareServer, getServerSharing, type SearchParts, type ShareParts } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import { aclRolesRoute } from './aclRoles.ts';
 import { effectiveRoutes } from './effective.ts';
 import { searchPrincipalsRoute } from './searchPrincipals.ts';

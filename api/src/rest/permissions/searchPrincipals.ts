@@ -1,6 +1,6 @@
 import { PrincipalSearch, type PrincipalSearchView } from '@behalf/contracts';
 import { searchPrincipals, type SearchParts } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import { parseBody } from '../../middleware/body.ts';
 
 /** Whom a server can be shared with, for the dialog that does so. */

@@ -1,10 +1,10 @@
 import { ShareRequest, type SharingView } from '@behalf/contracts';
 import type { UserPrincipal } from '@behalf/gateway';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import { readBody } from '../../middleware/body.ts';
 
 /** Something that people share: servers, blocks and sets, all with the same sets of bits. */
-export interface Shared {
+export interface SharedResource {
   /** As it stands in the path and in the answer. */
   readonly type: 'mcpServer' | 'block' | 'set';
   readonly view: (caller: UserPrincipal, id: string) => Promise<SharingView>;
@@ -12,7 +12,7 @@ export interface Shared {
 }
 
 /** With whom it is shared. The id of a server is its `dbId`; of a server of the operator its name. */
-export function sharingRoutes({ type, view, share }: Shared): Route[] {
+export function sharingRoutes({ type, view, share }: SharedResource): Route[] {
   const path = `/api/permissions/${type}/:id`;
   return [
     {

@@ -1,7 +1,7 @@
 import type { ClientView } from '@behalf/contracts';
 import { GatewayError, type Audit } from '@behalf/gateway';
 import type { ClientGrants, Consents } from '@behalf/gateway/facade';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 
 export interface OwnClientParts {
   consents: Pick<Consents, 'list' | 'remove'>;
@@ -31,14 +31,14 @@ export function ownClientRoutes({ consents, grants, audit }: OwnClientParts): Ro
       scope: 'none',
       async handle(req, res, caller) {
         const { id } = req.params as { id: string };
-        const { tenant, userId, authentication: by } = caller;
-        const forgotten = await consents.remove(caller, id);
-        if (!forgotten) throw new GatewayError('NOT_FOUND');
-        await grants.endForClient(userId, forgotten.clientId);
+        const { tenant, userId, authentication } = caller;
+        const revoked = await consents.remove(caller, id);
+        if (!revoked) throw new GatewayError('NOT_FOUND');
+        await grants.endForClient(userId, revoked.clientId);
         await audit.record({
           ...{ kind: 'sign_in', action: 'client.revoke', tenant, door: 'browser', outcome: 'ok' },
-          ...{ subject: userId, changed: [forgotten.clientId] },
-          actor: { kind: 'user', id: userId, by: by.via },
+          ...{ subject: userId, changed: [revoked.clientId] },
+          actor: { kind: 'user', id: userId, by: authentication.via },
         });
         res.status(204).end();
       },

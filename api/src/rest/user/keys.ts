@@ -1,7 +1,7 @@
 import { ApiKeyRequest, type ApiKeyView } from '@behalf/contracts';
 import type { ApiKeys } from '@behalf/gateway';
 import type { ApiKeyRecord } from '@behalf/gateway/ports';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import { readBody } from '../../middleware/body.ts';
 
 const path = '/api/user/keys';

@@ -1,6 +1,6 @@
 import { GatewayError, type Audit, type SignInSessions } from '@behalf/gateway';
 import { sessionView } from '../../admin/sessions.ts';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import { signInEvent } from '../auth/signInEvents.ts';
 
 export interface OwnSessionParts {
@@ -32,8 +32,8 @@ export function ownSessionRoutes({ sessions, audit }: OwnSessionParts): Route[] 
       async handle(req, res, caller) {
         const { session } = req.params as { session: string };
         if (!(await sessions.endByHash(caller.userId, session))) throw new GatewayError('SESSION_NOT_FOUND');
-        const { userId: id, tenant, authentication: by } = caller;
-        await audit.record(signInEvent('session.end', { id, tenant }, by.via));
+        const { userId: id, tenant, authentication } = caller;
+        await audit.record(signInEvent('session.end', { id, tenant }, authentication.via));
         res.status(204).end();
       },
     },

@@ -1,7 +1,7 @@
 import { mcpPermissions, permissionType, type McpPermission, type OwnUserView } from '@behalf/contracts';
 import { isAdmin, type Roles } from '@behalf/gateway';
 import { isOperator } from '../../admin/isOperator.ts';
-import type { Route } from '../../http.ts';
+import type { Route } from '../../http/routes.ts';
 import { userView } from './userView.ts';
 
 export interface UserRouteParts {

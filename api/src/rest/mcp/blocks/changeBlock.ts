@@ -1,9 +1,9 @@
 import { BlockChange } from '@behalf/contracts';
 import { changeBlock, toEtag, type SaveBlockParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import { readBody } from '../../../middleware/body.ts';
-import { conditionOf } from '../servers/condition.ts';
-import { savingOf } from './savingOf.ts';
+import { readIfMatch } from '../servers/ifMatch.ts';
+import { createSaveInbound } from './saveInbound.ts';
 
 export function changeBlockRoute(parts: SaveBlockParts): Route {
   return {
@@ -13,8 +13,8 @@ export function changeBlockRoute(parts: SaveBlockParts): Route {
     scope: 'servers',
     async handle(req, res, caller) {
       const { id } = req.params as { id: string };
-      const change = { ...readBody(req, BlockChange), ...conditionOf(req) };
-      const view = await changeBlock(parts, savingOf(req, res, caller), id, change);
+      const change = { ...readBody(req, BlockChange), ...readIfMatch(req) };
+      const view = await changeBlock(parts, createSaveInbound(req, res, caller), id, change);
       res.set('ETag', toEtag(view.version)).json(view);
     },
   };

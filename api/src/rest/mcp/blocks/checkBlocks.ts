@@ -1,8 +1,8 @@
 import { BlockCheckRequest } from '@behalf/contracts';
 import { checkBlocks, type RunBlockParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import { readBody } from '../../../middleware/body.ts';
-import { whenCallerLeaves } from '../../../middleware/whenCallerLeaves.ts';
+import { callerDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
 import { restInbound } from '../inbound.ts';
 
 /** Whether blocks would run for the caller now, and what they wait for. Nothing runs. */
@@ -13,7 +13,7 @@ export function checkBlocksRoute(parts: RunBlockParts): Route {
     access: 'caller',
     scope: 'mcp',
     async handle(req, res, caller) {
-      const inbound = restInbound({ caller, headers: req.headers, signal: whenCallerLeaves(res) });
+      const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
       res.json(await checkBlocks(parts, inbound, readBody(req, BlockCheckRequest)));
     },
   };

@@ -1,8 +1,8 @@
 import { BlockRequest } from '@behalf/contracts';
 import { createBlock, toEtag, type SaveBlockParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import { readBody } from '../../../middleware/body.ts';
-import { savingOf } from './savingOf.ts';
+import { createSaveInbound } from './saveInbound.ts';
 
 export function createBlockRoute(parts: SaveBlockParts): Route {
   return {
@@ -11,7 +11,7 @@ export function createBlockRoute(parts: SaveBlockParts): Route {
     access: 'signed-in',
     scope: 'servers',
     async handle(req, res, caller) {
-      const view = await createBlock(parts, savingOf(req, res, caller), readBody(req, BlockRequest));
+      const view = await createBlock(parts, createSaveInbound(req, res, caller), readBody(req, BlockRequest));
       res.set('ETag', toEtag(view.version));
       res
         .status(201)

@@ -1,6 +1,6 @@
 import { BlocksQuery } from '@behalf/contracts';
 import { listBlocks, type SaveBlockParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import { parseBody } from '../../../middleware/body.ts';
 
 /** The caller's own and those that are shared with them. */

@@ -1,6 +1,6 @@
 import { removeBlock, type SaveBlockParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
-import { conditionOf } from '../servers/condition.ts';
+import type { Route } from '../../../http/routes.ts';
+import { readIfMatch } from '../servers/ifMatch.ts';
 
 export function removeBlockRoute(parts: SaveBlockParts): Route {
   return {
@@ -10,7 +10,7 @@ export function removeBlockRoute(parts: SaveBlockParts): Route {
     scope: 'servers',
     async handle(req, res, caller) {
       const { id } = req.params as { id: string };
-      await removeBlock(parts, caller, id, conditionOf(req));
+      await removeBlock(parts, caller, id, readIfMatch(req));
       res.status(204).end();
     },
   };

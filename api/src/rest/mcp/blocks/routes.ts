@@ -5,8 +5,8 @@ import {
   type RunBlockParts,
   type SaveBlockParts,
 } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
-import type { Answering } from '../answering.ts';
+import type { Route } from '../../../http/routes.ts';
+import type { ServerResponder } from '../serverResponder.ts';
 import { sharingRoutes } from '../../permissions/sharing.ts';
 import { changeBlockRoute } from './changeBlock.ts';
 import { checkBlocksRoute } from './checkBlocks.ts';
@@ -17,7 +17,7 @@ import { runBlockRoute } from './runBlock.ts';
 import { viewBlockRoute } from './viewBlock.ts';
 
 /** Tools that people saved with inputs. Words come before `:id`: the first path that fits is taken. */
-export function blockRoutes(parts: SaveBlockParts & RunBlockParts, answering: Answering): Route[] {
+export function blockRoutes(parts: SaveBlockParts & RunBlockParts, respond: ServerResponder): Route[] {
   return [
     listBlocksRoute(parts),
     createBlockRoute(parts),
@@ -25,7 +25,7 @@ export function blockRoutes(parts: SaveBlockParts & RunBlockParts, answering: An
     viewBlockRoute(parts),
     changeBlockRoute(parts),
     removeBlockRoute(parts),
-    runBlockRoute(parts, answering),
+    runBlockRoute(parts, respond),
     ...sharingRoutes({
       type: 'block',
       view: (caller, id) => getSavedSharing(parts, getBlockCollection(parts), caller, id),

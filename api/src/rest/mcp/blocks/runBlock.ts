@@ -1,27 +1,27 @@
 import { BlockRunRequest } from '@behalf/contracts';
 import { findBlockToRun, runBlock, type RunBlockParts } from '@behalf/gateway';
-import type { HotRoute } from '../../../http.ts';
+import type { FastRoute } from '../../../http/routes.ts';
 import { parseBody } from '../../../middleware/body.ts';
-import { rawText, type Answering } from '../answering.ts';
+import { rawText, type ServerResponder } from '../serverResponder.ts';
 
 /** Runs a block as the caller: its answer is that of the tool, as JSON or as events. */
-export function runBlockRoute(parts: RunBlockParts, answering: Answering): HotRoute {
+export function runBlockRoute(parts: RunBlockParts, respond: ServerResponder): FastRoute {
   return {
     method: 'post',
     path: '/api/mcp/blocks/:id/run',
     access: 'caller',
     scope: 'mcp',
-    async hot(exchange) {
+    async handleFast(exchange) {
       const { id = '' } = exchange.params;
       const { inputs, credential, request } = parseBody(exchange.body, BlockRunRequest);
       const ifMatch = exchange.req.headers['if-match'];
       const block = await findBlockToRun(parts, exchange.caller, id);
-      return answering(exchange, {
+      return respond(exchange, {
         server: block?.serverName ?? '',
-        what: `block ${id}`,
+        operation: `block ${id}`,
         request,
         work: (inbound) => runBlock(parts, { id, block, inputs, credential, ifMatch }, inbound),
-        write: rawText,
+        serialize: rawText,
       });
     },
   };

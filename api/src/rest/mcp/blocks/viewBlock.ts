@@ -1,5 +1,5 @@
 import { toEtag, viewBlock, type SaveBlockParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 
 export function viewBlockRoute(parts: SaveBlockParts): Route {
   return {

@@ -1,9 +1,9 @@
 import { ServerRequest } from '@behalf/contracts';
 import { changeServer, toEtag, type ConfigureParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import { readBody } from '../../../middleware/body.ts';
-import { changeModeOf } from './changeMode.ts';
-import { conditionOf } from './condition.ts';
+import { readChangeMode } from './changeMode.ts';
+import { readIfMatch } from './ifMatch.ts';
 
 export function changeServerRoute(parts: ConfigureParts): Route {
   return {
@@ -14,8 +14,8 @@ export function changeServerRoute(parts: ConfigureParts): Route {
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
       const { config } = readBody(req, ServerRequest);
-      const mode = changeModeOf(req);
-      const view = await changeServer(parts, caller, serverName, { config, mode, ...conditionOf(req) });
+      const mode = readChangeMode(req);
+      const view = await changeServer(parts, caller, serverName, { config, mode, ...readIfMatch(req) });
       if (view.version !== undefined) res.set('ETag', toEtag(view.version));
       res.json(view);
     },

@@ -1,8 +1,8 @@
 import { ServerCheckRequest } from '@behalf/contracts';
 import { checkServerDefinition, type ConfigureParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import { readBody } from '../../../middleware/body.ts';
-import { changeModeOf } from './changeMode.ts';
+import { readChangeMode } from './changeMode.ts';
 
 /** Whether it could be saved like this. Nothing is. */
 export function checkServerRoute(parts: ConfigureParts): Route {
@@ -13,7 +13,7 @@ export function checkServerRoute(parts: ConfigureParts): Route {
     scope: 'servers',
     async handle(req, res, caller) {
       const { config, serverName: server } = readBody(req, ServerCheckRequest);
-      res.json(await checkServerDefinition(parts, caller, { config, server, mode: changeModeOf(req) }));
+      res.json(await checkServerDefinition(parts, caller, { config, server, mode: readChangeMode(req) }));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { NewServerRequest } from '@behalf/contracts';
 import { createServer, toEtag, type ConfigureParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import { readBody } from '../../../middleware/body.ts';
 
 export function createServerRoute(parts: ConfigureParts): Route {

@@ -1,6 +1,6 @@
 import { removeServer, type ConfigureParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
-import { conditionOf } from './condition.ts';
+import type { Route } from '../../../http/routes.ts';
+import { readIfMatch } from './ifMatch.ts';
 
 export function removeServerRoute(parts: ConfigureParts): Route {
   return {
@@ -10,7 +10,7 @@ export function removeServerRoute(parts: ConfigureParts): Route {
     scope: 'servers',
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
-      await removeServer(parts, caller, serverName, conditionOf(req));
+      await removeServer(parts, caller, serverName, readIfMatch(req));
       res.json({ message: 'MCP server deleted successfully' });
     },
   };

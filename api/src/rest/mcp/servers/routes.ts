@@ -1,5 +1,5 @@
 import type { ConfigureParts, ViewParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import { changeServerRoute } from './changeServer.ts';
 import { checkServerRoute } from './checkServer.ts';
 import { createServerRoute } from './createServer.ts';

@@ -1,8 +1,8 @@
 import type { ServerToolsView } from '@behalf/contracts';
 import { authorityOf, listServerTools, type ListToolsParts, type SingleServerTools } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import type { Logger } from '../../../logger.ts';
-import { whenCallerLeaves } from '../../../middleware/whenCallerLeaves.ts';
+import { callerDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
 import { restInbound } from '../inbound.ts';
 import { warnUnreachable } from '../warnUnreachable.ts';
 
@@ -15,10 +15,10 @@ export function serverToolsRoute(parts: ListToolsParts, logger: Logger): Route {
     scope: 'mcp',
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
-      const inbound = restInbound({ caller, headers: req.headers, signal: whenCallerLeaves(res) });
-      const listed = await listServerTools(parts, inbound, serverName);
-      warnUnreachable(logger, [listed]);
-      res.json(toolsView(listed));
+      const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
+      const serverTools = await listServerTools(parts, inbound, serverName);
+      warnUnreachable(logger, [serverTools]);
+      res.json(toolsView(serverTools));
     },
   };
 }
@@ -29,7 +29,7 @@ function toolsView({
   code,
   incomplete,
   tools,
-  requiringApproval: askFirst,
+  requiringApproval,
 }: SingleServerTools): ServerToolsView {
   return {
     serverName: server.name,
@@ -46,7 +46,7 @@ function toolsView({
       inputSchema: tool.inputSchema,
       ...(tool.outputSchema && { outputSchema: tool.outputSchema }),
       ...(tool.annotations && { annotations: tool.annotations }),
-      asksFirst: askFirst.has(name),
+      asksFirst: requiringApproval.has(name),
     })),
   };
 }

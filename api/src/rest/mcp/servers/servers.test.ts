@@ -25,7 +25,7 @@ async function begin(file: Record<string, unknown> = {}) {
     routes: [...serverRoutes(rig.parts), ...adminServerRoutes(rig.parts)],
     admission: {
       check: () => undefined,
-      checkProgram: () => undefined,
+      checkOrigin: () => undefined,
       authenticate(req, { access }) {
         const caller = people.get(String(req.headers['x-user'] ?? 'ada'))!;
         if (access === 'admin' && caller.role !== 'ADMIN') throw new GatewayError('FORBIDDEN');

@@ -1,5 +1,5 @@
 import { toEtag, viewServer, type ViewParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 
 /** One server, whoever defined it, as the caller may see it. */
 export function viewServerRoute(parts: ViewParts): Route {

@@ -1,14 +1,14 @@
 import { getSavedSharing, getSetCollection, shareSaved, type SaveSetParts } from '@behalf/gateway';
-import type { Route } from '../../../http.ts';
+import type { Route } from '../../../http/routes.ts';
 import { sharingRoutes } from '../../permissions/sharing.ts';
-import { runningSetRoutes, type RunningParts } from './running.ts';
-import { savingSetRoutes } from './saving.ts';
+import { setRunRoutes, type SetRunRouteParts } from './setRunRoutes.ts';
+import { savedSetRoutes } from './savedSetRoutes.ts';
 
 /** Blocks in an order, and their runs. */
-export function setRoutes(parts: SaveSetParts, running: RunningParts): Route[] {
+export function setRoutes(parts: SaveSetParts, runParts: SetRunRouteParts): Route[] {
   return [
-    ...savingSetRoutes(parts),
-    ...runningSetRoutes(running),
+    ...savedSetRoutes(parts),
+    ...setRunRoutes(runParts),
     ...sharingRoutes({
       type: 'set',
       view: (caller, id) => getSavedSharing(parts, getSetCollection(parts), caller, id),

@@ -1,0 +1,134 @@
+import { GatewayError, type UpstreamResponse, type Inbound, type JsonObject } from '@behalf/gateway';
+import { createObserveRequest } from '../../rest/mcp/observeRequest.ts';
+import type { McpRequest } from '../mcpRequest.ts';
+import { respondSignInRequired, findSignIn, type RequiredSignIn } from '../signInRequired.ts';
+import { endpointKey } from '../clientEndpoint.ts';
+import { downgradeContent } from '../downgradeContent.ts';
+import { supportsServerRequests, mcpInbound } from '../mcpInbound.ts';
+import { isObject } from '../rpcMessage.ts';
+import { rememberElicitation } from '../rememberElicitation.ts';
+import { RpcFault, rpcCode } from '../rpcFault.ts';
+import type { RequestState, RequestIdentity } from '../requestState.ts';
+import type { MethodParts, CallTarget, ServerWork } from './methodParts.ts';
+
+/** Runs one request at one server, and writes what came back as the client's era has it. */
+export interface ServerCallRunner {
+  /** The request as the steps of the gateway see it; also what a retry brought with it. */
+  toInbound(mcpRequest: McpRequest): CallInput;
+  run(mcpRequest: McpRequest, target: CallTarget, input: CallInput, work: ServerWork): Promise<string>;
+}
+
+interface CallInput {
+  readonly inbound: Inbound;
+  readonly state: RequestState;
+}
+
+export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
+  const { results, states, clientRequests, suspendedCalls, taskIds, requestIds } = parts;
+  const observe = createObserveRequest(parts);
+
+  /** The text of what it came to. */
+  async function runAndFormat(
+    mcpRequest: McpRequest,
+    { server, operation }: CallTarget,
+    { inbound, state }: CallInput,
+    work: ServerWork,
+  ): Promise<string> {
+    const { caller, era } = mcpRequest;
+    const { signal } = inbound;
+    const seal = (next: RequestState) => states.seal(caller, toRequestIdentity(mcpRequest), next);
+    const respondSignIn = async (details: Omit<RequiredSignIn, 'server' | 'state' | 'seal'>) => {
+      try {
+        return await respondSignInRequired(parts, mcpRequest, { server, state, seal, ...details });
+      } catch (error) {
+        await rememberElicitation(parts, mcpRequest, server, error);
+        throw error;
+      }
+    };
+    let response: UpstreamResponse;
+    try {
+      response = await observe({ caller, door: 'mcp', server, operation, signal }, () => work(inbound));
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'MCP_AUTHORIZATION_REQUIRED')
+        return respondSignIn({ error, signIn: error.signIn });
+      throw error;
+    }
+    const { result } = response;
+    const signIn = findSignIn(result);
+    if (signIn) return respondSignIn({ response, signIn });
+    if (response.task) {
+      const taskId = taskIds.seal(caller, endpointKey(mcpRequest.endpoint), response.task);
+      return results.task({ ...result, taskId });
+    }
+    if (response.isInputRequired) return results.inputRequired(withSealedState(result, seal));
+    return results.fromServer(
+      era,
+      era === 'legacy' ? downgradeContent(response, mcpRequest.version) : response,
+    );
+  }
+
+  return {
+    toInbound(mcpRequest) {
+      const { caller, session, reply, params, era, capabilities } = mcpRequest;
+      const { requestState, inputResponses } = params;
+      if (era === 'legacy') {
+        const ask =
+          session && reply.canSendRequests && supportsServerRequests(capabilities)
+            ? clientRequests.createSender(session, reply)
+            : undefined;
+        return { inbound: mcpInbound(mcpRequest, requestIds(), ask), state: EMPTY_STATE };
+      }
+      if (requestState === undefined && inputResponses === undefined)
+        return { inbound: mcpInbound(mcpRequest, requestIds()), state: EMPTY_STATE };
+      if (inputResponses !== undefined && !isResponseMap(inputResponses))
+        throw new RpcFault(rpcCode.invalidParams, 'params.inputResponses must be an object of results');
+      const state =
+        requestState === undefined
+          ? EMPTY_STATE
+          : states.open(caller, toRequestIdentity(mcpRequest), requestState);
+      // What a client answers to a question of ours is no answer to the server's; what it had answered before is.
+      const isServerPrompt = state.promptCount === undefined;
+      const carriedResponses =
+        isServerPrompt && isObject(inputResponses) ? inputResponses : state.inputResponses;
+      const retry = {
+        ...(carriedResponses && { inputResponses: carriedResponses }),
+        ...(state.upstream !== undefined && { requestState: state.upstream }),
+      };
+      return {
+        inbound: mcpInbound(mcpRequest, requestIds(), undefined, retry),
+        state: carriedResponses ? { ...state, inputResponses: carriedResponses } : state,
+      };
+    },
+    run(mcpRequest, target, input, work) {
+      const { caller, era, capabilities } = mcpRequest;
+      const { inbound, state } = input;
+      if (state.suspendedCall) return suspendedCalls.resume(mcpRequest, state.suspendedCall);
+      if (era === 'legacy' || !supportsServerRequests(capabilities))
+        return runAndFormat(mcpRequest, target, input, work);
+      // A server of the era before asks while the call goes on; what that is, is known when it does.
+      const seal = (next: RequestState) => states.seal(caller, toRequestIdentity(mcpRequest), next);
+      return suspendedCalls.begin(mcpRequest, inbound, seal, (suspendedInbound) =>
+        runAndFormat(mcpRequest, target, { ...input, inbound: suspendedInbound }, work),
+      );
+    },
+  };
+}
+
+const EMPTY_STATE: RequestState = {};
+
+export function isResponseMap(value: unknown): value is JsonObject {
+  return isObject(value) && Object.values(value).every(isObject);
+}
+
+/** A server's own state goes out under our seal: it comes back for the same user, method and arguments, or not at all. */
+function withSealedState(result: JsonObject, seal: (state: RequestState) => string): JsonObject {
+  const { requestState, inputRequests } = result;
+  return {
+    ...(isObject(inputRequests) && { inputRequests }),
+    requestState: seal(typeof requestState === 'string' ? { upstream: requestState } : {}),
+  };
+}
+
+function toRequestIdentity({ endpoint, method, params }: McpRequest): RequestIdentity {
+  return { endpoint: endpointKey(endpoint), method, params };
+}

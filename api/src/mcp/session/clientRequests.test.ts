@@ -1,0 +1,65 @@
+import { createKeyring, LightCancellation, systemRandom as random } from '@behalf/kernel';
+import { createFakeClock } from '@behalf/testkit';
+import { describe, expect, test } from '@jest/globals';
+import { createClientRequests } from './clientRequests.ts';
+import { createMailbox } from './mailbox.ts';
+import type { McpSession } from './sessions.ts';
+
+const session = (key: string, principal = 'ada'): McpSession => ({
+  ...{ id: '', key, version: '2025-11-25', capabilities: {}, expiresAt: 0 },
+  sessionKey: { tenant: 'default', principal, key },
+});
+
+/** Two replicas with one store. */
+function replicas() {
+  const clock = createFakeClock();
+  const keyring = createKeyring([random.bytes(32)], random);
+  const kept = new Map<string, string>();
+  const cache = {
+    get: async (key: string) => kept.get(key),
+    set: async (key: string, value: string) => void kept.set(key, value),
+    delete: async (key: string) => kept.delete(key),
+    clear: async () => kept.clear(),
+  };
+  const changes = { publish: async () => undefined, subscribe: () => () => undefined, syncedUntil: () => 0 };
+  const replica = () =>
+    createClientRequests({
+      mailbox: createMailbox({ cache, changes, keyring, clock }),
+      keyring,
+      clock,
+      random,
+    });
+  return { clock, kept, here: replica(), there: replica() };
+}
+
+describe('questions to clients with a session', () => {
+  test('nor does it leave anything in the store', async () => {
+    const { clock, kept, here, there } = replicas();
+    let asked = '';
+    const reply = {
+      ...{ isStarted: true, notify: () => undefined, finish: () => undefined },
+      ...{ abandon: () => undefined, close: () => undefined, canSendRequests: true },
+      sendRequest: (id: string | number) => ((asked = String(id)), true),
+    };
+    const own = session('one');
+    const answer = here.createSender(own, reply)('elicitation/create', {}, new LightCancellation());
+    const [nonce, ...proof] = asked.split('.');
+    const says = (id: string) => ({ kind: 'response', id, outcome: { result: { id } } }) as const;
+    for (const [by, id] of [
+      [own, 'made-up'],
+      [own, `${random.id()}.${proof.join('.')}`],
+      [own, `${nonce}.v1.00000000.x`],
+      [session('two'), asked],
+      [session('one', 'bob'), asked],
+    ] as const) {
+      await there.handleResponse(by, says(id));
+      expect([id, kept.size]).toEqual([id, 0]);
+    }
+    await there.handleResponse(own, says(asked));
+    // What a person answered is not kept for others to read.
+    expect(JSON.stringify([...kept])).not.toContain('result');
+    await clock.advance(2_000);
+    expect(await answer).toEqual({ id: asked });
+    expect(kept.size).toBe(0);
+  });
+});

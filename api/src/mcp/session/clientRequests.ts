@@ -1,0 +1,124 @@
+import { GatewayError, ClientRpcError, type JsonObject } from '@behalf/gateway';
+import {
+  abortReason,
+  type Cancellation,
+  type Clock,
+  type Keyring,
+  type Random,
+  type SealContext,
+} from '@behalf/kernel';
+import { isObject, type RpcResponse } from '../rpcMessage.ts';
+import { rpcCode } from '../rpcFault.ts';
+import type { Reply } from '../stream/reply.ts';
+import { URL_ELICITATION_VERSION } from '../versions.ts';
+import type { Mailbox, SessionKey } from './mailbox.ts';
+import type { McpSession } from './sessions.ts';
+
+export type SendClientRequest = (
+  method: string,
+  params: JsonObject,
+  signal: Cancellation,
+) => Promise<JsonObject>;
+
+/** Requests to legacy clients in the middle of a call. The answer comes with another request, at whichever replica. */
+export interface ClientRequests {
+  /** How this call's client can be asked. */
+  createSender(session: McpSession, reply: Reply): SendClientRequest;
+  /** What a client sent as an answer. Nothing happens unless it was asked, in this session. */
+  handleResponse(session: McpSession, response: RpcResponse): Promise<void>;
+}
+
+export interface ClientRequestsParts {
+  readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** For how long somebody may think about it. */
+const RESPONSE_TIMEOUT_MS = 10 * 60_000;
+/** An answer is text that a person typed, or that a model wrote. */
+const MAX_RESPONSE_LENGTH = 256 * 1024;
+
+export function createClientRequests({
+  mailbox,
+  keyring,
+  clock,
+  random,
+}: ClientRequestsParts): ClientRequests {
+  return {
+    createSender:
+      ({ sessionKey, version }, reply) =>
+      (method, params, signal) =>
+        new Promise((resolve, reject) => {
+          if (signal.aborted) return reject(abortReason(signal));
+          const nonce = random.id();
+          const id = `${nonce}.${keyring.mac(nonce, contextOf(sessionKey))}`;
+          const cleanUp = () => {
+            stopWaiting();
+            cancel();
+            signal.removeEventListener('abort', onAbort);
+          };
+          const onAbort = () => {
+            cleanUp();
+            reply.notify('notifications/cancelled', {
+              requestId: id,
+              reason: 'The request was cancelled',
+            });
+            reject(abortReason(signal));
+          };
+          const stopWaiting = mailbox.wait(
+            sessionKey,
+            `answer:${nonce}`,
+            (message) => {
+              cleanUp();
+              const { result, error } = JSON.parse(message) as Partial<ClientResponse>;
+              if (isObject(result)) resolve(result);
+              else
+                reject(new ClientRpcError(error?.code ?? rpcCode.internal, error?.message ?? 'No response'));
+            },
+            { poll: true },
+          );
+          const cancel = clock.timer(RESPONSE_TIMEOUT_MS, () => {
+            cleanUp();
+            reject(new GatewayError('MCP_TIMEOUT', { detail: 'The client did not answer in time.' }));
+          });
+          signal.addEventListener('abort', onAbort);
+          if (reply.sendRequest(id, method, adaptToRevision(version, method, params, nonce))) return;
+          cleanUp();
+          reject(new ClientRpcError(rpcCode.methodNotFound, 'This client does not accept requests'));
+        }),
+    async handleResponse({ sessionKey }, { id, outcome }) {
+      const separator = typeof id === 'string' ? id.indexOf('.') : -1;
+      if (typeof id !== 'string' || separator < 0) return;
+      const nonce = id.slice(0, separator);
+      // What we never asked is answered by nobody: a client cannot fill the store with answers.
+      if (!keyring.verifyMac(nonce, id.slice(separator + 1), contextOf(sessionKey))) return;
+      const message = JSON.stringify(outcome);
+      const isWithinLimit = message.length <= MAX_RESPONSE_LENGTH;
+      await mailbox.post(sessionKey, `answer:${nonce}`, isWithinLimit ? message : TOO_LARGE_RESPONSE);
+    },
+  };
+}
+
+/** A question as the revision of the session has it, whichever one the server that asks speaks. */
+function adaptToRevision(version: string, method: string, params: JsonObject, nonce: string): JsonObject {
+  if (method !== 'elicitation/create') return params;
+  // A page has had a name of its own since there are pages, and no longer has one in the modern era.
+  if (params['mode'] === 'url') return { elicitationId: nonce, ...params };
+  const { mode: _form, ...rest } = params;
+  return version >= URL_ELICITATION_VERSION ? params : rest;
+}
+
+const TOO_LARGE_RESPONSE = JSON.stringify({
+  error: { code: rpcCode.internal, message: 'The response of the client is too large' },
+});
+
+interface ClientResponse {
+  readonly result: JsonObject;
+  readonly error: { readonly code: number; readonly message: string };
+}
+
+function contextOf({ tenant, principal, key }: SessionKey): SealContext {
+  return { tenant, principal, server: '-', kind: 'mcp-question', field: 'id', binding: [key] };
+}

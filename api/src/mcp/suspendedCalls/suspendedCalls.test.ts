@@ -1,0 +1,325 @@
+import { aPrincipal, createFakeClock } from '@behalf/testkit';
+import { GatewayError, type Inbound, type JsonObject } from '@behalf/gateway';
+import { createKeyring, systemRandom, type Cancellation } from '@behalf/kernel';
+import { openMemoryStore } from '@behalf/stores/memory';
+import { describe, expect, test } from '@jest/globals';
+import type { McpRequest } from '../mcpRequest.ts';
+import { mcpInbound } from '../mcpInbound.ts';
+import type { SuspendedCallRef } from '../requestState.ts';
+import { createResultJson } from '../resultJson.ts';
+import { toClientFault } from '../serveRequest.ts';
+import { createMailbox } from '../session/mailbox.ts';
+import { createSuspendedCalls, type SuspendedCallLimits } from './suspendedCalls.ts';
+
+const ada = aPrincipal({ userId: 'u-ada' });
+const bob = aPrincipal({ userId: 'u-bob' });
+const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
+const accepted = { action: 'accept', content: {} };
+const MINUTES = 60_000;
+
+function rig(limits?: SuspendedCallLimits) {
+  const clock = createFakeClock();
+  const random = systemRandom;
+  const store = openMemoryStore({ clock, random });
+  const cache = store.cache('mcp');
+  const keyring = createKeyring([Buffer.alloc(32, 1)], random);
+  const replica = (name: string) => {
+    const mailbox = createMailbox({ cache, changes: store.changes, keyring, clock });
+    const parking = createSuspendedCalls({
+      ...{ cache, mailbox, clock, random, replica: name, results: createResultJson({} as never) },
+      ...(limits && { limits }),
+      toRpcFault: (error, asked) =>
+        toClientFault(error, asked, () => ({ problem: { code: 'INTERNAL', detail: '' } }) as never),
+    });
+    return { parking, stop: () => mailbox.close() };
+  };
+  return { clock, cache, here: replica('here'), there: replica('there') };
+}
+
+type Rig = ReturnType<typeof rig>;
+
+function request(params: JsonObject = {}, caller = ada, leaving = new AbortController()): McpRequest {
+  return {
+    ...{
+      caller,
+      params,
+      endpoint: { kind: 'all', search: false },
+      era: 'modern',
+      version: '2026-07-28',
+      id: 1,
+    },
+    ...{ method: 'tools/call', capabilities: { elicitation: {} }, logLevel: undefined, session: undefined },
+    ...{ signal: leaving.signal, reply: {} as never, headers: {} },
+  };
+}
+
+const answers = (inputResponses: JsonObject) => request({ inputResponses });
+
+type Work = (inbound: Inbound, ask: (params?: JsonObject) => Promise<JsonObject>) => Promise<string>;
+
+/** Begins a call; what comes back is read, and the state in it is not sealed here. */
+async function begin(all: Rig, work: Work, asked = request()) {
+  return told(await run(all, work, asked));
+}
+
+async function run({ here, clock }: Rig, work: Work, asked = request()): Promise<string> {
+  const running = here.parking.begin(
+    asked,
+    mcpInbound(asked, 'r'),
+    (state) => JSON.stringify(state),
+    (inbound) =>
+      work(inbound, (params = form) =>
+        inbound.peer!.sendRequest!('elicitation/create', params, inbound.signal),
+      ),
+  );
+  return soon(clock, running);
+}
+
+/** Questions are gathered for a moment before they are told. */
+async function soon<T>(clock: Rig['clock'], running: Promise<T>): Promise<T> {
+  running.catch(() => undefined);
+  await clock.advance(100);
+  return running;
+}
+
+function told(text: string): { questions: JsonObject; parked: SuspendedCallRef } {
+  const { inputRequests = {}, requestState = '{}' } = JSON.parse(text) as Record<string, string & JsonObject>;
+  return {
+    questions: inputRequests,
+    parked: (JSON.parse(requestState) as { parked: SuspendedCallRef }).parked,
+  };
+}
+
+const badState = { name: 'RpcFault', code: -32602 };
+const forEver = () => new Promise<never>(() => undefined);
+
+describe('a call that waits for its user', () => {
+  test('is ended after ten minutes, and its state opens nothing', async () => {
+    for (const at of ['here', 'there'] as const) {
+      const all = rig();
+      let signal: Cancellation | undefined;
+      const { parked } = await begin(all, async (inbound, ask) => {
+        ({ signal } = inbound);
+        return JSON.stringify(await ask());
+      });
+      await all.clock.advance(10 * MINUTES - 100);
+      expect(signal?.aborted).toBe(false);
+      await all.clock.advance(100);
+      expect(signal?.aborted).toBe(true);
+      await expect(all[at].parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(badState);
+    }
+  });
+
+  test('also where the store still has it', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
+    await all.clock.advance(11 * MINUTES);
+    await all.cache.set(`parked:${parked.call}:1`, 'here', MINUTES);
+    await expect(all.there.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(badState);
+  });
+
+  test('has no place when its user has sixteen, and others have', async () => {
+    const all = rig();
+    const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
+    const first = await begin(all, ask);
+    for (let more = 1; more < 16; more += 1) await begin(all, ask);
+    expect(await run(all, ask)).toBe('nobody');
+    expect(await run(all, ask, request({}, bob))).toContain('input_required');
+    expect(await all.here.parking.resume(answers({ q1: accepted }), first.parked)).toBe(
+      JSON.stringify(accepted),
+    );
+    expect(await run(all, ask)).toContain('input_required');
+  });
+
+  test('nor when there are too many of all users', async () => {
+    const all = rig({ maxPerUser: 8, maxTotal: 1, maxBytes: 1_000, ttlMs: MINUTES });
+    await begin(all, async (_, ask) => JSON.stringify(await ask()));
+    const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
+    expect(await run(all, ask, request({}, bob))).toBe('nobody');
+  });
+
+  test('nor when too much would be kept of what they were asked with', async () => {
+    const all = rig({ maxPerUser: 8, maxTotal: 8, maxBytes: 1_000, ttlMs: MINUTES });
+    const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
+    const long = () => request({ arguments: 'x'.repeat(600) });
+    const { parked } = await begin(all, ask, long());
+    expect(await run(all, ask, long())).toBe('nobody');
+    await all.here.parking.resume(answers({ q1: accepted }), parked);
+    expect(await run(all, ask, long())).toContain('input_required');
+  });
+
+  test('keeps few questions and no long result while nobody is there', async () => {
+    const all = rig();
+    const refused: unknown[] = [];
+    const { parked } = await begin(all, async (_, ask) => {
+      await Promise.race([ask(), forEverLater(all)]).catch(() => undefined);
+      await ask({ ...form, message: 'x'.repeat(70_000) }).catch((error: unknown) => refused.push(error));
+      return 'x'.repeat(300_000);
+    });
+    await all.clock.advance(MINUTES);
+    expect(refused).toHaveLength(1);
+    await expect(all.here.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject({
+      code: 'MCP_RESPONSE_TOO_LARGE',
+    });
+  });
+
+  /** The server goes on by itself. */
+  const forEverLater = ({ clock }: Rig) =>
+    new Promise<never>((_, reject) => void clock.timer(1_000, () => reject(new Error('The server went on'))));
+
+  test('is told several questions at once, and later ones in the next round', async () => {
+    const all = rig();
+    const first = await begin(all, async (_, ask) =>
+      JSON.stringify([...(await Promise.all([ask(), ask()])), await ask()]),
+    );
+    expect(Object.keys(first.questions)).toEqual(['q1', 'q2']);
+    const given = answers({ q1: { n: 1 }, q2: { n: 2 } });
+    const second = told(await soon(all.clock, all.here.parking.resume(given, first.parked)));
+    expect(Object.keys(second.questions)).toEqual(['q3']);
+    expect(await all.there.parking.resume(answers({ q3: { n: 3 } }), second.parked)).toBe(
+      '[{"n":1},{"n":2},{"n":3}]',
+    );
+  });
+
+  test('that fails is told so wherever its client is', async () => {
+    for (const [at, told] of [
+      ['here', { code: 'MCP_RESOURCE_NOT_FOUND' }],
+      ['there', { name: 'RpcFault', code: -32602 }],
+    ] as const) {
+      const all = rig();
+      const { parked } = await begin(all, async (_, ask) => {
+        await ask();
+        throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
+      });
+      await expect(all[at].parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(told);
+    }
+  });
+
+  test('that fails has the status of its error wherever its client is', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) => {
+      await ask();
+      throw new GatewayError('MCP_DIALOGUE_UNSUPPORTED', { requiredCapabilities: { sampling: {} } });
+    });
+    await expect(all.there.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject({
+      ...{ name: 'RpcFault', code: -32021, status: 400 },
+      data: { requiredCapabilities: { sampling: {} } },
+    });
+  });
+
+  test('is heard at another replica: its progress and its log messages', async () => {
+    const all = rig();
+    const heard: unknown[] = [];
+    const reply = { notify: (method: string, params: JsonObject) => void heard.push([method, params]) };
+    const listening = (inputResponses: JsonObject = {}): McpRequest => ({
+      ...request({ inputResponses, _meta: { progressToken: 'p' } }),
+      ...{ logLevel: 'info', reply: reply as never },
+    });
+    let go: () => void = () => undefined;
+    const { parked } = await begin(
+      all,
+      async ({ onProgress, onLog }, ask) => {
+        await ask();
+        for (const progress of [1, 2, 3]) onProgress?.({ progress, total: 9 });
+        for (const level of ['debug', 'info', 'error']) onLog?.({ level, data: level });
+        await new Promise<void>((resolve) => (go = resolve));
+        onProgress?.({ progress: 8 });
+        return 'done';
+      },
+      listening(),
+    );
+    const resumed = all.there.parking.resume(listening({ q1: accepted }), parked);
+    await all.clock.advance(5_000);
+    const message = 'notifications/message';
+    expect(heard).toEqual([
+      [message, { level: 'info', data: 'info' }],
+      [message, { level: 'error', data: 'error' }],
+      ['notifications/progress', { progressToken: 'p', progress: 3, total: 9 }],
+    ]);
+    go();
+    await all.clock.advance(5_000);
+    expect(await resumed).toBe('done');
+    expect(heard.at(-1)).toEqual(['notifications/progress', { progressToken: 'p', progress: 8 }]);
+  });
+
+  test('gets no answer to what its client left out', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) =>
+      ask().then(JSON.stringify, (error: unknown) => (error as Error).message),
+    );
+    expect(await all.here.parking.resume(request({ inputResponses: 'odd' }), parked)).toBe(
+      'The client did not respond',
+    );
+  });
+
+  test('is not asked what the request that waits did not declare', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) => {
+      await ask();
+      return ask().then(JSON.stringify, () => 'nobody');
+    });
+    const without = { ...answers({ q1: accepted }), capabilities: { roots: {} } };
+    expect(await soon(all.clock, all.here.parking.resume(without, parked))).toBe('nobody');
+  });
+
+  test('is resumed once, at one replica', async () => {
+    for (const order of [
+      ['here', 'there'],
+      ['there', 'here'],
+      ['here', 'here'],
+      ['there', 'there'],
+    ] as const) {
+      const all = rig();
+      const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
+      const tries = await Promise.allSettled(
+        order.map((at) => all[at].parking.resume(answers({ q1: accepted }), parked)),
+      );
+      expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(tries.find(({ status }) => status === 'rejected')).toMatchObject({ reason: badState });
+    }
+  });
+
+  test('is uncertain when its replica does not take the answer', async () => {
+    const all = rig();
+    const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
+    const resumed = all.there.parking.resume(answers({ q1: accepted }), {
+      ...parked,
+      replica: 'dead',
+      call: 'x',
+    });
+    await expect(resumed).rejects.toMatchObject(badState);
+    await all.cache.set('parked:gone:1', 'dead', MINUTES);
+    const waiting = all.there.parking.resume(answers({ q1: accepted }), {
+      ...parked,
+      ...{ replica: 'dead', call: 'gone' },
+    });
+    const settled = Promise.allSettled([waiting]);
+    await all.clock.advance(MINUTES);
+    expect(await settled).toMatchObject([{ reason: { code: 'MCP_OUTCOME_UNCERTAIN' } }]);
+  });
+
+  test('is not, while its replica works on it', async () => {
+    const all = rig();
+    let finish: (text: string) => void = () => undefined;
+    const { parked } = await begin(all, async (_, ask) => {
+      await ask();
+      return new Promise((resolve) => (finish = resolve));
+    });
+    const waiting = all.there.parking.resume(answers({ q1: accepted }), parked);
+    await all.clock.advance(5 * MINUTES);
+    finish('done');
+    expect(await waiting).toBe('done');
+  });
+
+  test('ends with the process that it waits in', async () => {
+    const all = rig();
+    let signal: Cancellation | undefined;
+    await begin(all, async (inbound, ask) => {
+      ({ signal } = inbound);
+      await ask();
+      return forEver();
+    });
+    all.here.parking.close();
+    expect(signal?.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,14 @@
+import type { Inbound, UserPrincipal } from '@behalf/gateway';
+import type { Request, Response } from 'express';
+import { callerDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
+import { restInbound } from '../inbound.ts';
+
+/** Who saves, and for how long they wait: the tools of the server may have to be asked for. */
+export function createSaveInbound(
+  req: Request,
+  res: Response,
+  caller: UserPrincipal,
+): Inbound & { principal: UserPrincipal } {
+  const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
+  return { ...inbound, principal: caller };
+}

@@ -1,0 +1,16 @@
+import { GatewayError, type RunInbound, type Principal, type UserPrincipal } from '@behalf/gateway';
+import type { Request, Response } from 'express';
+import { callerDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
+import { restInbound } from '../inbound.ts';
+
+/** Runs belong to people: a program has nobody whose they could be. */
+export function requireUser(caller: Principal): UserPrincipal {
+  if (caller.kind !== 'user') throw new GatewayError('FORBIDDEN');
+  return caller;
+}
+
+/** Who asks for a run. It goes on when they leave; only what comes before it ends with them. */
+export function createRunInbound(req: Request, res: Response, caller: Principal): RunInbound {
+  const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
+  return { ...inbound, principal: requireUser(caller) };
+}
