@@ -1,4 +1,4 @@
-import { largeCatalog, practice, questions } from '@behalf/testkit/catalog';
+import { largeCatalog, tuningQueries, evaluationQueries } from '@behalf/testkit/catalog';
 import { interleave, round, type Row } from './cells.ts';
 import { settingsFor, startGateway } from './gatewayProcess.ts';
 import type { LoadRequest } from './loadJob.ts';
@@ -54,12 +54,14 @@ export async function measureSearch({ progress, environment }: PartOptions): Pro
     const first = performance.now() - began;
     let found = 0;
     let bytes = 0;
-    for (const { asked, server, tool } of questions) {
+    for (const { requestText: asked, server, tool } of evaluationQueries) {
       const { text } = await ask(searching, searchFor(asked));
       bytes += Buffer.byteLength(text);
       if (text.includes(`"name":"${server}__${tool}"`)) found += 1;
     }
-    const requests = [...questions, ...practice].map(({ asked }) => searchFor(asked));
+    const requests = [...evaluationQueries, ...tuningQueries].map(({ requestText: asked }) =>
+      searchFor(asked),
+    );
     const one = cell('Behalf, search among 1,000 tools', gateway, {
       concurrency: 1,
       expect: 'searched',
@@ -82,7 +84,7 @@ export async function measureSearch({ progress, environment }: PartOptions): Pro
       counts: {
         list_1k_bytes: whole,
         list_1k_search_bytes: Buffer.byteLength(two.text),
-        search_1k_answer_bytes: Math.round(bytes / questions.length),
+        search_1k_answer_bytes: Math.round(bytes / evaluationQueries.length),
         search_1k_first_ms: round(first),
         search_1k_p50_ms: rows[0]?.p50_ms.median ?? 0,
         search_1k_found_of_20: found,

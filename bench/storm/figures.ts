@@ -1,4 +1,4 @@
-import type { VaultStage } from '@behalf/testkit/vault';
+import type { VaultProcessRig } from '@behalf/testkit/vault';
 
 /** What a storm costs at the authorization server, and who did not get through it. */
 export interface StormFigures {
@@ -7,7 +7,10 @@ export interface StormFigures {
   failed_calls: number;
 }
 
-export function figuresOf({ authorization: { counters } }: VaultStage, failedCalls: number): StormFigures {
+export function figuresOf(
+  { authorization: { counters } }: VaultProcessRig,
+  failedCalls: number,
+): StormFigures {
   return {
     token_requests: counters.tokenHits,
     families_revoked: counters.familyRevocations,

@@ -1,4 +1,4 @@
-import { createVaultStage, type VaultBackend, type VaultStage } from '@behalf/testkit/vault';
+import { createVaultProcessRig, type VaultBackend, type VaultProcessRig } from '@behalf/testkit/vault';
 import { figuresOf, type StormFigures } from './figures.ts';
 import { CALLS, PROCESSES, REFRESH_MS, USER } from './scene.ts';
 import { failedOf } from './vaultStorm.ts';
@@ -9,7 +9,7 @@ const GRACE_MS = 60_000;
 
 interface Case {
   readonly name: string;
-  readonly run: (stage: VaultStage) => Promise<number>;
+  readonly run: (stage: VaultProcessRig) => Promise<number>;
 }
 
 /** A storm at an end that nobody brought forward. */
@@ -18,9 +18,9 @@ const storm: Case = {
   async run(stage) {
     const processes = await stage.startMany(PROCESSES);
     await stage.signIn(processes[0], USER);
-    await stage.storm(processes, { each: 1 });
+    await stage.callFromAll(processes, { callsPerUser: 1 });
     await past(LIFETIME_S * 1_000);
-    return failedOf(await stage.storm(processes, { each: CALLS }));
+    return failedOf(await stage.callFromAll(processes, { callsPerUser: CALLS }));
   },
 };
 
@@ -32,10 +32,10 @@ const killedBefore: Case = {
     await stage.signIn(victim, USER);
     await past(LIFETIME_S * 1_000);
     await victim.holdSends();
-    void victim.calls({ users: [USER], each: 1 }).catch(() => undefined);
+    void victim.calls({ users: [USER], callsPerUser: 1 }).catch(() => undefined);
     while ((await victim.heldSends()) === 0) await past(10);
     await victim.kill();
-    return failedOf(await stage.storm(heirs, { each: CALLS }));
+    return failedOf(await stage.callFromAll(heirs, { callsPerUser: CALLS }));
   },
 };
 
@@ -48,11 +48,11 @@ const killedAfter: Case = {
     await stage.signIn(victim, USER);
     await past(LIFETIME_S * 1_000);
     const hold = stage.authorization.hold('token', 'after');
-    void victim.calls({ users: [USER], each: 1 }).catch(() => undefined);
+    void victim.calls({ users: [USER], callsPerUser: 1 }).catch(() => undefined);
     await hold.arrived();
     await victim.kill();
     hold.release();
-    return failedOf(await stage.storm(heirs, { each: CALLS }));
+    return failedOf(await stage.callFromAll(heirs, { callsPerUser: CALLS }));
   },
 };
 
@@ -61,7 +61,7 @@ export async function realChain(backend: VaultBackend): Promise<Record<string, S
   const measured = await Promise.all(
     [storm, killedBefore, killedAfter].map(async ({ name, run }) => {
       const authorization = { delayMs: REFRESH_MS, lifetimeS: LIFETIME_S };
-      const stage = await createVaultStage({ backend, authorization });
+      const stage = await createVaultProcessRig({ backend, authorization });
       try {
         const failed = await run(stage);
         return [name, figuresOf(stage, failed)] as const;

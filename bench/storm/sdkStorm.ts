@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createVaultStage, type VaultStage } from '@behalf/testkit/vault';
+import { createVaultProcessRig, type VaultProcessRig } from '@behalf/testkit/vault';
 import type { StoredOAuthTokens } from '@modelcontextprotocol/client';
 import type { Processes, Worker } from '../processes.ts';
 import { figuresOf, type StormFigures } from './figures.ts';
@@ -25,7 +25,7 @@ export async function sdkStorm(
 ): Promise<{ storm: StormFigures; rotations: StormFigures }> {
   const folder = await mkdtemp(join(tmpdir(), 'behalf-storm-'));
   const file = join(folder, 'tokens.json');
-  const stage = await createVaultStage({
+  const stage = await createVaultProcessRig({
     backend: { kind: 'sqlite' },
     authorization: { delayMs: REFRESH_MS },
   });
@@ -57,7 +57,7 @@ export async function sdkStorm(
 }
 
 /** Only who has no living grant signs in: one that survived goes on. */
-function signIn(stage: VaultStage, file: string): void {
+function signIn(stage: VaultProcessRig, file: string): void {
   const tokens = sharedTokens<StoredOAuthTokens>(file);
   if (stage.authorization.isCurrent(tokens.read()?.refresh_token ?? '')) return;
   const { accessToken, refreshToken, scope } = stage.grantTo(USER);

@@ -1,4 +1,4 @@
-import { createVaultStage, type CallsReport, type VaultBackend } from '@behalf/testkit/vault';
+import { createVaultProcessRig, type CallsReport, type VaultBackend } from '@behalf/testkit/vault';
 import { figuresOf, type StormFigures } from './figures.ts';
 import {
   CALLS,
@@ -16,22 +16,24 @@ import {
 export async function vaultStorm(
   backend: VaultBackend,
 ): Promise<{ storm: StormFigures; rotations: StormFigures }> {
-  const stage = await createVaultStage({ backend, authorization: { delayMs: REFRESH_MS } });
+  const stage = await createVaultProcessRig({ backend, authorization: { delayMs: REFRESH_MS } });
   try {
     const processes = await stage.startMany(PROCESSES);
     await stage.signIn(processes[0], USER);
-    await stage.storm(processes, { each: 1 });
+    await stage.callFromAll(processes, { callsPerUser: 1 });
 
     await stage.advance(LIFETIME_MS);
     stage.authorization.reset();
-    const storm = figuresOf(stage, failedOf(await stage.storm(processes, { each: CALLS })));
+    const storm = figuresOf(stage, failedOf(await stage.callFromAll(processes, { callsPerUser: CALLS })));
 
     stage.authorization.change({ delayMs: ROTATION_REFRESH_MS });
     stage.authorization.reset();
     let failed = 0;
     for (let rotation = 1; rotation <= ROTATIONS; rotation += 1) {
       await stage.advance(LIFETIME_MS);
-      failed += failedOf(await stage.storm(processes, { each: ROTATION_CALLS, spreadMs: SPREAD_MS }));
+      failed += failedOf(
+        await stage.callFromAll(processes, { callsPerUser: ROTATION_CALLS, spreadMs: SPREAD_MS }),
+      );
     }
     return { storm, rotations: figuresOf(stage, failed) };
   } finally {
@@ -39,6 +41,6 @@ export async function vaultStorm(
   }
 }
 
-export function failedOf({ failures, mistaken }: CallsReport): number {
+export function failedOf({ failures, wrongUser: mistaken }: CallsReport): number {
   return Object.values(failures).reduce((sum, count) => sum + count, mistaken);
 }

@@ -29,7 +29,7 @@ export const credentialStores: readonly Mutant[] = [
   {
     id: 'claim-sequence-never-grows',
     file: 'packages/stores/src/credentialRules.ts',
-    find: 'claimSeq: held.claimSeq + 1,',
+    find: 'claimSeq: credential.claimSeq + 1,',
     replace: 'claimSeq: 1,',
     test: 'packages/stores/src/sqlite/sqlite.test.ts',
     title: 'of several processes one claims, one stores the next pair, and the fence counts every claim',
@@ -37,9 +37,9 @@ export const credentialStores: readonly Mutant[] = [
   {
     id: 'claims-expire-by-the-replicas-clock',
     file: 'packages/stores/src/mongo/openMongoStore.ts',
-    find: 'credentials: createMongoCredentials(models, gate, defaults),',
+    find: 'credentials: createMongoCredentials(models, runner, defaults),',
     replace:
-      'credentials: { ...createMongoCredentials(models, gate, defaults), now: async () => clock.now() },',
+      'credentials: { ...createMongoCredentials(models, runner, defaults), now: async () => clock.now() },',
     test: 'packages/stores/src/mongo/claims.test.ts',
     title: 'a claim is set, prolonged and taken over by the clock of the store, whatever a replica believes',
   },
@@ -62,7 +62,7 @@ export const credentialStores: readonly Mutant[] = [
   },
   {
     id: 'redis-removes-newer-pending-tokens',
-    file: 'packages/stores/src/redis/orphans.ts',
+    file: 'packages/stores/src/redis/pendingWrites.ts',
     find: "if redis.call('GET', KEYS[1]) == ARGV[1] then",
     replace: "if redis.call('GET', KEYS[1]) ~= '' then",
     test: 'packages/stores/src/redis/redis.test.ts',
@@ -94,7 +94,7 @@ export const credentialStores: readonly Mutant[] = [
   },
   {
     id: 'mongo-authorization-code-consumed-twice',
-    file: 'packages/stores/src/mongo/facade.ts',
+    file: 'packages/stores/src/mongo/authorizationServer.ts',
     find: '_id: key, consumedAt: null, expiresAt',
     replace: '_id: key, expiresAt',
     test: 'packages/stores/src/mongo/mongo.test.ts',

@@ -29,7 +29,7 @@ const waits = (...questions: (readonly [string, Json])[]): ScriptedTool => ({
   handler: async (args, call: ScriptedCall) => {
     const replies: unknown[] = [];
     for (const [method, params] of questions) {
-      const { result, error } = await call.ask(method, params);
+      const { result, error } = await call.sendRequest(method, params);
       call.progress(replies.length + 1);
       replies.push(result ?? error);
     }
@@ -167,7 +167,7 @@ describe('between the eras', () => {
     const stuck: ScriptedTool = {
       name: 'asking',
       handler: async (_, asked) => {
-        await asked.ask('elicitation/create', form);
+        await asked.sendRequest('elicitation/create', form);
         return new Promise<never>(() => undefined);
       },
     };

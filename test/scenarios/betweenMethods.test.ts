@@ -71,7 +71,7 @@ describe('tools, prompts and resources between the eras', () => {
   test('a prompt and a resource as much as a tool', async () => {
     const { client, upstream } = await begin(
       threeKinds('legacy', async (_, call) =>
-        JSON.stringify((await call.ask('elicitation/create', form)).result),
+        JSON.stringify((await call.sendRequest('elicitation/create', form)).result),
       ),
     );
     for (const [method, params] of requests) {

@@ -48,7 +48,7 @@ async function begin(options: GrantSceneOptions = {}) {
 }
 
 const calls = ({ mcp }: Pick<GrantScene, 'mcp'>) =>
-  mcp.visits.filter(({ request }) => request.message?.method === 'tools/call');
+  mcp.guardedRequests.filter(({ request }) => request.message?.method === 'tools/call');
 
 /** What Bob, or whoever has to, is told to do at the server. */
 const signIn = (id: string, more: object = {}) => [
@@ -65,13 +65,13 @@ const signIn = (id: string, more: object = {}) => [
 describe('a shared block', () => {
   test('asks a new user for their own sign-in, and then runs with it', async () => {
     const { ada, bob, id, connect, mcp, as } = await begin();
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     const before = as.counters.tokenHits;
     const refused = await run(bob, id, { inputs });
     expect([refused.status, refused.body.code]).toEqual([422, 'BLOCK_INCOMPLETE']);
     expect(refused.body.missing).toEqual({ inputs: [], credentials: signIn(id) });
     // Nothing was asked of anybody for it.
-    expect([mcp.visits.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
+    expect([mcp.guardedRequests.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
     expect((await connect(bob)).pathname).toBe('/oauth/success');
     const [ofBob, ofAda] = [await run(bob, id, { inputs }), await run(ada, id, { inputs })];
     expect([ofBob.status, ofAda.status]).toEqual([200, 200]);
@@ -244,7 +244,7 @@ describe('what is missing', () => {
 
   test('inputs and credentials are named in one answer, and nothing was asked of anybody', async () => {
     const { ada, bob, id, mcp, as } = await begin();
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     const before = as.counters.tokenHits;
     const text = { block: id, name: 'text', title: 'Text' };
     const both = await run(bob, id);
@@ -255,7 +255,7 @@ describe('what is missing', () => {
     ]);
     const one = await run(ada, id);
     expect(one.body.missing).toEqual({ inputs: [text], credentials: [] });
-    expect([mcp.visits.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
+    expect([mcp.guardedRequests.length - from, as.counters.tokenHits - before]).toEqual([0, 0]);
   });
 
   test('values that users enter are named with their texts', async () => {

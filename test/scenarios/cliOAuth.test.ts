@@ -196,7 +196,7 @@ describe('the command behalf, where users sign in', () => {
       );
     }
     await other.close();
-    expect(mcp.visits.at(-1)).toMatchObject({ status: 'served', bearer: brought.accessToken });
+    expect(mcp.guardedRequests.at(-1)).toMatchObject({ status: 'served', bearer: brought.accessToken });
   }, 60_000);
 
   test('an administrator sees why it does not work for somebody else, without acting for them, and it is written down', async () => {
@@ -208,13 +208,13 @@ describe('the command behalf, where users sign in', () => {
       expect.objectContaining({ as: who, ok: false, failedAt: 'credential' }),
     ]);
     await login();
-    const [visits, refreshes] = [mcp.visits.length, as.counters.refreshHits];
+    const [visits, refreshes] = [mcp.guardedRequests.length, as.counters.refreshHits];
     const { email } = (await (await scene.ada.get('/api/user')).json()) as { email: string };
     const after = await root(['mcp', 'test', 'files', '--as', email]);
     expect([after.code, after.out]).toEqual([0, expect.stringContaining('You are signed in at the server')]);
     expect(after.out).toContain('without acting for them');
     // It was asked, with nothing in hand.
-    const seen = mcp.visits.slice(visits);
+    const seen = mcp.guardedRequests.slice(visits);
     expect(seen.filter(({ bearer }) => bearer !== undefined && bearer !== null)).toEqual([]);
     expect(as.counters.refreshHits).toBe(refreshes);
 

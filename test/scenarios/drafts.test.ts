@@ -44,7 +44,7 @@ describe('a sign-in before a server is saved', () => {
       ...{ outcome: 'tools', draftId },
       tools: [{ name: 'echo' }, { name: 'write' }],
     });
-    expect(mcp.visits.at(-1)?.facts).toMatchObject({ resource: mcp.url });
+    expect(mcp.guardedRequests.at(-1)?.token).toMatchObject({ resource: mcp.url });
     // Without it the server is asked without: what somebody has is used when they say so.
     expect((await discovered(mia)).outcome).toBe('authorization_required');
     expect(await (await mia.get('/api/mcp/servers')).json()).toEqual({});
@@ -136,7 +136,7 @@ describe('a sign-in before a server is saved', () => {
     expect(saved.dbId).not.toBe(draftId);
     await isGone(scene);
     expect(await works(mia)).toBe(false);
-    expect(other.visits.filter(({ bearer }) => bearer !== null)).toEqual([]);
+    expect(other.guardedRequests.filter(({ bearer }) => bearer !== null)).toEqual([]);
     // Another spelling is no other address.
     const again = await signIn(mia);
     const spelt = await save(mia, again.draftId, { url: mcp.url.replace('http:', 'HTTP:'), title: 'Spelt' });

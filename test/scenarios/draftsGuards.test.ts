@@ -23,7 +23,7 @@ describe('a draft of a server', () => {
     // Sent the link, she is told what somebody is told who made it up; and her browser never leaves for anywhere.
     expect(await codeOf(await hers.go(connectUrl, { headers: json }))).toEqual([404, 'MCP_SERVER_NOT_FOUND']);
     const { draftId } = await signIn(mia, begun);
-    const before = mcp.visits.length;
+    const before = mcp.guardedRequests.length;
     for (const id of [draftId, 'unknown']) {
       const auth = { type: 'draft', draftId: id };
       expect(await codeOf(await discover(eve, { auth }))).toEqual([404, 'MCP_DRAFT_NOT_FOUND']);
@@ -35,7 +35,7 @@ describe('a draft of a server', () => {
       403,
       'MCP_FLOW_FORBIDDEN',
     ]);
-    expect(mcp.visits.slice(before)).toEqual([]);
+    expect(mcp.guardedRequests.slice(before)).toEqual([]);
     const taken = await save(eve, draftId);
     expect(taken).toMatchObject({ draft: 'dropped' });
     expect(taken.dbId).not.toBe(draftId);
@@ -64,13 +64,13 @@ describe('a draft of a server', () => {
     const auth = { type: 'draft', draftId };
     expect((await discover(mia, { auth })).status).toBe(200);
     clock.move(1);
-    const before = mcp.visits.length;
+    const before = mcp.guardedRequests.length;
     expect(await codeOf(await discover(mia, { auth }))).toEqual([404, 'MCP_DRAFT_NOT_FOUND']);
     expect(await codeOf(await mia.post(`/api/mcp/draft~${draftId}/oauth/start`))).toEqual([
       404,
       'MCP_SERVER_NOT_FOUND',
     ]);
-    expect(mcp.visits.slice(before)).toEqual([]);
+    expect(mcp.guardedRequests.slice(before)).toEqual([]);
     const saved = await save(mia, draftId);
     expect(saved).toMatchObject({ draft: 'dropped' });
     expect(saved.dbId).not.toBe(draftId);
@@ -83,14 +83,14 @@ describe('a draft of a server', () => {
     const { mcp, other, mia, discover, signIn } = await begin();
     const { draftId } = await signIn(mia);
     const auth = { type: 'draft', draftId };
-    const before = mcp.visits.length;
+    const before = mcp.guardedRequests.length;
     for (const request of [{ url: other.url }, { url: `${mcp.url}?x=1` }, { type: 'sse' }]) {
       expect(await codeOf(await discover(mia, { auth, ...request }))).toEqual([
         409,
         'MCP_CREDENTIAL_UNBOUND',
       ]);
     }
-    expect([mcp.visits.slice(before), other.visits]).toEqual([[], []]);
+    expect([mcp.guardedRequests.slice(before), other.guardedRequests]).toEqual([[], []]);
   });
 
   test('leads nobody to an authorization server of the operator’s own', async () => {
@@ -150,7 +150,7 @@ describe('a draft of a server', () => {
     await signIn(mia, await discover(mia, { url: `${mcp.url}?key=${query}` }));
     const { draftId } = await signIn(mia);
     expect(await said(await discover(mia, { auth: { type: 'draft', draftId } }))).toContain('[redacted]');
-    const bearers = new Set(mcp.visits.flatMap(({ bearer }) => bearer ?? []));
+    const bearers = new Set(mcp.guardedRequests.flatMap(({ bearer }) => bearer ?? []));
     expect(bearers.size).toBeGreaterThanOrEqual(2);
     for (const bearer of bearers) planted.add(`token ${bearer.slice(0, 4)}`, bearer);
     await save(mia, draftId);

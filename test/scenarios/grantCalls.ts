@@ -21,6 +21,8 @@ export const authOf = ({ _meta }: CallBody) => _meta?.['behalf/auth'] as Record<
 
 /** The requests of this method that were let in. */
 export const served = ({ mcp }: GrantScene, method = 'tools/call') =>
-  mcp.visits.filter(({ request, status }) => request.message?.method === method && status === 'served');
+  mcp.guardedRequests.filter(
+    ({ request, status }) => request.message?.method === method && status === 'served',
+  );
 
 export const lastToken = (scene: GrantScene) => served(scene).at(-1)?.bearer ?? '';

@@ -11,14 +11,14 @@ describe('the chosen one of several credentials', () => {
     const [ada] = people as [Person];
     await connect(ada);
     await ada.call('notes', 'echo');
-    const first = mcp.visits.at(-1)?.bearer;
+    const first = mcp.guardedRequests.at(-1)?.bearer;
     await connect(ada, await start(ada, { label: 'work' }));
     await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
     await eventually('the chosen one is used', async () => {
       await ada.call('notes', 'echo');
-      return mcp.visits.at(-1)?.bearer !== first;
+      return mcp.guardedRequests.at(-1)?.bearer !== first;
     });
-    const second = mcp.visits.at(-1)?.bearer;
+    const second = mcp.guardedRequests.at(-1)?.bearer;
     const ended = await ada.send('DELETE', '/api/mcp/notes/credentials/work');
     expect([ended.status, await ended.json()]).toEqual([200, { disconnected: true, revoked: 'yes' }]);
     expect((await credentials(ada)).map(({ label, status }) => [label, status])).toEqual([
@@ -26,9 +26,9 @@ describe('the chosen one of several credentials', () => {
       ['work', 'revoked'],
     ]);
     // At once, and never with what was ended.
-    const { length } = mcp.visits;
+    const { length } = mcp.guardedRequests;
     expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
-    const bearers = mcp.visits.slice(length).map(({ bearer }) => bearer);
+    const bearers = mcp.guardedRequests.slice(length).map(({ bearer }) => bearer);
     expect(bearers.length).toBeGreaterThan(0);
     expect(bearers.every((bearer) => bearer === first)).toBe(true);
     expect(bearers).not.toContain(second);

@@ -39,7 +39,7 @@ describe('a credential for one call at a time', () => {
     for (const who of [ada, bob]) {
       await scene.connect(who);
       await who.call('notes', 'echo');
-      tokens.push(`Bearer ${scene.mcp.visits.at(-1)?.bearer ?? ''}`);
+      tokens.push(`Bearer ${scene.mcp.guardedRequests.at(-1)?.bearer ?? ''}`);
     }
     const [ofAda = '', ofBob = ''] = tokens;
     const calls = [ada, ada, ada, bob].map((who) => who.call('notes', 'slow'));
@@ -59,7 +59,7 @@ describe('a credential for one call at a time', () => {
     const server = { exclusive: true, timeout: 250_000 };
     const scene = await signedIn(scenes, { mcp: { tools }, server, clock });
     const { ada } = scene;
-    const token = `Bearer ${scene.mcp.visits.at(-1)?.bearer ?? ''}`;
+    const token = `Bearer ${scene.mcp.guardedRequests.at(-1)?.bearer ?? ''}`;
     const first = ada.call('notes', 'slow');
     await eventually('it is at it', () => of(token).length === 1);
     let answered: Awaited<ReturnType<Person['call']>> | undefined;

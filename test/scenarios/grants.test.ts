@@ -30,17 +30,17 @@ describe('auth', () => {
     for (const who of [ada, bob]) {
       expect((await who.call('notes', 'echo')).body).toMatchObject({ isError: false });
     }
-    expect(mcp.visits.every(({ bearer }) => bearer === null)).toBe(true);
+    expect(mcp.guardedRequests.every(({ bearer }) => bearer === null)).toBe(true);
     expect((await connect(ada)).pathname).toBe('/oauth/success');
     await ada.call('notes', 'echo');
-    expect(mcp.visits.at(-1)?.bearer).not.toBeNull();
+    expect(mcp.guardedRequests.at(-1)?.bearer).not.toBeNull();
     const ended = await ada.post('/api/mcp/notes/oauth/disconnect', {});
     expect(await ended.json()).toEqual({ disconnected: true, revoked: 'yes' });
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     expect(authOf((await ada.call('notes', 'echo')).body)).toMatchObject({ reason: 'revoked' });
-    expect(mcp.visits.slice(from).filter(({ request }) => request.message?.method === 'tools/call')).toEqual(
-      [],
-    );
+    expect(
+      mcp.guardedRequests.slice(from).filter(({ request }) => request.message?.method === 'tools/call'),
+    ).toEqual([]);
     expect((await bob.call('notes', 'echo')).body).toMatchObject({ isError: false });
   });
 
@@ -51,7 +51,7 @@ describe('auth', () => {
     });
     const [ada] = people as [Person];
     expect(authOf((await ada.call('notes', 'echo')).body)).toMatchObject({ reason: 'absent' });
-    expect(mcp.visits.filter(({ request }) => request.message?.method === 'tools/call')).toEqual([]);
+    expect(mcp.guardedRequests.filter(({ request }) => request.message?.method === 'tools/call')).toEqual([]);
   });
 
   test('a server of which nothing is said is found to ask for a sign-in', async () => {
@@ -77,12 +77,12 @@ describe('several credentials', () => {
       ['work', false],
     ]);
     await ada.call('notes', 'echo');
-    const first = mcp.visits.at(-1)?.bearer;
+    const first = mcp.guardedRequests.at(-1)?.bearer;
     const chosen = await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
     expect(chosen.status).toBe(200);
     await eventually('the other one is used', async () => {
       await ada.call('notes', 'echo');
-      return mcp.visits.at(-1)?.bearer !== first;
+      return mcp.guardedRequests.at(-1)?.bearer !== first;
     });
     expect(await credentials(ada)).toMatchObject([
       { label: 'default', isDefault: false },
@@ -106,10 +106,10 @@ describe('a sign-in', () => {
       const planted = madeElsewhere(at);
       expect((await bring(ada, planted, label)).status).toBe(200);
       await ada.call('notes', 'echo');
-      expect(at.mcp.visits.at(-1)?.bearer).toBe(planted);
+      expect(at.mcp.guardedRequests.at(-1)?.bearer).toBe(planted);
       expect((await at.connect(ada)).pathname).toBe('/oauth/success');
       expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
-      expect(at.mcp.visits.at(-1)?.bearer).not.toBe(planted);
+      expect(at.mcp.guardedRequests.at(-1)?.bearer).not.toBe(planted);
       const kept = (await at.credentials(ada)).map(({ kind, label, isDefault }) => [kind, label, isDefault]);
       // One label is one credential.
       expect(kept).toEqual([
@@ -126,11 +126,11 @@ describe('a sign-in', () => {
     const brought = madeElsewhere(at);
     await bring(ada, brought, 'brought');
     await ada.call('notes', 'echo');
-    expect(at.mcp.visits.at(-1)?.bearer).not.toBe(brought);
+    expect(at.mcp.guardedRequests.at(-1)?.bearer).not.toBe(brought);
     await ada.send('PATCH', '/api/mcp/notes/credentials/brought', { isDefault: true });
     await eventually('the other one is used', async () => {
       await ada.call('notes', 'echo');
-      return at.mcp.visits.at(-1)?.bearer === brought;
+      return at.mcp.guardedRequests.at(-1)?.bearer === brought;
     });
   });
 
@@ -156,10 +156,10 @@ describe('a sign-in', () => {
     const [ada] = people as [Person];
     await connect(ada);
     await ada.call('notes', 'echo');
-    const first = mcp.visits.at(-1)?.bearer;
-    const from = mcp.visits.length;
+    const first = mcp.guardedRequests.at(-1)?.bearer;
+    const from = mcp.guardedRequests.length;
     await connect(ada, await start(ada, { label: 'work' }));
-    const shown = mcp.visits.slice(from).map(({ bearer }) => bearer);
+    const shown = mcp.guardedRequests.slice(from).map(({ bearer }) => bearer);
     expect(shown.some((bearer) => bearer !== null)).toBe(true);
     expect(shown).not.toContain(first);
   });
@@ -213,7 +213,7 @@ describe('the end of a server', () => {
     const start = () => ada.post('/api/mcp/mine/oauth/start', {});
     expect((await throughSignIn(at.gateway.url, ada, await start())).pathname).toBe('/oauth/success');
     await ada.call('mine', 'echo');
-    const token = at.mcp.visits.at(-1)?.bearer ?? '';
+    const token = at.mcp.guardedRequests.at(-1)?.bearer ?? '';
     expect(at.as.inspect(token)).toBeDefined();
     const { flowId } = (await (await start()).json()) as FlowView;
     const clients = async () =>
@@ -230,7 +230,7 @@ describe('the end of a server', () => {
     const [ada] = people as [Person];
     await connect(ada);
     await ada.call('notes', 'echo');
-    const token = mcp.visits.at(-1)?.bearer ?? '';
+    const token = mcp.guardedRequests.at(-1)?.bearer ?? '';
     const body = { pluginKey: 'mcp_notes', action: 'uninstall', auth: {} };
     const made = await ada.post('/api/user/keys', { name: 'calls', scopes: ['mcp'] });
     const { key } = (await made.json()) as { key: string };
@@ -295,7 +295,7 @@ describe('a token of ours', () => {
     const { as, mcp, people, close } = await shared('secret');
     const [ada] = people;
     await ada.call('stock', 'echo');
-    as.endAccessToken(mcp.visits.findLast(({ status }) => status === 'served')?.bearer ?? '');
+    as.endAccessToken(mcp.guardedRequests.findLast(({ status }) => status === 'served')?.bearer ?? '');
     expect((await ada.call('stock', 'echo')).body).toMatchObject({ isError: false });
     expect(as.counters.tokenHits).toBe(2);
     await close();

@@ -162,7 +162,7 @@ describe('calls of clients with a session', () => {
   const asking: ScriptedTool = {
     name: 'asking',
     handler: async (_, call) => {
-      const { result, error } = await call.ask('elicitation/create', form);
+      const { result, error } = await call.sendRequest('elicitation/create', form);
       return text(result ?? error);
     },
   };

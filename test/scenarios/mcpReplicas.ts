@@ -52,7 +52,7 @@ export async function startMcpReplicas(stores: SharedStores): Promise<McpReplica
     return text('done');
   };
   const asking = async (_: object, call: ScriptedCall) =>
-    text(JSON.stringify((await call.ask('elicitation/create', question)).result));
+    text(JSON.stringify((await call.sendRequest('elicitation/create', question)).result));
   const tools = [{ name: 'echo' }, { name: 'long', handler: long }, { name: 'asking', handler: asking }];
   const place = await createWorkplace();
   const upstream = await scriptedHttpServer({ era: 'legacy', tools });

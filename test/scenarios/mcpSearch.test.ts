@@ -1,4 +1,4 @@
-import { largeCatalog, questions } from '@behalf/testkit/catalog';
+import { largeCatalog, evaluationQueries } from '@behalf/testkit/catalog';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from '@jest/globals';
 import { legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
@@ -98,7 +98,7 @@ describe('an MCP endpoint with a search', () => {
     const [modern, legacy] = (await bothEras(ada)) as [Send, Send];
     const missed: string[] = [];
     let answers = 0;
-    for (const { asked, server, tool: wanted } of questions) {
+    for (const { requestText: asked, server, tool: wanted } of evaluationQueries) {
       const { names, result, searched } = await search(modern, asked);
       expect(searched).toBe(1_000);
       expect(names.length).toBeLessThanOrEqual(5);
@@ -119,7 +119,7 @@ describe('an MCP endpoint with a search', () => {
     // The whole list is hundreds of kilobytes; two tools and a search are a fiftieth of it.
     expect(whole).toBeGreaterThan(250_000);
     expect(two).toBeLessThan(4_000);
-    expect(two + answers / questions.length).toBeLessThan(whole / 20);
+    expect(two + answers / evaluationQueries.length).toBeLessThan(whole / 20);
   });
 
   test('as the schema says, and as text', async () => {

@@ -123,7 +123,7 @@ describe('calls through call_tool', () => {
   });
   const waits = (name: string): ScriptedTool => ({
     name,
-    handler: async (args, call) => text([args, (await call.ask('elicitation/create', form)).result]),
+    handler: async (args, call) => text([args, (await call.sendRequest('elicitation/create', form)).result]),
   });
 
   test('a client without a session comes back with the answers', async () => {

@@ -42,7 +42,9 @@ describe('a call that waits for its user to connect a server', () => {
   test('it goes on with what their sign-in gave, at any replica', async () => {
     const { ada, bob, client, connect, mcp, beside } = await begin();
     const ran = () =>
-      mcp.visits.filter(({ request }) => requests.some(([method]) => method === request.message?.method));
+      mcp.guardedRequests.filter(({ request }) =>
+        requests.some(([method]) => method === request.message?.method),
+      );
     const retries: [method: string, again: object][] = [];
     for (const [method, params] of requests) {
       const first = await asked(client, method, params);

@@ -26,7 +26,9 @@ describe('a task at a server where its user signs in', () => {
   const ask = (client: WireClient, verb: string, taskId: string, more: Json = {}) =>
     modernRequest(client, `tasks/${verb}`, { taskId, ...more }, { capabilities });
   const bearersOf = ({ mcp }: Pick<GrantScene, 'mcp'>, method: string) =>
-    mcp.visits.filter(({ request }) => request.message?.method === method).map(({ bearer }) => bearer);
+    mcp.guardedRequests
+      .filter(({ request }) => request.message?.method === method)
+      .map(({ bearer }) => bearer);
 
   test('hours later, with the token of that moment', async () => {
     const { client, call, clock, mcp, as } = await begin();
@@ -62,7 +64,7 @@ describe('a task at a server where its user signs in', () => {
     await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
     await eventually('the chosen one is used', async () => {
       await ada.call('notes', 'echo');
-      return mcp.visits.at(-1)?.bearer !== first;
+      return mcp.guardedRequests.at(-1)?.bearer !== first;
     });
     expect((await ask(client, 'get', taskId)).answer.result).toMatchObject({ status: 'working' });
     expect(bearersOf(scene, 'tasks/get')).toEqual([first]);
@@ -90,7 +92,9 @@ describe('a task at a server where its user signs in', () => {
       const { connectUrl } = answer.error?.data?.['behalf/auth'] as { connectUrl: string };
       expect(new URL(connectUrl).pathname).toBe(new URL('/servers/notes', gateway.url).pathname);
     }
-    expect(mcp.visits.some(({ request }) => request.message?.method?.startsWith('tasks/'))).toBe(false);
+    expect(mcp.guardedRequests.some(({ request }) => request.message?.method?.startsWith('tasks/'))).toBe(
+      false,
+    );
   });
 
   test('such as the token that the server was shown', async () => {

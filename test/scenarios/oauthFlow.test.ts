@@ -42,7 +42,7 @@ describe('signing in at a server, over HTTP', () => {
       status: 200,
       body: { content: expect.anything() },
     });
-    expect(mcp.visits.at(-1)).toMatchObject({ status: 'served', facts: { resource: mcp.url } });
+    expect(mcp.guardedRequests.at(-1)).toMatchObject({ status: 'served', token: { resource: mcp.url } });
 
     const { credentials } = CredentialsView.parse(await json(await ada.get('/api/mcp/files/credentials')));
     expect(credentials).toEqual([
@@ -92,7 +92,7 @@ describe('signing in at a server, over HTTP', () => {
       await eventually('the first one uses it', async () => {
         return (await scene.ada.call('files', 'echo')).body._meta === undefined;
       });
-      expect(scene.mcp.visits.at(-1)).toMatchObject({ status: 'served' });
+      expect(scene.mcp.guardedRequests.at(-1)).toMatchObject({ status: 'served' });
       await scene.ada.post('/api/mcp/files/oauth/disconnect');
     } finally {
       await other.close();

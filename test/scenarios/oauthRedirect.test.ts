@@ -26,10 +26,10 @@ describe('a server that sends a call elsewhere', () => {
           respond: ({ message }) =>
             message?.method === 'tools/call' ? { status, headers: { location } } : undefined,
         });
-        const before = mcp.visits.filter(({ bearer }) => bearer !== null).length;
+        const before = mcp.guardedRequests.filter(({ bearer }) => bearer !== null).length;
         const { body } = await ada.call('notes', 'echo');
         expect([status, body.isError]).not.toEqual([status, false]);
-        expect(mcp.visits.filter(({ bearer }) => bearer !== null).length).toBeGreaterThan(before);
+        expect(mcp.guardedRequests.filter(({ bearer }) => bearer !== null).length).toBeGreaterThan(before);
       }
       expect(seen).toEqual([]);
     } finally {

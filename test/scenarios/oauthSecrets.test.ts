@@ -1,5 +1,5 @@
 import type { FlowView } from '@behalf/contracts';
-import { eventually, type OAuthAnswer } from '@behalf/testkit';
+import { eventually, type ScriptedOAuthResponse } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCollected, type Piece } from './collected.ts';
 import { lastToken, signedIn, type SignedIn } from './grantCalls.ts';
@@ -99,7 +99,7 @@ describe('what users are given at servers', () => {
   async function failAtTheAuthorizationServer(): Promise<void> {
     const { ada, as, start, connect } = scene;
     const said = () => as.secrets.join(' ');
-    const refusals: (() => OAuthAnswer)[] = [
+    const refusals: (() => ScriptedOAuthResponse)[] = [
       () => ({ status: 400, body: { error: 'unheard_of', error_description: said(), error_uri: said() } }),
       () => ({ status: 400, body: { error: said() } }),
       () => ({ status: 200, body: { error: 'invalid_request', error_description: said() } }),
@@ -110,9 +110,9 @@ describe('what users are given at servers', () => {
     ];
     for (const refuse of refusals) {
       outdate();
-      as.answerNext('token', refuse());
+      as.respondNext('token', refuse());
       await call('echo');
-      as.answerNext('token', refuse());
+      as.respondNext('token', refuse());
       expect((await connect(ada, await start(ada, { label: 'third' }))).pathname).toBe('/oauth/error');
     }
     as.change({ consent: 'deny' });

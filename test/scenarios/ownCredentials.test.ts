@@ -41,14 +41,14 @@ describe('one’s own credentials at a server, over HTTP', () => {
       expect.objectContaining({ kind: 'static', probe: 'ok' }),
     ]);
     expect((await ada.call('files', 'echo')).body.isError).not.toBe(true);
-    expect(mcp.visits.at(-1)?.bearer).toBe(accessToken);
+    expect(mcp.guardedRequests.at(-1)?.bearer).toBe(accessToken);
     await connect();
     const chosen = await json(
       await ada.send('PATCH', '/api/mcp/files/credentials/default', { isDefault: true }),
     );
     expect(chosen).toMatchObject({ label: 'default', isDefault: true });
     await ada.call('files', 'echo');
-    expect(mcp.visits.at(-1)?.bearer).not.toBe(accessToken);
+    expect(mcp.guardedRequests.at(-1)?.bearer).not.toBe(accessToken);
     expect((await ada.send('PATCH', '/api/mcp/files/credentials/none', { isDefault: true })).status).toBe(
       404,
     );

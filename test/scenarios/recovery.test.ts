@@ -27,12 +27,14 @@ describe('a refused token', () => {
     const bearer = lastToken(scene);
     as.endAccessToken(bearer);
     const { refreshHits } = as.counters;
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     expect((await ada.call('notes', 'echo', { a: 2 })).body).toMatchObject({ isError: false });
     expect(as.counters.refreshHits - refreshHits).toBe(1);
     expect(served(scene)).toHaveLength(2);
     expect(lastToken(scene)).not.toBe(bearer);
-    const shown = mcp.visits.slice(from).map(({ bearer: token, status }) => [token === bearer, status]);
+    const shown = mcp.guardedRequests
+      .slice(from)
+      .map(({ bearer: token, status }) => [token === bearer, status]);
     // Refused with the old one, once, and never shown it again.
     expect(shown.filter(([isOld]) => isOld)).toEqual([[true, 401]]);
   });
@@ -42,7 +44,7 @@ describe('a refused token', () => {
     const { ada, as, mcp, credentials } = scene;
     mcp.guard({ refuse: 'unauthorized' });
     const { refreshHits } = as.counters;
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     const { status, body } = await ada.call('notes', 'echo');
     expect([status, body.isError]).toEqual([200, true]);
     expect(authOf(body)).toMatchObject({
@@ -51,7 +53,9 @@ describe('a refused token', () => {
       retryable: false,
     });
     expect(as.counters.refreshHits - refreshHits).toBe(1);
-    const calls = mcp.visits.slice(from).filter(({ request }) => request.message?.method === 'tools/call');
+    const calls = mcp.guardedRequests
+      .slice(from)
+      .filter(({ request }) => request.message?.method === 'tools/call');
     expect(calls.length).toBeLessThanOrEqual(2);
     expect(await credentials(ada)).toMatchObject([{ status: 'active' }]);
     // And at once when it is asked again.
@@ -88,7 +92,7 @@ describe('a refused token', () => {
     expect(authOf(body)).toMatchObject({ reason: 'absent', connectUrl: '/servers/notes' });
     expect((await ada.call('nowhere', 'echo')).body).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
     expect(as.counters.tokenHits).toBe(0);
-    expect(mcp.visits.every(({ bearer }) => bearer === null)).toBe(true);
+    expect(mcp.guardedRequests.every(({ bearer }) => bearer === null)).toBe(true);
   });
 
   test('is renewed for lists, resources and prompts as for tools', async () => {
@@ -102,7 +106,7 @@ describe('a refused token', () => {
       ['tools/list', () => ada.post('/api/mcp/notes/reinitialize', {})],
     ];
     for (const [method, ask] of asks) {
-      const current = mcp.visits.findLast(({ status }) => status === 'served')?.bearer ?? '';
+      const current = mcp.guardedRequests.findLast(({ status }) => status === 'served')?.bearer ?? '';
       as.endAccessToken(current);
       // What is refused right after it was renewed would be the server's own doing.
       for (const ms of [20_000, 20_000]) clock.move(ms);
@@ -162,13 +166,13 @@ describe('a refusal that is not about the token', () => {
     }
     expect(as.counters.rotations - rotations).toBe(3);
     // Now she is not even let through to the server, and he is.
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     expect(await ada.call('notes', 'echo')).toMatchObject({
       status: 503,
       body: { code: 'MCP_BREAKER_OPEN' },
     });
     // A session of hers that is over may still be ended meanwhile.
-    expect(mcp.visits.slice(from).filter(({ request }) => request.verb !== 'DELETE')).toEqual([]);
+    expect(mcp.guardedRequests.slice(from).filter(({ request }) => request.verb !== 'DELETE')).toEqual([]);
     expect((await bob.call('notes', 'echo')).body).toMatchObject({ isError: false });
   });
 
@@ -209,7 +213,7 @@ describe('a wider scope', () => {
       ...{ access_token: given.accessToken, refresh_token: given.refreshToken, scope: given.scope },
       ...{ token_type: 'Bearer', expires_in: given.expiresInS },
     };
-    as.answerNext('token', { status: 200, body });
+    as.respondNext('token', { status: 200, body });
     expect((await scene.connect(ada, await start(ada, { scopes }))).pathname).toBe('/oauth/success');
     const before = as.counters;
     for (let turn = 0; turn < 3; turn += 1) {

@@ -18,14 +18,14 @@ function counting() {
 
 /** What was sent since then: the method, on which session, and whether with the token of before. */
 function sentSince({ mcp }: SignedIn, from: number, { first, old }: { first: unknown; old: string }) {
-  return mcp.visits.slice(from).map(({ request: { message, headers }, bearer, status }) => {
+  return mcp.guardedRequests.slice(from).map(({ request: { message, headers }, bearer, status }) => {
     const session = headers['mcp-session-id'];
     const on = session === undefined ? 'no session' : session === first ? 'the first' : 'another';
     return [message?.method, on, bearer === old ? 'old' : 'new', status];
   });
 }
 
-const sessionOf = ({ mcp }: SignedIn) => mcp.visits.at(-1)?.request.headers['mcp-session-id'];
+const sessionOf = ({ mcp }: SignedIn) => mcp.guardedRequests.at(-1)?.request.headers['mcp-session-id'];
 
 describe('a refused token and the session', () => {
   test('a session that lives goes on with the new token', async () => {
@@ -34,7 +34,7 @@ describe('a refused token and the session', () => {
     const { ada, as, mcp } = scene;
     const before = { first: sessionOf(scene), old: lastToken(scene) };
     as.endAccessToken(before.old);
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     expect((await ada.call('notes', 'write')).body).toMatchObject({ isError: false });
     // It is its user's, whatever the token: nothing that was done in it is lost.
     expect(sentSince(scene, from, before)).toEqual([
@@ -53,7 +53,7 @@ describe('a refused token and the session', () => {
     mcp.change({
       respond: ({ headers }) => (headers['mcp-session-id'] === before.first ? { status: 404 } : undefined),
     });
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     expect((await ada.call('notes', 'write')).body).toMatchObject({ isError: false });
     expect(sentSince(scene, from, before)).toEqual([
       ['tools/call', 'the first', 'old', 401],
@@ -73,9 +73,9 @@ describe('a refused token and the session', () => {
     const { ada, as, mcp } = scene;
     as.endAccessToken(lastToken(scene));
     mcp.forgetSessions();
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
-    const tokens = mcp.visits
+    const tokens = mcp.guardedRequests
       .slice(from)
       .filter(({ status }) => status === 'served')
       .map(({ bearer }) => bearer);
@@ -95,7 +95,7 @@ describe('a renewal elsewhere', () => {
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const withOld = () =>
-      mcp.visits.filter(
+      mcp.guardedRequests.filter(
         ({ request, bearer }) => bearer === old && request.message?.params?.['name'] === 'write',
       );
     // Under way with the old one while the first gateway renews it, and refused then.
@@ -116,7 +116,7 @@ describe('a renewal elsewhere', () => {
     letGo();
     expect((await call).body).toMatchObject({ isError: false });
     expect(as.counters).toMatchObject({ tokenHits: tokenHits + 1, reuses: 0, familyRevocations: 0 });
-    const writes = mcp.visits.filter(({ request }) => request.message?.params?.['name'] === 'write');
+    const writes = mcp.guardedRequests.filter(({ request }) => request.message?.params?.['name'] === 'write');
     expect(writes.map(({ bearer }) => bearer)).toEqual([old, renewed]);
   });
 });

@@ -50,7 +50,7 @@ describe('a set over servers where each user signs in', () => {
 
   test('inputs and credentials of all steps are named in one answer, and nothing was asked of anybody', async () => {
     const { bob, id, block, mcp, as, connect } = await begin();
-    const visits = mcp.visits.length;
+    const visits = mcp.guardedRequests.length;
     const before = as.counters.tokenHits;
     const { status, body } = await askRun(bob, id);
     const need = { kind: 'sign_in', server: 'notes', reason: 'absent', connectUrl: '/servers/notes' };
@@ -61,7 +61,7 @@ describe('a set over servers where each user signs in', () => {
         credentials: [{ needs: [{ ...need, blocks: [block], steps: ['a', 'b'] }] }],
       },
     ]);
-    expect([mcp.visits.length - visits, as.counters.tokenHits - before]).toEqual([0, 0]);
+    expect([mcp.guardedRequests.length - visits, as.counters.tokenHits - before]).toEqual([0, 0]);
     expect((await answered(bob.get(`/api/mcp/sets/${id}/runs`))).body).toEqual({ runs: [], next: null });
     await connect(bob);
     expect((await ran(bob, id, { inputs })).state).toBe('succeeded');
@@ -109,13 +109,13 @@ describe('a set over servers where each user signs in', () => {
     const first = await ran(ada, id, { inputs, credentials });
     expect(first.state).toBe('succeeded');
     await ada.send('DELETE', '/api/mcp/notes/credentials/work');
-    const from = mcp.visits.length;
+    const from = mcp.guardedRequests.length;
     const { status, body } = await askRun(ada, id, { inputs, credentials });
     expect([status, body.missing?.credentials[0]?.needs]).toMatchObject([
       422,
       [{ kind: 'sign_in', reason: 'absent', label: 'work', steps: ['a', 'b'] }],
     ]);
-    expect(mcp.visits.length - from).toBe(0);
+    expect(mcp.guardedRequests.length - from).toBe(0);
   });
 
   test('200 runs of one set by two users at once, each with their own token alone; what its author ends is theirs', async () => {

@@ -129,7 +129,7 @@ describeWith('chromium', 'a server that is found by its address', () => {
     await form.getByRole('textbox', { name: 'Key' }).fill('not this one');
     await press(form, 'Connect');
     await dialog.getByText('The server rejected the token or key').waitFor();
-    const good = diary.visits.findLast(({ status }) => status === 'served')?.bearer ?? '';
+    const good = diary.guardedRequests.findLast(({ status }) => status === 'served')?.bearer ?? '';
     expect(good).not.toBe('');
     await form.getByRole('textbox', { name: 'Key' }).fill(good);
     await ada.keyboard.press('Enter');

@@ -40,7 +40,7 @@ describeWith('chromium', 'blocks in the interface', () => {
 
   /** What the server did, and for whom; what it refused is no call. */
   const notes = () =>
-    scene.notes.visits.filter(
+    scene.notes.guardedRequests.filter(
       ({ status, request }) => status === 'served' && request.message?.method === 'tools/call',
     );
   const result = (page: Page) => page.getByRole('region', { name: 'Result' });
@@ -133,7 +133,7 @@ describeWith('chromium', 'blocks in the interface', () => {
     await field(page).fill('mine');
     await group.getByRole('listitem').waitFor({ state: 'detached' });
     const before = notes().length;
-    const families = scene.notes.visits.map(({ facts }) => facts?.familyId);
+    const families = scene.notes.guardedRequests.map(({ token: facts }) => facts?.familyId);
     await run(page);
     await result(page).getByText('Needs sign-in', { exact: true }).waitFor();
     await group.getByText('The run then continues automatically.').waitFor();
@@ -146,7 +146,7 @@ describeWith('chromium', 'blocks in the interface', () => {
     await needs.waitFor({ state: 'detached' });
     expect(notes()).toHaveLength(before + 1);
     // With the sign-in that was just made, and not with that of the author.
-    const used = notes().at(-1)?.facts?.familyId;
+    const used = notes().at(-1)?.token?.familyId;
     expect(used).toBeDefined();
     expect(families).not.toContain(used);
     await radios(page).first().waitFor();
@@ -178,7 +178,7 @@ describeWith('chromium', 'blocks in the interface', () => {
       await field(page).fill(`with ${label}`);
       await run(page);
       await result(page).getByText(`kept: with ${label}`, { exact: true }).waitFor();
-      families.add(notes().at(-1)?.facts?.familyId);
+      families.add(notes().at(-1)?.token?.familyId);
     }
     expect(families.size).toBe(3);
     await page.context().close();

@@ -28,7 +28,8 @@ describeWith('chromium', 'a sign-in that ended', () => {
     await connect(page, 'Connect');
     await works(page);
     // Its token is over, and the authorization server gives no other.
-    for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
+    for (const { token: facts } of scene.notes.guardedRequests)
+      if (facts) scene.authorization.endFamily(facts.familyId);
     scene.later(HOURS);
     expect(await keep(page, 'lost')).toMatchObject({
       isError: true,

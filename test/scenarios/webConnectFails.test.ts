@@ -13,7 +13,7 @@ describeWith('chromium', 'a code that cannot be exchanged', () => {
     const page = await scene.visit('bea', { at: '/servers/notes' });
     const card = page.getByRole('region', { name: 'Sign-in to this server' });
     const press = (name: string) => () => card.getByRole('button', { name, exact: true }).click();
-    scene.authorization.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
+    scene.authorization.respondNext('token', { status: 400, body: { error: 'invalid_grant' } });
     await decide(await openWindow(page, press('Connect')), 'Allow');
     await card.getByText('The authorization code was rejected').waitFor();
     const field = card.getByLabel('Access token');

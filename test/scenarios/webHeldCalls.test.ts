@@ -13,7 +13,7 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
 
   /** What the server did; what it refused is no call. */
   const notes = () =>
-    scene.notes.visits
+    scene.notes.guardedRequests
       .filter(({ status, request }) => status === 'served' && request.message?.method === 'tools/call')
       .map(({ request }) => request.message?.params?.['arguments']);
   const result = (page: Page) => page.getByRole('region', { name: 'Result' });
@@ -27,7 +27,8 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
     const page = await scene.visit(user, { at: '/servers/notes' });
     await decide(await connect(page), 'Allow');
     await page.getByText('The server accepted your sign-in.').waitFor();
-    for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
+    for (const { token: facts } of scene.notes.guardedRequests)
+      if (facts) scene.authorization.endFamily(facts.familyId);
     return page;
   }
 

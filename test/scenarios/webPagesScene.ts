@@ -165,7 +165,7 @@ async function spoilSignIn(
 ): Promise<void> {
   await connectQuietly(ada, 'diary');
   await askRest(ada, 'GET', '/api/mcp/servers/diary/tools');
-  for (const { facts } of diary.visits) if (facts) authorization.endFamily(facts.familyId);
+  for (const { token: facts } of diary.guardedRequests) if (facts) authorization.endFamily(facts.familyId);
 }
 
 /** What the browser of the first administrator holds. */

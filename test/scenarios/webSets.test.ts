@@ -126,7 +126,8 @@ describeWith('chromium', 'sets in the interface', () => {
       title: 'Keep it',
       steps: [{ key: 'a', block, inputs }],
     });
-    for (const { facts } of scene.notes.visits) if (facts) scene.authorization.endFamily(facts.familyId);
+    for (const { token: facts } of scene.notes.guardedRequests)
+      if (facts) scene.authorization.endFamily(facts.familyId);
     await page.goto(`${scene.home}/sets/${id}`);
     await run(page);
     await shown(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();

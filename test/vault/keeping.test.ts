@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '@behalf/testkit';
-import type { VaultProcess, VaultStage } from '@behalf/testkit/vault';
+import type { VaultProcess, VaultProcessRig } from '@behalf/testkit/vault';
 import { expect, test } from '@jest/globals';
 import { LIFETIME_MS, onEachBackend } from './stages.ts';
 
@@ -12,8 +12,8 @@ onEachBackend('what the vault keeps', ({ open }) => {
     await stage.signIn(processes[0], 'ada');
     await stage.signIn(processes[1]!, 'bob');
     await stage.advance(LIFETIME_MS);
-    const order = { users: ['ada', 'bob'], each: 167, spreadMs: 300 };
-    const { succeeded, failures, mistaken } = await stage.storm(processes, order);
+    const order = { users: ['ada', 'bob'], callsPerUser: 167, spreadMs: 300 };
+    const { succeeded, failures, wrongUser: mistaken } = await stage.callFromAll(processes, order);
     expect({ succeeded, failures, mistaken }).toEqual({ succeeded: 1_002, failures: {}, mistaken: 0 });
     expect(stage.authorization.counters).toMatchObject({ tokenHits: 2, familyRevocations: 0 });
   }, 60_000);
@@ -22,7 +22,7 @@ onEachBackend('what the vault keeps', ({ open }) => {
     const stage = await open();
     const running = await stage.startMany(2);
     await stage.signIn(running[0], 'ada');
-    await stage.storm(running, { each: 3 });
+    await stage.callFromAll(running, { callsPerUser: 3 });
     const importer = await stage.start();
     const { accessToken } = await stage.signIn(importer, 'ada', 1);
     const imported = Date.now();
@@ -30,8 +30,8 @@ onEachBackend('what the vault keeps', ({ open }) => {
       await eventually(
         'the new token to be in use',
         async () => {
-          await process.calls({ users: ['ada'], each: 1 });
-          return stage.server.visits.at(-1)?.bearer === accessToken;
+          await process.calls({ users: ['ada'], callsPerUser: 1 });
+          return stage.server.guardedRequests.at(-1)?.bearer === accessToken;
         },
         2_000 - (Date.now() - imported),
       );
@@ -48,7 +48,7 @@ onEachBackend('what the vault keeps', ({ open }) => {
     const renewal = async () => {
       await stage.advance(LIFETIME_MS);
       reports.push(
-        await stage.storm(processes, { each: 3 }),
+        await stage.callFromAll(processes, { callsPerUser: 3 }),
         await first.token('ada'),
         await first.status('ada'),
       );
@@ -57,16 +57,16 @@ onEachBackend('what the vault keeps', ({ open }) => {
     // An authorization server that says back what it was sent, and what it would have given.
     const leak = [...stage.authorization.secrets].join(' ');
     const body = { error: 'invalid_request', error_description: leak, error_uri: leak };
-    stage.authorization.answerNext('token', { status: 400, body }, { status: 500, body: leak });
+    stage.authorization.respondNext('token', { status: 400, body }, { status: 500, body: leak });
     await renewal();
-    stage.authorization.answerNext('token', { status: 200, body: { ...body, access_token: 5 } });
+    stage.authorization.respondNext('token', { status: 200, body: { ...body, access_token: 5 } });
     await renewal();
     stage.authorization.endFamily(
-      stage.authorization.inspect(stage.server.visits.at(-1)?.bearer ?? '')?.familyId ?? '',
+      stage.authorization.inspect(stage.server.guardedRequests.at(-1)?.bearer ?? '')?.familyId ?? '',
     );
     await renewal();
     const places = {
-      said: stage.said(),
+      said: stage.output(),
       answered: JSON.stringify(reports),
       stored: await storedBytes(stage),
     };
@@ -79,12 +79,12 @@ onEachBackend('what the vault keeps', ({ open }) => {
 });
 
 /** Everything that was written to disk, or asked of MongoDB. */
-async function storedBytes({ stores: { dataDir }, mongo }: VaultStage): Promise<string> {
+async function storedBytes({ stores: { dataDir }, mongo }: VaultProcessRig): Promise<string> {
   const files = await readdir(dataDir, { recursive: true, withFileTypes: true });
   const texts = await Promise.all(
     files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), 'latin1')),
   );
-  const stored = [...texts, JSON.stringify(mongo?.commandsSeen ?? [])].join('\n');
+  const stored = [...texts, JSON.stringify(mongo?.receivedCommands ?? [])].join('\n');
   // The tokens lie there, sealed: a search that finds none of this looked in the wrong place.
   expect(stored).toContain('v1.');
   return stored;

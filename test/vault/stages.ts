@@ -1,10 +1,10 @@
 import { describeWith, startRedisServer, type RedisServer } from '@behalf/testkit';
 import {
   createVaultPool,
-  createVaultStage,
+  createVaultProcessRig,
   type VaultProcess,
-  type VaultStage,
-  type VaultStageOptions,
+  type VaultProcessRig,
+  type VaultProcessRigOptions,
 } from '@behalf/testkit/vault';
 import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
 
@@ -33,7 +33,7 @@ export const LIFETIME_MS = 3_600_000;
 export interface Backend {
   readonly name: 'SQLite' | 'MongoDB and Redis';
   /** A fresh stage, ended after the test. */
-  readonly open: (options?: Omit<VaultStageOptions, 'backend'>) => Promise<VaultStage>;
+  readonly open: (options?: Omit<VaultProcessRigOptions, 'backend'>) => Promise<VaultProcessRig>;
   /** Where Redis is part of it. */
   readonly redis: () => RedisServer;
 }
@@ -41,13 +41,13 @@ export interface Backend {
 /** The same promises on one host, and scaled out. */
 export function onEachBackend(title: string, body: (backend: Backend) => void): void {
   const pool = createVaultPool();
-  beforeAll(() => pool.warm(3), 60_000);
+  beforeAll(() => pool.prepare(3), 60_000);
   afterAll(() => pool.close());
-  const opened: VaultStage[] = [];
+  const opened: VaultProcessRig[] = [];
   const closeAll = () => Promise.all(opened.splice(0).map((stage) => stage.close()));
-  const keep = async (options: VaultStageOptions) => {
+  const keep = async (options: VaultProcessRigOptions) => {
     const timings = { ...onlyAtTheEnd, ...options.timings };
-    const stage = await createVaultStage({ ...options, timings, pool });
+    const stage = await createVaultProcessRig({ ...options, timings, pool });
     opened.push(stage);
     return stage;
   };
@@ -79,10 +79,10 @@ export function onEachBackend(title: string, body: (backend: Backend) => void): 
 }
 
 /** Processes that all know the user's token, which is over now; nothing was asked of the authorization server yet. */
-export async function atExpiry(stage: VaultStage, processes: readonly VaultProcess[]): Promise<void> {
+export async function atExpiry(stage: VaultProcessRig, processes: readonly VaultProcess[]): Promise<void> {
   const [first] = processes;
   await stage.signIn(first!, 'ada');
-  await stage.storm(processes, { each: 1 });
+  await stage.callFromAll(processes, { callsPerUser: 1 });
   await stage.advance(LIFETIME_MS);
   stage.authorization.reset();
 }

@@ -6,10 +6,10 @@ onEachBackend('many calls at the moment a token ends', ({ name, open, redis }) =
     const stage = await open({ authorization: { delayMs: 150 } });
     const processes = await stage.startMany(3);
     await atExpiry(stage, processes);
-    expect(await stage.storm(processes, { each: 70 })).toEqual({
+    expect(await stage.callFromAll(processes, { callsPerUser: 70 })).toEqual({
       succeeded: 210,
       failures: {},
-      mistaken: 0,
+      wrongUser: 0,
     });
     expect(stage.authorization.counters).toMatchObject({ tokenHits: 1, familyRevocations: 0 });
   }, 60_000);
@@ -20,7 +20,7 @@ onEachBackend('many calls at the moment a token ends', ({ name, open, redis }) =
     const processes = await stage.startMany(3);
     await atExpiry(stage, processes);
     for (let rotation = 1; rotation <= rotations; rotation += 1) {
-      const { succeeded, failures } = await stage.storm(processes, { each: 20, spreadMs: 80 });
+      const { succeeded, failures } = await stage.callFromAll(processes, { callsPerUser: 20, spreadMs: 80 });
       expect({ succeeded, failures }).toEqual({ succeeded: 60, failures: {} });
       expect(stage.authorization.counters).toMatchObject({ tokenHits: rotation, familyRevocations: 0 });
       await stage.advance(LIFETIME_MS);
@@ -35,7 +35,7 @@ onEachBackend('many calls at the moment a token ends', ({ name, open, redis }) =
     await atExpiry(stage, processes);
     await redis().stop();
     try {
-      const { succeeded, failures } = await stage.storm(processes, { each: 20 });
+      const { succeeded, failures } = await stage.callFromAll(processes, { callsPerUser: 20 });
       expect({ succeeded, failures }).toEqual({ succeeded: 60, failures: {} });
       expect(stage.authorization.counters).toMatchObject({ tokenHits: 1, familyRevocations: 0 });
     } finally {
@@ -56,14 +56,14 @@ onEachBackend('many calls at the moment a token ends', ({ name, open, redis }) =
     await atExpiry(stage, processes);
     let rotations = 0;
     const isOneMore = async (each: number, spreadMs: number) => {
-      const { succeeded, failures } = await stage.storm(processes, { each, spreadMs });
+      const { succeeded, failures } = await stage.callFromAll(processes, { callsPerUser: each, spreadMs });
       expect({ succeeded, failures }).toEqual({ succeeded: 3 * each, failures: {} });
       rotations += 1;
       expect(stage.authorization.counters).toMatchObject({ tokenHits: rotations, familyRevocations: 0 });
     };
     // Whosever clock a token was renewed by, it ends for everybody at the same time.
     for (const renewer of processes) {
-      await renewer.calls({ users: ['ada'], each: 1 });
+      await renewer.calls({ users: ['ada'], callsPerUser: 1 });
       await stage.advance(LIFETIME_MS - 3 * minutes);
       await isOneMore(5, 0);
       await stage.advance(3 * minutes);

@@ -2,18 +2,18 @@ import type { ChangeEvent } from '@behalf/gateway/ports';
 
 /** The in-process half of every change feed. */
 export interface ChangeListeners {
-  emit(notice: ChangeEvent): void;
-  subscribe(listener: (notice: ChangeEvent) => void): () => void;
+  emit(change: ChangeEvent): void;
+  subscribe(listener: (change: ChangeEvent) => void): () => void;
   readonly size: number;
 }
 
 export function createChangeListeners(): ChangeListeners {
-  const listeners = new Set<(notice: ChangeEvent) => void>();
+  const listeners = new Set<(change: ChangeEvent) => void>();
   return {
-    emit(notice) {
+    emit(change) {
       for (const listener of [...listeners]) {
         try {
-          listener(notice);
+          listener(change);
         } catch {
           // One listener's fault must not keep the news from the others.
         }

@@ -1,38 +1,39 @@
 import type { ClaimRequest, CredentialCondition, CredentialRecord } from '@behalf/gateway/ports';
 
 /** For the stores that read and write within one transaction. */
-export function conditionHolds(held: CredentialRecord, when: CredentialCondition): boolean {
+export function matchesCondition(credential: CredentialRecord, condition: CredentialCondition): boolean {
   return (
-    held.generation === when.generation &&
-    (when.rtHash === undefined || held.rtHash === when.rtHash) &&
-    (when.tokenSeq === undefined || held.tokenSeq === when.tokenSeq) &&
-    (when.claimSeq === undefined || (held.claimSeq === when.claimSeq && held.claimOwner !== null))
+    credential.generation === condition.generation &&
+    (condition.rtHash === undefined || credential.rtHash === condition.rtHash) &&
+    (condition.tokenSeq === undefined || credential.tokenSeq === condition.tokenSeq) &&
+    (condition.claimSeq === undefined ||
+      (credential.claimSeq === condition.claimSeq && credential.claimOwner !== null))
   );
 }
 
 /** Whether the right to send the refresh token is free, at this time of the store. */
 export function isClaimable(
-  held: CredentialRecord,
+  credential: CredentialRecord,
   { generation, tokenSeq, rtHash }: ClaimRequest,
   now: number,
 ): boolean {
   return (
-    held.generation === generation &&
-    held.tokenSeq === tokenSeq &&
-    held.rtHash === rtHash &&
-    held.status === 'active' &&
-    (held.claimOwner === null || (held.claimDeadline ?? 0) <= now)
+    credential.generation === generation &&
+    credential.tokenSeq === tokenSeq &&
+    credential.rtHash === rtHash &&
+    credential.status === 'active' &&
+    (credential.claimOwner === null || (credential.claimDeadline ?? 0) <= now)
   );
 }
 
 /** The fence grows with every claim, also over settled ones. */
-export function claimOf(
-  held: CredentialRecord,
+export function buildClaimFields(
+  credential: CredentialRecord,
   { owner, ttlMs }: ClaimRequest,
   now: number,
 ): Partial<CredentialRecord> {
   return {
-    claimSeq: held.claimSeq + 1,
+    claimSeq: credential.claimSeq + 1,
     claimOwner: owner,
     claimStartedAt: now,
     claimDeadline: now + ttlMs,

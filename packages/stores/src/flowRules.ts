@@ -19,30 +19,30 @@ export interface PendingCount {
 }
 
 /** Why there is no place for one more; null when there is. */
-export function lackOfPlace(
-  ofUser: PendingCount,
-  ofTenant: PendingCount,
-  caps: FlowLimits,
+export function checkFlowLimits(
+  userCount: PendingCount,
+  tenantCount: PendingCount,
+  limits: FlowLimits,
 ): (FlowInsertResult & { kind: 'too_many' }) | null {
-  if (ofUser.count >= caps.perUser) return { kind: 'too_many', retryAt: ofUser.earliestExpiry };
-  if (ofTenant.count >= caps.perTenant) return { kind: 'too_many', retryAt: ofTenant.earliestExpiry };
+  if (userCount.count >= limits.perUser) return { kind: 'too_many', retryAt: userCount.earliestExpiry };
+  if (tenantCount.count >= limits.perTenant) return { kind: 'too_many', retryAt: tenantCount.earliestExpiry };
   return null;
 }
 
 /** For the stores that read and write within one transaction. */
-export function flowConditionHolds(flow: OAuthFlowRecord, when: FlowCondition): boolean {
+export function matchesFlowCondition(flow: OAuthFlowRecord, condition: FlowCondition): boolean {
   return (
-    when.status.includes(flow.status) &&
-    (when.stateHash === undefined || flow.stateHash === when.stateHash) &&
-    (when.browserHash === undefined || flow.browserHash === when.browserHash) &&
-    (when.userId === undefined || flow.userId === when.userId) &&
-    (when.now === undefined || flow.expiresAt > when.now)
+    condition.status.includes(flow.status) &&
+    (condition.stateHash === undefined || flow.stateHash === condition.stateHash) &&
+    (condition.browserHash === undefined || flow.browserHash === condition.browserHash) &&
+    (condition.userId === undefined || flow.userId === condition.userId) &&
+    (condition.now === undefined || flow.expiresAt > condition.now)
   );
 }
 
 type FlowPatch = Parameters<OAuthFlowStore['transition']>[2];
 
-const changeable = [
+const mutableFields = [
   'status',
   'error',
   'stateHash',
@@ -52,7 +52,7 @@ const changeable = [
 ] as const satisfies readonly (keyof FlowPatch)[];
 
 /** What of a flow is written: whose it is stays, whatever else the given object carries. */
-export function flowChange(patch: FlowPatch): FlowPatch {
-  const given = changeable.filter((field) => patch[field] !== undefined);
-  return Object.fromEntries(given.map((field) => [field, patch[field]]));
+export function pickFlowChanges(patch: FlowPatch): FlowPatch {
+  const changedFields = mutableFields.filter((field) => patch[field] !== undefined);
+  return Object.fromEntries(changedFields.map((field) => [field, patch[field]]));
 }

@@ -6,14 +6,14 @@ interface CacheOptions {
   /** Keyv hands its namespace on to the adapter, replacing the adapter's own. */
   namespaceFor?: (namespace: string) => string;
   /** How the technology asks its server, where the adapter does not do it by itself. */
-  ask?: <T>(work: () => Promise<T>) => Promise<T>;
+  run?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** A cache per namespace over whatever Keyv adapter a technology offers. */
 export function openKeyvCache(
   store: string,
   adapterFor: (namespace: string) => KeyvStoreAdapter | Map<unknown, unknown>,
-  { namespaceFor = (namespace) => namespace, ask = (work) => work() }: CacheOptions = {},
+  { namespaceFor = (namespace) => namespace, run = (work) => work() }: CacheOptions = {},
 ): OpenCache {
   return (namespace) => {
     // Without throwOnErrors Keyv turns a failure into a miss, and an outage into silence.
@@ -26,18 +26,18 @@ export function openKeyvCache(
     });
     // Keyv also emits what it throws; an emitter without a listener would end the process.
     keyv.on('error', () => undefined);
-    const answered = async <T>(work: () => Promise<T>): Promise<T> => {
+    const withStoreErrors = async <T>(work: () => Promise<T>): Promise<T> => {
       try {
-        return await ask(work);
+        return await run(work);
       } catch (cause) {
         throw cause instanceof StoreUnavailableError ? cause : new StoreUnavailableError(store, cause);
       }
     };
     return {
-      get: (key) => answered(() => keyv.get(key)),
-      set: async (key, value, ttlMs) => void (await answered(() => keyv.set(key, value, ttlMs))),
-      delete: (key) => answered(() => keyv.delete(key)),
-      clear: () => answered(() => keyv.clear()),
+      get: (key) => withStoreErrors(() => keyv.get(key)),
+      set: async (key, value, ttlMs) => void (await withStoreErrors(() => keyv.set(key, value, ttlMs))),
+      delete: (key) => withStoreErrors(() => keyv.delete(key)),
+      clear: () => withStoreErrors(() => keyv.clear()),
     };
   };
 }

@@ -15,7 +15,7 @@ export {
 } from './mcp/scriptedTypes.ts';
 export { createTestNetwork, type TestNetwork } from './mcp/testNetwork.ts';
 export type {
-  AccessTokenFacts,
+  AccessTokenInfo,
   AuthorizationClient,
   AuthorizationCore,
   AuthorizationServer,
@@ -23,7 +23,7 @@ export type {
   AuthorizationSwitches,
   GrantedTokens,
   GrantRequest,
-  OAuthAnswer,
+  ScriptedOAuthResponse,
   OAuthCounters,
   OAuthEndpoint,
   OAuthHold,
@@ -33,7 +33,7 @@ export {
   guardedMcpServer,
   type GuardedMcpServer,
   type GuardedOptions,
-  type GuardedVisit,
+  type GuardedRequest,
   type GuardSwitches,
 } from './oauth/guardedMcpServer.ts';
 export { oauthHash } from './oauth/oauthHash.ts';

@@ -10,22 +10,22 @@ import { eventually } from './eventually.ts';
 /** A program the machine may or may not have. `npm test` names the suites that did not run for want of one. */
 export type SystemProgram = 'redis-server' | 'chromium';
 
-const programs: Record<SystemProgram, { found: string; chosen?: string }> = {
-  'redis-server': { found: 'BEHALF_TEST_REDIS' },
-  chromium: { found: 'BEHALF_TEST_CHROMIUM', chosen: 'CHROMIUM_PATH' },
+const programs: Record<SystemProgram, { resultVariable: string; overrideVariable?: string }> = {
+  'redis-server': { resultVariable: 'BEHALF_TEST_REDIS' },
+  chromium: { resultVariable: 'BEHALF_TEST_CHROMIUM', overrideVariable: 'CHROMIUM_PATH' },
 };
 
 export function findProgram(
   program: SystemProgram,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | null {
-  const { found, chosen } = programs[program];
+  const { resultVariable, overrideVariable } = programs[program];
   // `npm test` has looked already and says what it found, also that there is none: its last word and ours must agree.
-  const told = env[found];
-  if (told !== undefined) return isExecutable(told) ? told : null;
+  const reported = env[resultVariable];
+  if (reported !== undefined) return isExecutable(reported) ? reported : null;
   // A path somebody chose is used or missing: another program in its place would hide the typing error.
-  const choice = chosen === undefined ? undefined : env[chosen];
-  if (choice) return isExecutable(choice) ? choice : null;
+  const override = overrideVariable === undefined ? undefined : env[overrideVariable];
+  if (override) return isExecutable(override) ? override : null;
   const folders = (env['PATH'] ?? '').split(delimiter).filter(Boolean);
   return folders.map((folder) => join(folder, program)).find(isExecutable) ?? null;
 }

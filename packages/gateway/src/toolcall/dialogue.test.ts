@@ -19,7 +19,7 @@ const asking = (...questions: (readonly [string, JsonObject])[]): ScriptedTool =
   handler: async (_, call) => {
     const replies: unknown[] = [];
     for (const [method, params] of questions) {
-      const { result, error } = await call.ask(method, params);
+      const { result, error } = await call.sendRequest(method, params);
       replies.push(result ?? error);
     }
     return text(replies);
@@ -132,7 +132,7 @@ describe('a question of a legacy server in the middle of a call', () => {
       handler: async ({ who }, call) => {
         calls.push(call);
         await eventually('both are under way', () => calls.length === 2);
-        return text((await call.ask('elicitation/create', { ...form, message: String(who) })).result);
+        return text((await call.sendRequest('elicitation/create', { ...form, message: String(who) })).result);
       },
     };
     const { call, server } = await relayRig({ era: 'legacy', tools: [tool] });
@@ -163,7 +163,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     const { upstream } = await connections.shared.lease(defined, { signal: caller.signal });
     upstream.listen(() => undefined, {});
     await eventually('a stream is open', () => server.openStreams === 1);
-    expect((await server.askOnStream('elicitation/create', form)).result).toEqual(cancelled);
+    expect((await server.sendRequestOnStreams('elicitation/create', form)).result).toEqual(cancelled);
     expect(asked).toEqual([]);
     caller.abort();
     await running;
@@ -181,11 +181,11 @@ describe('a question of a legacy server in the middle of a call', () => {
     await eventually('it is under way, and a stream is open', () => {
       return server.received('tools/call').length === 1 && server.openStreams === 1;
     });
-    expect((await server.askOnStream('elicitation/create', form)).result).toEqual(accepted);
+    expect((await server.sendRequestOnStreams('elicitation/create', form)).result).toEqual(accepted);
     expect(asked).toHaveLength(1);
     const second = rejection(call('slow', { peer, signal }));
     await eventually('another is under way', () => server.received('tools/call').length === 2);
-    expect((await server.askOnStream('elicitation/create', form)).result).toEqual(cancelled);
+    expect((await server.sendRequestOnStreams('elicitation/create', form)).result).toEqual(cancelled);
     expect(asked).toHaveLength(1);
     caller.abort();
     await Promise.all([first, second]);
@@ -202,7 +202,7 @@ describe('a question of a legacy server in the middle of a call', () => {
             name: 'asking',
             async handler() {
               streams = server.openStreams;
-              const { result } = await server.askOnStream('elicitation/create', form);
+              const { result } = await server.sendRequestOnStreams('elicitation/create', form);
               return { content: [{ type: 'text', text: JSON.stringify([result]) }] };
             },
           },
@@ -237,7 +237,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     const tool: ScriptedTool = {
       name: 'asking',
       handler: async ({ wait }, call) => {
-        const answer = call.ask('elicitation/create', form);
+        const answer = call.sendRequest('elicitation/create', form);
         return wait === true ? text(await answer) : text('went on');
       },
     };

@@ -30,7 +30,7 @@ describe('a token that the server repeats', () => {
           message: token,
         });
         call.log('info', { token });
-        return text((await call.ask('elicitation/create', { ...form, message: token })).result);
+        return text((await call.sendRequest('elicitation/create', { ...form, message: token })).result);
       },
     };
     const { call } = await relayRig({ era: 'legacy', tools: [tool] }, { own: true });

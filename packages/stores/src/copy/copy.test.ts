@@ -22,7 +22,7 @@ import {
   aRun,
   aSet,
   aConversation,
-  aFacadeRecord,
+  anAuthorizationServerRecord,
   aCredential,
   aDraft,
   anOAuthClient,
@@ -36,7 +36,7 @@ import {
   aStoredServer,
   aUser,
   aVariable,
-  sealedBy,
+  sealRecord,
 } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
@@ -104,13 +104,13 @@ describe('copying a store', () => {
     const everyone = anAclRow({ principalType: 'public', principalId: '' });
     await store.acl.change({ put: [anAclRow(), everyone], remove: [] });
     await store.apiKeys.insert(anApiKey());
-    await store.conversations.insert(sealedBy(keyring, 'conversations', aConversation()), 1);
-    await store.raw.put('chatMessages', [sealedBy(keyring, 'chatMessages', aChatMessage())]);
-    await store.blocks.insert(sealedBy(keyring, 'blocks', aBlock()), 1);
-    await store.sets.insert(sealedBy(keyring, 'sets', aSet()), 1);
-    await store.runs.insert(sealedBy(keyring, 'runs', aRun({ isCancelling: true })), 1);
+    await store.conversations.insert(sealRecord(keyring, 'conversations', aConversation()), 1);
+    await store.raw.put('chatMessages', [sealRecord(keyring, 'chatMessages', aChatMessage())]);
+    await store.blocks.insert(sealRecord(keyring, 'blocks', aBlock()), 1);
+    await store.sets.insert(sealRecord(keyring, 'sets', aSet()), 1);
+    await store.runs.insert(sealRecord(keyring, 'runs', aRun({ isCancelling: true })), 1);
     await store.authorizationServer.put(
-      sealedBy(keyring, 'authorizationServer', aFacadeRecord({ consumedAt: 7 })),
+      sealRecord(keyring, 'authorizationServer', anAuthorizationServerRecord({ consumedAt: 7 })),
     );
     for (const seq of [1, 2, 3]) await store.audit.append(aSegment({ seq }));
   }

@@ -5,9 +5,9 @@ import {
   type RawCollections,
 } from '@behalf/gateway/ports';
 import type { Keyring, Random } from '@behalf/kernel';
-import { createHold, type Hold } from './hold.ts';
-import { openSealed } from './openSealed.ts';
-import { keyOf, PAGE, pagesOf } from './pages.ts';
+import { createMaintenanceHold, type MaintenanceHold } from './maintenanceHold.ts';
+import { openAllSealed } from './openSealed.ts';
+import { recordKey, PAGE_SIZE, readPages } from './pages.ts';
 
 export interface CopyProgress {
   collection: CollectionName;
@@ -28,7 +28,7 @@ export class CopyRefused extends Error {
   override readonly name = 'CopyRefused';
 }
 
-const refuse = (message: string) => new CopyRefused(message);
+const createError = (message: string) => new CopyRefused(message);
 
 /**
  * Moves every record, both stores held in maintenance so that no gateway writes either. Until it is complete the target
@@ -46,42 +46,42 @@ export async function copyStore({
     { store: from, which: 'source store' },
     { store: to, which: 'target store' },
   ];
-  const hold = createHold({ stores, owner: random.id(), refuse });
+  const hold = createMaintenanceHold({ stores, owner: random.id(), createError });
   try {
     await hold.acquireOrExtend();
-    await checkKeys(from, keyring, 'source');
+    await assertKeysFit(from, keyring, 'source');
     await hold.acquireOrExtend();
-    await checkKeys(to, keyring, 'target');
+    await assertKeysFit(to, keyring, 'target');
     const source = await from.system.getOrCreateIdentity(random.id());
-    const marked = await markOf(from, to, source);
+    const isResumed = await checkCopyMark(from, to, source);
     const parts = { from: from.raw, to: to.raw, keyring, hold, onProgress };
-    if (!marked) {
-      for (const name of collectionNames) await refuseStrangers(name, parts);
+    if (!isResumed) {
+      for (const name of collectionNames) await assertNoForeignRecords(name, parts);
       await to.system.setCopySource(source);
     } else {
-      for (const name of collectionNames) await removeSurplus(name, parts);
+      for (const name of collectionNames) await removeSurplusRecords(name, parts);
     }
-    const done: CopyProgress[] = [];
-    for (const name of collectionNames) done.push(await copyCollection(name, parts));
+    const results: CopyProgress[] = [];
+    for (const name of collectionNames) results.push(await copyCollection(name, parts));
     // The last word on whether anybody could have written: removing the mark takes far less than the hold lasts.
     await hold.acquireOrExtend();
     await to.system.setCopySource(null);
-    return done;
+    return results;
   } finally {
     await hold.release();
   }
 }
 
 /** True when the target is this source's unfinished copy. */
-async function markOf(from: PrimaryStore, to: PrimaryStore, source: string): Promise<boolean> {
+async function checkCopyMark(from: PrimaryStore, to: PrimaryStore, source: string): Promise<boolean> {
   if ((await from.system.getCopySource()) !== null) {
-    throw refuse(
+    throw createError(
       'The source is itself an unfinished copy: it does not hold everything. Finish that one first.',
     );
   }
   const mark = await to.system.getCopySource();
   if (mark !== null && mark !== source) {
-    throw refuse(
+    throw createError(
       'The target is the unfinished copy of another store. Finish that one, or use an empty target.',
     );
   }
@@ -92,37 +92,39 @@ interface CollectionParts {
   from: RawCollections;
   to: RawCollections;
   keyring: Keyring;
-  hold: Hold;
+  hold: MaintenanceHold;
   onProgress: CopyParts['onProgress'];
 }
 
 /** A target that holds records of its own is not a copy in the making: nothing is mixed into it. */
-async function refuseStrangers(name: CollectionName, parts: CollectionParts): Promise<void> {
-  for await (const [key] of surplusOf(name, parts)) {
-    throw refuse(
+async function assertNoForeignRecords(name: CollectionName, parts: CollectionParts): Promise<void> {
+  for await (const [key] of findSurplusKeys(name, parts)) {
+    throw createError(
       `The target holds ${name} ${key}, which the source does not have. Use an empty target; nothing was copied.`,
     );
   }
 }
 
-async function removeSurplus(name: CollectionName, parts: CollectionParts): Promise<void> {
-  for await (const keys of surplusOf(name, parts)) {
+async function removeSurplusRecords(name: CollectionName, parts: CollectionParts): Promise<void> {
+  for await (const keys of findSurplusKeys(name, parts)) {
     await parts.hold.acquireOrExtend();
     await parts.to.remove(name, keys);
   }
 }
 
 /** The keys of the target that the source does not have, some at a time. */
-async function* surplusOf(
+async function* findSurplusKeys(
   name: CollectionName,
   { from, to, hold }: CollectionParts,
 ): AsyncGenerator<[string, ...string[]]> {
   if ((await to.count(name)) === 0) return;
-  const known = new Set<string>();
-  for await (const page of pagesOf(name, from, hold))
-    for (const record of page) known.add(keyOf(name, record));
-  for await (const page of pagesOf(name, to, hold)) {
-    const [first, ...others] = page.map((record) => keyOf(name, record)).filter((key) => !known.has(key));
+  const sourceKeys = new Set<string>();
+  for await (const page of readPages(name, from, hold))
+    for (const record of page) sourceKeys.add(recordKey(name, record));
+  for await (const page of readPages(name, to, hold)) {
+    const [first, ...others] = page
+      .map((record) => recordKey(name, record))
+      .filter((key) => !sourceKeys.has(key));
     if (first !== undefined) yield [first, ...others];
   }
 }
@@ -131,35 +133,37 @@ async function copyCollection(name: CollectionName, parts: CollectionParts): Pro
   const { from, to, keyring, hold, onProgress } = parts;
   const total = await from.count(name);
   let copied = 0;
-  for await (const page of pagesOf(name, from, hold)) {
-    openSealed(name, page, keyring, refuse);
+  for await (const page of readPages(name, from, hold)) {
+    openAllSealed(name, page, keyring, createError);
     await hold.acquireOrExtend();
     await to.put(name, page);
     copied += page.length;
     onProgress?.({ collection: name, copied, total });
   }
-  await verify(name, parts, total);
+  await verifyCopy(name, parts, total);
   return { collection: name, copied, total };
 }
 
 /** Reads back what was written: as many records as in the source, and every sealed value opens from the target. */
-async function verify(
+async function verifyCopy(
   name: CollectionName,
   { to, keyring, hold }: CollectionParts,
   total: number,
 ): Promise<void> {
-  const found = await to.count(name);
-  if (found !== total) {
-    throw refuse(`${name}: the target has ${found} records and the source ${total}. Run the copy again.`);
+  const targetCount = await to.count(name);
+  if (targetCount !== total) {
+    throw createError(
+      `${name}: the target has ${targetCount} records and the source ${total}. Run the copy again.`,
+    );
   }
-  for await (const page of pagesOf(name, to, hold)) openSealed(name, page, keyring, refuse);
+  for await (const page of readPages(name, to, hold)) openAllSealed(name, page, keyring, createError);
 }
 
 /** Before a single record moves: the wrong key is the likeliest mistake. */
-async function checkKeys(store: PrimaryStore, keyring: Keyring, which: string): Promise<void> {
-  const system = await store.raw.page('system', null, PAGE);
-  openSealed('system', system, keyring, () =>
-    refuse(
+async function assertKeysFit(store: PrimaryStore, keyring: Keyring, which: string): Promise<void> {
+  const system = await store.raw.page('system', null, PAGE_SIZE);
+  openAllSealed('system', system, keyring, () =>
+    createError(
       `CREDS_KEY is not the key the ${which} store was sealed with. Set that key, all of its keys separated by commas.`,
     ),
   );

@@ -5,29 +5,29 @@ import {
   type SealedField,
 } from '@behalf/gateway/ports';
 import { SealError, type Keyring } from '@behalf/kernel';
-import { keyOf } from './pages.ts';
+import { recordKey } from './pages.ts';
 
-type Refuse = (message: string) => Error;
+type CreateError = (message: string) => Error;
 
 /**
  * Every sealed value of the records, opened; throws with the name of one that does not open. Left out is what the vault
  * has found unreadable: its user was told, and it is kept for the day its key is found, in the way of nothing.
  */
-export function* openedValues<N extends CollectionName>(
+export function* openSealedValues<N extends CollectionName>(
   name: N,
   records: readonly Collections[N][],
   keyring: Keyring,
-  refuse: Refuse,
+  createError: CreateError,
 ): Generator<SealedField<Collections[N]> & { key: string }> {
   for (const record of records) {
     for (const sealed of collectionShapes[name].sealed(record)) {
-      const key = keyOf(name, record);
+      const key = recordKey(name, record);
       try {
         keyring.open(sealed.value, sealed.context);
       } catch (error) {
         if (isKnownUnreadable(name, record)) continue;
         const reason = error instanceof SealError ? error.reason : 'unreadable';
-        throw refuse(
+        throw createError(
           `${name} ${key}: its sealed ${sealed.context.field} does not open (${reason}). Set CREDS_KEY to every key this store was sealed with.`,
         );
       }
@@ -37,13 +37,13 @@ export function* openedValues<N extends CollectionName>(
 }
 
 /** How many there were. */
-export function openSealed<N extends CollectionName>(
+export function openAllSealed<N extends CollectionName>(
   name: N,
   records: readonly Collections[N][],
   keyring: Keyring,
-  refuse: Refuse,
+  createError: CreateError,
 ): number {
-  return [...openedValues(name, records, keyring, refuse)].length;
+  return [...openSealedValues(name, records, keyring, createError)].length;
 }
 
 /** How many sealed values there are, whether they open or not. */

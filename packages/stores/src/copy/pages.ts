@@ -4,11 +4,11 @@ import {
   type Collections,
   type RawCollections,
 } from '@behalf/gateway/ports';
-import type { Hold } from './hold.ts';
+import type { MaintenanceHold } from './maintenanceHold.ts';
 
-export const PAGE = 200;
+export const PAGE_SIZE = 200;
 /** A page is in memory as a whole: of what may be large, fewer. */
-const smallerPages: { readonly [N in CollectionName]?: number } = {
+const SMALLER_PAGE_SIZES: { readonly [N in CollectionName]?: number } = {
   chatMessages: 10,
   blocks: 20,
   sets: 20,
@@ -16,21 +16,21 @@ const smallerPages: { readonly [N in CollectionName]?: number } = {
 };
 
 /** Every record, page by page; the hold is prolonged before each, however long a collection is. */
-export async function* pagesOf<N extends CollectionName>(
+export async function* readPages<N extends CollectionName>(
   name: N,
   raw: RawCollections,
-  hold: Pick<Hold, 'acquireOrExtend'>,
+  hold: Pick<MaintenanceHold, 'acquireOrExtend'>,
 ): AsyncGenerator<Collections[N][]> {
   for (let after: string | null = null; ;) {
     await hold.acquireOrExtend();
-    const page: Collections[N][] = await raw.page(name, after, smallerPages[name] ?? PAGE);
+    const page: Collections[N][] = await raw.page(name, after, SMALLER_PAGE_SIZES[name] ?? PAGE_SIZE);
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;
-    after = keyOf(name, last);
+    after = recordKey(name, last);
   }
 }
 
-export function keyOf<N extends CollectionName>(name: N, record: Collections[N]): string {
+export function recordKey<N extends CollectionName>(name: N, record: Collections[N]): string {
   return String(record[collectionShapes[name].key]);
 }

@@ -26,7 +26,7 @@ import {
   aRun,
   aSet,
   aConversation,
-  aFacadeRecord,
+  anAuthorizationServerRecord,
   aCredential,
   anOAuthClient,
   anOverride,
@@ -158,7 +158,7 @@ describe('rotating the key', () => {
       const run = aRun();
       const titleSealed = old.seal('a set', runTitleContext(run));
       await store.runs.insert({ ...run, titleSealed, sealed: old.seal('results', runContext(run)) }, 1);
-      const issued = aFacadeRecord();
+      const issued = anAuthorizationServerRecord();
       await store.authorizationServer.put({
         ...issued,
         sealed: old.seal('a grant', authorizationServerRecordContext(issued)),

@@ -1,9 +1,9 @@
 import { collectionNames, KEY_CHECK, type CollectionName, type PrimaryStore } from '@behalf/gateway/ports';
 import { createKeyring, type Keyring, type Random } from '@behalf/kernel';
-import { openSealed } from './openSealed.ts';
-import { PAGE, pagesOf } from './pages.ts';
-import { createPresence } from './presence.ts';
-import { resealPass, type ResealParts, type ResealPass } from './resealPass.ts';
+import { openAllSealed } from './openSealed.ts';
+import { PAGE_SIZE, readPages } from './pages.ts';
+import { createWriterPresence } from './writerPresence.ts';
+import { resealCollection, type ResealParts, type ResealResult } from './resealCollection.ts';
 
 export interface RotationParts {
   store: PrimaryStore;
@@ -27,19 +27,19 @@ export class RotationRefused extends Error {
   override readonly name = 'RotationRefused';
 }
 
-const refuse = (message: string) => new RotationRefused(message);
+const createError = (message: string) => new RotationRefused(message);
 
 /**
  * The key check last: it says which keys are enough for this store, so a gateway with the first key alone is refused
  * until the last value can be opened with it.
  */
-const beforeKeyCheck = collectionNames.filter((name) => name !== 'system');
+const collectionsBeforeKeyCheck = collectionNames.filter((name) => name !== 'system');
 
 /**
  * Gateways that write with the first key leave nothing for a second pass. One that is being restarted may leave a little;
  * where this many find something, one of them goes on writing with an old key.
  */
-const MOST_PASSES = 5;
+const MAX_PASSES = 5;
 
 /**
  * Seals every value anew under the first key, so that the others can be thrown away, while gateways go on. A value is
@@ -49,52 +49,53 @@ const MOST_PASSES = 5;
  */
 export async function rotateStore({ store, keys, random }: RotationParts): Promise<Rotation[]> {
   const keyring = createKeyring(keys, random);
-  const hold = createPresence({ system: store.system, writer: `rotation-${random.id()}`, refuse });
-  const parts = { raw: store.raw, keyring, hold, refuse };
+  const hold = createWriterPresence({ system: store.system, writer: `rotation-${random.id()}`, createError });
+  const parts = { raw: store.raw, keyring, hold, createError };
   try {
-    await checkStore(store, keyring);
+    await assertRotatable(store, keyring);
     // All of it can be opened, or nothing is changed.
     for (const name of collectionNames)
-      for await (const page of pagesOf(name, store.raw, hold)) openSealed(name, page, keyring, refuse);
+      for await (const page of readPages(name, store.raw, hold))
+        openAllSealed(name, page, keyring, createError);
     return [
-      ...(await passUntilNothingIsFound(beforeKeyCheck, parts)),
-      ...(await passUntilNothingIsFound(['system'], parts)),
+      ...(await resealUntilComplete(collectionsBeforeKeyCheck, parts)),
+      ...(await resealUntilComplete(['system'], parts)),
     ];
   } finally {
     await hold.release();
   }
 }
 
-async function checkStore(store: PrimaryStore, keyring: Keyring): Promise<void> {
+async function assertRotatable(store: PrimaryStore, keyring: Keyring): Promise<void> {
   if ((await store.system.getCopySource()) !== null) {
-    throw refuse('This store is an unfinished copy. Finish the copy first, then run this again.');
+    throw createError('This store is an unfinished copy. Finish the copy first, then run this again.');
   }
-  const system = await store.raw.page('system', null, PAGE);
+  const system = await store.raw.page('system', null, PAGE_SIZE);
   if (!system.some((row) => row.name === KEY_CHECK)) {
-    throw refuse('No gateway has used this store yet: there is nothing to rotate.');
+    throw createError('No gateway has used this store yet: there is nothing to rotate.');
   }
-  openSealed('system', system, keyring, () =>
-    refuse(
+  openAllSealed('system', system, keyring, () =>
+    createError(
       'CREDS_KEY does not hold the key this store was sealed with. Set the new key first and the old one after it, separated by a comma; nothing was changed.',
     ),
   );
 }
 
 /** The last pass has opened every value under the first key, and its counts are the ones that are told. */
-async function passUntilNothingIsFound(
+async function resealUntilComplete(
   names: readonly CollectionName[],
   parts: ResealParts,
 ): Promise<Rotation[]> {
   const resealed = new Map(names.map((name) => [name, 0]));
-  for (let passes = 1; passes <= MOST_PASSES; passes += 1) {
-    const met = new Map<CollectionName, ResealPass>();
+  for (let passCount = 1; passCount <= MAX_PASSES; passCount += 1) {
+    const results = new Map<CollectionName, ResealResult>();
     for (const name of names) {
-      const pass = await resealPass(name, parts);
-      met.set(name, pass);
+      const pass = await resealCollection(name, parts);
+      results.set(name, pass);
       resealed.set(name, (resealed.get(name) ?? 0) + pass.resealed);
     }
-    if ([...met.values()].every(({ found }) => found === 0)) {
-      return [...met].map(([collection, { sealed, unreadable }]) => ({
+    if ([...results.values()].every(({ underOldKey: found }) => found === 0)) {
+      return [...results].map(([collection, { sealed, unreadable }]) => ({
         collection,
         sealed,
         resealed: resealed.get(collection) ?? 0,
@@ -102,7 +103,7 @@ async function passUntilNothingIsFound(
       }));
     }
   }
-  throw refuse(
+  throw createError(
     'Values under an old key keep appearing: a gateway still writes with it. Put the new key first in the CREDS_KEY of every gateway and the old one after it, restart them, then run this again. Nothing is lost.',
   );
 }

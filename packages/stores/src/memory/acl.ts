@@ -1,19 +1,19 @@
 import type { AclStore } from '@behalf/gateway/ports';
-import { copiesOf, inOrderOf, refuseTwin, removeWhere } from './records.ts';
+import { copyAll, compareBy, assertUnique, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryAcl({ acl }: Tables): AclStore {
-  const byId = inOrderOf<{ id: string }>(({ id }) => id);
+  const byId = compareBy<{ id: string }>(({ id }) => id);
 
   return {
-    list: async () => copiesOf([...acl.values()].sort(byId)),
+    list: async () => copyAll([...acl.values()].sort(byId)),
     listByServer: async (tenant, serverId) =>
-      copiesOf(
+      copyAll(
         [...acl.values()].filter((row) => row.tenant === tenant && row.serverId === serverId).sort(byId),
       ),
     async change({ put, remove }) {
       // All of them first: one that is refused must not leave another behind.
-      for (const row of put) refuseTwin(acl, row, 'tenant', 'serverId', 'principalType', 'principalId');
+      for (const row of put) assertUnique(acl, row, 'tenant', 'serverId', 'principalType', 'principalId');
       for (const row of put) acl.set(row.id, { ...row });
       for (const id of remove) acl.delete(id);
     },

@@ -1,23 +1,23 @@
 import type { ApiKeyStore } from '@behalf/gateway/ports';
-import { copiesOf, copyOf, inOrderOf, refuseTwin, removeWhere } from './records.ts';
+import { copyAll, copyOrNull, compareBy, assertUnique, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryApiKeys({ apiKeys }: Tables): ApiKeyStore {
   return {
     async insert(key) {
       if (apiKeys.has(key.id)) throw new Error('A key of this id exists');
-      refuseTwin(apiKeys, key, 'hash');
+      assertUnique(apiKeys, key, 'hash');
       apiKeys.set(key.id, { ...key });
     },
     findByHash: async (hash, now) =>
-      copyOf([...apiKeys.values()].find((key) => key.hash === hash && key.expiresAt > now)),
+      copyOrNull([...apiKeys.values()].find((key) => key.hash === hash && key.expiresAt > now)),
     filterActive: async (ids, now) => ids.filter((id) => (apiKeys.get(id)?.expiresAt ?? now) > now),
     list: async (userId) =>
-      copiesOf(
+      copyAll(
         [...apiKeys.values()]
           .filter((key) => key.userId === userId)
           .sort(
-            inOrderOf(
+            compareBy(
               ({ createdAt }) => createdAt,
               ({ id }) => id,
             ),
@@ -31,9 +31,9 @@ export function createMemoryApiKeys({ apiKeys }: Tables): ApiKeyStore {
     },
     removeByUser: async (userId) => removeWhere(apiKeys, (key) => key.userId === userId),
     removeExpired: async (now) => removeWhere(apiKeys, (key) => key.expiresAt <= now),
-    async touch(id, at) {
+    async touch(id, usedAt) {
       const key = apiKeys.get(id);
-      if (key && (key.lastUsedAt ?? 0) < at) apiKeys.set(id, { ...key, lastUsedAt: at });
+      if (key && (key.lastUsedAt ?? 0) < usedAt) apiKeys.set(id, { ...key, lastUsedAt: usedAt });
     },
   };
 }

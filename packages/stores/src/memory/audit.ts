@@ -1,9 +1,9 @@
 import type { AuditSegmentRecord, AuditStore } from '@behalf/gateway/ports';
-import { copiesOf, inOrderOf, refuseTwin, removeWhere } from './records.ts';
+import { copyAll, compareBy, assertUnique, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryAudit({ audit }: Tables): AuditStore {
-  const oldestFirst = inOrderOf<Pick<AuditSegmentRecord, 'lastAt' | 'id'>>(
+  const oldestFirst = compareBy<Pick<AuditSegmentRecord, 'lastAt' | 'id'>>(
     ({ lastAt }) => lastAt,
     ({ id }) => id,
   );
@@ -11,7 +11,7 @@ export function createMemoryAudit({ audit }: Tables): AuditStore {
   return {
     async append(segment) {
       if (audit.has(segment.id)) throw new Error('A segment of this id exists');
-      refuseTwin(audit, segment, 'writer', 'seq');
+      assertUnique(audit, segment, 'writer', 'seq');
       audit.set(segment.id, { ...segment });
     },
     async page({ from = -Infinity, to = Infinity, after }, limit) {
@@ -19,13 +19,13 @@ export function createMemoryAudit({ audit }: Tables): AuditStore {
         .filter(({ firstAt, lastAt }) => lastAt >= from && firstAt <= to)
         .filter((segment) => after === undefined || oldestFirst(segment, after) < 0)
         .sort((a, b) => oldestFirst(b, a));
-      return copiesOf(found.slice(0, limit));
+      return copyAll(found.slice(0, limit));
     },
     async listByWriter(writer, seq, limit) {
       const found = [...audit.values()]
         .filter((segment) => segment.writer === writer && segment.seq >= seq)
-        .sort(inOrderOf((segment) => segment.seq));
-      return copiesOf(found.slice(0, limit));
+        .sort(compareBy((segment) => segment.seq));
+      return copyAll(found.slice(0, limit));
     },
     async listWriters() {
       const names = [...new Set([...audit.values()].map(({ writer }) => writer))].sort();
@@ -34,6 +34,6 @@ export function createMemoryAudit({ audit }: Tables): AuditStore {
         return { writer, first: Math.min(...seqs), last: Math.max(...seqs), segments: seqs.length };
       });
     },
-    removeBefore: async (at) => removeWhere(audit, ({ lastAt }) => lastAt < at),
+    removeBefore: async (before) => removeWhere(audit, ({ lastAt }) => lastAt < before),
   };
 }

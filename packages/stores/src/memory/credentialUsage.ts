@@ -1,17 +1,17 @@
 import type { CredentialUsageStore } from '@behalf/gateway/ports';
-import { copiesOf, copyOf, inOrderOf } from './records.ts';
+import { copyAll, copyOrNull, compareBy } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryCredentialUsage({ credentialUsage }: Tables): CredentialUsageStore {
   return {
     put: async (usage) => void credentialUsage.set(usage.id, { ...usage }),
-    find: async (id) => copyOf(credentialUsage.get(id)),
+    find: async (id) => copyOrNull(credentialUsage.get(id)),
     listUsedSince: async (since, limit) =>
-      copiesOf(
+      copyAll(
         [...credentialUsage.values()]
           .filter(({ lastUsedAt }) => lastUsedAt >= since)
           .sort(
-            inOrderOf(
+            compareBy(
               ({ lastUsedAt }) => -lastUsedAt,
               ({ id }) => id,
             ),

@@ -5,97 +5,108 @@ import {
   type CredentialStore,
 } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
-import { credentialChange } from '../credentialChange.ts';
-import { claimOf, conditionHolds, isClaimable } from '../credentialRules.ts';
-import { copiesOf, copyOf, inOrderOf, removeWhere } from './records.ts';
+import { pickCredentialChanges } from '../pickCredentialChanges.ts';
+import { buildClaimFields, matchesCondition, isClaimable } from '../credentialRules.ts';
+import { copyAll, copyOrNull, compareBy, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
-type Group = Pick<CredentialRecord, 'tenant' | 'principal' | 'serverId'>;
+type CredentialGroup = Pick<CredentialRecord, 'tenant' | 'principal' | 'serverId'>;
 
 export function createMemoryCredentials(
   { credentials, credentialUsage }: Tables,
   clock: Clock,
 ): CredentialStore {
-  const groupOf = ({ tenant, principal, serverId }: Group) =>
+  const listGroup = ({ tenant, principal, serverId }: CredentialGroup) =>
     [...credentials.values()].filter(
-      (held) => held.tenant === tenant && held.principal === principal && held.serverId === serverId,
+      (credential) =>
+        credential.tenant === tenant &&
+        credential.principal === principal &&
+        credential.serverId === serverId,
     );
-  const write = (held: CredentialRecord, change: Partial<CredentialRecord>) => {
-    const next = { ...held, ...change, version: held.version + 1, updatedAt: clock.now() };
-    credentials.set(held.id, next);
+  const write = (credential: CredentialRecord, changes: Partial<CredentialRecord>) => {
+    const next = { ...credential, ...changes, version: credential.version + 1, updatedAt: clock.now() };
+    credentials.set(credential.id, next);
     return { ...next };
   };
 
   /** What is known of their use goes along. */
-  const removeThose = (gone: (held: CredentialRecord) => boolean) => {
-    const before = new Set(credentials.keys());
-    const count = removeWhere(credentials, gone);
-    for (const id of before) if (!credentials.has(id)) credentialUsage.delete(id);
+  const removeMatching = (matches: (credential: CredentialRecord) => boolean) => {
+    const previousIds = new Set(credentials.keys());
+    const count = removeWhere(credentials, matches);
+    for (const id of previousIds) if (!credentials.has(id)) credentialUsage.delete(id);
     return count;
   };
 
   return {
     async insert(credential) {
       const { id, kind, label } = credential;
-      const others = groupOf(credential);
-      if (credentials.has(id) || others.some((held) => held.kind === kind && held.label === label))
+      const others = listGroup(credential);
+      if (
+        credentials.has(id) ||
+        others.some((credential) => credential.kind === kind && credential.label === label)
+      )
         return false;
-      const isDefault = !others.some((held) => held.isDefault);
+      const isDefault = !others.some((credential) => credential.isDefault);
       credentials.set(credential.id, { ...credential, isDefault });
       return true;
     },
-    find: async (key) => copyOf(credentials.get(credentialId(key))),
-    findById: async (id) => copyOf(credentials.get(id)),
+    find: async (key) => copyOrNull(credentials.get(credentialId(key))),
+    findById: async (id) => copyOrNull(credentials.get(id)),
     list: async (tenant, principal, serverId) =>
-      copiesOf(
+      copyAll(
         [...credentials.values()]
-          .filter((held) => held.tenant === tenant && held.principal === principal)
-          .filter((held) => serverId === undefined || held.serverId === serverId)
+          .filter((credential) => credential.tenant === tenant && credential.principal === principal)
+          .filter((credential) => serverId === undefined || credential.serverId === serverId)
           .sort(
-            inOrderOf(
-              (held) => held.serverId,
-              (held) => held.kind,
-              (held) => held.label,
+            compareBy(
+              (credential) => credential.serverId,
+              (credential) => credential.kind,
+              (credential) => credential.label,
             ),
           ),
       ),
     listKeysByServer: async (tenant, serverId, limit) =>
       [...credentials.values()]
-        .filter((held) => held.tenant === tenant && held.serverId === serverId)
-        .sort(inOrderOf((held) => held.id))
+        .filter((credential) => credential.tenant === tenant && credential.serverId === serverId)
+        .sort(compareBy((credential) => credential.id))
         .slice(0, limit)
         .map(credentialKey),
-    async replace(id, when, patch) {
-      const held = credentials.get(id);
-      return held && conditionHolds(held, when) ? write(held, credentialChange(patch)) : null;
+    async replace(id, condition, patch) {
+      const credential = credentials.get(id);
+      return credential && matchesCondition(credential, condition)
+        ? write(credential, pickCredentialChanges(patch))
+        : null;
     },
     async claim(id, request) {
-      const held = credentials.get(id);
+      const credential = credentials.get(id);
       const now = clock.now();
-      if (!held || !isClaimable(held, request, now)) return null;
-      return { record: write(held, claimOf(held, request, now)), tookOver: held.claimOwner !== null };
+      if (!credential || !isClaimable(credential, request, now)) return null;
+      return {
+        record: write(credential, buildClaimFields(credential, request, now)),
+        tookOver: credential.claimOwner !== null,
+      };
     },
     async extendClaim(id, claimSeq, owner, ttlMs) {
-      const held = credentials.get(id);
-      if (held?.claimSeq !== claimSeq || held.claimOwner !== owner) return false;
-      write(held, { claimDeadline: clock.now() + ttlMs });
+      const credential = credentials.get(id);
+      if (credential?.claimSeq !== claimSeq || credential.claimOwner !== owner) return false;
+      write(credential, { claimDeadline: clock.now() + ttlMs });
       return true;
     },
     async makeDefault(id) {
-      const chosen = credentials.get(id);
-      if (!chosen) return false;
-      for (const held of groupOf(chosen)) {
-        const isDefault = held.id === id;
-        if (held.isDefault !== isDefault) write(held, { isDefault });
+      const credential = credentials.get(id);
+      if (!credential) return false;
+      for (const member of listGroup(credential)) {
+        const isDefault = member.id === id;
+        if (member.isDefault !== isDefault) write(member, { isDefault });
       }
       return true;
     },
-    remove: async (key) => removeThose(({ id }) => id === credentialId(key)) > 0,
+    remove: async (key) => removeMatching(({ id }) => id === credentialId(key)) > 0,
     removeByPrincipal: async (tenant, principal) =>
-      removeThose((held) => held.tenant === tenant && held.principal === principal),
+      removeMatching((credential) => credential.tenant === tenant && credential.principal === principal),
     removeByServer: async (tenant, serverId) =>
-      removeThose((held) => held.tenant === tenant && held.serverId === serverId),
-    removeExpired: async (now) => removeThose(({ expiresAt }) => expiresAt !== null && expiresAt <= now),
+      removeMatching((credential) => credential.tenant === tenant && credential.serverId === serverId),
+    removeExpired: async (now) => removeMatching(({ expiresAt }) => expiresAt !== null && expiresAt <= now),
     now: async () => clock.now(),
   };
 }

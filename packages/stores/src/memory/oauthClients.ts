@@ -1,5 +1,5 @@
 import { oauthClientId, type OAuthClientStore } from '@behalf/gateway/ports';
-import { copyOf, removeWhere } from './records.ts';
+import { copyOrNull, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryOAuthClients({ oauthClients }: Tables): OAuthClientStore {
@@ -9,7 +9,7 @@ export function createMemoryOAuthClients({ oauthClients }: Tables): OAuthClientS
       oauthClients.set(client.id, first);
       return { ...first };
     },
-    find: async (key) => copyOf(oauthClients.get(oauthClientId(key))),
+    find: async (key) => copyOrNull(oauthClients.get(oauthClientId(key))),
     async replace(client, clientId) {
       if (oauthClients.get(client.id)?.clientId !== clientId) return false;
       oauthClients.set(client.id, { ...client });

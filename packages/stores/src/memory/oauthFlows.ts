@@ -1,41 +1,43 @@
 import type { OAuthFlowRecord, OAuthFlowStore } from '@behalf/gateway/ports';
-import { flowChange, flowConditionHolds, isPending, lackOfPlace } from '../flowRules.ts';
-import { copyOf, removeWhere } from './records.ts';
+import { pickFlowChanges, matchesFlowCondition, isPending, checkFlowLimits } from '../flowRules.ts';
+import { copyOrNull, removeWhere } from './records.ts';
 
 export function createMemoryOAuthFlows(): OAuthFlowStore {
   const flows = new Map<string, OAuthFlowRecord>();
-  const count = (pending: OAuthFlowRecord[]) => ({
+  const toPendingCount = (pending: OAuthFlowRecord[]) => ({
     count: pending.length,
     earliestExpiry: Math.min(...pending.map(({ expiresAt }) => expiresAt)),
   });
-  const pendingIn = (tenant: string, now: number) =>
+  const listPending = (tenant: string, now: number) =>
     [...flows.values()].filter((flow) => flow.tenant === tenant && isPending(flow, now));
 
   return {
-    async insert(flow, caps, now) {
-      const ofTenant = pendingIn(flow.tenant, now);
-      const ofUser = ofTenant.filter(({ userId }) => userId === flow.userId);
-      const same = ofUser.find(({ serverId }) => serverId === flow.serverId);
-      if (same) return { kind: 'pending', flow: { ...same } };
-      const lack = lackOfPlace(count(ofUser), count(ofTenant), caps);
-      if (lack !== null) return lack;
+    async insert(flow, limits, now) {
+      const tenantFlows = listPending(flow.tenant, now);
+      const userFlows = tenantFlows.filter(({ userId }) => userId === flow.userId);
+      const existing = userFlows.find(({ serverId }) => serverId === flow.serverId);
+      if (existing) return { kind: 'pending', flow: { ...existing } };
+      const exceeded = checkFlowLimits(toPendingCount(userFlows), toPendingCount(tenantFlows), limits);
+      if (exceeded !== null) return exceeded;
       flows.set(flow.id, { ...flow });
       return { kind: 'inserted' };
     },
-    async getRetryAt(tenant, userId, caps, now) {
-      const ofTenant = pendingIn(tenant, now);
-      const ofUser = ofTenant.filter((flow) => flow.userId === userId);
-      return lackOfPlace(count(ofUser), count(ofTenant), caps)?.retryAt ?? null;
+    async getRetryAt(tenant, userId, limits, now) {
+      const tenantFlows = listPending(tenant, now);
+      const userFlows = tenantFlows.filter((flow) => flow.userId === userId);
+      return checkFlowLimits(toPendingCount(userFlows), toPendingCount(tenantFlows), limits)?.retryAt ?? null;
     },
-    find: async (id) => copyOf(flows.get(id)),
+    find: async (id) => copyOrNull(flows.get(id)),
     findByState: async (stateHash) =>
-      copyOf([...flows.values()].find((flow) => flow.stateHash === stateHash)),
+      copyOrNull([...flows.values()].find((flow) => flow.stateHash === stateHash)),
     findPending: async (tenant, userId, serverId, now) =>
-      copyOf(pendingIn(tenant, now).find((flow) => flow.userId === userId && flow.serverId === serverId)),
-    async transition(id, when, patch) {
+      copyOrNull(
+        listPending(tenant, now).find((flow) => flow.userId === userId && flow.serverId === serverId),
+      ),
+    async transition(id, condition, patch) {
       const flow = flows.get(id);
-      if (!flow || !flowConditionHolds(flow, when)) return null;
-      const next = { ...flow, ...flowChange(patch) };
+      if (!flow || !matchesFlowCondition(flow, condition)) return null;
+      const next = { ...flow, ...pickFlowChanges(patch) };
       flows.set(id, next);
       return { ...next };
     },

@@ -2,7 +2,7 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import { createChangeListeners } from '../changeListeners.ts';
 import { openKeyvCache } from '../keyvCache.ts';
-import { createOrphanMap } from '../orphanMap.ts';
+import { createPendingWriteMap } from '../pendingWriteMap.ts';
 import { createMemoryAcl } from './acl.ts';
 import { createMemoryApiKeys } from './apiKeys.ts';
 import { createMemoryAttempts } from './attempts.ts';
@@ -11,7 +11,7 @@ import { createMemoryConversations } from './conversations.ts';
 import { createMemoryCredentials } from './credentials.ts';
 import { createMemoryCredentialUsage } from './credentialUsage.ts';
 import { createMemoryDrafts } from './drafts.ts';
-import { createMemoryFacade } from './facade.ts';
+import { createMemoryAuthorizationServer } from './authorizationServer.ts';
 import { createMemoryLeases } from './leases.ts';
 import { createMemoryOAuthClients } from './oauthClients.ts';
 import { createMemoryOAuthFlows } from './oauthFlows.ts';
@@ -49,7 +49,7 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
     conversations: createMemoryConversations(tables),
     credentials: createMemoryCredentials(tables, clock),
     credentialUsage: createMemoryCredentialUsage(tables),
-    authorizationServer: createMemoryFacade(tables),
+    authorizationServer: createMemoryAuthorizationServer(tables),
     oauthClients: createMemoryOAuthClients(tables),
     oauthFlows: createMemoryOAuthFlows(),
     overrides: createMemoryOverrides(tables),
@@ -64,7 +64,7 @@ export function openMemoryStore({ clock, random }: { clock: Clock; random: Rando
       // There is no other process to hear from.
       syncedUntil: () => clock.now(),
     },
-    pendingWrites: createOrphanMap(clock),
+    pendingWrites: createPendingWriteMap(clock),
     cache: openKeyvCache('memory', () => new Map()),
     ping: async () => undefined,
     close: async () => undefined,

@@ -1,5 +1,5 @@
 import type { OwnedRecord, OwnedStore } from '@behalf/gateway/ports';
-import { copiesOf, copyOf, inOrderOf } from './records.ts';
+import { copyAll, copyOrNull, compareBy } from './records.ts';
 
 /** Blocks and sets. */
 export function createMemoryOwned<R extends OwnedRecord>(table: Map<string, R>): OwnedStore<R> {
@@ -9,23 +9,25 @@ export function createMemoryOwned<R extends OwnedRecord>(table: Map<string, R>):
   };
 
   return {
-    find: async (tenant, id) => copyOf(find(tenant, id)),
+    find: async (tenant, id) => copyOrNull(find(tenant, id)),
     findMany: async (tenant, ids) =>
-      copiesOf(
-        [...new Set(ids)].flatMap((id) => find(tenant, id) ?? []).sort(inOrderOf((record) => record.id)),
+      copyAll(
+        [...new Set(ids)].flatMap((id) => find(tenant, id) ?? []).sort(compareBy((record) => record.id)),
       ),
-    async insert(record, most) {
+    async insert(record, maxPerOwner) {
       const { tenant, owner } = record;
       if (table.has(record.id)) throw new Error('A record of this id exists');
-      const own = [...table.values()].filter((other) => other.tenant === tenant && other.owner === owner);
-      if (own.length >= most) return 'full';
+      const ownedRecords = [...table.values()].filter(
+        (other) => other.tenant === tenant && other.owner === owner,
+      );
+      if (ownedRecords.length >= maxPerOwner) return 'full';
       table.set(record.id, { ...record });
       return 'inserted';
     },
-    async replace(record, seen) {
+    async replace(record, expectedVersion) {
       const current = find(record.tenant, record.id);
       if (!current) return 'missing';
-      if (current.version !== seen) return 'version_conflict';
+      if (current.version !== expectedVersion) return 'version_conflict';
       table.set(record.id, { ...record });
       return 'replaced';
     },

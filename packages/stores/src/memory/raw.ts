@@ -25,10 +25,10 @@ export function createMemoryRaw(tables: Tables): RawCollections {
     async reseal<N extends CollectionName>(name: N, values: readonly ResealedValue<Collections[N]>[]) {
       const table: Map<string, Collections[N]> = tables[name];
       let resealed = 0;
-      for (const { key, field, oldValue: before, newValue: after } of values) {
+      for (const { key, field, oldValue, newValue } of values) {
         const record = table.get(key);
-        if (record?.[field] !== before) continue;
-        table.set(key, { ...record, [field]: after });
+        if (record?.[field] !== oldValue) continue;
+        table.set(key, { ...record, [field]: newValue });
         resealed += 1;
       }
       return resealed;

@@ -1,24 +1,24 @@
 /** Nobody outside holds the record itself; lists and maps within are readonly. */
-export function copyOf<R extends object>(record: R | undefined): R | null {
+export function copyOrNull<R extends object>(record: R | undefined): R | null {
   return record ? { ...record } : null;
 }
 
-export function copiesOf<R extends object>(records: Iterable<R>): R[] {
+export function copyAll<R extends object>(records: Iterable<R>): R[] {
   return [...records].map((record) => ({ ...record }));
 }
 
 /** How many there were. */
-export function removeWhere<R>(table: Map<string, R>, gone: (record: R) => boolean): number {
-  const keys = [...table].filter(([, record]) => gone(record)).map(([key]) => key);
+export function removeWhere<R>(table: Map<string, R>, matches: (record: R) => boolean): number {
+  const keys = [...table].filter(([, record]) => matches(record)).map(([key]) => key);
   for (const key of keys) table.delete(key);
   return keys.length;
 }
 
 /** By the first value that differs. */
-export function inOrderOf<R>(...values: ((record: R) => string | number)[]): (a: R, b: R) => number {
+export function compareBy<R>(...selectors: ((record: R) => string | number)[]): (a: R, b: R) => number {
   return (a, b) => {
-    for (const value of values) {
-      const [left, right] = [value(a), value(b)];
+    for (const selector of selectors) {
+      const [left, right] = [selector(a), selector(b)];
       if (left !== right) return left < right ? -1 : 1;
     }
     return 0;
@@ -26,7 +26,7 @@ export function inOrderOf<R>(...values: ((record: R) => string | number)[]): (a:
 }
 
 /** What a unique index does: refuses a second record of one key, whatever it calls itself. */
-export function refuseTwin<R extends { id: string }>(
+export function assertUnique<R extends { id: string }>(
   table: ReadonlyMap<string, R>,
   record: R,
   ...key: (keyof R)[]

@@ -1,5 +1,5 @@
 import type { RunRecord, RunStore } from '@behalf/gateway/ports';
-import { copyOf, inOrderOf, removeWhere } from './records.ts';
+import { copyOrNull, compareBy, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryRuns({ runs }: Tables): RunStore {
@@ -11,7 +11,7 @@ export function createMemoryRuns({ runs }: Tables): RunStore {
     [...runs.values()]
       .filter((run) => run.tenant === tenant && run.userId === userId)
       .sort(
-        inOrderOf<RunRecord>(
+        compareBy<RunRecord>(
           (run) => run.createdAt,
           (run) => run.id,
         ),
@@ -21,7 +21,7 @@ export function createMemoryRuns({ runs }: Tables): RunStore {
   const headOf = ({ sealed: _sealed, ...head }: RunRecord) => head;
 
   return {
-    find: async (tenant, userId, id) => copyOf(find(tenant, userId, id)),
+    find: async (tenant, userId, id) => copyOrNull(find(tenant, userId, id)),
     async findMetadata(tenant, userId, id) {
       const run = find(tenant, userId, id);
       return run ? headOf(run) : null;
@@ -34,24 +34,24 @@ export function createMemoryRuns({ runs }: Tables): RunStore {
       latestFirst(tenant, userId)
         .filter(({ state }) => state === 'running')
         .map(headOf),
-    async insert(run, most) {
+    async insert(run, maxRunning) {
       if (runs.has(run.id)) throw new Error('A run of this id exists');
       const running = latestFirst(run.tenant, run.userId).filter(({ state }) => state === 'running');
-      if (running.length >= most) return 'full';
+      if (running.length >= maxRunning) return 'full';
       runs.set(run.id, { ...run });
       return 'inserted';
     },
-    async replace(run, seen) {
+    async replace(run, expectedVersion) {
       const current = find(run.tenant, run.userId, run.id);
       if (!current) return 'missing';
-      if (current.version !== seen) return 'version_conflict';
+      if (current.version !== expectedVersion) return 'version_conflict';
       runs.set(run.id, { ...run });
       return 'replaced';
     },
-    async prune(tenant, userId, keep) {
+    async prune(tenant, userId, keepCount) {
       const over = latestFirst(tenant, userId)
         .filter(({ state }) => state !== 'running')
-        .slice(keep);
+        .slice(keepCount);
       for (const { id } of over) runs.delete(id);
       return over.length;
     },

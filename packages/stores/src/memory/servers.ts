@@ -1,5 +1,5 @@
 import type { ServerStore, StoredServerRecord } from '@behalf/gateway/ports';
-import { copiesOf, copyOf, inOrderOf } from './records.ts';
+import { copyAll, copyOrNull, compareBy } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryServers({ servers }: Tables): ServerStore {
@@ -14,7 +14,7 @@ export function createMemoryServers({ servers }: Tables): ServerStore {
     const server = servers.get(id);
     return server?.tenant === tenant ? server : undefined;
   };
-  const inOrder = () => [...servers.values()].sort(inOrderOf(({ id }) => id));
+  const inOrder = () => [...servers.values()].sort(compareBy(({ id }) => id));
 
   return {
     async insert(server) {
@@ -22,10 +22,10 @@ export function createMemoryServers({ servers }: Tables): ServerStore {
       servers.set(server.id, { ...server });
       return 'inserted';
     },
-    async replace(server, seen) {
+    async replace(server, expectedVersion) {
       const current = find(server.tenant, server.id);
       if (!current) return 'missing';
-      if (current.version !== seen) return 'version_conflict';
+      if (current.version !== expectedVersion) return 'version_conflict';
       if (isTaken(server)) return 'taken';
       servers.set(server.id, { ...server });
       return 'replaced';
@@ -33,10 +33,10 @@ export function createMemoryServers({ servers }: Tables): ServerStore {
     async remove(tenant, id) {
       return find(tenant, id) !== undefined && servers.delete(id);
     },
-    find: async (tenant, id) => copyOf(find(tenant, id)),
+    find: async (tenant, id) => copyOrNull(find(tenant, id)),
     findByName: async (tenant, name) =>
-      copyOf([...servers.values()].find((server) => server.tenant === tenant && server.name === name)),
-    list: async () => copiesOf(inOrder()),
+      copyOrNull([...servers.values()].find((server) => server.tenant === tenant && server.name === name)),
+    list: async () => copyAll(inOrder()),
     listNames: async (tenant) =>
       inOrder()
         .filter((server) => server.tenant === tenant)

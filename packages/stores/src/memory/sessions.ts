@@ -1,5 +1,5 @@
 import type { SessionStore } from '@behalf/gateway/ports';
-import { copiesOf, copyOf, inOrderOf, removeWhere } from './records.ts';
+import { copyAll, copyOrNull, compareBy, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemorySessions({ sessions }: Tables): SessionStore {
@@ -9,16 +9,16 @@ export function createMemorySessions({ sessions }: Tables): SessionStore {
     },
     async find(hash, now) {
       const session = sessions.get(hash);
-      return session && session.expiresAt > now ? copyOf(session) : null;
+      return session && session.expiresAt > now ? copyOrNull(session) : null;
     },
     filterActive: async (hashes, now) =>
       hashes.filter((hash) => (sessions.get(hash)?.expiresAt ?? now) > now),
     list: async (userId, now) =>
-      copiesOf(
+      copyAll(
         [...sessions.values()]
           .filter((session) => session.userId === userId && session.expiresAt > now)
           .sort(
-            inOrderOf(
+            compareBy(
               ({ createdAt }) => createdAt,
               ({ hash }) => hash,
             ),

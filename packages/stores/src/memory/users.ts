@@ -1,6 +1,6 @@
 import type { UserStore } from '@behalf/gateway/ports';
-import { userChange } from '../userChange.ts';
-import { copiesOf, copyOf, inOrderOf } from './records.ts';
+import { pickUserChanges } from '../pickUserChanges.ts';
+import { copyAll, copyOrNull, compareBy } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryUsers({ users }: Tables): UserStore {
@@ -18,15 +18,15 @@ export function createMemoryUsers({ users }: Tables): UserStore {
       users.set(user.id, { ...user });
       return 'inserted';
     },
-    findById: async (id) => copyOf(users.get(id)),
-    findMany: async (ids) => copiesOf([...users.values()].filter(({ id }) => ids.includes(id))),
-    findByIdentity: async (tenant, issuer, subject) => copyOf(find(tenant, issuer, subject)),
-    async update(id, change, at, expect = {}) {
+    findById: async (id) => copyOrNull(users.get(id)),
+    findMany: async (ids) => copyAll([...users.values()].filter(({ id }) => ids.includes(id))),
+    findByIdentity: async (tenant, issuer, subject) => copyOrNull(find(tenant, issuer, subject)),
+    async update(id, change, changedAt, expect = {}) {
       const user = users.get(id);
       if (!user) return false;
       if (expect.role !== undefined && user.role !== expect.role) return false;
       if (expect.roleSource !== undefined && user.roleSource !== expect.roleSource) return false;
-      users.set(id, { ...user, ...userChange(change, at) });
+      users.set(id, { ...user, ...pickUserChanges(change, changedAt) });
       return true;
     },
     async list(tenant, { after, limit, search = '' }) {
@@ -34,16 +34,16 @@ export function createMemoryUsers({ users }: Tables): UserStore {
       const found = [...users.values()]
         .filter((user) => user.tenant === tenant && (after === null || user.id > after))
         .filter(({ email, name }) => [email, name].some((text) => text.toLowerCase().includes(part)))
-        .sort(inOrderOf((user) => user.id));
-      return copiesOf(found.slice(0, limit));
+        .sort(compareBy((user) => user.id));
+      return copyAll(found.slice(0, limit));
     },
     countWithRole: async (tenant, role) =>
       [...users.values()].filter(
         (user) => user.tenant === tenant && user.role === role && user.disabledAt === null,
       ).length,
-    listSignedOutSince: async (at) =>
+    listSignedOutSince: async (since) =>
       [...users.values()]
-        .filter(({ signedOutAt }) => signedOutAt !== null && signedOutAt >= at)
+        .filter(({ signedOutAt }) => signedOutAt !== null && signedOutAt >= since)
         .map(({ id, tenant, signedOutAt }) => ({ id, tenant, signedOutAt })),
     count: async () => users.size,
   };

@@ -1,5 +1,5 @@
 import type { UserVariableRecord, UserVariableStore } from '@behalf/gateway/ports';
-import { copiesOf, inOrderOf, refuseTwin, removeWhere } from './records.ts';
+import { copyAll, compareBy, assertUnique, removeWhere } from './records.ts';
 import type { Tables } from './tables.ts';
 
 export function createMemoryVariables({ variables }: Tables): UserVariableStore {
@@ -8,12 +8,12 @@ export function createMemoryVariables({ variables }: Tables): UserVariableStore 
 
   return {
     list: async (tenant, userId, serverId) =>
-      copiesOf(
-        [...variables.values()].filter(of(tenant, userId, serverId)).sort(inOrderOf(({ name }) => name)),
+      copyAll(
+        [...variables.values()].filter(of(tenant, userId, serverId)).sort(compareBy(({ name }) => name)),
       ),
     async put(records) {
       for (const record of records) {
-        refuseTwin(variables, record, 'tenant', 'userId', 'serverId', 'name');
+        assertUnique(variables, record, 'tenant', 'userId', 'serverId', 'name');
         variables.set(record.id, { ...record });
       }
     },

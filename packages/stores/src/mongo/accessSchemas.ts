@@ -1,6 +1,13 @@
 import { Schema } from 'mongoose';
 import type { Collections } from '@behalf/gateway/ports';
-import { anyText, options, text, time, timeOrNull, type Stored } from './fields.ts';
+import {
+  optionalText,
+  schemaOptions,
+  requiredText,
+  requiredNumber,
+  nullableNumber,
+  type Stored,
+} from './fields.ts';
 
 export type OverrideDoc = Stored<Collections['overrides'], 'id'>;
 export type RoleDoc = Stored<Collections['roles'], 'id'>;
@@ -10,49 +17,49 @@ export type AuditDoc = Stored<Collections['audit'], 'id'>;
 
 export const overrideSchema = new Schema<OverrideDoc>(
   {
-    _id: text,
-    tenant: text,
-    name: text,
-    version: time,
-    configSealed: text,
-    createdAt: time,
-    updatedAt: time,
-    updatedBy: anyText,
-    securedBy: anyText,
-    securedAt: time,
+    _id: requiredText,
+    tenant: requiredText,
+    name: requiredText,
+    version: requiredNumber,
+    configSealed: requiredText,
+    createdAt: requiredNumber,
+    updatedAt: requiredNumber,
+    updatedBy: optionalText,
+    securedBy: optionalText,
+    securedAt: requiredNumber,
   },
-  options,
+  schemaOptions,
 );
 overrideSchema.index({ tenant: 1, name: 1 }, { name: 'override', unique: true });
 
 export const roleSchema = new Schema<RoleDoc>(
   {
-    _id: text,
-    tenant: text,
-    name: text,
-    description: anyText,
+    _id: requiredText,
+    tenant: requiredText,
+    name: requiredText,
+    description: optionalText,
     permissions: { type: Schema.Types.Mixed, required: true },
-    version: time,
-    createdAt: time,
-    updatedAt: time,
-    updatedBy: anyText,
+    version: requiredNumber,
+    createdAt: requiredNumber,
+    updatedAt: requiredNumber,
+    updatedBy: optionalText,
   },
-  options,
+  schemaOptions,
 );
 roleSchema.index({ tenant: 1, name: 1 }, { name: 'role', unique: true });
 
 export const aclSchema = new Schema<AclDoc>(
   {
-    _id: text,
-    tenant: text,
-    serverId: text,
-    principalType: text,
-    principalId: anyText,
-    bits: time,
-    grantedBy: anyText,
-    grantedAt: time,
+    _id: requiredText,
+    tenant: requiredText,
+    serverId: requiredText,
+    principalType: requiredText,
+    principalId: optionalText,
+    bits: requiredNumber,
+    grantedBy: optionalText,
+    grantedAt: requiredNumber,
   },
-  options,
+  schemaOptions,
 );
 aclSchema.index(
   { tenant: 1, serverId: 1, principalType: 1, principalId: 1 },
@@ -62,18 +69,18 @@ aclSchema.index({ tenant: 1, principalType: 1, principalId: 1 }, { name: 'princi
 
 export const apiKeySchema = new Schema<ApiKeyDoc>(
   {
-    _id: text,
-    hash: text,
-    tenant: text,
-    userId: text,
-    name: anyText,
-    hint: anyText,
+    _id: requiredText,
+    hash: requiredText,
+    tenant: requiredText,
+    userId: requiredText,
+    name: optionalText,
+    hint: optionalText,
     scopes: [String],
-    createdAt: time,
-    expiresAt: time,
-    lastUsedAt: timeOrNull,
+    createdAt: requiredNumber,
+    expiresAt: requiredNumber,
+    lastUsedAt: nullableNumber,
   },
-  options,
+  schemaOptions,
 );
 apiKeySchema.index({ hash: 1 }, { name: 'hash', unique: true });
 apiKeySchema.index({ userId: 1 }, { name: 'user' });
@@ -81,17 +88,17 @@ apiKeySchema.index({ expiresAt: 1 }, { name: 'expiry' });
 
 export const auditSchema = new Schema<AuditDoc>(
   {
-    _id: text,
-    writer: text,
-    seq: time,
-    firstAt: time,
-    lastAt: time,
-    count: time,
-    prev: anyText,
-    mac: text,
-    events: anyText,
+    _id: requiredText,
+    writer: requiredText,
+    seq: requiredNumber,
+    firstAt: requiredNumber,
+    lastAt: requiredNumber,
+    count: requiredNumber,
+    prev: optionalText,
+    mac: requiredText,
+    events: optionalText,
   },
-  options,
+  schemaOptions,
 );
 auditSchema.index({ writer: 1, seq: 1 }, { name: 'writer', unique: true });
 auditSchema.index({ lastAt: 1, _id: 1 }, { name: 'time' });

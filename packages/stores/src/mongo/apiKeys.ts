@@ -1,39 +1,39 @@
 import type { ApiKeyStore } from '@behalf/gateway/ports';
-import { recordOrNull, recordsOf } from './documents.ts';
-import type { Gate } from './gate.ts';
+import { toRecordOrNull, toRecords } from './documents.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
 
-export function createMongoApiKeys({ apiKeys }: Models, gate: Gate): ApiKeyStore {
+export function createMongoApiKeys({ apiKeys }: Models, runner: CommandRunner): ApiKeyStore {
   return {
     async insert({ id, ...rest }) {
-      await gate.run(() => apiKeys.create([{ _id: id, ...rest }]));
+      await runner.run(() => apiKeys.create([{ _id: id, ...rest }]));
     },
     async findByHash(hash, now) {
-      const live = { hash, expiresAt: { $gt: now } };
-      return recordOrNull('apiKeys', await gate.run(() => apiKeys.findOne(live).lean().exec()));
+      const filter = { hash, expiresAt: { $gt: now } };
+      return toRecordOrNull('apiKeys', await runner.run(() => apiKeys.findOne(filter).lean().exec()));
     },
     async filterActive(ids, now) {
-      const live = { _id: { $in: [...ids] }, expiresAt: { $gt: now } };
-      const docs = await gate.run(() => apiKeys.find(live, { _id: 1 }).lean().exec());
+      const filter = { _id: { $in: [...ids] }, expiresAt: { $gt: now } };
+      const docs = await runner.run(() => apiKeys.find(filter, { _id: 1 }).lean().exec());
       return docs.map(({ _id }) => _id);
     },
     async list(userId) {
-      const docs = await gate.run(() =>
+      const docs = await runner.run(() =>
         apiKeys.find({ userId }).sort({ createdAt: 1, _id: 1 }).lean().exec(),
       );
-      return recordsOf('apiKeys', docs);
+      return toRecords('apiKeys', docs);
     },
     async remove(userId, id) {
-      const gone = await gate.run(() => apiKeys.findOneAndDelete({ _id: id, userId }).lean().exec());
-      return recordOrNull('apiKeys', gone);
+      const removed = await runner.run(() => apiKeys.findOneAndDelete({ _id: id, userId }).lean().exec());
+      return toRecordOrNull('apiKeys', removed);
     },
     removeByUser: async (userId) =>
-      (await gate.run(() => apiKeys.deleteMany({ userId }).exec())).deletedCount,
+      (await runner.run(() => apiKeys.deleteMany({ userId }).exec())).deletedCount,
     removeExpired: async (now) =>
-      (await gate.run(() => apiKeys.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
-    async touch(id, at) {
+      (await runner.run(() => apiKeys.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
+    async touch(id, usedAt) {
       // A number is more than the null of a key that was never used.
-      await gate.run(() => apiKeys.updateOne({ _id: id }, { $max: { lastUsedAt: at } }).exec());
+      await runner.run(() => apiKeys.updateOne({ _id: id }, { $max: { lastUsedAt: usedAt } }).exec());
     },
   };
 }

@@ -1,24 +1,24 @@
 import type { AttemptCounter } from '@behalf/gateway/ports';
-import type { Gate } from './gate.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { AttemptDoc, Models } from './models.ts';
-import { fromNow, isAhead } from './storeTime.ts';
+import { fromNow, isInFuture } from './storeTime.ts';
 
-export function createMongoAttempts({ attempts }: Models, gate: Gate): AttemptCounter {
-  const running = isAhead('$resetAt');
+export function createMongoAttempts({ attempts }: Models, runner: CommandRunner): AttemptCounter {
+  const isActive = isInFuture('$resetAt');
 
   return {
     async hit(key, windowMs) {
-      const count = [
+      const update = [
         {
           $set: {
-            count: { $cond: [running, { $add: ['$count', 1] }, 1] },
-            resetAt: { $cond: [running, '$resetAt', fromNow(windowMs)] },
+            count: { $cond: [isActive, { $add: ['$count', 1] }, 1] },
+            resetAt: { $cond: [isActive, '$resetAt', fromNow(windowMs)] },
           },
         },
       ];
-      const after = await gate.runUpsert(() =>
+      const after = await runner.runUpsert(() =>
         attempts
-          .findOneAndUpdate({ _id: key }, count, {
+          .findOneAndUpdate({ _id: key }, update, {
             upsert: true,
             returnDocument: 'after',
             updatePipeline: true,
@@ -30,7 +30,7 @@ export function createMongoAttempts({ attempts }: Models, gate: Gate): AttemptCo
       return { count: after.count, resetAt: after.resetAt.getTime() };
     },
     async clear(key) {
-      await gate.run(() => attempts.deleteOne({ _id: key }).exec());
+      await runner.run(() => attempts.deleteOne({ _id: key }).exec());
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { AuditStore } from '@behalf/gateway/ports';
-import { recordsOf } from './documents.ts';
-import type { Gate } from './gate.ts';
+import { toRecords } from './documents.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
 
 interface WriterRow {
@@ -10,10 +10,10 @@ interface WriterRow {
   segments: number;
 }
 
-export function createMongoAudit({ audit }: Models, gate: Gate): AuditStore {
+export function createMongoAudit({ audit }: Models, runner: CommandRunner): AuditStore {
   return {
     async append({ id, ...rest }) {
-      await gate.run(() => audit.create([{ _id: id, ...rest }]));
+      await runner.run(() => audit.create([{ _id: id, ...rest }]));
     },
     async page({ from, to, after }, limit) {
       const filter = {
@@ -23,13 +23,13 @@ export function createMongoAudit({ audit }: Models, gate: Gate): AuditStore {
           ? {}
           : { $or: [{ lastAt: { $lt: after.lastAt } }, { lastAt: after.lastAt, _id: { $lt: after.id } }] }),
       };
-      const docs = await gate.run(() =>
+      const docs = await runner.run(() =>
         audit.find(filter).sort({ lastAt: -1, _id: -1 }).limit(limit).lean().exec(),
       );
-      return recordsOf('audit', docs);
+      return toRecords('audit', docs);
     },
     async listByWriter(writer, seq, limit) {
-      const docs = await gate.run(() =>
+      const docs = await runner.run(() =>
         audit
           .find({ writer, seq: { $gte: seq } })
           .sort({ seq: 1 })
@@ -37,16 +37,18 @@ export function createMongoAudit({ audit }: Models, gate: Gate): AuditStore {
           .lean()
           .exec(),
       );
-      return recordsOf('audit', docs);
+      return toRecords('audit', docs);
     },
     async listWriters() {
-      const bySeq = { first: { $min: '$seq' }, last: { $max: '$seq' }, segments: { $sum: 1 } };
-      const rows = await gate.run(() =>
-        audit.aggregate<WriterRow>([{ $group: { _id: '$writer', ...bySeq } }, { $sort: { _id: 1 } }]).exec(),
+      const aggregates = { first: { $min: '$seq' }, last: { $max: '$seq' }, segments: { $sum: 1 } };
+      const rows = await runner.run(() =>
+        audit
+          .aggregate<WriterRow>([{ $group: { _id: '$writer', ...aggregates } }, { $sort: { _id: 1 } }])
+          .exec(),
       );
       return rows.map(({ _id, ...rest }) => ({ writer: _id, ...rest }));
     },
-    removeBefore: async (at) =>
-      (await gate.run(() => audit.deleteMany({ lastAt: { $lt: at } }).exec())).deletedCount,
+    removeBefore: async (before) =>
+      (await runner.run(() => audit.deleteMany({ lastAt: { $lt: before } }).exec())).deletedCount,
   };
 }

@@ -1,8 +1,8 @@
 import type { ChangeFeed, ChangeTopic } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
 import { createChangeListeners } from '../changeListeners.ts';
-import type { Gate } from './gate.ts';
-import type { Models, RevisionDoc } from './models.ts';
+import type { CommandRunner } from './commandRunner.ts';
+import type { Models, TopicRevisionDoc } from './models.ts';
 
 export interface MongoChanges extends ChangeFeed {
   stop(): void;
@@ -14,29 +14,29 @@ export interface MongoChanges extends ChangeFeed {
  */
 export async function createMongoChanges(
   { topicRevisions }: Models,
-  gate: Gate,
+  runner: CommandRunner,
   { clock, pollMs }: { clock: Clock; pollMs: number },
 ): Promise<MongoChanges> {
   const listeners = createChangeListeners();
-  const read = async () => {
-    const docs = await gate.run(() => topicRevisions.find({}).lean<RevisionDoc[]>().exec());
+  const readRevisions = async () => {
+    const docs = await runner.run(() => topicRevisions.find({}).lean<TopicRevisionDoc[]>().exec());
     return new Map(docs.map((doc) => [doc._id, doc.revision]));
   };
-  let checkedAt = clock.now();
-  const seen = await read();
+  let syncedUntil = clock.now();
+  const lastRevisions = await readRevisions();
   let stopped = false;
 
   const poll = async () => {
     try {
-      const begun = clock.now();
-      for (const [topic, revision] of await read()) {
-        const before = seen.get(topic) ?? 0;
+      const startedAt = clock.now();
+      for (const [topic, revision] of await readRevisions()) {
+        const lastRevision = lastRevisions.get(topic) ?? 0;
         // Our own publication may have been counted while this was being read.
-        if (revision <= before) continue;
-        seen.set(topic, revision);
+        if (revision <= lastRevision) continue;
+        lastRevisions.set(topic, revision);
         listeners.emit({ topic, id: '*' });
       }
-      checkedAt = begun;
+      syncedUntil = startedAt;
     } catch {
       // A store that cannot be read now is read at the next poll; `/ready` tells the operator meanwhile.
     }
@@ -44,12 +44,12 @@ export async function createMongoChanges(
   };
   let cancel = clock.timer(pollMs, () => void poll());
 
-  async function count(topic: ChangeTopic): Promise<number> {
+  async function incrementRevision(topic: ChangeTopic): Promise<number> {
     const options = { upsert: true, returnDocument: 'after' } as const;
-    const after = await gate.runUpsert(() =>
+    const after = await runner.runUpsert(() =>
       topicRevisions
         .findOneAndUpdate({ _id: topic }, { $inc: { revision: 1 } }, options)
-        .lean<RevisionDoc>()
+        .lean<TopicRevisionDoc>()
         .orFail()
         .exec(),
     );
@@ -57,14 +57,14 @@ export async function createMongoChanges(
   }
 
   return {
-    async publish(notice) {
-      const revision = await count(notice.topic);
+    async publish(change) {
+      const revision = await incrementRevision(change.topic);
       // Only the next number is surely ours alone; with a gap, a foreign change lies between and the poll tells of it.
-      if (revision === (seen.get(notice.topic) ?? 0) + 1) seen.set(notice.topic, revision);
-      listeners.emit(notice);
+      if (revision === (lastRevisions.get(change.topic) ?? 0) + 1) lastRevisions.set(change.topic, revision);
+      listeners.emit(change);
     },
     subscribe: (listener) => listeners.subscribe(listener),
-    syncedUntil: () => checkedAt,
+    syncedUntil: () => syncedUntil,
     stop() {
       stopped = true;
       cancel();

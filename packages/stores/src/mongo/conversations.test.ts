@@ -19,7 +19,7 @@ beforeEach(async () => {
   [store, other] = await Promise.all([open(), open()]);
 });
 afterEach(async () => {
-  double.faults.none();
+  double.faults.reset();
   await Promise.all([store.close(), other.close()]);
   await double.close();
 });

@@ -1,13 +1,13 @@
 import type { ChatMessageInput, ConversationLimits, ConversationStore } from '@behalf/gateway/ports';
-import { lackOfRoom } from '../messageRoom.ts';
+import { checkConversationLimits } from '../conversationLimits.ts';
 import type { ChatMessageDoc } from './chatSchemas.ts';
-import { recordOrNull, recordsOf } from './documents.ts';
+import { toRecordOrNull, toRecords } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
-import type { Gate } from './gate.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
 
 /** Of those that want one place in a conversation one gets it each time; so many never meet there. */
-const PLACE_TRIES = 20;
+const MAX_INSERT_ATTEMPTS = 20;
 
 /**
  * A MongoDB that is no replica set has no transactions: what takes several steps here is ordered so that whatever it is
@@ -15,53 +15,59 @@ const PLACE_TRIES = 20;
  */
 export function createMongoConversations(
   { conversations, chatMessages }: Models,
-  gate: Gate,
+  runner: CommandRunner,
 ): ConversationStore {
   const count = (tenant: string, userId: string) =>
-    gate.run(() => conversations.countDocuments({ tenant, userId }).exec());
+    runner.run(() => conversations.countDocuments({ tenant, userId }).exec());
   const removeMessages = (filter: Partial<ChatMessageDoc>) =>
-    gate.run(() => chatMessages.deleteMany(filter).exec());
+    runner.run(() => chatMessages.deleteMany(filter).exec());
 
   /** Tries once; null when somebody else got the place meanwhile. */
-  async function tryPut(message: ChatMessageInput, at: number, room: ConversationLimits) {
+  async function tryPutMessage(message: ChatMessageInput, changedAt: number, limits: ConversationLimits) {
     const { id, ...rest } = message;
     const { tenant, userId, conversationId, sealed } = message;
-    const place = { tenant, userId, conversationId };
-    const its = { _id: conversationId, tenant, userId };
-    if ((await gate.run(() => conversations.exists(its).exec())) === null) return 'missing';
-    const all = await gate.run(() =>
+    const conversationKey = { tenant, userId, conversationId };
+    const conversationFilter = { _id: conversationId, tenant, userId };
+    if ((await runner.run(() => conversations.exists(conversationFilter).exec())) === null) return 'missing';
+    const all = await runner.run(() =>
       chatMessages
-        .find(place, { seq: 1, size: 1 })
+        .find(conversationKey, { seq: 1, size: 1 })
         .sort({ seq: 1 })
         .lean<Pick<ChatMessageDoc, '_id' | 'seq' | 'size'>[]>()
         .exec(),
     );
     const others = all.filter(({ _id }) => _id !== id);
-    const held = { messages: others.length, size: others.reduce((sum, { size }) => sum + size, 0) };
-    const lack = lackOfRoom(held, sealed.length, room);
-    if (lack !== null) return lack;
-    const kept = { sealed, size: sealed.length };
+    const totals = { messages: others.length, size: others.reduce((sum, { size }) => sum + size, 0) };
+    const exceeded = checkConversationLimits(totals, sealed.length, limits);
+    if (exceeded !== null) return exceeded;
+    const content = { sealed, size: sealed.length };
     if (others.length < all.length) {
-      await gate.run(() => chatMessages.updateOne({ _id: id, ...place }, { $set: kept }).exec());
+      await runner.run(() =>
+        chatMessages.updateOne({ _id: id, ...conversationKey }, { $set: content }).exec(),
+      );
     } else {
       try {
         const seq = (all.at(-1)?.seq ?? 0) + 1;
-        await gate.run(() => chatMessages.create([{ _id: id, ...rest, ...kept, seq, createdAt: at }]));
+        await runner.run(() =>
+          chatMessages.create([{ _id: id, ...rest, ...content, seq, createdAt: changedAt }]),
+        );
       } catch (error) {
         if (isDuplicateKey(error)) return null;
         throw error;
       }
     }
-    const touched = await gate.run(() => conversations.updateOne(its, { $max: { updatedAt: at } }).exec());
-    if (touched.matchedCount === 1) return 'stored';
+    const result = await runner.run(() =>
+      conversations.updateOne(conversationFilter, { $max: { updatedAt: changedAt } }).exec(),
+    );
+    if (result.matchedCount === 1) return 'stored';
     // It was removed meanwhile, perhaps before the message was there to go with it.
-    await removeMessages({ _id: id, ...place });
+    await removeMessages({ _id: id, ...conversationKey });
     return 'missing';
   }
 
   return {
     async list(tenant, userId, { after, limit }) {
-      const rest =
+      const pageFilter =
         after === null
           ? {}
           : {
@@ -70,33 +76,33 @@ export function createMongoConversations(
                 { updatedAt: after.updatedAt, _id: { $lt: after.id } },
               ],
             };
-      const docs = await gate.run(() =>
+      const docs = await runner.run(() =>
         conversations
-          .find({ tenant, userId, ...rest })
+          .find({ tenant, userId, ...pageFilter })
           .sort({ updatedAt: -1, _id: -1 })
           .limit(limit)
           .lean()
           .exec(),
       );
-      return recordsOf('conversations', docs);
+      return toRecords('conversations', docs);
     },
     find: async (tenant, userId, id) =>
-      recordOrNull(
+      toRecordOrNull(
         'conversations',
-        await gate.run(() => conversations.findOne({ _id: id, tenant, userId }).lean().exec()),
+        await runner.run(() => conversations.findOne({ _id: id, tenant, userId }).lean().exec()),
       ),
-    async insert({ id, ...rest }, most) {
+    async insert({ id, ...rest }, maxPerUser) {
       const { tenant, userId } = rest;
-      if ((await count(tenant, userId)) >= most) return 'full';
-      await gate.run(() => conversations.create([{ _id: id, ...rest }]));
+      if ((await count(tenant, userId)) >= maxPerUser) return 'full';
+      await runner.run(() => conversations.create([{ _id: id, ...rest }]));
       // Others came in meanwhile: whoever sees too many takes its own back.
-      if ((await count(tenant, userId)) <= most) return 'inserted';
-      await gate.run(() => conversations.deleteOne({ _id: id, tenant, userId }).exec());
+      if ((await count(tenant, userId)) <= maxPerUser) return 'inserted';
+      await runner.run(() => conversations.deleteOne({ _id: id, tenant, userId }).exec());
       return 'full';
     },
     rename: async (tenant, userId, id, sealed) =>
       (
-        await gate.run(() =>
+        await runner.run(() =>
           conversations.updateOne({ _id: id, tenant, userId }, { $set: { sealed } }).exec(),
         )
       ).matchedCount === 1,
@@ -104,28 +110,28 @@ export function createMongoConversations(
       // Messages first: cut short here, the conversation is still there to be removed again. And once more for one that
       // was saved meanwhile; whoever saves one later finds no conversation.
       await removeMessages({ tenant, userId, conversationId: id });
-      const gone = await gate.run(() => conversations.deleteOne({ _id: id, tenant, userId }).exec());
+      const result = await runner.run(() => conversations.deleteOne({ _id: id, tenant, userId }).exec());
       await removeMessages({ tenant, userId, conversationId: id });
-      return gone.deletedCount === 1;
+      return result.deletedCount === 1;
     },
     async listMessages(tenant, userId, conversationId) {
-      const docs = await gate.run(() =>
+      const docs = await runner.run(() =>
         chatMessages.find({ tenant, userId, conversationId }).sort({ seq: 1 }).lean().exec(),
       );
-      return recordsOf('chatMessages', docs);
+      return toRecords('chatMessages', docs);
     },
-    async putMessage(message, at, room) {
-      for (let tries = 1; tries <= PLACE_TRIES; tries += 1) {
-        const outcome = await tryPut(message, at, room);
+    async putMessage(message, changedAt, limits) {
+      for (let attempt = 1; attempt <= MAX_INSERT_ATTEMPTS; attempt += 1) {
+        const outcome = await tryPutMessage(message, changedAt, limits);
         if (outcome !== null) return outcome;
       }
       throw new Error('The message id exists in another conversation, or every sequence number was taken');
     },
     async removeByUser(tenant, userId) {
       await removeMessages({ tenant, userId });
-      const gone = await gate.run(() => conversations.deleteMany({ tenant, userId }).exec());
+      const result = await runner.run(() => conversations.deleteMany({ tenant, userId }).exec());
       await removeMessages({ tenant, userId });
-      return gone.deletedCount;
+      return result.deletedCount;
     },
   };
 }

@@ -1,12 +1,12 @@
 import type { CredentialRecord } from '@behalf/gateway/ports';
-import type { Gate } from './gate.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
 import { nowMs } from './storeTime.ts';
 import type { CredentialDoc } from './vaultSchemas.ts';
 
 /** All that a holder has at a server. */
-type Group = Pick<CredentialDoc, 'tenant' | 'principal' | 'serverId'>;
-type Ranked = Group & Pick<CredentialDoc, '_id' | 'defaultRank'>;
+type CredentialGroup = Pick<CredentialDoc, 'tenant' | 'principal' | 'serverId'>;
+type RankedCredential = CredentialGroup & Pick<CredentialDoc, '_id' | 'defaultRank'>;
 
 /**
  * Which credential of a holder at a server is the default one. To take the mark from one document and give it to another
@@ -15,88 +15,88 @@ type Ranked = Group & Pick<CredentialDoc, '_id' | 'defaultRank'>;
  */
 export interface CredentialDefaults {
   /** For one that is about to be inserted. */
-  rankFor(credential: Group): Promise<number>;
+  getInitialRank(credential: CredentialGroup): Promise<number>;
   /** False when there is no such credential. */
-  choose(id: string): Promise<boolean>;
+  setDefault(id: string): Promise<boolean>;
   /**
    * Takes the rank from those below the highest: or one of them would be the default one when that is removed. Never
    * throws: what came before it is done, and the next one settles this too.
    */
-  settle(of: Group): Promise<void>;
-  record(doc: CredentialDoc): Promise<CredentialRecord>;
+  clearOtherRanks(group: CredentialGroup): Promise<void>;
+  toRecord(doc: CredentialDoc): Promise<CredentialRecord>;
   /** Never throws: what was written is written, also when the store goes away before it is asked for the others. */
-  written(doc: CredentialDoc): Promise<CredentialRecord>;
+  toRecordAfterWrite(doc: CredentialDoc): Promise<CredentialRecord>;
   /** Of whole groups. */
-  recordsOfGroups(docs: readonly CredentialDoc[]): CredentialRecord[];
+  toRecords(docs: readonly CredentialDoc[]): CredentialRecord[];
 }
 
-export function createCredentialDefaults({ credentials }: Models, gate: Gate): CredentialDefaults {
-  const groupOf = ({ tenant, principal, serverId }: Group) => ({
+export function createCredentialDefaults({ credentials }: Models, runner: CommandRunner): CredentialDefaults {
+  const groupFilter = ({ tenant, principal, serverId }: CredentialGroup) => ({
     tenant,
     principal,
     serverId,
   });
-  const topOf = (of: Group) =>
-    gate.run(() =>
+  const findTop = (group: CredentialGroup) =>
+    runner.run(() =>
       credentials
-        .findOne({ ...groupOf(of), defaultRank: { $gt: 0 } })
+        .findOne({ ...groupFilter(group), defaultRank: { $gt: 0 } })
         .sort({ defaultRank: -1, _id: -1 })
         .lean<CredentialDoc>()
         .exec(),
     );
 
-  const isTop = async (doc: CredentialDoc) => doc.defaultRank > 0 && (await topOf(doc))?._id === doc._id;
+  const isTop = async (doc: CredentialDoc) => doc.defaultRank > 0 && (await findTop(doc))?._id === doc._id;
 
-  async function lowerOthers(of: Group): Promise<void> {
-    const top = await topOf(of);
+  async function lowerOthers(group: CredentialGroup): Promise<void> {
+    const top = await findTop(group);
     if (top === null) return;
     // Only what this one outranks: one that rises meanwhile stays above it.
     const { _id, defaultRank } = top;
-    const below = [{ defaultRank: { $gt: 0, $lt: defaultRank } }, { defaultRank, _id: { $lt: _id } }];
-    const others = { ...groupOf(of), $or: below };
-    await gate.run(() => credentials.updateMany(others, { $set: { defaultRank: 0 } }).exec());
+    const lowerRanks = [{ defaultRank: { $gt: 0, $lt: defaultRank } }, { defaultRank, _id: { $lt: _id } }];
+    const filter = { ...groupFilter(group), $or: lowerRanks };
+    await runner.run(() => credentials.updateMany(filter, { $set: { defaultRank: 0 } }).exec());
   }
-  const settle = (of: Group) => lowerOthers(of).catch(() => undefined);
+  const clearOtherRanks = (group: CredentialGroup) => lowerOthers(group).catch(() => undefined);
 
   return {
-    rankFor: async (credential) => ((await topOf(credential)) === null ? 1 : 0),
-    async choose(id) {
-      const chosen = await gate.run(() => credentials.findById(id).lean<CredentialDoc>().exec());
-      if (chosen === null) return false;
-      const top = await topOf(chosen);
+    getInitialRank: async (credential) => ((await findTop(credential)) === null ? 1 : 0),
+    async setDefault(id) {
+      const credential = await runner.run(() => credentials.findById(id).lean<CredentialDoc>().exec());
+      if (credential === null) return false;
+      const top = await findTop(credential);
       if (top?._id === id) return true;
       const defaultRank = (top?.defaultRank ?? 0) + 1;
-      const rise = [{ $set: { defaultRank, version: { $add: ['$version', 1] }, updatedAt: nowMs } }];
-      const done = await gate.run(() =>
-        credentials.updateOne({ _id: id }, rise, { updatePipeline: true }).exec(),
+      const update = [{ $set: { defaultRank, version: { $add: ['$version', 1] }, updatedAt: nowMs } }];
+      const result = await runner.run(() =>
+        credentials.updateOne({ _id: id }, update, { updatePipeline: true }).exec(),
       );
-      if (done.matchedCount === 0) return false;
-      await settle(chosen);
+      if (result.matchedCount === 0) return false;
+      await clearOtherRanks(credential);
       return true;
     },
-    settle,
-    record: async (doc) => recordOfCredential(doc, await isTop(doc)),
+    clearOtherRanks,
+    toRecord: async (doc) => toCredentialRecord(doc, await isTop(doc)),
     // Who has a rank is the default one, but for the moment in which another is chosen.
-    written: async (doc) => recordOfCredential(doc, await isTop(doc).catch(() => true)),
-    recordsOfGroups: (docs) =>
+    toRecordAfterWrite: async (doc) => toCredentialRecord(doc, await isTop(doc).catch(() => true)),
+    toRecords: (docs) =>
       docs.map((doc) =>
-        recordOfCredential(
+        toCredentialRecord(
           doc,
-          doc.defaultRank > 0 && !docs.some((other) => inOneGroup(other, doc) && outranks(other, doc)),
+          doc.defaultRank > 0 && !docs.some((other) => isSameGroup(other, doc) && outranks(other, doc)),
         ),
       ),
   };
 }
 
-function inOneGroup(a: Ranked, b: Ranked): boolean {
+function isSameGroup(a: RankedCredential, b: RankedCredential): boolean {
   return a.tenant === b.tenant && a.principal === b.principal && a.serverId === b.serverId;
 }
 
-function outranks(a: Ranked, b: Ranked): boolean {
+function outranks(a: RankedCredential, b: RankedCredential): boolean {
   return a.defaultRank > b.defaultRank || (a.defaultRank === b.defaultRank && a._id > b._id);
 }
 
-function recordOfCredential(doc: CredentialDoc, isDefault: boolean): CredentialRecord {
+function toCredentialRecord(doc: CredentialDoc, isDefault: boolean): CredentialRecord {
   const { _id, defaultRank: _rank, claimIsTakeover: _isTakeover, ...fields } = doc;
   return { id: _id, isDefault, ...fields };
 }

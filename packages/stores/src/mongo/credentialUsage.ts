@@ -1,18 +1,23 @@
 import type { CredentialUsageStore } from '@behalf/gateway/ports';
-import { recordOrNull, recordsOf } from './documents.ts';
-import type { Gate } from './gate.ts';
+import { toRecordOrNull, toRecords } from './documents.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
 
-export function createMongoCredentialUsage({ credentialUsage }: Models, gate: Gate): CredentialUsageStore {
+export function createMongoCredentialUsage(
+  { credentialUsage }: Models,
+  runner: CommandRunner,
+): CredentialUsageStore {
   return {
     async put({ id, ...rest }) {
-      const whole = { _id: id, ...rest };
-      await gate.runUpsert(() => credentialUsage.replaceOne({ _id: id }, whole, { upsert: true }).exec());
+      const replacement = { _id: id, ...rest };
+      await runner.runUpsert(() =>
+        credentialUsage.replaceOne({ _id: id }, replacement, { upsert: true }).exec(),
+      );
     },
     find: async (id) =>
-      recordOrNull('credentialUsage', await gate.run(() => credentialUsage.findById(id).lean().exec())),
+      toRecordOrNull('credentialUsage', await runner.run(() => credentialUsage.findById(id).lean().exec())),
     async listUsedSince(since, limit) {
-      const docs = await gate.run(() =>
+      const docs = await runner.run(() =>
         credentialUsage
           .find({ lastUsedAt: { $gte: since } })
           .sort({ lastUsedAt: -1, _id: 1 })
@@ -20,9 +25,9 @@ export function createMongoCredentialUsage({ credentialUsage }: Models, gate: Ga
           .lean()
           .exec(),
       );
-      return recordsOf('credentialUsage', docs);
+      return toRecords('credentialUsage', docs);
     },
     remove: async (id) =>
-      (await gate.run(() => credentialUsage.deleteOne({ _id: id }).exec())).deletedCount === 1,
+      (await runner.run(() => credentialUsage.deleteOne({ _id: id }).exec())).deletedCount === 1,
   };
 }

@@ -6,12 +6,12 @@ import {
   type CredentialStore,
 } from '@behalf/gateway/ports';
 import type { QueryFilter } from 'mongoose';
-import { credentialChange } from '../credentialChange.ts';
+import { pickCredentialChanges } from '../pickCredentialChanges.ts';
 import type { CredentialDefaults } from './credentialDefaults.ts';
 import { isDuplicateKey } from './failures.ts';
-import type { Gate } from './gate.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
-import { isAheadMs, literal, msFromNow, nowMs } from './storeTime.ts';
+import { isInFutureMs, literal, msFromNow, nowMs } from './storeTime.ts';
 import type { CredentialDoc } from './vaultSchemas.ts';
 
 /**
@@ -20,16 +20,16 @@ import type { CredentialDoc } from './vaultSchemas.ts';
  */
 export function createMongoCredentials(
   { credentials, credentialUsage }: Models,
-  gate: Gate,
+  runner: CommandRunner,
   defaults: CredentialDefaults,
 ): CredentialStore {
   const findOne = async (id: string) => {
-    const doc = await gate.run(() => credentials.findById(id).lean<CredentialDoc>().exec());
-    return doc && defaults.record(doc);
+    const doc = await runner.run(() => credentials.findById(id).lean<CredentialDoc>().exec());
+    return doc && defaults.toRecord(doc);
   };
   /** Writes the fields, which are expressions, and counts the write; null where the filter does not hold. */
-  const writeIf = (filter: QueryFilter<CredentialDoc>, fields: object) =>
-    gate.run(() =>
+  const updateIf = (filter: QueryFilter<CredentialDoc>, fields: object) =>
+    runner.run(() =>
       credentials
         .findOneAndUpdate(
           filter,
@@ -41,49 +41,56 @@ export function createMongoCredentials(
     );
   /** What is known of their use goes along, and first: what an outage cuts short is still there to be removed again. */
   const removeWhere = async (filter: QueryFilter<CredentialDoc>) => {
-    const docs = await gate.run(() => credentials.find(filter, { _id: 1 }).lean<{ _id: string }[]>().exec());
+    const docs = await runner.run(() =>
+      credentials.find(filter, { _id: 1 }).lean<{ _id: string }[]>().exec(),
+    );
     if (docs.length === 0) return 0;
     const ids = docs.map(({ _id }) => _id);
-    await gate.run(() => credentialUsage.deleteMany({ _id: { $in: ids } }).exec());
-    return (await gate.run(() => credentials.deleteMany(filter).exec())).deletedCount;
+    await runner.run(() => credentialUsage.deleteMany({ _id: { $in: ids } }).exec());
+    return (await runner.run(() => credentials.deleteMany(filter).exec())).deletedCount;
   };
 
   return {
     async insert({ id, isDefault: _isDefault, ...rest }) {
-      const defaultRank = await defaults.rankFor(rest);
+      const defaultRank = await defaults.getInitialRank(rest);
       try {
-        await gate.run(() => credentials.create([{ _id: id, ...rest, defaultRank }]));
+        await runner.run(() => credentials.create([{ _id: id, ...rest, defaultRank }]));
       } catch (error) {
         if (isDuplicateKey(error)) return false;
         throw error;
       }
-      if (defaultRank > 0) await defaults.settle(rest);
+      if (defaultRank > 0) await defaults.clearOtherRanks(rest);
       return true;
     },
     find: (key) => findOne(credentialId(key)),
     findById: findOne,
     async list(tenant, principal, serverId) {
-      const of = { tenant, principal, ...(serverId === undefined ? {} : { serverId }) };
-      const docs = await gate.run(() =>
-        credentials.find(of).sort({ serverId: 1, kind: 1, label: 1 }).lean<CredentialDoc[]>().exec(),
+      const filter = { tenant, principal, ...(serverId === undefined ? {} : { serverId }) };
+      const docs = await runner.run(() =>
+        credentials.find(filter).sort({ serverId: 1, kind: 1, label: 1 }).lean<CredentialDoc[]>().exec(),
       );
-      return defaults.recordsOfGroups(docs);
+      return defaults.toRecords(docs);
     },
     async listKeysByServer(tenant, serverId, limit) {
-      const docs = await gate.run(() =>
+      const docs = await runner.run(() =>
         credentials.find({ tenant, serverId }).sort({ _id: 1 }).limit(limit).lean<CredentialDoc[]>().exec(),
       );
       return docs.map(credentialKey);
     },
-    async replace(id, when, patch) {
-      const fields = Object.entries(credentialChange(patch)).map(([field, value]) => [field, literal(value)]);
-      const after = await writeIf({ _id: id, ...conditionOf(when) }, Object.fromEntries(fields) as object);
-      return after && defaults.written(after);
+    async replace(id, condition, patch) {
+      const fields = Object.entries(pickCredentialChanges(patch)).map(([field, value]) => [
+        field,
+        literal(value),
+      ]);
+      const after = await updateIf({ _id: id, ...toFilter(condition) }, Object.fromEntries(fields) as object);
+      return after && defaults.toRecordAfterWrite(after);
     },
     async claim(id, { generation, tokenSeq, rtHash, owner, ttlMs }) {
-      const free = { $or: [{ $eq: ['$claimOwner', null] }, { $not: [isAheadMs('$claimDeadline')] }] };
-      const after = await writeIf(
-        { _id: id, generation, tokenSeq, rtHash, status: 'active', $expr: free },
+      const isUnclaimed = {
+        $or: [{ $eq: ['$claimOwner', null] }, { $not: [isInFutureMs('$claimDeadline')] }],
+      };
+      const after = await updateIf(
+        { _id: id, generation, tokenSeq, rtHash, status: 'active', $expr: isUnclaimed },
         {
           claimSeq: { $add: ['$claimSeq', 1] },
           claimOwner: literal(owner),
@@ -93,27 +100,32 @@ export function createMongoCredentials(
           claimIsTakeover: { $ne: ['$claimOwner', null] },
         },
       );
-      return after && { record: await defaults.written(after), tookOver: after.claimIsTakeover === true };
+      return (
+        after && {
+          record: await defaults.toRecordAfterWrite(after),
+          tookOver: after.claimIsTakeover === true,
+        }
+      );
     },
     extendClaim: async (id, claimSeq, claimOwner, ttlMs) =>
-      (await writeIf({ _id: id, claimSeq, claimOwner }, { claimDeadline: msFromNow(ttlMs) })) !== null,
-    makeDefault: (id) => defaults.choose(id),
+      (await updateIf({ _id: id, claimSeq, claimOwner }, { claimDeadline: msFromNow(ttlMs) })) !== null,
+    makeDefault: (id) => defaults.setDefault(id),
     async remove(key) {
       const _id = credentialId(key);
-      await gate.run(() => credentialUsage.deleteOne({ _id }).exec());
-      return (await gate.run(() => credentials.deleteOne({ _id }).exec())).deletedCount === 1;
+      await runner.run(() => credentialUsage.deleteOne({ _id }).exec());
+      return (await runner.run(() => credentials.deleteOne({ _id }).exec())).deletedCount === 1;
     },
     removeByPrincipal: (tenant, principal) => removeWhere({ tenant, principal }),
     removeByServer: (tenant, serverId) => removeWhere({ tenant, serverId }),
     removeExpired: (now) => removeWhere({ expiresAt: { $lte: now } }),
     async now() {
-      const { localTime } = await gate.run(() => credentials.db.getClient().db().command({ hello: 1 }));
+      const { localTime } = await runner.run(() => credentials.db.getClient().db().command({ hello: 1 }));
       return (localTime as Date).getTime();
     },
   };
 }
 
-function conditionOf({
+function toFilter({
   generation,
   rtHash,
   tokenSeq,
@@ -128,6 +140,6 @@ function conditionOf({
 }
 
 /** For a move: what stands for a record in its collection. */
-export function credentialDocOf({ id, isDefault, ...rest }: CredentialRecord): CredentialDoc {
+export function toCredentialDoc({ id, isDefault, ...rest }: CredentialRecord): CredentialDoc {
   return { _id: id, ...rest, defaultRank: isDefault ? 1 : 0 };
 }

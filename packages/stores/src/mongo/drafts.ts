@@ -1,47 +1,51 @@
 import type { DraftStore } from '@behalf/gateway/ports';
-import { recordOrNull, recordsOf } from './documents.ts';
-import type { Gate } from './gate.ts';
+import { toRecordOrNull, toRecords } from './documents.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
-import { isAheadMs } from './storeTime.ts';
+import { isInFutureMs } from './storeTime.ts';
 
-export function createMongoDrafts({ drafts }: Models, gate: Gate): DraftStore {
+export function createMongoDrafts({ drafts }: Models, runner: CommandRunner): DraftStore {
   const count = (tenant: string, userId: string, after: number) =>
-    gate.run(() => drafts.countDocuments({ tenant, userId, expiresAt: { $gt: after } }).exec());
+    runner.run(() => drafts.countDocuments({ tenant, userId, expiresAt: { $gt: after } }).exec());
 
   return {
-    async insert({ id, ...rest }, most) {
+    async insert({ id, ...rest }, maxPerUser) {
       const { tenant, userId, createdAt } = rest;
-      if ((await count(tenant, userId, createdAt)) >= most) return 'full';
-      await gate.run(() => drafts.create([{ _id: id, ...rest }]));
+      if ((await count(tenant, userId, createdAt)) >= maxPerUser) return 'full';
+      await runner.run(() => drafts.create([{ _id: id, ...rest }]));
       // Others came in meanwhile: whoever sees too many takes its own back.
-      if ((await count(tenant, userId, createdAt)) <= most) return 'inserted';
-      await gate.run(() => drafts.deleteOne({ _id: id, tenant }).exec());
+      if ((await count(tenant, userId, createdAt)) <= maxPerUser) return 'inserted';
+      await runner.run(() => drafts.deleteOne({ _id: id, tenant }).exec());
       return 'full';
     },
     find: async (tenant, id) =>
-      recordOrNull('drafts', await gate.run(() => drafts.findOne({ _id: id, tenant }).lean().exec())),
-    findById: async (id) => recordOrNull('drafts', await gate.run(() => drafts.findById(id).lean().exec())),
+      toRecordOrNull('drafts', await runner.run(() => drafts.findOne({ _id: id, tenant }).lean().exec())),
+    findById: async (id) =>
+      toRecordOrNull('drafts', await runner.run(() => drafts.findById(id).lean().exec())),
     listByUser: async (tenant, userId) =>
-      recordsOf(
+      toRecords(
         'drafts',
-        await gate.run(() => drafts.find({ tenant, userId }).sort({ _id: 1 }).lean().exec()),
+        await runner.run(() => drafts.find({ tenant, userId }).sort({ _id: 1 }).lean().exec()),
       ),
     async consume(tenant, id, userId, now) {
       // Both clocks must agree that it is not over: a replica whose clock is behind prolongs nothing.
-      const open = { _id: id, tenant, userId, takenAt: null, expiresAt: { $gt: now } };
-      const taken = await gate.run(() =>
+      const filter = { _id: id, tenant, userId, takenAt: null, expiresAt: { $gt: now } };
+      const result = await runner.run(() =>
         drafts
-          .updateOne({ ...open, $expr: isAheadMs('$expiresAt') }, { $set: { takenAt: now, expiresAt: now } })
+          .updateOne(
+            { ...filter, $expr: isInFutureMs('$expiresAt') },
+            { $set: { takenAt: now, expiresAt: now } },
+          )
           .exec(),
       );
-      return taken.matchedCount === 1;
+      return result.matchedCount === 1;
     },
-    listExpired: async (by, limit) =>
-      recordsOf(
+    listExpired: async (expiredBy, limit) =>
+      toRecords(
         'drafts',
-        await gate.run(() =>
+        await runner.run(() =>
           drafts
-            .find({ expiresAt: { $lte: by } })
+            .find({ expiresAt: { $lte: expiredBy } })
             .sort({ _id: 1 })
             .limit(limit)
             .lean()
@@ -49,6 +53,6 @@ export function createMongoDrafts({ drafts }: Models, gate: Gate): DraftStore {
         ),
       ),
     remove: async (tenant, id) =>
-      (await gate.run(() => drafts.deleteOne({ _id: id, tenant }).exec())).deletedCount === 1,
+      (await runner.run(() => drafts.deleteOne({ _id: id, tenant }).exec())).deletedCount === 1,
   };
 }

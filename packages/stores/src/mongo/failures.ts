@@ -6,16 +6,18 @@ export function isDuplicateKey(error: unknown): error is mongo.MongoServerError 
 }
 
 /** Which unique index said no, by one of its fields. */
-export function isDuplicateOf(error: unknown, field: string): boolean {
+export function isDuplicateKeyOf(error: unknown, field: string): boolean {
   const pattern: unknown = isDuplicateKey(error) ? error['keyPattern'] : undefined;
   return typeof pattern === 'object' && pattern !== null && Object.hasOwn(pattern, field);
 }
 
 /** Stepping down, shutting down, being elected: the server is there and cannot answer now. */
-const notNow: readonly unknown[] = [10107, 13435, 11602, 13436, 189, 91, 11600, 262, 7, 6, 89, 9001, 64];
+const UNAVAILABLE_CODES: readonly unknown[] = [
+  10107, 13435, 11602, 13436, 189, 91, 11600, 262, 7, 6, 89, 9001, 64,
+];
 
 /** Errors of the pool and of mongoose that are exported under no class we could compare with. */
-const unexported = [
+const UNEXPORTED_ERROR_NAMES = [
   'MongoWaitQueueTimeoutError',
   'MongoPoolClosedError',
   'MongooseServerSelectionError',
@@ -28,13 +30,13 @@ export function isOutage(error: unknown): boolean {
   // A bulk write puts what befell it into an error of the server's kind; a code is there only if a server gave one.
   if (error instanceof mongo.MongoBulkWriteError && (typeof error.code !== 'number' || error.err))
     return true;
-  if (error instanceof mongo.MongoServerError) return notNow.includes(error.code);
+  if (error instanceof mongo.MongoServerError) return UNAVAILABLE_CODES.includes(error.code);
   return (
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoSystemError ||
     error instanceof mongo.MongoNotConnectedError ||
     error instanceof mongo.MongoTopologyClosedError ||
     error instanceof mongo.MongoClientClosedError ||
-    (error instanceof Error && unexported.includes(error.name))
+    (error instanceof Error && UNEXPORTED_ERROR_NAMES.includes(error.name))
   );
 }

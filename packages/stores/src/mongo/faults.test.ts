@@ -35,7 +35,7 @@ beforeEach(async () => {
   store = await openAnother();
 });
 afterEach(async () => {
-  double.faults.none();
+  double.faults.reset();
   await Promise.all(opened.splice(0).map((each) => each.close()));
   await double.close();
 });
@@ -133,13 +133,13 @@ const writes = ['insert', 'update', 'delete', 'findAndModify'] as const;
 describe('an acknowledged write', () => {
   test('happens once when its answer is lost', () =>
     everyWriteOnce(() => {
-      double.faults.none();
+      double.faults.reset();
       for (const command of writes) double.faults.dropConnections(1, { when: 'after', command });
     }));
 
   test('happens once when the connection ends before it', () =>
     everyWriteOnce(() => {
-      double.faults.none();
+      double.faults.reset();
       for (const command of writes) double.faults.dropConnections(1, { when: 'before', command });
     }));
 
@@ -156,7 +156,7 @@ describe('an acknowledged write', () => {
   test('was acknowledged by a majority, and is read back from one', async () => {
     await everyWriteOnce(() => undefined);
     await store.sessions.removeExpired(0);
-    const seen = double.commandsSeen;
+    const seen = double.receivedCommands;
     const written = seen.filter(({ name }) => [...writes, 'createIndexes'].includes(name));
     const read = seen.filter(({ name }) => ['find', 'aggregate'].includes(name));
     expect(written.length).toBeGreaterThan(20);
@@ -270,15 +270,15 @@ describe('time', () => {
     await store.attempts.hit('k', 1_000);
     await store.cache('c').set('k', 'v', 1_000);
     await clock.advance(999);
-    expect(double.sweepExpired()).toBe(0);
+    expect(double.removeExpired()).toBe(0);
     await clock.advance(61_000);
-    expect(double.sweepExpired()).toBe(3);
+    expect(double.removeExpired()).toBe(3);
     const over = aFlow({ expiresAt: clock.now(), removeAt: clock.now() });
     await store.oauthFlows.insert(over, { perUser: 5, perTenant: 5 }, 0);
     await clock.advance(59_999);
-    expect(double.sweepExpired()).toBe(0);
+    expect(double.removeExpired()).toBe(0);
     await clock.advance(1);
-    expect(double.sweepExpired()).toBe(1);
+    expect(double.removeExpired()).toBe(1);
   });
 });
 
@@ -339,7 +339,7 @@ describe('the connection', () => {
   test('touches its own collections alone, in the database of the URI or in `behalf`', async () => {
     const unnamed = await openAnother({ uri: double.uri });
     await unnamed.users.insert(aUser());
-    const touched = double.commandsSeen.filter(({ name }) => name !== 'getMore');
+    const touched = double.receivedCommands.filter(({ name }) => name !== 'getMore');
     expect(new Set(touched.map(({ db }) => db))).toEqual(new Set(['faults', 'behalf']));
     for (const { name, command } of touched) expect(command[name]).toMatch(/^behalf_/);
   });

@@ -1,24 +1,26 @@
 import type { HeldLease, LeasePurpose, Leases, Random } from '@behalf/kernel';
-import type { Gate } from './gate.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { LeaseDoc, Models } from './models.ts';
-import { fromNow, isAhead, literal } from './storeTime.ts';
+import { fromNow, isInFuture, literal } from './storeTime.ts';
 
-export function createMongoLeases({ leases }: Models, gate: Gate, random: Random): Leases {
-  const alive = isAhead('$expiresAt');
-  const unless = (field: string, taken: object) => ({ $cond: [alive, field, taken] });
+export function createMongoLeases({ leases }: Models, runner: CommandRunner, random: Random): Leases {
+  const isActive = isInFuture('$expiresAt');
+  const keepIfActive = (field: string, newValue: object) => ({ $cond: [isActive, field, newValue] });
 
-  function held(key: string, owner: string, purpose: LeasePurpose): HeldLease {
-    const ours = { _id: key, owner, $expr: alive };
+  function createHeldLease(key: string, owner: string, purpose: LeasePurpose): HeldLease {
+    const filter = { _id: key, owner, $expr: isActive };
     return {
       key,
       owner,
       purpose,
       async extend(ttlMs) {
-        const longer = [{ $set: { expiresAt: fromNow(ttlMs) } }];
-        const done = await gate.run(() => leases.updateOne(ours, longer, { updatePipeline: true }).exec());
-        return done.matchedCount === 1;
+        const update = [{ $set: { expiresAt: fromNow(ttlMs) } }];
+        const result = await runner.run(() =>
+          leases.updateOne(filter, update, { updatePipeline: true }).exec(),
+        );
+        return result.matchedCount === 1;
       },
-      release: async () => (await gate.run(() => leases.deleteOne(ours).exec())).deletedCount === 1,
+      release: async () => (await runner.run(() => leases.deleteOne(filter).exec())).deletedCount === 1,
     };
   }
 
@@ -26,18 +28,18 @@ export function createMongoLeases({ leases }: Models, gate: Gate, random: Random
     async acquire(key, purpose, ttlMs) {
       const owner = random.id();
       // One command that leaves a live lease as it is and takes any other; the owner it gives back tells which.
-      const take = [
+      const update = [
         {
           $set: {
-            owner: unless('$owner', literal(owner)),
-            purpose: unless('$purpose', literal(purpose)),
-            expiresAt: unless('$expiresAt', fromNow(ttlMs)),
+            owner: keepIfActive('$owner', literal(owner)),
+            purpose: keepIfActive('$purpose', literal(purpose)),
+            expiresAt: keepIfActive('$expiresAt', fromNow(ttlMs)),
           },
         },
       ];
-      const after = await gate.runUpsert(() =>
+      const after = await runner.runUpsert(() =>
         leases
-          .findOneAndUpdate({ _id: key }, take, {
+          .findOneAndUpdate({ _id: key }, update, {
             upsert: true,
             returnDocument: 'after',
             updatePipeline: true,
@@ -46,10 +48,12 @@ export function createMongoLeases({ leases }: Models, gate: Gate, random: Random
           .orFail()
           .exec(),
       );
-      return after.owner === owner ? held(key, owner, purpose) : null;
+      return after.owner === owner ? createHeldLease(key, owner, purpose) : null;
     },
     async holder(key) {
-      const lease = await gate.run(() => leases.findOne({ _id: key, $expr: alive }).lean<LeaseDoc>().exec());
+      const lease = await runner.run(() =>
+        leases.findOne({ _id: key, $expr: isActive }).lean<LeaseDoc>().exec(),
+      );
       return lease && { owner: lease.owner, purpose: lease.purpose };
     },
   };

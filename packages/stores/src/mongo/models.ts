@@ -21,8 +21,16 @@ import {
   type ChatMessageDoc,
   type ConversationDoc,
 } from './chatSchemas.ts';
-import { facadeSchema, type FacadeDoc } from './facadeSchema.ts';
-import { anyText, instant, options, text, time, timeOrNull, type Stored } from './fields.ts';
+import { authorizationServerSchema, type AuthorizationServerDoc } from './authorizationServerSchema.ts';
+import {
+  optionalText,
+  requiredDate,
+  schemaOptions,
+  requiredText,
+  requiredNumber,
+  nullableNumber,
+  type Stored,
+} from './fields.ts';
 import { runSchema, setSchema, type RunDoc, type SetDoc } from './setSchemas.ts';
 import {
   credentialSchema,
@@ -44,7 +52,7 @@ export type VariableDoc = Stored<Collections['variables'], 'id'>;
 export type ServerDoc = Stored<Collections['servers'], 'id'>;
 /** The one document of the state collection. */
 export const STATE_ID = 'store';
-export interface StateDoc {
+export interface StoreStateDoc {
   _id: string;
   /** Absent in databases of earlier previews. */
   format?: number;
@@ -64,7 +72,7 @@ export interface AttemptDoc {
   count: number;
   resetAt: Date;
 }
-export interface RevisionDoc {
+export interface TopicRevisionDoc {
   _id: ChangeTopic;
   revision: number;
 }
@@ -96,34 +104,34 @@ export interface Models {
   blocks: Model<BlockDoc>;
   sets: Model<SetDoc>;
   runs: Model<RunDoc>;
-  authorizationServer: Model<FacadeDoc>;
+  authorizationServer: Model<AuthorizationServerDoc>;
   audit: Model<AuditDoc>;
-  storeState: Model<StateDoc>;
+  storeState: Model<StoreStateDoc>;
   leases: Model<LeaseDoc>;
   attempts: Model<AttemptDoc>;
-  topicRevisions: Model<RevisionDoc>;
+  topicRevisions: Model<TopicRevisionDoc>;
   cache: Model<CacheDoc>;
 }
 
 const userSchema = new Schema<UserDoc>(
   {
-    _id: text,
-    tenant: text,
-    issuer: text,
-    subject: text,
-    email: anyText,
-    name: anyText,
-    role: text,
-    roleSource: text,
-    roleConfirmedAt: timeOrNull,
-    disabledAt: timeOrNull,
-    signedOutAt: timeOrNull,
+    _id: requiredText,
+    tenant: requiredText,
+    issuer: requiredText,
+    subject: requiredText,
+    email: optionalText,
+    name: optionalText,
+    role: requiredText,
+    roleSource: requiredText,
+    roleConfirmedAt: nullableNumber,
+    disabledAt: nullableNumber,
+    signedOutAt: nullableNumber,
     passwordSealed: { type: String, default: null },
-    createdAt: time,
-    updatedAt: time,
+    createdAt: requiredNumber,
+    updatedAt: requiredNumber,
     isFirst: { type: Boolean },
   },
-  options,
+  schemaOptions,
 );
 userSchema.index({ tenant: 1, issuer: 1, subject: 1 }, { name: 'identity', unique: true });
 userSchema.index(
@@ -136,92 +144,110 @@ userSchema.index({ signedOutAt: 1 }, { name: 'signedOut' });
 
 const sessionSchema = new Schema<SessionDoc>(
   {
-    _id: text,
-    userId: text,
-    tenant: text,
-    via: text,
+    _id: requiredText,
+    userId: requiredText,
+    tenant: requiredText,
+    via: requiredText,
     groups: [String],
-    grant: { type: new Schema({ clientId: text, from: anyText }, { _id: false }), default: null },
-    createdAt: time,
-    expiresAt: time,
+    grant: {
+      type: new Schema({ clientId: requiredText, from: optionalText }, { _id: false }),
+      default: null,
+    },
+    createdAt: requiredNumber,
+    expiresAt: requiredNumber,
   },
-  options,
+  schemaOptions,
 );
 sessionSchema.index({ userId: 1 }, { name: 'user' });
 sessionSchema.index({ expiresAt: 1 }, { name: 'expiry' });
 
 const ticketSchema = new Schema<TicketDoc>(
-  { _id: text, kind: text, createdAt: time, expiresAt: time, consumedAt: timeOrNull },
-  options,
+  {
+    _id: requiredText,
+    kind: requiredText,
+    createdAt: requiredNumber,
+    expiresAt: requiredNumber,
+    consumedAt: nullableNumber,
+  },
+  schemaOptions,
 );
 
-const systemSchema = new Schema<SystemDoc>({ _id: text, value: text }, options);
+const systemSchema = new Schema<SystemDoc>({ _id: requiredText, value: requiredText }, schemaOptions);
 
 const variableSchema = new Schema<VariableDoc>(
   {
-    _id: text,
-    tenant: text,
-    userId: text,
-    serverId: text,
-    name: text,
-    valueSealed: text,
-    updatedAt: time,
+    _id: requiredText,
+    tenant: requiredText,
+    userId: requiredText,
+    serverId: requiredText,
+    name: requiredText,
+    valueSealed: requiredText,
+    updatedAt: requiredNumber,
   },
-  options,
+  schemaOptions,
 );
 variableSchema.index({ tenant: 1, userId: 1, serverId: 1, name: 1 }, { name: 'key', unique: true });
 variableSchema.index({ tenant: 1, serverId: 1 }, { name: 'server' });
 
 const serverSchema = new Schema<ServerDoc>(
   {
-    _id: text,
-    tenant: text,
-    name: text,
-    normalizedName: text,
-    author: text,
-    version: time,
-    configSealed: text,
-    createdAt: time,
-    updatedAt: time,
-    updatedBy: text,
-    securedBy: anyText,
-    securedAt: time,
-    securedHash: anyText,
+    _id: requiredText,
+    tenant: requiredText,
+    name: requiredText,
+    normalizedName: requiredText,
+    author: requiredText,
+    version: requiredNumber,
+    configSealed: requiredText,
+    createdAt: requiredNumber,
+    updatedAt: requiredNumber,
+    updatedBy: requiredText,
+    securedBy: optionalText,
+    securedAt: requiredNumber,
+    securedHash: optionalText,
   },
-  options,
+  schemaOptions,
 );
 serverSchema.index({ tenant: 1, name: 1 }, { name: 'name', unique: true });
 serverSchema.index({ tenant: 1, normalizedName: 1 }, { name: 'normalized', unique: true });
 
-const stateSchema = new Schema<StateDoc>(
+const storeStateSchema = new Schema<StoreStateDoc>(
   {
-    _id: text,
-    format: time,
-    writers: [new Schema({ id: text, expiresAt: instant }, { _id: false })],
+    _id: requiredText,
+    format: requiredNumber,
+    writers: [new Schema({ id: requiredText, expiresAt: requiredDate }, { _id: false })],
     maintenance: {
-      type: new Schema({ owner: text, expiresAt: instant, isExtension: { type: Boolean } }, { _id: false }),
+      type: new Schema(
+        { owner: requiredText, expiresAt: requiredDate, isExtension: { type: Boolean } },
+        { _id: false },
+      ),
     },
     identity: { type: String },
     copySource: { type: String },
   },
-  options,
+  schemaOptions,
 );
 
 // MongoDB sweeps what these indexes say is over; whether it is over, each query judges for itself.
 const leaseSchema = new Schema<LeaseDoc>(
-  { _id: text, owner: text, purpose: text, expiresAt: instant },
-  options,
+  { _id: requiredText, owner: requiredText, purpose: requiredText, expiresAt: requiredDate },
+  schemaOptions,
 );
 leaseSchema.index({ expiresAt: 1 }, { name: 'ttl', expireAfterSeconds: 60 });
 
-const attemptSchema = new Schema<AttemptDoc>({ _id: text, count: time, resetAt: instant }, options);
+const attemptSchema = new Schema<AttemptDoc>(
+  { _id: requiredText, count: requiredNumber, resetAt: requiredDate },
+  schemaOptions,
+);
 attemptSchema.index({ resetAt: 1 }, { name: 'ttl', expireAfterSeconds: 60 });
 
-const revisionSchema = new Schema<RevisionDoc>({ _id: text, revision: time }, options);
+const topicRevisionSchema = new Schema<TopicRevisionDoc>(
+  { _id: requiredText, revision: requiredNumber },
+  schemaOptions,
+);
 
 const cacheSchema = new Schema<CacheDoc>(
-  { _id: text, namespace: text, value: anyText, expiresAt: instant },
-  options,
+  { _id: requiredText, namespace: requiredText, value: optionalText, expiresAt: requiredDate },
+  schemaOptions,
 );
 cacheSchema.index({ namespace: 1 }, { name: 'namespace' });
 cacheSchema.index({ expiresAt: 1 }, { name: 'ttl', expireAfterSeconds: 0 });
@@ -251,12 +277,12 @@ export function defineModels(connection: Connection): Models {
     blocks: define('blocks', blockSchema),
     sets: define('sets', setSchema),
     runs: define('runs', runSchema),
-    authorizationServer: define('authorizationServer', facadeSchema),
+    authorizationServer: define('authorizationServer', authorizationServerSchema),
     audit: define('audit', auditSchema),
-    storeState: define('storeState', stateSchema),
+    storeState: define('storeState', storeStateSchema),
     leases: define('leases', leaseSchema),
     attempts: define('attempts', attemptSchema),
-    topicRevisions: define('topicRevisions', revisionSchema),
+    topicRevisions: define('topicRevisions', topicRevisionSchema),
     cache: define('cache', cacheSchema),
   };
 }

@@ -61,11 +61,11 @@ let last = '';
 let orphans = '';
 const open = async () => {
   orphans = await mkdtemp(join(tmpdir(), 'behalf-orphans-'));
-  return openMongoStore({ ...parts, uri: (last = freshUri()), orphanDir: orphans });
+  return openMongoStore({ ...parts, uri: (last = freshUri()), pendingWriteDir: orphans });
 };
 afterEach(() => rm(orphans, { recursive: true, force: true }));
 
-primarySuites(label, open, () => openMongoStore({ ...parts, uri: last, orphanDir: orphans }));
+primarySuites(label, open, () => openMongoStore({ ...parts, uri: last, pendingWriteDir: orphans }));
 processesSuite(label, async () => ({ kind: 'mongo', uri: freshUri() }), { primary: true });
 vaultProcessesSuite(label, async () => ({ kind: 'mongo', uri: freshUri() }));
 
@@ -113,11 +113,11 @@ describe(`two clients on ${label}`, () => {
   test('a gateway and a copy that start together never both go ahead', async () => {
     for (let round = 0; round < 10; round += 1) {
       // Whoever is asked first tends to arrive first: each has its turn.
-      const asked = [
+      const requests = [
         async () => (await stores[0].system.heartbeat('gateway', 60_000)) === 'announced',
         async () => (await stores[1].system.beginMaintenance('copy', 60_000)) === 'begun',
       ];
-      const went = await Promise.all((round % 2 === 0 ? asked : asked.reverse()).map((ask) => ask()));
+      const went = await Promise.all((round % 2 === 0 ? requests : requests.reverse()).map((ask) => ask()));
       expect(went.filter(Boolean)).toHaveLength(1);
       await stores[0].system.removeWriter('gateway');
       await stores[1].system.endMaintenance('copy');

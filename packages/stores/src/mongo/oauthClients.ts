@@ -1,29 +1,29 @@
 import { oauthClientId, type OAuthClientStore } from '@behalf/gateway/ports';
-import { recordOf, recordOrNull } from './documents.ts';
-import type { Gate } from './gate.ts';
+import { toRecord, toRecordOrNull } from './documents.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
 
-export function createMongoOAuthClients({ oauthClients }: Models, gate: Gate): OAuthClientStore {
+export function createMongoOAuthClients({ oauthClients }: Models, runner: CommandRunner): OAuthClientStore {
   return {
     async insert({ id, ...rest }) {
       const options = { upsert: true, returnDocument: 'after' } as const;
-      const first = await gate.runUpsert(() =>
+      const stored = await runner.runUpsert(() =>
         oauthClients.findOneAndUpdate({ _id: id }, { $setOnInsert: rest }, options).lean().orFail().exec(),
       );
-      return recordOf('oauthClients', first);
+      return toRecord('oauthClients', stored);
     },
     find: async (key) =>
-      recordOrNull(
+      toRecordOrNull(
         'oauthClients',
-        await gate.run(() => oauthClients.findById(oauthClientId(key)).lean().exec()),
+        await runner.run(() => oauthClients.findById(oauthClientId(key)).lean().exec()),
       ),
     replace: async ({ id, ...rest }, clientId) =>
-      (await gate.run(() => oauthClients.updateOne({ _id: id, clientId }, { $set: rest }).exec()))
+      (await runner.run(() => oauthClients.updateOne({ _id: id, clientId }, { $set: rest }).exec()))
         .matchedCount === 1,
     remove: async (key, clientId) =>
-      (await gate.run(() => oauthClients.deleteOne({ _id: oauthClientId(key), clientId }).exec()))
+      (await runner.run(() => oauthClients.deleteOne({ _id: oauthClientId(key), clientId }).exec()))
         .deletedCount === 1,
     removeByServer: async (tenant, serverId) =>
-      (await gate.run(() => oauthClients.deleteMany({ tenant, serverId }).exec())).deletedCount,
+      (await runner.run(() => oauthClients.deleteMany({ tenant, serverId }).exec())).deletedCount,
   };
 }

@@ -2,8 +2,8 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import type { Model } from 'mongoose';
 import { openKeyvCache } from '../keyvCache.ts';
-import { createOrphanFiles } from '../orphanFiles.ts';
-import { createOrphanMap } from '../orphanMap.ts';
+import { createPendingWriteFiles } from '../pendingWriteFiles.ts';
+import { createPendingWriteMap } from '../pendingWriteMap.ts';
 import { createMongoAcl } from './acl.ts';
 import { createMongoApiKeys } from './apiKeys.ts';
 import { createMongoAttempts } from './attempts.ts';
@@ -15,8 +15,8 @@ import { createMongoConversations } from './conversations.ts';
 import { createCredentialDefaults } from './credentialDefaults.ts';
 import { createMongoCredentials } from './credentials.ts';
 import { createMongoCredentialUsage } from './credentialUsage.ts';
-import { createMongoFacade } from './facade.ts';
-import { createGate } from './gate.ts';
+import { createMongoAuthorizationServer } from './authorizationServer.ts';
+import { createCommandRunner } from './commandRunner.ts';
 import { createMongoDrafts } from './drafts.ts';
 import { ensureFormat } from './format.ts';
 import { createMongoLeases } from './leases.ts';
@@ -45,68 +45,68 @@ export interface MongoParts {
   /** How long a server may be out of reach before a call fails. */
   timeoutMs?: number;
   /** Where pairs wait that this store could not take, when there is no Redis; without it they go with the process. */
-  orphanDir?: string;
+  pendingWriteDir?: string;
 }
 
 /** The store of a scaled-out gateway: any number of replicas on one MongoDB. */
 export async function openMongoStore(parts: MongoParts): Promise<PrimaryStore> {
-  const { uri, clock, random, pollMs = 1_000, timeoutMs = 5_000, orphanDir } = parts;
+  const { uri, clock, random, pollMs = 1_000, timeoutMs = 5_000, pendingWriteDir } = parts;
   const connection = await openConnection(uri, timeoutMs);
-  const gate = createGate();
+  const runner = createCommandRunner();
   const models = defineModels(connection);
   try {
     const ensureIndexes = async () => {
       for (const model of Object.values(models) as Model<unknown>[])
-        await gate.run(() => model.createIndexes());
+        await runner.run(() => model.createIndexes());
     };
-    await ensureFormat(models, gate, connection.name);
+    await ensureFormat(models, runner, connection.name);
     // The unique indexes decide who wins: nothing is served before they stand.
     await ensureIndexes();
-    const system = await createMongoSystem(models, gate, ensureIndexes);
-    const changes = await createMongoChanges(models, gate, { clock, pollMs });
-    const defaults = createCredentialDefaults(models, gate);
-    let closing: Promise<void> | null = null;
+    const system = await createMongoSystem(models, runner, ensureIndexes);
+    const changes = await createMongoChanges(models, runner, { clock, pollMs });
+    const defaults = createCredentialDefaults(models, runner);
+    let closePromise: Promise<void> | null = null;
     return {
       kind: 'mongo',
-      users: createMongoUsers(models, gate),
-      sessions: createMongoSessions(models, gate),
-      tickets: createMongoTickets(models, gate),
-      variables: createMongoVariables(models, gate),
-      servers: createMongoServers(models, gate),
-      acl: createMongoAcl(models, gate),
-      apiKeys: createMongoApiKeys(models, gate),
-      audit: createMongoAudit(models, gate),
-      drafts: createMongoDrafts(models, gate),
-      blocks: createMongoOwned('blocks', models, gate),
-      sets: createMongoOwned('sets', models, gate),
-      runs: createMongoRuns(models, gate),
-      conversations: createMongoConversations(models, gate),
-      credentials: createMongoCredentials(models, gate, defaults),
-      credentialUsage: createMongoCredentialUsage(models, gate),
-      authorizationServer: createMongoFacade(models, gate),
-      oauthClients: createMongoOAuthClients(models, gate),
-      oauthFlows: createMongoOAuthFlows(models, gate),
-      overrides: createMongoOverrides(models, gate),
-      roles: createMongoRoles(models, gate),
+      users: createMongoUsers(models, runner),
+      sessions: createMongoSessions(models, runner),
+      tickets: createMongoTickets(models, runner),
+      variables: createMongoVariables(models, runner),
+      servers: createMongoServers(models, runner),
+      acl: createMongoAcl(models, runner),
+      apiKeys: createMongoApiKeys(models, runner),
+      audit: createMongoAudit(models, runner),
+      drafts: createMongoDrafts(models, runner),
+      blocks: createMongoOwned('blocks', models, runner),
+      sets: createMongoOwned('sets', models, runner),
+      runs: createMongoRuns(models, runner),
+      conversations: createMongoConversations(models, runner),
+      credentials: createMongoCredentials(models, runner, defaults),
+      credentialUsage: createMongoCredentialUsage(models, runner),
+      authorizationServer: createMongoAuthorizationServer(models, runner),
+      oauthClients: createMongoOAuthClients(models, runner),
+      oauthFlows: createMongoOAuthFlows(models, runner),
+      overrides: createMongoOverrides(models, runner),
+      roles: createMongoRoles(models, runner),
       system,
-      raw: createMongoRaw(models, gate, defaults),
-      attempts: createMongoAttempts(models, gate),
-      leases: createMongoLeases(models, gate, random),
+      raw: createMongoRaw(models, runner, defaults),
+      attempts: createMongoAttempts(models, runner),
+      leases: createMongoLeases(models, runner, random),
       changes,
       pendingWrites:
-        orphanDir === undefined
-          ? createOrphanMap(clock)
-          : createOrphanFiles({ directory: orphanDir, clock, random }),
-      cache: openKeyvCache('mongo', (namespace) => createMongoCacheAdapter(models, gate, namespace)),
+        pendingWriteDir === undefined
+          ? createPendingWriteMap(clock)
+          : createPendingWriteFiles({ directory: pendingWriteDir, clock, random }),
+      cache: openKeyvCache('mongo', (namespace) => createMongoCacheAdapter(models, runner, namespace)),
       // A member without a primary still answers `ping`; a read tells whether the store can serve.
       ping: () =>
-        gate.run(async () => {
+        runner.run(async () => {
           await models.topicRevisions.exists({}).exec();
         }),
       close() {
         changes.stop();
-        closing ??= gate.close().then(() => connection.close());
-        return closing;
+        closePromise ??= runner.close().then(() => connection.close());
+        return closePromise;
       },
     };
   } catch (error) {

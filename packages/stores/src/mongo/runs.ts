@@ -1,63 +1,71 @@
 import type { RunStore } from '@behalf/gateway/ports';
-import { recordOrNull, recordsOf } from './documents.ts';
-import type { Gate } from './gate.ts';
+import { toRecordOrNull, toRecords } from './documents.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
 
 const latestFirst = { createdAt: -1, _id: -1 } as const;
-const ended = { $ne: 'running' } as const;
+const notRunning = { $ne: 'running' } as const;
 
-export function createMongoRuns({ runs }: Models, gate: Gate): RunStore {
-  const running = (tenant: string, userId: string) =>
-    gate.run(() => runs.countDocuments({ tenant, userId, state: 'running' }).exec());
+export function createMongoRuns({ runs }: Models, runner: CommandRunner): RunStore {
+  const countRunning = (tenant: string, userId: string) =>
+    runner.run(() => runs.countDocuments({ tenant, userId, state: 'running' }).exec());
 
   return {
     find: async (tenant, userId, id) =>
-      recordOrNull('runs', await gate.run(() => runs.findOne({ _id: id, tenant, userId }).lean().exec())),
+      toRecordOrNull('runs', await runner.run(() => runs.findOne({ _id: id, tenant, userId }).lean().exec())),
     async findMetadata(tenant, userId, id) {
-      const doc = await gate.run(() =>
+      const doc = await runner.run(() =>
         runs.findOne({ _id: id, tenant, userId }).select('-sealed').lean().exec(),
       );
-      return recordOrNull('runs', doc);
+      return toRecordOrNull('runs', doc);
     },
     async list(tenant, userId, setId) {
-      const docs = await gate.run(() =>
+      const docs = await runner.run(() =>
         runs.find({ tenant, userId, setId }).select('-sealed').sort(latestFirst).lean().exec(),
       );
-      return recordsOf('runs', docs);
+      return toRecords('runs', docs);
     },
     async listRunning(tenant, userId) {
-      const theirs = { tenant, userId, state: 'running' as const };
-      const docs = await gate.run(() => runs.find(theirs).select('-sealed').sort(latestFirst).lean().exec());
-      return recordsOf('runs', docs);
+      const filter = { tenant, userId, state: 'running' as const };
+      const docs = await runner.run(() =>
+        runs.find(filter).select('-sealed').sort(latestFirst).lean().exec(),
+      );
+      return toRecords('runs', docs);
     },
-    async insert({ id, ...rest }, most) {
+    async insert({ id, ...rest }, maxRunning) {
       const { tenant, userId } = rest;
-      if ((await running(tenant, userId)) >= most) return 'full';
-      await gate.run(() => runs.create([{ _id: id, ...rest }]));
+      if ((await countRunning(tenant, userId)) >= maxRunning) return 'full';
+      await runner.run(() => runs.create([{ _id: id, ...rest }]));
       // Others came in meanwhile: whoever sees too many takes its own back.
-      if ((await running(tenant, userId)) <= most) return 'inserted';
-      await gate.run(() => runs.deleteOne({ _id: id, tenant, userId }).exec());
+      if ((await countRunning(tenant, userId)) <= maxRunning) return 'inserted';
+      await runner.run(() => runs.deleteOne({ _id: id, tenant, userId }).exec());
       return 'full';
     },
-    async replace({ id, tenant, userId, ...rest }, seen) {
-      const done = await gate.run(() =>
-        runs.updateOne({ _id: id, tenant, userId, version: seen }, { $set: rest }).exec(),
+    async replace({ id, tenant, userId, ...rest }, expectedVersion) {
+      const result = await runner.run(() =>
+        runs.updateOne({ _id: id, tenant, userId, version: expectedVersion }, { $set: rest }).exec(),
       );
-      if (done.matchedCount === 1) return 'replaced';
-      const there = await gate.run(() => runs.exists({ _id: id, tenant, userId }).exec());
-      return there === null ? 'missing' : 'version_conflict';
+      if (result.matchedCount === 1) return 'replaced';
+      const existing = await runner.run(() => runs.exists({ _id: id, tenant, userId }).exec());
+      return existing === null ? 'missing' : 'version_conflict';
     },
-    async prune(tenant, userId, keep) {
-      const over = await gate.run(() =>
-        runs.find({ tenant, userId, state: ended }).select('_id').sort(latestFirst).skip(keep).lean().exec(),
+    async prune(tenant, userId, keepCount) {
+      const surplus = await runner.run(() =>
+        runs
+          .find({ tenant, userId, state: notRunning })
+          .select('_id')
+          .sort(latestFirst)
+          .skip(keepCount)
+          .lean()
+          .exec(),
       );
-      if (over.length === 0) return 0;
-      const ids = over.map(({ _id }) => _id);
+      if (surplus.length === 0) return 0;
+      const ids = surplus.map(({ _id }) => _id);
       // One that runs again meanwhile stays.
-      const gone = { _id: { $in: ids }, tenant, userId, state: ended };
-      return (await gate.run(() => runs.deleteMany(gone).exec())).deletedCount;
+      const filter = { _id: { $in: ids }, tenant, userId, state: notRunning };
+      return (await runner.run(() => runs.deleteMany(filter).exec())).deletedCount;
     },
     removeExpired: async (now) =>
-      (await gate.run(() => runs.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
+      (await runner.run(() => runs.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
   };
 }

@@ -1,32 +1,32 @@
 import type { SessionStore } from '@behalf/gateway/ports';
-import { recordOrNull, recordsOf } from './documents.ts';
-import type { Gate } from './gate.ts';
+import { toRecordOrNull, toRecords } from './documents.ts';
+import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
 
-export function createMongoSessions({ sessions }: Models, gate: Gate): SessionStore {
+export function createMongoSessions({ sessions }: Models, runner: CommandRunner): SessionStore {
   return {
     async insert({ hash, ...rest }) {
-      await gate.run(() => sessions.create([{ _id: hash, ...rest }]));
+      await runner.run(() => sessions.create([{ _id: hash, ...rest }]));
     },
     async find(hash, now) {
-      const live = { _id: hash, expiresAt: { $gt: now } };
-      return recordOrNull('sessions', await gate.run(() => sessions.findOne(live).lean().exec()));
+      const filter = { _id: hash, expiresAt: { $gt: now } };
+      return toRecordOrNull('sessions', await runner.run(() => sessions.findOne(filter).lean().exec()));
     },
     async filterActive(hashes, now) {
-      const live = { _id: { $in: [...hashes] }, expiresAt: { $gt: now } };
-      const docs = await gate.run(() => sessions.find(live, { _id: 1 }).lean().exec());
+      const filter = { _id: { $in: [...hashes] }, expiresAt: { $gt: now } };
+      const docs = await runner.run(() => sessions.find(filter, { _id: 1 }).lean().exec());
       return docs.map(({ _id }) => _id);
     },
     async list(userId, now) {
-      const live = { userId, expiresAt: { $gt: now } };
-      const docs = await gate.run(() => sessions.find(live).sort({ createdAt: 1, _id: 1 }).lean().exec());
-      return recordsOf('sessions', docs);
+      const filter = { userId, expiresAt: { $gt: now } };
+      const docs = await runner.run(() => sessions.find(filter).sort({ createdAt: 1, _id: 1 }).lean().exec());
+      return toRecords('sessions', docs);
     },
     remove: async (hash) =>
-      (await gate.run(() => sessions.deleteOne({ _id: hash }).exec())).deletedCount === 1,
+      (await runner.run(() => sessions.deleteOne({ _id: hash }).exec())).deletedCount === 1,
     removeByUser: async (userId) =>
-      (await gate.run(() => sessions.deleteMany({ userId }).exec())).deletedCount,
+      (await runner.run(() => sessions.deleteMany({ userId }).exec())).deletedCount,
     removeExpired: async (now) =>
-      (await gate.run(() => sessions.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
+      (await runner.run(() => sessions.deleteMany({ expiresAt: { $lte: now } }).exec())).deletedCount,
   };
 }

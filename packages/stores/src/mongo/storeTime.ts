@@ -16,12 +16,12 @@ export function msFromNow(ms: number): object {
 }
 
 /** True while the date in `field` lies ahead. A missing one compares as less than any date: over. */
-export function isAhead(field: string): object {
+export function isInFuture(field: string): object {
   return { $gt: [field, NOW] };
 }
 
 /** The same for a field that holds milliseconds since the epoch. */
-export function isAheadMs(field: string): object {
+export function isInFutureMs(field: string): object {
   return { $gt: [{ $add: [new Date(0), field] }, NOW] };
 }
 

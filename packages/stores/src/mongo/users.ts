@@ -1,10 +1,10 @@
 import type { UserRecord, UserStore } from '@behalf/gateway/ports';
 import type { QueryFilter } from 'mongoose';
-import { userChange } from '../userChange.ts';
-import { recordOrNull, recordsOf } from './documents.ts';
-import { isDuplicateKey, isDuplicateOf } from './failures.ts';
-import type { Gate } from './gate.ts';
-import { literalPattern } from './literalPattern.ts';
+import { pickUserChanges } from '../pickUserChanges.ts';
+import { toRecordOrNull, toRecords } from './documents.ts';
+import { isDuplicateKey, isDuplicateKeyOf } from './failures.ts';
+import type { CommandRunner } from './commandRunner.ts';
+import { escapeSearchPattern } from './escapeSearchPattern.ts';
 import type { Models, UserDoc } from './models.ts';
 
 /**
@@ -14,18 +14,18 @@ import type { Models, UserDoc } from './models.ts';
  * mark, and the index picks one. There is no lock or sentinel beside the user, so a crash leaves nothing half done.
  * A store filled by a copy has no mark, but it has users, and `insertFirst` looks for those before it tries.
  */
-export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
-  let someoneIsFirst = false;
+export function createMongoUsers({ users }: Models, runner: CommandRunner): UserStore {
+  let hasFirstUser = false;
 
-  const create = (user: UserRecord, first: boolean) =>
-    gate.run(() => users.create([{ ...toUserDoc(user), ...(first ? { isFirst: true as const } : {}) }]));
+  const create = (user: UserRecord, isFirst: boolean) =>
+    runner.run(() => users.create([{ ...toUserDoc(user), ...(isFirst ? { isFirst: true as const } : {}) }]));
 
   async function insertMarked(user: UserRecord): Promise<'inserted' | 'taken' | 'not_first'> {
     try {
       await create(user, true);
       return 'inserted';
     } catch (error) {
-      if (isDuplicateOf(error, 'isFirst')) return 'not_first';
+      if (isDuplicateKeyOf(error, 'isFirst')) return 'not_first';
       if (isDuplicateKey(error)) return 'taken';
       throw error;
     }
@@ -33,11 +33,11 @@ export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
 
   return {
     async insert(user) {
-      someoneIsFirst ||= (await gate.run(() => users.exists({ isFirst: true }).exec())) !== null;
-      if (!someoneIsFirst) {
+      hasFirstUser ||= (await runner.run(() => users.exists({ isFirst: true }).exec())) !== null;
+      if (!hasFirstUser) {
         const outcome = await insertMarked(user);
         if (outcome !== 'not_first') return outcome;
-        someoneIsFirst = true;
+        hasFirstUser = true;
       }
       try {
         await create(user, false);
@@ -48,52 +48,57 @@ export function createMongoUsers({ users }: Models, gate: Gate): UserStore {
       }
     },
     async insertFirst(user) {
-      if ((await gate.run(() => users.exists({}).exec())) !== null) return 'not_first';
+      if ((await runner.run(() => users.exists({}).exec())) !== null) return 'not_first';
       return (await insertMarked(user)) === 'inserted' ? 'inserted' : 'not_first';
     },
-    findById: async (id) => recordOrNull('users', await gate.run(() => users.findById(id).lean().exec())),
+    findById: async (id) => toRecordOrNull('users', await runner.run(() => users.findById(id).lean().exec())),
     async findMany(ids) {
-      const docs = await gate.run(() =>
+      const docs = await runner.run(() =>
         users
           .find({ _id: { $in: [...ids] } })
           .lean()
           .exec(),
       );
-      return recordsOf('users', docs);
+      return toRecords('users', docs);
     },
     findByIdentity: async (tenant, issuer, subject) =>
-      recordOrNull('users', await gate.run(() => users.findOne({ tenant, issuer, subject }).lean().exec())),
-    async update(id, change, at, { role, roleSource } = {}) {
-      const expected = {
+      toRecordOrNull(
+        'users',
+        await runner.run(() => users.findOne({ tenant, issuer, subject }).lean().exec()),
+      ),
+    async update(id, change, changedAt, { role, roleSource } = {}) {
+      const filter = {
         _id: id,
         ...(role === undefined ? {} : { role }),
         ...(roleSource === undefined ? {} : { roleSource }),
       } as QueryFilter<UserDoc>;
-      const done = await gate.run(() => users.updateOne(expected, { $set: userChange(change, at) }).exec());
-      return done.matchedCount === 1;
+      const result = await runner.run(() =>
+        users.updateOne(filter, { $set: pickUserChanges(change, changedAt) }).exec(),
+      );
+      return result.matchedCount === 1;
     },
     async list(tenant, { after, limit, search = '' }) {
-      const part = { $regex: literalPattern(search), $options: 'i' };
-      const found = {
+      const pattern = { $regex: escapeSearchPattern(search), $options: 'i' };
+      const filter = {
         tenant,
         ...(after === null ? {} : { _id: { $gt: after } }),
-        ...(search === '' ? {} : { $or: [{ email: part }, { name: part }] }),
+        ...(search === '' ? {} : { $or: [{ email: pattern }, { name: pattern }] }),
       };
-      const docs = await gate.run(() => users.find(found).sort({ _id: 1 }).limit(limit).lean().exec());
-      return recordsOf('users', docs);
+      const docs = await runner.run(() => users.find(filter).sort({ _id: 1 }).limit(limit).lean().exec());
+      return toRecords('users', docs);
     },
     countWithRole: (tenant, role) =>
-      gate.run(() => users.countDocuments({ tenant, role, disabledAt: null }).exec()),
-    async listSignedOutSince(at) {
-      const docs = await gate.run(() =>
+      runner.run(() => users.countDocuments({ tenant, role, disabledAt: null }).exec()),
+    async listSignedOutSince(since) {
+      const docs = await runner.run(() =>
         users
-          .find({ signedOutAt: { $gte: at } }, { tenant: 1, signedOutAt: 1 })
+          .find({ signedOutAt: { $gte: since } }, { tenant: 1, signedOutAt: 1 })
           .lean()
           .exec(),
       );
       return docs.map(({ _id, tenant, signedOutAt }) => ({ id: _id, tenant, signedOutAt }));
     },
-    count: () => gate.run(() => users.countDocuments({}).exec()),
+    count: () => runner.run(() => users.countDocuments({}).exec()),
   };
 }
 

@@ -25,32 +25,32 @@ export function loadKeys({ configured, dataDir, random }: KeySource): readonly U
   if (configured && configured.length > 0) return configured.map((key) => Buffer.from(key, 'hex'));
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, 'creds.key');
-  const existing = read(file);
+  const existing = readKeyFile(file);
   if (existing) {
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     return [existing];
   }
   // Written aside and linked into place, so of two starts at once both read the same whole key.
-  const draft = join(dataDir, `creds.key.${random.id()}`);
+  const temporaryFile = join(dataDir, `creds.key.${random.id()}`);
   const text = Buffer.from(random.bytes(32)).toString('hex') + '\n';
-  writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+  writeFileSync(temporaryFile, text, { mode: 0o600, flag: 'wx', flush: true });
   try {
-    linkSync(draft, file);
+    linkSync(temporaryFile, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(draft);
+    rmSync(temporaryFile);
   }
   // On the disk before anything is sealed with it: a power cut must not leave sealed records without their key.
   const directory = openSync(dataDir, 'r');
   fsyncSync(directory);
   closeSync(directory);
-  const made = read(file);
-  if (!made) throw new Error(`The key file ${file} disappeared while it was created`);
-  return [made];
+  const created = readKeyFile(file);
+  if (!created) throw new Error(`The key file ${file} disappeared while it was created`);
+  return [created];
 }
 
-function read(file: string): Uint8Array | null {
+function readKeyFile(file: string): Uint8Array | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();

@@ -7,7 +7,7 @@ import { describeWith, eventually, startRedisServer, type RedisServer } from '@b
 import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import { aUser } from '@behalf/testkit/suites';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mergedChanges } from './mergedChanges.ts';
+import { mergeChangeFeeds } from './mergeChangeFeeds.ts';
 import { openCoordination, openPrimary } from './openStores.ts';
 
 const parts = { clock: systemClock, random: systemRandom };
@@ -98,7 +98,7 @@ describe('notices over a lasting and a swift feed', () => {
 
   test('go through both, and are heard from either', async () => {
     const [lasting, swift] = [fakeFeed(), fakeFeed()];
-    const merged = mergedChanges(lasting, swift);
+    const merged = mergeChangeFeeds(lasting, swift);
     const heard: string[] = [];
     const leave = merged.subscribe(({ id }) => heard.push(id));
     await merged.publish(notice);
@@ -110,7 +110,7 @@ describe('notices over a lasting and a swift feed', () => {
 
   test('count as published when the lasting one has them, and only then', async () => {
     const [lasting, swift] = [fakeFeed(), fakeFeed()];
-    const merged = mergedChanges(lasting, swift);
+    const merged = mergeChangeFeeds(lasting, swift);
     swift.away = true;
     await merged.publish(notice);
     expect(lasting.published).toEqual([notice]);

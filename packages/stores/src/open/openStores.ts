@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
-import { mergedChanges } from './mergedChanges.ts';
+import { mergeChangeFeeds } from './mergeChangeFeeds.ts';
 
 export interface StoreTargets {
   dataDir: string;
@@ -19,7 +19,7 @@ interface Parts {
 export async function openPrimary({ dataDir, mongoUri }: StoreTargets, parts: Parts): Promise<PrimaryStore> {
   if (mongoUri !== undefined) {
     const { openMongoStore } = await import('../mongo/index.ts');
-    return openMongoStore({ ...parts, uri: mongoUri, orphanDir: join(dataDir, 'pending-writes') });
+    return openMongoStore({ ...parts, uri: mongoUri, pendingWriteDir: join(dataDir, 'pending-writes') });
   }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const { openSqliteStore } = await import('../sqlite/index.ts');
@@ -35,5 +35,5 @@ export async function openCoordination(
   if (redis === undefined) return primary;
   const { openRedisStore } = await import('../redis/index.ts');
   const store = await openRedisStore({ ...parts, ...redis });
-  return { ...store, changes: mergedChanges(primary.changes, store.changes) };
+  return { ...store, changes: mergeChangeFeeds(primary.changes, store.changes) };
 }

@@ -2,7 +2,7 @@ import type { AttemptCounter } from '@behalf/gateway/ports';
 import type { RedisConnection } from './connection.ts';
 
 /** The server's own clock sets the window's end, so replicas with different clocks agree on it. */
-const HIT = `
+const HIT_SCRIPT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local count = redis.call('HINCRBY', KEYS[1], 'count', 1)
@@ -15,12 +15,12 @@ return { count, tonumber(redis.call('HGET', KEYS[1], 'resetAt')) }`;
 export function createRedisAttempts(redis: RedisConnection, prefix: string): AttemptCounter {
   return {
     async hit(key, windowMs) {
-      const answer = await redis.ask((client) =>
-        client.eval(HIT, { keys: [`${prefix}:${key}`], arguments: [String(windowMs)] }),
+      const reply = await redis.run((client) =>
+        client.eval(HIT_SCRIPT, { keys: [`${prefix}:${key}`], arguments: [String(windowMs)] }),
       );
-      const [count, resetAt] = answer as unknown as [number, number];
+      const [count, resetAt] = reply as unknown as [number, number];
       return { count, resetAt };
     },
-    clear: async (key) => void (await redis.ask((client) => client.del(`${prefix}:${key}`))),
+    clear: async (key) => void (await redis.run((client) => client.del(`${prefix}:${key}`))),
   };
 }

@@ -9,33 +9,33 @@ export function createRedisChanges(
 ): ChangeFeed & { ready(): Promise<void>; stop(): void } {
   const listeners = createChangeListeners();
   const subscriber = redis.client.duplicate() as RedisClientType;
-  let connections = 0;
+  let connectionCount = 0;
   subscriber.on('error', () => undefined);
   subscriber.on('ready', () => {
-    connections += 1;
+    connectionCount += 1;
     // Pub/sub keeps nothing for who is away: after a gap anything may have changed.
-    if (connections > 1) for (const topic of changeTopics) listeners.emit({ topic, id: '*' });
+    if (connectionCount > 1) for (const topic of changeTopics) listeners.emit({ topic, id: '*' });
   });
-  const subscribed = subscriber
+  const subscription = subscriber
     .connect()
     .then(() =>
       subscriber.subscribe(channel, (message) => {
-        const notice = parse(message);
-        if (notice) listeners.emit(notice);
+        const change = parseChange(message);
+        if (change) listeners.emit(change);
       }),
     )
     .catch(() => undefined);
 
   return {
-    async publish(notice) {
+    async publish(change) {
       // This process hears at once, even when the server is away.
-      listeners.emit(notice);
-      await redis.ask((client) => client.publish(channel, JSON.stringify(notice)));
+      listeners.emit(change);
+      await redis.run((client) => client.publish(channel, JSON.stringify(change)));
     },
     subscribe: (listener) => listeners.subscribe(listener),
     // Pub/sub forgets: it never knows that it has heard everything.
     syncedUntil: () => 0,
-    ready: () => subscribed,
+    ready: () => subscription,
     stop() {
       // Nothing it was asked is worth waiting for.
       if (subscriber.isOpen) subscriber.destroy();
@@ -44,11 +44,11 @@ export function createRedisChanges(
 }
 
 /** Others share the server: what is not a notice of ours is no news. */
-function parse(message: string): ChangeEvent | null {
+function parseChange(message: string): ChangeEvent | null {
   try {
     const { topic, id } = JSON.parse(message) as Partial<ChangeEvent>;
-    const known = changeTopics.find((name) => name === topic);
-    return known && typeof id === 'string' ? { topic: known, id } : null;
+    const knownTopic = changeTopics.find((name) => name === topic);
+    return knownTopic && typeof id === 'string' ? { topic: knownTopic, id } : null;
   } catch {
     return null;
   }

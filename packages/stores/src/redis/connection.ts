@@ -5,16 +5,16 @@ import { StoreUnavailableError } from '../errors.ts';
 export interface RedisConnection {
   readonly client: RedisClientType;
   /** Asks with a deadline; a server that is away is a StoreUnavailableError, at once. */
-  ask<T>(question: (client: RedisClientType) => Promise<T>): Promise<T>;
+  run<T>(command: (client: RedisClientType) => Promise<T>): Promise<T>;
   /** Resolves at the first connection. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }
 
-const ANSWER_MS = 2_000;
+const COMMAND_TIMEOUT_MS = 2_000;
 /** How long closing waits for what was asked; then it hangs up, and that fails. */
-const GOODBYE_MS = 500;
-const LONGEST_WAIT_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 500;
+const MAX_RECONNECT_DELAY_MS = 1_000;
 
 export interface RedisTarget {
   uri: string;
@@ -32,41 +32,41 @@ export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection
     // Queuing while the server is away would turn an outage into a pile of late, stale commands.
     disableOfflineQueue: true,
     socket: {
-      connectTimeout: ANSWER_MS,
-      reconnectStrategy: (attempts) => Math.min(LONGEST_WAIT_MS, 25 * 2 ** Math.min(attempts, 6)),
+      connectTimeout: COMMAND_TIMEOUT_MS,
+      reconnectStrategy: (attempts) => Math.min(MAX_RECONNECT_DELAY_MS, 25 * 2 ** Math.min(attempts, 6)),
       ...(target.ca !== undefined && { tls: true as const, ca: target.ca }),
     },
   }) as RedisClientType;
   // Without a listener an outage would end the process; `ask` and `/ready` tell of it.
   client.on('error', () => undefined);
-  const first = new Promise<void>((resolve) => client.once('ready', () => resolve()));
+  const firstReady = new Promise<void>((resolve) => client.once('ready', () => resolve()));
   client.connect().catch(() => undefined);
-  const asked = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
   let closed = false;
 
   return {
     client,
-    async ask(question) {
+    async run(command) {
       if (closed || !client.isReady) throw new StoreUnavailableError('redis');
       // The client's own timeout counts only until a command is written, not until it is answered.
-      const answer = within(clock, ANSWER_MS, question(client), () => {
-        throw new Error(`No response within ${ANSWER_MS} ms`);
+      const response = within(clock, COMMAND_TIMEOUT_MS, command(client), () => {
+        throw new Error(`No response within ${COMMAND_TIMEOUT_MS} ms`);
       });
-      asked.add(answer);
+      inFlight.add(response);
       try {
-        return await answer;
+        return await response;
       } catch (cause) {
         throw new StoreUnavailableError('redis', cause);
       } finally {
-        asked.delete(answer);
+        inFlight.delete(response);
       }
     },
-    ready: () => first,
+    ready: () => firstReady,
     async close() {
       if (closed) return;
       closed = true;
       // Not `client.close()`: it waits for answers without an end, and from then on the client cannot be destroyed.
-      await within(clock, GOODBYE_MS, Promise.allSettled(asked), () => undefined);
+      await within(clock, CLOSE_TIMEOUT_MS, Promise.allSettled(inFlight), () => undefined);
       if (client.isOpen) client.destroy();
     },
   };

@@ -6,7 +6,7 @@ import { createRedisAttempts } from './attempts.ts';
 import { createRedisChanges } from './changes.ts';
 import { connectRedis } from './connection.ts';
 import { createRedisLeases } from './leases.ts';
-import { createRedisOrphans } from './orphans.ts';
+import { createRedisPendingWrites } from './pendingWrites.ts';
 
 export interface RedisParts {
   uri: string;
@@ -21,7 +21,7 @@ export interface RedisParts {
 }
 
 /** How long opening waits for a server that does not answer; `/ready` names it afterwards. */
-const PATIENCE_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 2_000;
 
 /** Coordination and caches for many replicas. Its loss costs work, never a record. */
 export async function openRedisStore({
@@ -32,14 +32,19 @@ export async function openRedisStore({
 }: RedisParts): Promise<CoordinationStore> {
   const connection = connectRedis({ ...target, clock });
   const changes = createRedisChanges(connection, `${prefix}:changes`);
-  await within(clock, PATIENCE_MS, Promise.all([connection.ready(), changes.ready()]), () => undefined);
+  await within(
+    clock,
+    CONNECT_TIMEOUT_MS,
+    Promise.all([connection.ready(), changes.ready()]),
+    () => undefined,
+  );
 
   return {
     kind: 'redis',
     leases: createRedisLeases(connection, { prefix: `${prefix}:lease`, random }),
     attempts: createRedisAttempts(connection, `${prefix}:attempts`),
     changes,
-    pendingWrites: createRedisOrphans(connection, `${prefix}:pending-write`),
+    pendingWrites: createRedisPendingWrites(connection, `${prefix}:pending-write`),
     cache: openKeyvCache(
       'redis',
       () =>
@@ -50,10 +55,10 @@ export async function openRedisStore({
       {
         namespaceFor: (namespace) => `${prefix}:cache:${namespace}`,
         // Keyv has no deadline of its own.
-        ask: (work) => connection.ask(work),
+        run: (work) => connection.run(work),
       },
     ),
-    ping: async () => void (await connection.ask((client) => client.ping())),
+    ping: async () => void (await connection.run((client) => client.ping())),
     async close() {
       changes.stop();
       await connection.close();

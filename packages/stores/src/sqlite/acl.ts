@@ -7,9 +7,9 @@ const OF_SERVER = 'tenant = ? AND serverId = ?';
 export function createSqliteAcl(db: Sqlite): AclStore {
   const acl = createTable('acl');
   return {
-    list: async () => acl.all(db.all('SELECT * FROM acl ORDER BY id')),
+    list: async () => acl.toRecords(db.all('SELECT * FROM acl ORDER BY id')),
     listByServer: async (tenant, serverId) =>
-      acl.all(db.all(`SELECT * FROM acl WHERE ${OF_SERVER} ORDER BY id`, tenant, serverId)),
+      acl.toRecords(db.all(`SELECT * FROM acl WHERE ${OF_SERVER} ORDER BY id`, tenant, serverId)),
     async change({ put, remove }) {
       await db.write((tx) => {
         for (const row of put) acl.put(tx, row);

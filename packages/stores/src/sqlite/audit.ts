@@ -23,10 +23,10 @@ export function createSqliteAudit(db: Sqlite): AuditStore {
       }
       const where = conditions.join(' AND ');
       const sql = `SELECT * FROM audit WHERE ${where} ORDER BY lastAt DESC, id DESC LIMIT ?`;
-      return audit.all(db.all(sql, ...params, limit));
+      return audit.toRecords(db.all(sql, ...params, limit));
     },
     listByWriter: async (writer, seq, limit) =>
-      audit.all(
+      audit.toRecords(
         db.all('SELECT * FROM audit WHERE writer = ? AND seq >= ? ORDER BY seq LIMIT ?', writer, seq, limit),
       ),
     listWriters: async () =>
@@ -34,6 +34,6 @@ export function createSqliteAudit(db: Sqlite): AuditStore {
         `SELECT writer, min(seq) AS first, max(seq) AS last, count(*) AS segments
           FROM audit GROUP BY writer ORDER BY writer`,
       ) as unknown as { writer: string; first: number; last: number; segments: number }[],
-    removeBefore: (at) => db.write((tx) => tx.run('DELETE FROM audit WHERE lastAt < ?', at)),
+    removeBefore: (before) => db.write((tx) => tx.run('DELETE FROM audit WHERE lastAt < ?', before)),
   };
 }

@@ -13,28 +13,28 @@ export function createSqliteChanges(
   { clock, pollMs }: { clock: Clock; pollMs: number },
 ): ChangeFeed & { stop(): void } {
   const listeners = createChangeListeners();
-  const dataVersion = () => Number(db.get('PRAGMA data_version')?.['data_version']);
-  const revisions = () =>
+  const readDataVersion = () => Number(db.get('PRAGMA data_version')?.['data_version']);
+  const readRevisions = () =>
     new Map(db.all('SELECT topic, revision FROM topicRevisions').map((r) => [r['topic'], r['revision']]));
-  let seenData = dataVersion();
-  let seen = revisions();
+  let lastDataVersion = readDataVersion();
+  let lastRevisions = readRevisions();
   let stopped = false;
-  let checkedAt = clock.now();
+  let syncedUntil = clock.now();
 
   const poll = () => {
     if (stopped) return;
     try {
-      const begun = clock.now();
-      const version = dataVersion();
-      if (version !== seenData) {
-        const current = revisions();
+      const startedAt = clock.now();
+      const version = readDataVersion();
+      if (version !== lastDataVersion) {
+        const current = readRevisions();
         for (const [topic, revision] of current) {
-          if (seen.get(topic) !== revision) listeners.emit({ topic: topic as ChangeTopic, id: '*' });
+          if (lastRevisions.get(topic) !== revision) listeners.emit({ topic: topic as ChangeTopic, id: '*' });
         }
-        seen = current;
-        seenData = version;
+        lastRevisions = current;
+        lastDataVersion = version;
       }
-      checkedAt = begun;
+      syncedUntil = startedAt;
     } catch {
       // A database that cannot be read now is read at the next poll; `/ready` tells the operator meanwhile.
     }
@@ -43,19 +43,19 @@ export function createSqliteChanges(
   let cancel = clock.timer(pollMs, poll);
 
   return {
-    async publish(notice) {
+    async publish(change) {
       await db.write((tx) => {
         tx.run(
           `INSERT INTO topicRevisions (topic, revision) VALUES (?, 1)
             ON CONFLICT (topic) DO UPDATE SET revision = revision + 1`,
-          notice.topic,
+          change.topic,
         );
       });
       // `seen` stays as it is: a foreign bump in between must not be swallowed. One notice too many is harmless.
-      listeners.emit(notice);
+      listeners.emit(change);
     },
     subscribe: (listener) => listeners.subscribe(listener),
-    syncedUntil: () => checkedAt,
+    syncedUntil: () => syncedUntil,
     stop() {
       stopped = true;
       cancel();

@@ -1,5 +1,5 @@
 import type { ConversationStore } from '@behalf/gateway/ports';
-import { lackOfRoom } from '../messageRoom.ts';
+import { checkConversationLimits } from '../conversationLimits.ts';
 import type { Param, Sqlite } from './database.ts';
 import { createTable } from './table.ts';
 
@@ -11,20 +11,20 @@ export function createSqliteConversations(db: Sqlite): ConversationStore {
   const messages = createTable('chatMessages');
   return {
     async list(tenant, userId, { after, limit }) {
-      const rest = after === null ? '' : 'AND (updatedAt, id) < (?, ?)';
-      const place: Param[] = after === null ? [] : [after.updatedAt, after.id];
-      const sql = `SELECT * FROM conversations WHERE ${OF_USER} ${rest} ORDER BY updatedAt DESC, id DESC LIMIT ?`;
-      return conversations.all(db.all(sql, tenant, userId, ...place, limit));
+      const pageCondition = after === null ? '' : 'AND (updatedAt, id) < (?, ?)';
+      const pageParams: Param[] = after === null ? [] : [after.updatedAt, after.id];
+      const sql = `SELECT * FROM conversations WHERE ${OF_USER} ${pageCondition} ORDER BY updatedAt DESC, id DESC LIMIT ?`;
+      return conversations.toRecords(db.all(sql, tenant, userId, ...pageParams, limit));
     },
     find: async (tenant, userId, id) =>
-      conversations.one(
+      conversations.toRecord(
         db.get(`SELECT * FROM conversations WHERE ${OF_USER} AND id = ?`, tenant, userId, id),
       ),
-    insert: (conversation, most) =>
+    insert: (conversation, maxPerUser) =>
       db.write((tx) => {
         const { tenant, userId } = conversation;
-        const held = tx.get(`SELECT count(*) AS n FROM conversations WHERE ${OF_USER}`, tenant, userId);
-        if (Number(held?.['n']) >= most) return 'full';
+        const row = tx.get(`SELECT count(*) AS n FROM conversations WHERE ${OF_USER}`, tenant, userId);
+        if (Number(row?.['n']) >= maxPerUser) return 'full';
         conversations.insert(tx, conversation);
         return 'inserted';
       }),
@@ -38,7 +38,7 @@ export function createSqliteConversations(db: Sqlite): ConversationStore {
         return tx.run(`DELETE FROM conversations WHERE ${OF_USER} AND id = ?`, tenant, userId, id);
       })) > 0,
     listMessages: async (tenant, userId, conversationId) =>
-      messages.all(
+      messages.toRecords(
         db.all(
           `SELECT * FROM chatMessages WHERE ${IN_CONVERSATION} ORDER BY seq`,
           tenant,
@@ -46,25 +46,30 @@ export function createSqliteConversations(db: Sqlite): ConversationStore {
           conversationId,
         ),
       ),
-    putMessage: (message, at, room) =>
+    putMessage: (message, changedAt, limits) =>
       db.write((tx) => {
         const { id, tenant, userId, conversationId, sealed } = message;
-        const place = [tenant, userId, conversationId];
-        const its = `${OF_USER} AND id = ?`;
-        if (!tx.get(`SELECT 1 FROM conversations WHERE ${its}`, ...place)) return 'missing';
-        const others = tx.get(
+        const conversationKey = [tenant, userId, conversationId];
+        const isConversation = `${OF_USER} AND id = ?`;
+        if (!tx.get(`SELECT 1 FROM conversations WHERE ${isConversation}`, ...conversationKey))
+          return 'missing';
+        const totals = tx.get(
           `SELECT count(*) AS messages, coalesce(sum(size), 0) AS size, coalesce(max(seq), 0) AS seq
             FROM chatMessages WHERE ${IN_CONVERSATION} AND id <> ?`,
-          ...place,
+          ...conversationKey,
           id,
         ) as { messages: number; size: number; seq: number };
-        const lack = lackOfRoom(others, sealed.length, room);
-        if (lack !== null) return lack;
-        const kept = { sealed, size: sealed.length };
-        if (messages.update(tx, kept, `${IN_CONVERSATION} AND id = ?`, ...place, id) === 0) {
-          messages.insert(tx, { ...message, ...kept, seq: others.seq + 1, createdAt: at });
+        const exceeded = checkConversationLimits(totals, sealed.length, limits);
+        if (exceeded !== null) return exceeded;
+        const content = { sealed, size: sealed.length };
+        if (messages.update(tx, content, `${IN_CONVERSATION} AND id = ?`, ...conversationKey, id) === 0) {
+          messages.insert(tx, { ...message, ...content, seq: totals.seq + 1, createdAt: changedAt });
         }
-        tx.run(`UPDATE conversations SET updatedAt = max(updatedAt, ?) WHERE ${its}`, at, ...place);
+        tx.run(
+          `UPDATE conversations SET updatedAt = max(updatedAt, ?) WHERE ${isConversation}`,
+          changedAt,
+          ...conversationKey,
+        );
         return 'stored';
       }),
     removeByUser: (tenant, userId) =>

@@ -5,10 +5,10 @@ import { createTable } from './table.ts';
 export function createSqliteCredentialUsage(db: Sqlite): CredentialUsageStore {
   const usage = createTable('credentialUsage');
   return {
-    put: (used) => db.write((tx) => usage.put(tx, used)),
-    find: async (id) => usage.one(db.get('SELECT * FROM credentialUsage WHERE id = ?', id)),
+    put: (record) => db.write((tx) => usage.put(tx, record)),
+    find: async (id) => usage.toRecord(db.get('SELECT * FROM credentialUsage WHERE id = ?', id)),
     listUsedSince: async (since, limit) =>
-      usage.all(
+      usage.toRecords(
         db.all(
           'SELECT * FROM credentialUsage WHERE lastUsedAt >= ? ORDER BY lastUsedAt DESC, id LIMIT ?',
           since,

@@ -5,8 +5,8 @@ import {
   type CredentialStore,
 } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
-import { credentialChange } from '../credentialChange.ts';
-import { claimOf, conditionHolds, isClaimable } from '../credentialRules.ts';
+import { pickCredentialChanges } from '../pickCredentialChanges.ts';
+import { buildClaimFields, matchesCondition, isClaimable } from '../credentialRules.ts';
 import { isUniqueViolation, type Param, type Sqlite, type Transaction } from './database.ts';
 import { createTable } from './table.ts';
 
@@ -15,13 +15,13 @@ const OF_SERVER = 'tenant = ? AND principal = ? AND serverId = ?';
 /** All processes are on one host, so its clock is the store's. */
 export function createSqliteCredentials(db: Sqlite, clock: Clock): CredentialStore {
   const credentials = createTable('credentials');
-  const held = (of: Pick<Transaction, 'get'>, id: string) =>
-    credentials.one(of.get('SELECT * FROM credentials WHERE id = ?', id));
+  const readCredential = (reader: Pick<Transaction, 'get'>, id: string) =>
+    credentials.toRecord(reader.get('SELECT * FROM credentials WHERE id = ?', id));
   /** Within the transaction that read `before`: nobody else has written it since. */
-  const write = (tx: Transaction, before: CredentialRecord, change: Partial<CredentialRecord>) => {
-    const counted = { ...change, version: before.version + 1, updatedAt: clock.now() };
-    credentials.update(tx, counted, 'id = ?', before.id);
-    return { ...before, ...counted };
+  const write = (tx: Transaction, current: CredentialRecord, changes: Partial<CredentialRecord>) => {
+    const fields = { ...changes, version: current.version + 1, updatedAt: clock.now() };
+    credentials.update(tx, fields, 'id = ?', current.id);
+    return { ...current, ...fields };
   };
 
   /** What is known of their use goes along. */
@@ -37,8 +37,8 @@ export function createSqliteCredentials(db: Sqlite, clock: Clock): CredentialSto
       try {
         await db.write((tx) => {
           const { tenant, principal, serverId } = credential;
-          const other = `SELECT 1 FROM credentials WHERE ${OF_SERVER} AND isDefault = 1`;
-          const isDefault = tx.get(other, tenant, principal, serverId) === undefined;
+          const sql = `SELECT 1 FROM credentials WHERE ${OF_SERVER} AND isDefault = 1`;
+          const isDefault = tx.get(sql, tenant, principal, serverId) === undefined;
           credentials.insert(tx, { ...credential, isDefault });
         });
         return true;
@@ -47,46 +47,48 @@ export function createSqliteCredentials(db: Sqlite, clock: Clock): CredentialSto
         throw error;
       }
     },
-    find: async (key) => held(db, credentialId(key)),
-    findById: async (id) => held(db, id),
+    find: async (key) => readCredential(db, credentialId(key)),
+    findById: async (id) => readCredential(db, id),
     async list(tenant, principal, serverId) {
       const order = 'ORDER BY serverId, kind, label';
-      return credentials.all(
+      return credentials.toRecords(
         serverId === undefined
           ? db.all(`SELECT * FROM credentials WHERE tenant = ? AND principal = ? ${order}`, tenant, principal)
           : db.all(`SELECT * FROM credentials WHERE ${OF_SERVER} ${order}`, tenant, principal, serverId),
       );
     },
     async listKeysByServer(tenant, serverId, limit) {
-      const rows = 'SELECT * FROM credentials WHERE tenant = ? AND serverId = ? ORDER BY id LIMIT ?';
-      return credentials.all(db.all(rows, tenant, serverId, limit)).map(credentialKey);
+      const sql = 'SELECT * FROM credentials WHERE tenant = ? AND serverId = ? ORDER BY id LIMIT ?';
+      return credentials.toRecords(db.all(sql, tenant, serverId, limit)).map(credentialKey);
     },
-    replace: (id, when, patch) =>
+    replace: (id, condition, patch) =>
       db.write((tx) => {
-        const before = held(tx, id);
-        return before && conditionHolds(before, when) ? write(tx, before, credentialChange(patch)) : null;
+        const current = readCredential(tx, id);
+        return current && matchesCondition(current, condition)
+          ? write(tx, current, pickCredentialChanges(patch))
+          : null;
       }),
     claim: (id, request) =>
       db.write((tx) => {
-        const before = held(tx, id);
+        const current = readCredential(tx, id);
         // Read within the transaction: what it waited for the lock counts too.
         const now = clock.now();
-        if (!before || !isClaimable(before, request, now)) return null;
-        const record = write(tx, before, claimOf(before, request, now));
-        return { record, tookOver: before.claimOwner !== null };
+        if (!current || !isClaimable(current, request, now)) return null;
+        const record = write(tx, current, buildClaimFields(current, request, now));
+        return { record, tookOver: current.claimOwner !== null };
       }),
     extendClaim: (id, claimSeq, owner, ttlMs) =>
       db.write((tx) => {
-        const before = held(tx, id);
-        if (before?.claimSeq !== claimSeq || before.claimOwner !== owner) return false;
-        write(tx, before, { claimDeadline: clock.now() + ttlMs });
+        const current = readCredential(tx, id);
+        if (current?.claimSeq !== claimSeq || current.claimOwner !== owner) return false;
+        write(tx, current, { claimDeadline: clock.now() + ttlMs });
         return true;
       }),
     makeDefault: (id) =>
       db.write((tx) => {
-        const chosen = held(tx, id);
-        if (chosen === null) return false;
-        const { tenant, principal, serverId } = chosen;
+        const credential = readCredential(tx, id);
+        if (credential === null) return false;
+        const { tenant, principal, serverId } = credential;
         tx.run(
           `UPDATE credentials SET isDefault = (id = ?), version = version + 1, updatedAt = ?
             WHERE ${OF_SERVER} AND isDefault <> (id = ?)`,

@@ -49,7 +49,7 @@ export async function openDatabase(file: string, parts: { clock: Clock; random: 
   const db = new Libsql(file, { timeout: BUSY_TIMEOUT_MS }) as unknown as Driver;
   const sqlite = createSqlite(db, parts);
   try {
-    await patiently(parts, () => db.exec('PRAGMA journal_mode = WAL'));
+    await retryWhileBusy(parts, () => db.exec('PRAGMA journal_mode = WAL'));
     // FULL: an acknowledged write survives a power cut, not only a killed process.
     db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
     await ensureSchema(sqlite, file);
@@ -62,23 +62,23 @@ export async function openDatabase(file: string, parts: { clock: Clock; random: 
 
 function createSqlite(db: Driver, parts: { clock: Clock; random: Random }): Sqlite {
   const statements = new Map<string, ReturnType<Driver['prepare']>>();
-  const writing = new Set<Promise<unknown>>();
+  const activeWrites = new Set<Promise<unknown>>();
   let closed = false;
-  let closing: Promise<void> | null = null;
-  const prepared = (sql: string) => {
+  let closePromise: Promise<void> | null = null;
+  const prepareCached = (sql: string) => {
     if (closed) throw new StoreUnavailableError('sqlite', new Error('The store is closed'));
-    const known = statements.get(sql) ?? db.prepare(sql);
-    statements.set(sql, known);
-    return known;
+    const statement = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
   };
   const get = (sql: string, ...params: Param[]): Row | undefined => {
-    const row = prepared(sql).get(params) as Row | undefined;
+    const row = prepareCached(sql).get(params) as Row | undefined;
     // The driver adds its timing to single rows.
     if (row) delete row['_metadata'];
     return row;
   };
-  const tx: Transaction = { get, run: (sql, ...params) => prepared(sql).run(params).changes };
-  const transact = <T>(work: (tx: Transaction) => T): T => {
+  const tx: Transaction = { get, run: (sql, ...params) => prepareCached(sql).run(params).changes };
+  const runTransaction = <T>(work: (tx: Transaction) => T): T => {
     db.exec('BEGIN IMMEDIATE');
     try {
       const result = work(tx);
@@ -92,37 +92,37 @@ function createSqlite(db: Driver, parts: { clock: Clock; random: Random }): Sqli
 
   return {
     get,
-    all: (sql, ...params) => prepared(sql).all(params) as Row[],
+    all: (sql, ...params) => prepareCached(sql).all(params) as Row[],
     async write(work) {
-      if (closing) throw new StoreUnavailableError('sqlite', new Error('The store is closed'));
-      const written = patiently(parts, () => transact(work));
-      writing.add(written);
+      if (closePromise) throw new StoreUnavailableError('sqlite', new Error('The store is closed'));
+      const write = retryWhileBusy(parts, () => runTransaction(work));
+      activeWrites.add(write);
       try {
-        return await written;
+        return await write;
       } finally {
-        writing.delete(written);
+        activeWrites.delete(write);
       }
     },
     close() {
-      closing ??= Promise.allSettled(writing).then(() => {
+      closePromise ??= Promise.allSettled(activeWrites).then(() => {
         closed = true;
         statements.clear();
         db.close();
       });
-      return closing;
+      return closePromise;
     },
   };
 }
 
 /** Repeats what met another process's lock, with jitter, without ever blocking the event loop for long. */
-async function patiently<T>(
+async function retryWhileBusy<T>(
   { clock, random }: { clock: Clock; random: Random },
-  attempt: () => T,
+  work: () => T,
 ): Promise<T> {
   const deadline = clock.now() + BUSY_DEADLINE_MS;
   for (;;) {
     try {
-      return attempt();
+      return work();
     } catch (error) {
       if (!isBusy(error)) throw error;
       if (clock.now() >= deadline) throw new StoreUnavailableError('sqlite', error);
@@ -145,11 +145,11 @@ export function isUniqueViolation(error: unknown): boolean {
 /** Creates the tables of an empty database and refuses one of another format, in one transaction across processes. */
 async function ensureSchema(sqlite: Sqlite, file: string): Promise<void> {
   await sqlite.write((tx) => {
-    const { user_version: found } = tx.get('PRAGMA user_version') as { user_version: number };
-    if (found === STORAGE_FORMAT) return;
+    const { user_version: format } = tx.get('PRAGMA user_version') as { user_version: number };
+    if (format === STORAGE_FORMAT) return;
     const isEmpty = tx.get('SELECT 1 FROM sqlite_master') === undefined;
-    if (found !== 0 || !isEmpty) {
-      assertStorageFormat(found === 0 ? null : found, {
+    if (format !== 0 || !isEmpty) {
+      assertStorageFormat(format === 0 ? null : format, {
         subject: `The data directory ${dirname(file)}`,
         remedy: 'Start with an empty BEHALF_DATA_DIR.',
       });

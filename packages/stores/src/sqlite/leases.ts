@@ -5,7 +5,7 @@ export function createSqliteLeases(db: Sqlite, { clock, random }: { clock: Clock
   return {
     async acquire(key, purpose, ttlMs) {
       const owner = random.id();
-      const taken = await db.write((tx) => {
+      const changedRows = await db.write((tx) => {
         const now = clock.now();
         return tx.run(
           `INSERT INTO leases (key, owner, purpose, expiresAt) VALUES (?, ?, ?, ?)
@@ -18,7 +18,7 @@ export function createSqliteLeases(db: Sqlite, { clock, random }: { clock: Clock
           now,
         );
       });
-      if (taken === 0) return null;
+      if (changedRows === 0) return null;
       return {
         key,
         owner,

@@ -4,19 +4,19 @@ import { createTable } from './table.ts';
 
 export function createSqliteOAuthClients(db: Sqlite): OAuthClientStore {
   const clients = createTable('oauthClients');
-  const held = (of: Pick<Transaction, 'get'>, id: string) =>
-    clients.one(of.get('SELECT * FROM oauthClients WHERE id = ?', id));
+  const readClient = (reader: Pick<Transaction, 'get'>, id: string) =>
+    clients.toRecord(reader.get('SELECT * FROM oauthClients WHERE id = ?', id));
   return {
     insert: (client) =>
       db.write((tx) => {
-        const first = held(tx, client.id);
-        if (first === null) clients.insert(tx, client);
-        return first ?? client;
+        const existing = readClient(tx, client.id);
+        if (existing === null) clients.insert(tx, client);
+        return existing ?? client;
       }),
-    find: async (key) => held(db, oauthClientId(key)),
+    find: async (key) => readClient(db, oauthClientId(key)),
     replace: (client, clientId) =>
       db.write((tx) => {
-        if (held(tx, client.id)?.clientId !== clientId) return false;
+        if (readClient(tx, client.id)?.clientId !== clientId) return false;
         clients.update(tx, client, 'id = ?', client.id);
         return true;
       }),

@@ -1,5 +1,5 @@
 import { pendingStatuses, type OAuthFlowRecord, type OAuthFlowStore } from '@behalf/gateway/ports';
-import { flowChange, flowConditionHolds, lackOfPlace } from '../flowRules.ts';
+import { pickFlowChanges, matchesFlowCondition, checkFlowLimits } from '../flowRules.ts';
 import type { Param, Row, Sqlite, Transaction } from './database.ts';
 
 /** A sign-in takes minutes: these are left behind by a move, so they are no table of its list. */
@@ -23,48 +23,51 @@ const INSERT = `INSERT INTO oauthFlows (${columns.join(', ')}) VALUES (${columns
 
 export function createSqliteOAuthFlows(db: Sqlite): OAuthFlowStore {
   type Reader = Pick<Transaction, 'get'>;
-  const one = (row: Row | undefined) => (row === undefined ? null : (row as unknown as OAuthFlowRecord));
-  const held = (of: Reader, id: string) => one(of.get('SELECT * FROM oauthFlows WHERE id = ?', id));
-  const pendingOf = (of: Reader, tenant: string, userId: string, serverId: string, now: number) =>
-    one(
+  const toFlowRecord = (row: Row | undefined) =>
+    row === undefined ? null : (row as unknown as OAuthFlowRecord);
+  const readFlow = (reader: Reader, id: string) =>
+    toFlowRecord(reader.get('SELECT * FROM oauthFlows WHERE id = ?', id));
+  const readPending = (of: Reader, tenant: string, userId: string, serverId: string, now: number) =>
+    toFlowRecord(
       of.get(
         `SELECT * FROM oauthFlows WHERE tenant = ? AND userId = ? AND serverId = ? AND ${PENDING}`,
         ...[tenant, userId, serverId, now],
       ),
     );
-  const count = (of: Reader, where: string, ...params: Param[]) =>
-    of.get(
+  const countPending = (reader: Reader, where: string, ...params: Param[]) =>
+    reader.get(
       `SELECT count(*) AS count, coalesce(min(expiresAt), 0) AS earliestExpiry FROM oauthFlows WHERE ${where} AND ${PENDING}`,
       ...params,
     ) as { count: number; earliestExpiry: number };
 
   return {
-    insert: (flow, caps, now) =>
+    insert: (flow, limits, now) =>
       db.write((tx) => {
         const { tenant, userId, serverId } = flow;
-        const same = pendingOf(tx, tenant, userId, serverId, now);
-        if (same !== null) return { kind: 'pending', flow: same };
-        const ofUser = count(tx, 'tenant = ? AND userId = ?', tenant, userId, now);
-        const lack = lackOfPlace(ofUser, count(tx, 'tenant = ?', tenant, now), caps);
-        if (lack !== null) return lack;
+        const existing = readPending(tx, tenant, userId, serverId, now);
+        if (existing !== null) return { kind: 'pending', flow: existing };
+        const userCount = countPending(tx, 'tenant = ? AND userId = ?', tenant, userId, now);
+        const exceeded = checkFlowLimits(userCount, countPending(tx, 'tenant = ?', tenant, now), limits);
+        if (exceeded !== null) return exceeded;
         tx.run(INSERT, ...columns.map((column) => flow[column]));
         return { kind: 'inserted' };
       }),
-    async getRetryAt(tenant, userId, caps, now) {
-      const ofUser = count(db, 'tenant = ? AND userId = ?', tenant, userId, now);
-      return lackOfPlace(ofUser, count(db, 'tenant = ?', tenant, now), caps)?.retryAt ?? null;
+    async getRetryAt(tenant, userId, limits, now) {
+      const userCount = countPending(db, 'tenant = ? AND userId = ?', tenant, userId, now);
+      return checkFlowLimits(userCount, countPending(db, 'tenant = ?', tenant, now), limits)?.retryAt ?? null;
     },
-    find: async (id) => held(db, id),
-    findByState: async (stateHash) => one(db.get('SELECT * FROM oauthFlows WHERE stateHash = ?', stateHash)),
-    findPending: async (tenant, userId, serverId, now) => pendingOf(db, tenant, userId, serverId, now),
-    transition: (id, when, patch) =>
+    find: async (id) => readFlow(db, id),
+    findByState: async (stateHash) =>
+      toFlowRecord(db.get('SELECT * FROM oauthFlows WHERE stateHash = ?', stateHash)),
+    findPending: async (tenant, userId, serverId, now) => readPending(db, tenant, userId, serverId, now),
+    transition: (id, condition, patch) =>
       db.write((tx) => {
-        const before = held(tx, id);
-        if (before === null || !flowConditionHolds(before, when)) return null;
-        const after = { ...before, ...flowChange(patch) };
+        const current = readFlow(tx, id);
+        if (current === null || !matchesFlowCondition(current, condition)) return null;
+        const next = { ...current, ...pickFlowChanges(patch) };
         const set = columns.map((column) => `${column} = ?`).join(', ');
-        tx.run(`UPDATE oauthFlows SET ${set} WHERE id = ?`, ...columns.map((column) => after[column]), id);
-        return after;
+        tx.run(`UPDATE oauthFlows SET ${set} WHERE id = ?`, ...columns.map((column) => next[column]), id);
+        return next;
       }),
     removeByUser: (tenant, userId, serverId) =>
       db.write((tx) =>

@@ -1,7 +1,7 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import { openKeyvCache } from '../keyvCache.ts';
-import { createOrphanFiles } from '../orphanFiles.ts';
+import { createPendingWriteFiles } from '../pendingWriteFiles.ts';
 import { createSqliteAcl } from './acl.ts';
 import { createSqliteApiKeys } from './apiKeys.ts';
 import { createSqliteAttempts } from './attempts.ts';
@@ -13,7 +13,7 @@ import { createSqliteCredentials } from './credentials.ts';
 import { createSqliteCredentialUsage } from './credentialUsage.ts';
 import { openDatabase } from './database.ts';
 import { createSqliteDrafts } from './drafts.ts';
-import { createSqliteFacade } from './facade.ts';
+import { createSqliteAuthorizationServer } from './authorizationServer.ts';
 import { createSqliteLeases } from './leases.ts';
 import { createSqliteOAuthClients } from './oauthClients.ts';
 import { createSqliteOAuthFlows } from './oauthFlows.ts';
@@ -64,7 +64,7 @@ export async function openSqliteStore({
     conversations: createSqliteConversations(db),
     credentials: createSqliteCredentials(db, clock),
     credentialUsage: createSqliteCredentialUsage(db),
-    authorizationServer: createSqliteFacade(db),
+    authorizationServer: createSqliteAuthorizationServer(db),
     oauthClients: createSqliteOAuthClients(db),
     oauthFlows: createSqliteOAuthFlows(db),
     overrides: createSqliteOverrides(db),
@@ -74,7 +74,7 @@ export async function openSqliteStore({
     attempts: createSqliteAttempts(db, clock),
     leases: createSqliteLeases(db, { clock, random }),
     changes,
-    pendingWrites: createOrphanFiles({ directory: `${file}-pending-writes`, clock, random }),
+    pendingWrites: createPendingWriteFiles({ directory: `${file}-pending-writes`, clock, random }),
     cache: openKeyvCache('sqlite', (namespace) => createSqliteCacheAdapter(db, clock, namespace)),
     ping: async () => void db.get('SELECT 1'),
     async close() {

@@ -1,21 +1,22 @@
 import type { OverrideStore } from '@behalf/gateway/ports';
 import { isUniqueViolation, type Sqlite } from './database.ts';
 import { createTable } from './table.ts';
-import { replaceSeen } from './versions.ts';
+import { replaceIfVersion } from './replaceIfVersion.ts';
 
-const NAMED = 'tenant = ? AND name = ?';
+const BY_NAME = 'tenant = ? AND name = ?';
 
 export function createSqliteOverrides(db: Sqlite): OverrideStore {
   const overrides = createTable('overrides');
   return {
-    list: async () => overrides.all(db.all('SELECT * FROM overrides ORDER BY id')),
+    list: async () => overrides.toRecords(db.all('SELECT * FROM overrides ORDER BY id')),
     find: async (tenant, name) =>
-      overrides.one(db.get(`SELECT * FROM overrides WHERE ${NAMED}`, tenant, name)),
-    async put(override, seen) {
+      overrides.toRecord(db.get(`SELECT * FROM overrides WHERE ${BY_NAME}`, tenant, name)),
+    async put(override, expectedVersion) {
       try {
         return await db.write((tx) => {
-          if (seen === null) overrides.insert(tx, override);
-          else if (replaceSeen(tx, overrides, override, seen) !== 'replaced') return 'version_conflict';
+          if (expectedVersion === null) overrides.insert(tx, override);
+          else if (replaceIfVersion(tx, overrides, override, expectedVersion) !== 'replaced')
+            return 'version_conflict';
           return 'stored';
         });
       } catch (error) {
@@ -23,12 +24,14 @@ export function createSqliteOverrides(db: Sqlite): OverrideStore {
         throw error;
       }
     },
-    remove: (tenant, name, seen) =>
+    remove: (tenant, name, expectedVersion) =>
       db.write((tx) => {
-        if (tx.run(`DELETE FROM overrides WHERE ${NAMED} AND version = ?`, tenant, name, seen) > 0)
+        if (
+          tx.run(`DELETE FROM overrides WHERE ${BY_NAME} AND version = ?`, tenant, name, expectedVersion) > 0
+        )
           return 'removed';
-        const there = tx.get(`SELECT 1 FROM overrides WHERE ${NAMED}`, tenant, name);
-        return there === undefined ? 'missing' : 'version_conflict';
+        const existing = tx.get(`SELECT 1 FROM overrides WHERE ${BY_NAME}`, tenant, name);
+        return existing === undefined ? 'missing' : 'version_conflict';
       }),
   };
 }

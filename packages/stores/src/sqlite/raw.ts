@@ -14,23 +14,23 @@ export function createSqliteRaw(db: Sqlite): RawCollections {
     async page<N extends CollectionName>(name: N, after: string | null, limit: number) {
       const table = createTable(name);
       const { key } = table;
-      return table.all(
+      return table.toRecords(
         db.all(`SELECT * FROM ${name} WHERE ${key} > ? ORDER BY ${key} LIMIT ?`, after ?? '', limit),
       );
     },
     async put<N extends CollectionName>(name: N, records: readonly Collections[N][]) {
       const table = createTable(name);
       await db.write((tx) => {
-        for (const record of records) table.force(tx, record);
+        for (const record of records) table.replaceConflicting(tx, record);
       });
     },
     reseal<N extends CollectionName>(name: N, values: readonly ResealedValue<Collections[N]>[]) {
       const keyColumn = collectionShapes[name].key;
       return db.write((tx) => {
         let resealed = 0;
-        for (const { key, field, oldValue: before, newValue: after } of values) {
+        for (const { key, field, oldValue, newValue } of values) {
           const sql = `UPDATE ${name} SET ${field} = ? WHERE ${keyColumn} = ? AND ${field} = ?`;
-          resealed += tx.run(sql, after, key, before);
+          resealed += tx.run(sql, newValue, key, oldValue);
         }
         return resealed;
       });

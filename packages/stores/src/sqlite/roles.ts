@@ -1,14 +1,14 @@
 import type { RoleStore } from '@behalf/gateway/ports';
 import { isUniqueViolation, type Sqlite } from './database.ts';
 import { createTable } from './table.ts';
-import { replaceSeen } from './versions.ts';
+import { replaceIfVersion } from './replaceIfVersion.ts';
 
 export function createSqliteRoles(db: Sqlite): RoleStore {
   const roles = createTable('roles');
   return {
-    list: async () => roles.all(db.all('SELECT * FROM roles ORDER BY id')),
+    list: async () => roles.toRecords(db.all('SELECT * FROM roles ORDER BY id')),
     find: async (tenant, name) =>
-      roles.one(db.get('SELECT * FROM roles WHERE tenant = ? AND name = ?', tenant, name)),
+      roles.toRecord(db.get('SELECT * FROM roles WHERE tenant = ? AND name = ?', tenant, name)),
     async insert(role) {
       try {
         await db.write((tx) => roles.insert(tx, role));
@@ -18,7 +18,7 @@ export function createSqliteRoles(db: Sqlite): RoleStore {
         throw error;
       }
     },
-    replace: (role, seen) => db.write((tx) => replaceSeen(tx, roles, role, seen)),
+    replace: (role, expectedVersion) => db.write((tx) => replaceIfVersion(tx, roles, role, expectedVersion)),
     remove: async (tenant, name) =>
       (await db.write((tx) => tx.run('DELETE FROM roles WHERE tenant = ? AND name = ?', tenant, name))) > 0,
   };

@@ -1,7 +1,7 @@
 import type { ServerStore, StoredServerName } from '@behalf/gateway/ports';
 import { isUniqueViolation, type Sqlite } from './database.ts';
 import { createTable } from './table.ts';
-import { replaceSeen } from './versions.ts';
+import { replaceIfVersion } from './replaceIfVersion.ts';
 
 export function createSqliteServers(db: Sqlite): ServerStore {
   const servers = createTable('servers');
@@ -15,9 +15,9 @@ export function createSqliteServers(db: Sqlite): ServerStore {
         throw error;
       }
     },
-    async replace(server, seen) {
+    async replace(server, expectedVersion) {
       try {
-        return await db.write((tx) => replaceSeen(tx, servers, server, seen));
+        return await db.write((tx) => replaceIfVersion(tx, servers, server, expectedVersion));
       } catch (error) {
         if (isUniqueViolation(error)) return 'taken';
         throw error;
@@ -26,10 +26,10 @@ export function createSqliteServers(db: Sqlite): ServerStore {
     remove: async (tenant, id) =>
       (await db.write((tx) => tx.run('DELETE FROM servers WHERE id = ? AND tenant = ?', id, tenant))) > 0,
     find: async (tenant, id) =>
-      servers.one(db.get('SELECT * FROM servers WHERE id = ? AND tenant = ?', id, tenant)),
+      servers.toRecord(db.get('SELECT * FROM servers WHERE id = ? AND tenant = ?', id, tenant)),
     findByName: async (tenant, name) =>
-      servers.one(db.get('SELECT * FROM servers WHERE tenant = ? AND name = ?', tenant, name)),
-    list: async () => servers.all(db.all('SELECT * FROM servers ORDER BY id')),
+      servers.toRecord(db.get('SELECT * FROM servers WHERE tenant = ? AND name = ?', tenant, name)),
+    list: async () => servers.toRecords(db.all('SELECT * FROM servers ORDER BY id')),
     listNames: async (tenant) =>
       db.all(
         'SELECT id, name, normalizedName, author FROM servers WHERE tenant = ? ORDER BY id',

@@ -7,14 +7,14 @@ export function createSqliteSessions(db: Sqlite): SessionStore {
   return {
     insert: (session) => db.write((tx) => sessions.insert(tx, session)),
     find: async (hash, now) =>
-      sessions.one(db.get('SELECT * FROM sessions WHERE hash = ? AND expiresAt > ?', hash, now)),
+      sessions.toRecord(db.get('SELECT * FROM sessions WHERE hash = ? AND expiresAt > ?', hash, now)),
     filterActive: async (hashes, now) => {
-      const places = hashes.map(() => '?').join(', ');
-      const open = `SELECT hash FROM sessions WHERE hash IN (${places}) AND expiresAt > ?`;
-      return db.all(open, ...hashes, now).map(({ hash }) => String(hash));
+      const placeholders = hashes.map(() => '?').join(', ');
+      const sql = `SELECT hash FROM sessions WHERE hash IN (${placeholders}) AND expiresAt > ?`;
+      return db.all(sql, ...hashes, now).map(({ hash }) => String(hash));
     },
     list: async (userId, now) =>
-      sessions.all(
+      sessions.toRecords(
         db.all(
           'SELECT * FROM sessions WHERE userId = ? AND expiresAt > ? ORDER BY createdAt, hash',
           userId,

@@ -8,7 +8,7 @@ import {
   aUser,
   primarySuites,
   processesSuite,
-  startOpening,
+  startOpeningProcess,
   vaultProcessesSuite,
 } from '@behalf/testkit/suites';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -96,12 +96,12 @@ describe('the SQLite file', () => {
     const clock = createFakeClock();
     const here = await openSqliteStore({ ...parts, clock, file });
     const there = await openSqliteStore({ ...parts, file });
-    const heard: string[] = [];
-    here.changes.subscribe(({ topic }) => heard.push(topic));
+    const received: string[] = [];
+    here.changes.subscribe(({ topic }) => received.push(topic));
     await there.changes.publish({ topic: 'credentials', id: 'c1' });
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await clock.advance(250);
-    expect(heard).toEqual(['credentials']);
+    expect(received).toEqual(['credentials']);
     await here.close();
     await there.close();
   });
@@ -155,15 +155,15 @@ describe('the SQLite file', () => {
     const file = newFile();
     await (await openDatabase(file, parts)).close();
     const blocker = await openBlocker(file);
-    const child = startOpening(file);
+    const child = startOpeningProcess(file);
     try {
-      await eventually('the process to start', () => child.said().includes('opening'));
+      await eventually('the process to start', () => child.output().includes('opening'));
       const until = Date.now() + 400;
       await eventually('the lock to be met', () => child.code() !== null || Date.now() > until);
-      expect({ said: child.said(), code: child.code() }).toEqual({ said: 'opening\n', code: null });
+      expect({ said: child.output(), code: child.code() }).toEqual({ said: 'opening\n', code: null });
       await blocker.release();
       await eventually('the process to end', () => child.code() !== null);
-      expect({ said: child.said(), code: child.code() }).toEqual({ said: 'opening\nopened\n', code: 0 });
+      expect({ said: child.output(), code: child.code() }).toEqual({ said: 'opening\nopened\n', code: 0 });
     } finally {
       await child.kill();
     }

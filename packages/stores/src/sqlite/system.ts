@@ -30,13 +30,13 @@ export function createSqliteSystem(db: Sqlite, clock: Clock): SystemStore {
         if (tx.get('SELECT 1 FROM writers WHERE expiresAt > ?', now)) return 'refused';
         if (tx.get('SELECT 1 FROM maintenance WHERE expiresAt > ? AND owner <> ?', now, owner))
           return 'refused';
-        const held = tx.get('SELECT 1 FROM maintenance WHERE expiresAt > ?', now) !== undefined;
+        const isExtension = tx.get('SELECT 1 FROM maintenance WHERE expiresAt > ?', now) !== undefined;
         tx.run(
           'INSERT OR REPLACE INTO maintenance (id, owner, expiresAt) VALUES (1, ?, ?)',
           owner,
           now + ttlMs,
         );
-        return held ? 'prolonged' : 'begun';
+        return isExtension ? 'prolonged' : 'begun';
       }),
     endMaintenance: async (owner) =>
       void (await db.write((tx) => tx.run('DELETE FROM maintenance WHERE owner = ?', owner))),

@@ -10,48 +10,50 @@ export interface Table<R> {
   /** Inserts, or replaces the one of the same key. A unique index that another row stands in still refuses. */
   put(tx: Transaction, record: R): void;
   /** The same, and whatever other row stands in the way goes: for a move, where the whole is what counts. */
-  force(tx: Transaction, record: R): void;
+  replaceConflicting(tx: Transaction, record: R): void;
   /** Writes the given fields where the condition holds; how many rows. */
   update(tx: Transaction, fields: Partial<R>, where: string, ...params: Param[]): number;
-  one(row: Row | undefined): R | null;
-  all(rows: readonly Row[]): R[];
+  toRecord(row: Row | undefined): R | null;
+  toRecords(rows: readonly Row[]): R[];
 }
 
 export function createTable<N extends CollectionName>(name: N): Table<Collections[N]> {
   type R = Collections[N];
-  const names = columns[name];
+  const columnNames = columns[name];
   const { key } = collectionShapes[name];
-  const json: readonly string[] = jsonColumns[name] ?? [];
-  const booleans: readonly string[] = booleanColumns[name] ?? [];
-  const list = `(${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
-  const replaced = names.filter((column) => column !== key).map((column) => `${column} = excluded.${column}`);
-  const upsert = `INSERT INTO ${name} ${list} ON CONFLICT (${key}) DO UPDATE SET ${replaced.join(', ')}`;
+  const jsonNames: readonly string[] = jsonColumns[name] ?? [];
+  const booleanNames: readonly string[] = booleanColumns[name] ?? [];
+  const valueList = `(${columnNames.join(', ')}) VALUES (${columnNames.map(() => '?').join(', ')})`;
+  const assignments = columnNames
+    .filter((column) => column !== key)
+    .map((column) => `${column} = excluded.${column}`);
+  const upsert = `INSERT INTO ${name} ${valueList} ON CONFLICT (${key}) DO UPDATE SET ${assignments.join(', ')}`;
 
   const encode = (record: Partial<R>, column: keyof R & string): Param => {
-    if (json.includes(column)) return JSON.stringify(record[column]);
-    return booleans.includes(column) ? Number(record[column]) : (record[column] as Param);
+    if (jsonNames.includes(column)) return JSON.stringify(record[column]);
+    return booleanNames.includes(column) ? Number(record[column]) : (record[column] as Param);
   };
   const decode = (row: Row): R => {
-    for (const column of json) row[column] = JSON.parse(row[column] as string) as unknown;
-    for (const column of booleans) row[column] = row[column] === 1;
+    for (const column of jsonNames) row[column] = JSON.parse(row[column] as string) as unknown;
+    for (const column of booleanNames) row[column] = row[column] === 1;
     return row as unknown as R;
   };
-  const write = (sql: string) => (tx: Transaction, record: R) =>
-    void tx.run(sql, ...names.map((column) => encode(record, column)));
+  const createWriter = (sql: string) => (tx: Transaction, record: R) =>
+    void tx.run(sql, ...columnNames.map((column) => encode(record, column)));
 
   return {
     name,
     key,
-    insert: write(`INSERT INTO ${name} ${list}`),
-    put: write(upsert),
-    force: write(`INSERT OR REPLACE INTO ${name} ${list}`),
+    insert: createWriter(`INSERT INTO ${name} ${valueList}`),
+    put: createWriter(upsert),
+    replaceConflicting: createWriter(`INSERT OR REPLACE INTO ${name} ${valueList}`),
     update(tx, fields, where, ...params) {
-      const given = names.filter((column) => fields[column] !== undefined);
-      const set = given.map((column) => `${column} = ?`).join(', ');
-      const values = given.map((column) => encode(fields, column));
-      return tx.run(`UPDATE ${name} SET ${set} WHERE ${where}`, ...values, ...params);
+      const changedColumns = columnNames.filter((column) => fields[column] !== undefined);
+      const assignments = changedColumns.map((column) => `${column} = ?`).join(', ');
+      const values = changedColumns.map((column) => encode(fields, column));
+      return tx.run(`UPDATE ${name} SET ${assignments} WHERE ${where}`, ...values, ...params);
     },
-    one: (row) => (row === undefined ? null : decode(row)),
-    all: (rows) => rows.map(decode),
+    toRecord: (row) => (row === undefined ? null : decode(row)),
+    toRecords: (rows) => rows.map(decode),
   };
 }

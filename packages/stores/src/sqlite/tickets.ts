@@ -1,7 +1,7 @@
 import type { TicketStore } from '@behalf/gateway/ports';
 import type { Sqlite } from './database.ts';
 
-const OPEN = 'hash = ? AND kind = ? AND consumedAt IS NULL AND expiresAt > ?';
+const IS_OPEN = 'hash = ? AND kind = ? AND consumedAt IS NULL AND expiresAt > ?';
 
 export function createSqliteTickets(db: Sqlite): TicketStore {
   return {
@@ -18,10 +18,10 @@ export function createSqliteTickets(db: Sqlite): TicketStore {
       });
     },
     isOpen: async (kind, hash, now) =>
-      db.get(`SELECT 1 FROM tickets WHERE ${OPEN}`, hash, kind, now) !== undefined,
+      db.get(`SELECT 1 FROM tickets WHERE ${IS_OPEN}`, hash, kind, now) !== undefined,
     consume: async (kind, hash, now) =>
       (await db.write((tx) =>
-        tx.run(`UPDATE tickets SET consumedAt = ? WHERE ${OPEN}`, now, hash, kind, now),
+        tx.run(`UPDATE tickets SET consumedAt = ? WHERE ${IS_OPEN}`, now, hash, kind, now),
       )) === 1,
     revokeAll: async (kind) =>
       void (await db.write((tx) => tx.run('DELETE FROM tickets WHERE kind = ?', kind))),

@@ -1,7 +1,7 @@
 import type { UserRecord, UserStore } from '@behalf/gateway/ports';
-import { userChange } from '../userChange.ts';
+import { pickUserChanges } from '../pickUserChanges.ts';
 import { isUniqueViolation, type Param, type Sqlite } from './database.ts';
-import { anyCaseGlob } from './glob.ts';
+import { caseInsensitiveGlob } from './caseInsensitiveGlob.ts';
 import { createTable } from './table.ts';
 
 export function createSqliteUsers(db: Sqlite): UserStore {
@@ -22,11 +22,11 @@ export function createSqliteUsers(db: Sqlite): UserStore {
         users.insert(tx, user);
         return 'inserted';
       }),
-    findById: async (id) => users.one(db.get('SELECT * FROM users WHERE id = ?', id)),
+    findById: async (id) => users.toRecord(db.get('SELECT * FROM users WHERE id = ?', id)),
     findMany: async (ids) =>
-      users.all(db.all(`SELECT * FROM users WHERE id IN (${ids.map(() => '?').join(', ')})`, ...ids)),
+      users.toRecords(db.all(`SELECT * FROM users WHERE id IN (${ids.map(() => '?').join(', ')})`, ...ids)),
     findByIdentity: async (tenant, issuer, subject) =>
-      users.one(
+      users.toRecord(
         db.get(
           'SELECT * FROM users WHERE tenant = ? AND issuer = ? AND subject = ?',
           tenant,
@@ -34,25 +34,25 @@ export function createSqliteUsers(db: Sqlite): UserStore {
           subject,
         ),
       ),
-    async update(id, change, at, { role, roleSource } = {}) {
+    async update(id, change, changedAt, { role, roleSource } = {}) {
       const conditions: [string, Param][] = [['id = ?', id]];
       if (role !== undefined) conditions.push(['role = ?', role]);
       if (roleSource !== undefined) conditions.push(['roleSource = ?', roleSource]);
       const where = conditions.map(([condition]) => condition).join(' AND ');
       const params = conditions.map(([, param]) => param);
-      const fields = userChange(change, at);
+      const fields = pickUserChanges(change, changedAt);
       return (await db.write((tx) => users.update(tx, fields, where, ...params))) > 0;
     },
     async list(tenant, { after, limit, search = '' }) {
-      const part = anyCaseGlob(search);
-      return users.all(
+      const pattern = caseInsensitiveGlob(search);
+      return users.toRecords(
         db.all(
           `SELECT * FROM users WHERE tenant = ? AND id > ? AND (email GLOB ? OR name GLOB ?)
             ORDER BY id LIMIT ?`,
           tenant,
           after ?? '',
-          part,
-          part,
+          pattern,
+          pattern,
           limit,
         ),
       );
@@ -65,8 +65,8 @@ export function createSqliteUsers(db: Sqlite): UserStore {
           role,
         )?.['n'],
       ),
-    listSignedOutSince: async (at) =>
-      db.all('SELECT id, tenant, signedOutAt FROM users WHERE signedOutAt >= ?', at) as unknown as Pick<
+    listSignedOutSince: async (since) =>
+      db.all('SELECT id, tenant, signedOutAt FROM users WHERE signedOutAt >= ?', since) as unknown as Pick<
         UserRecord,
         'id' | 'tenant' | 'signedOutAt'
       >[],

@@ -8,7 +8,7 @@ export function createSqliteVariables(db: Sqlite): UserVariableStore {
   const variables = createTable('variables');
   return {
     list: async (tenant, userId, serverId) =>
-      variables.all(
+      variables.toRecords(
         db.all(`SELECT * FROM variables WHERE ${OF_USER} ORDER BY name`, tenant, userId, serverId),
       ),
     async put(records) {

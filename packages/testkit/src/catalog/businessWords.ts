@@ -5,7 +5,7 @@ export const businessWords: readonly ServerWords[] = [
   {
     ...{ name: 'salesforce', product: 'Salesforce', style: 'camel' },
     verbs: ['list', 'get', 'create', 'update', 'delete', 'search'],
-    things: [
+    resources: [
       [
         'account',
         'accounts',
@@ -102,7 +102,7 @@ export const businessWords: readonly ServerWords[] = [
   {
     ...{ name: 'hubspot', product: 'HubSpot', style: 'kebab' },
     verbs: ['list', 'get', 'create', 'update', 'delete', 'search'],
-    things: [
+    resources: [
       [
         'contact',
         'contacts',
@@ -165,7 +165,7 @@ export const businessWords: readonly ServerWords[] = [
   {
     ...{ name: 'stripe', product: 'Stripe', style: 'snake' },
     verbs: ['list', 'get', 'create', 'update', 'delete', 'search'],
-    things: [
+    resources: [
       ['customer', 'customers', 'Somebody who pays.', { email: 'Address', name: 'Name' }],
       [
         'invoice',
@@ -252,7 +252,7 @@ export const businessWords: readonly ServerWords[] = [
   {
     ...{ name: 'drive', product: 'Google Drive', style: 'snake' },
     verbs: ['list', 'get', 'create', 'update', 'delete', 'search', 'share'],
-    things: [
+    resources: [
       [
         'file',
         'files',

@@ -1,37 +1,37 @@
 import type { ServerWords } from './words.ts';
 
-const place = { region: 'Region, such as eu-central-1' };
+const regionField = { region: 'Region, such as eu-central-1' };
 
 /** Machines and data. */
 export const cloudWords: readonly ServerWords[] = [
   {
     ...{ name: 'aws', product: 'AWS', style: 'kebab' },
     verbs: ['list', 'describe', 'create', 'update', 'delete'],
-    things: [
+    resources: [
       [
         'instance',
         'instances',
         'A virtual machine of EC2.',
-        { ...place, instanceId: 'Machine', instanceType: 'Size', imageId: 'Image' },
+        { ...regionField, instanceId: 'Machine', instanceType: 'Size', imageId: 'Image' },
       ],
       [
         'bucket',
         'buckets',
         'A place for objects in S3.',
-        { ...place, bucket: 'Name', versioning: 'Whether old objects are kept' },
+        { ...regionField, bucket: 'Name', versioning: 'Whether old objects are kept' },
       ],
       [
         'function',
         'functions',
         'Code that runs on events, in Lambda.',
-        { ...place, functionName: 'Name', runtime: 'Language', memorySize: 'Memory in MB' },
+        { ...regionField, functionName: 'Name', runtime: 'Language', memorySize: 'Memory in MB' },
       ],
       [
         'db-instance',
         'db-instances',
         'A relational database of RDS.',
         {
-          ...place,
+          ...regionField,
           dbInstanceIdentifier: 'Name',
           engine: 'Engine: postgres|mysql|mariadb',
           storage: 'Disk in GB',
@@ -41,25 +41,25 @@ export const cloudWords: readonly ServerWords[] = [
         'security-group',
         'security-groups',
         'Rules of a firewall for machines.',
-        { ...place, groupId: 'Group', ingress: 'What comes in', egress: 'What goes out' },
+        { ...regionField, groupId: 'Group', ingress: 'What comes in', egress: 'What goes out' },
       ],
       [
         'load-balancer',
         'load-balancers',
         'Spreads requests over machines.',
-        { ...place, name: 'Name', scheme: 'Scheme: internet-facing|internal' },
+        { ...regionField, name: 'Name', scheme: 'Scheme: internet-facing|internal' },
       ],
       [
         'queue',
         'queues',
         'A queue of messages in SQS.',
-        { ...place, queueName: 'Name', visibilityTimeout: 'Seconds' },
+        { ...regionField, queueName: 'Name', visibilityTimeout: 'Seconds' },
       ],
       [
         'topic',
         'topics',
         'A topic of notifications in SNS.',
-        { ...place, name: 'Name', subscriptions: 'Who is told' },
+        { ...regionField, name: 'Name', subscriptions: 'Who is told' },
       ],
       [
         'role',
@@ -71,13 +71,13 @@ export const cloudWords: readonly ServerWords[] = [
         'secret',
         'secrets',
         'A password or key in Secrets Manager.',
-        { ...place, secretId: 'Name', rotation: 'How often it changes' },
+        { ...regionField, secretId: 'Name', rotation: 'How often it changes' },
       ],
       [
         'cluster',
         'clusters',
         'A Kubernetes cluster of EKS.',
-        { ...place, name: 'Name', version: 'Version of Kubernetes' },
+        { ...regionField, name: 'Name', version: 'Version of Kubernetes' },
       ],
       [
         'hosted-zone',
@@ -89,19 +89,19 @@ export const cloudWords: readonly ServerWords[] = [
         'alarm',
         'alarms',
         'An alarm on a metric of CloudWatch.',
-        { ...place, alarmName: 'Name', metricName: 'Metric', threshold: 'Limit' },
+        { ...regionField, alarmName: 'Name', metricName: 'Metric', threshold: 'Limit' },
       ],
       [
         'stack',
         'stacks',
         'Resources of a CloudFormation template.',
-        { ...place, stackName: 'Name', templateUrl: 'Template' },
+        { ...regionField, stackName: 'Name', templateUrl: 'Template' },
       ],
     ],
     specials: [
-      ['start-instances', 'Turns virtual machines on.', { ...place, instanceIds: 'Machines' }],
-      ['stop-instances', 'Shuts virtual machines down.', { ...place, instanceIds: 'Machines' }],
-      ['reboot-instances', 'Restarts virtual machines.', { ...place, instanceIds: 'Machines' }],
+      ['start-instances', 'Turns virtual machines on.', { ...regionField, instanceIds: 'Machines' }],
+      ['stop-instances', 'Shuts virtual machines down.', { ...regionField, instanceIds: 'Machines' }],
+      ['reboot-instances', 'Restarts virtual machines.', { ...regionField, instanceIds: 'Machines' }],
       [
         'get-cost-and-usage',
         'Shows what the account spent, by service and time.',
@@ -112,17 +112,17 @@ export const cloudWords: readonly ServerWords[] = [
       [
         'invoke-function',
         'Runs a Lambda function and gives its answer.',
-        { ...place, functionName: 'Function', payload: 'Input' },
+        { ...regionField, functionName: 'Function', payload: 'Input' },
       ],
       [
         'tail-log-group',
         'Reads the newest lines of a log group of CloudWatch.',
-        { ...place, logGroupName: 'Log group', filterPattern: 'Only lines like this' },
+        { ...regionField, logGroupName: 'Log group', filterPattern: 'Only lines like this' },
       ],
       [
         'create-db-snapshot',
         'Makes a backup of a relational database.',
-        { ...place, dbInstanceIdentifier: 'Database', snapshotName: 'Name' },
+        { ...regionField, dbInstanceIdentifier: 'Database', snapshotName: 'Name' },
       ],
       [
         'change-record-set',
@@ -134,7 +134,7 @@ export const cloudWords: readonly ServerWords[] = [
   {
     ...{ name: 'gcp', product: 'Google Cloud', style: 'camel' },
     verbs: ['list', 'get', 'create', 'update', 'delete'],
-    things: [
+    resources: [
       [
         'instance',
         'instances',
@@ -224,7 +224,7 @@ export const cloudWords: readonly ServerWords[] = [
   {
     ...{ name: 'postgres', product: 'PostgreSQL', style: 'snake' },
     verbs: ['list', 'describe', 'create', 'update', 'delete'],
-    things: [
+    resources: [
       [
         'table',
         'tables',

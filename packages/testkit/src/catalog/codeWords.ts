@@ -1,19 +1,22 @@
 import type { ServerWords } from './words.ts';
 
-const repo = { owner: 'Account that owns the repository', repo: 'Name of the repository' };
+const repositoryFields = {
+  owner: 'Account that owns the repository',
+  repositoryFields: 'Name of the repository',
+};
 
 /** Where code and the work on it live. */
 export const codeWords: readonly ServerWords[] = [
   {
     ...{ name: 'github', product: 'GitHub', style: 'snake' },
     verbs: ['list', 'get', 'create', 'update', 'delete', 'search'],
-    things: [
+    resources: [
       [
         'issue',
         'issues',
         'A bug report or feature request in a repository.',
         {
-          ...repo,
+          ...repositoryFields,
           title: 'Title',
           body: 'Text in Markdown',
           labels: 'Labels to apply',
@@ -25,7 +28,7 @@ export const codeWords: readonly ServerWords[] = [
         'pull_requests',
         'A proposed change of code from one branch to another.',
         {
-          ...repo,
+          ...repositoryFields,
           head: 'Branch with the changes',
           base: 'Branch to merge into',
           draft: 'Whether it is a draft',
@@ -35,25 +38,25 @@ export const codeWords: readonly ServerWords[] = [
         'branch',
         'branches',
         'A line of development in a repository.',
-        { ...repo, branch: 'Name of the branch', sha: 'Commit it points at' },
+        { ...repositoryFields, branch: 'Name of the branch', sha: 'Commit it points at' },
       ],
       [
         'release',
         'releases',
         'A published version with notes and files.',
-        { ...repo, tag_name: 'Tag of the version', prerelease: 'Whether it is not final' },
+        { ...repositoryFields, tag_name: 'Tag of the version', prerelease: 'Whether it is not final' },
       ],
       [
         'label',
         'labels',
         'A coloured mark for issues and pull requests.',
-        { ...repo, name: 'Name of the label', color: 'Colour as six hex digits' },
+        { ...repositoryFields, name: 'Name of the label', color: 'Colour as six hex digits' },
       ],
       [
         'milestone',
         'milestones',
         'A goal with a due date that collects issues.',
-        { ...repo, title: 'Title', due_on: 'When it is due' },
+        { ...repositoryFields, title: 'Title', due_on: 'When it is due' },
       ],
       [
         'repository',
@@ -75,7 +78,7 @@ export const codeWords: readonly ServerWords[] = [
         'webhook',
         'webhooks',
         'An address that is told about events of a repository.',
-        { ...repo, url: 'Where events are sent', events: 'Which events' },
+        { ...repositoryFields, url: 'Where events are sent', events: 'Which events' },
       ],
       [
         'team',
@@ -87,45 +90,58 @@ export const codeWords: readonly ServerWords[] = [
         'review_comment',
         'review_comments',
         'A remark on a line of a pull request.',
-        { ...repo, pull_number: 'Number of the pull request', line: 'Line it is about', body: 'Text' },
+        {
+          ...repositoryFields,
+          pull_number: 'Number of the pull request',
+          line: 'Line it is about',
+          body: 'Text',
+        },
       ],
       [
         'deploy_key',
         'deploy_keys',
         'An SSH key that reads or writes one repository.',
-        { ...repo, key: 'Public key', read_only: 'Whether it may only read' },
+        { ...repositoryFields, key: 'Public key', read_only: 'Whether it may only read' },
       ],
     ],
     specials: [
       [
         'merge_pull_request',
         'Merges a pull request into its base branch.',
-        { ...repo, pull_number: 'Number of the pull request', merge_method: 'How: merge|squash|rebase' },
+        {
+          ...repositoryFields,
+          pull_number: 'Number of the pull request',
+          merge_method: 'How: merge|squash|rebase',
+        },
       ],
       [
         'request_reviewers',
         'Asks people or teams to review a pull request.',
-        { ...repo, pull_number: 'Number of the pull request', reviewers: 'Logins of the people asked' },
+        {
+          ...repositoryFields,
+          pull_number: 'Number of the pull request',
+          reviewers: 'Logins of the people asked',
+        },
       ],
       [
         'get_file_contents',
         'Reads a file or a folder of a repository at a given ref.',
-        { ...repo, path: 'Path of the file', ref: 'Branch, tag or commit' },
+        { ...repositoryFields, path: 'Path of the file', ref: 'Branch, tag or commit' },
       ],
       [
         'create_or_update_file',
         'Writes one file in a repository and commits it.',
-        { ...repo, path: 'Path of the file', content: 'New content', message: 'Commit message' },
+        { ...repositoryFields, path: 'Path of the file', content: 'New content', message: 'Commit message' },
       ],
       [
         'push_files',
         'Commits several files at once.',
-        { ...repo, branch: 'Branch', files: 'Paths and contents', message: 'Commit message' },
+        { ...repositoryFields, branch: 'Branch', files: 'Paths and contents', message: 'Commit message' },
       ],
       [
         'fork_repository',
         'Copies a repository into your own account.',
-        { ...repo, organization: 'Where to put the copy' },
+        { ...repositoryFields, organization: 'Where to put the copy' },
       ],
       [
         'search_code',
@@ -135,30 +151,35 @@ export const codeWords: readonly ServerWords[] = [
       [
         'run_workflow',
         'Starts a GitHub Actions workflow by hand.',
-        { ...repo, workflow_id: 'File name or id of the workflow', inputs: 'Inputs of the run' },
+        { ...repositoryFields, workflow_id: 'File name or id of the workflow', inputs: 'Inputs of the run' },
       ],
       [
         'get_job_logs',
         'Downloads the output of the jobs of a workflow run, for example of those that failed.',
-        { ...repo, run_id: 'Id of the run', failed_only: 'Only jobs that failed' },
+        { ...repositoryFields, run_id: 'Id of the run', failed_only: 'Only jobs that failed' },
       ],
       [
         'list_commits',
         'Shows the history of commits of a branch or a file.',
-        { ...repo, sha: 'Branch or commit', author: 'Only by this author', since: 'Only after this time' },
+        {
+          ...repositoryFields,
+          sha: 'Branch or commit',
+          author: 'Only by this author',
+          since: 'Only after this time',
+        },
       ],
-      ['star_repository', 'Adds a repository to those you starred.', repo],
+      ['star_repository', 'Adds a repository to those you starred.', repositoryFields],
       [
         'compare_refs',
         'Shows the differences between two commits, tags or branches.',
-        { ...repo, base: 'From', head: 'To' },
+        { ...repositoryFields, base: 'From', head: 'To' },
       ],
     ],
   },
   {
     ...{ name: 'jira', product: 'Jira', style: 'kebab' },
     verbs: ['list', 'get', 'create', 'update', 'delete', 'search'],
-    things: [
+    resources: [
       [
         'issue',
         'issues',
@@ -269,7 +290,7 @@ export const codeWords: readonly ServerWords[] = [
   {
     ...{ name: 'confluence', product: 'Confluence', style: 'camel' },
     verbs: ['list', 'get', 'create', 'update', 'delete', 'search'],
-    things: [
+    resources: [
       [
         'page',
         'pages',

@@ -1,2 +1,2 @@
 export { largeCatalog, type CatalogFixtureServer, type CatalogFixtureTool } from './largeCatalog.ts';
-export { practice, questions, type Question } from './questions.ts';
+export { tuningQueries, evaluationQueries, type CatalogQuery } from './catalogQueries.ts';

@@ -1,5 +1,5 @@
 /** What one kind of thing is called, what it is, and what one says about it. `a|b` at the end of a text are its choices. */
-export type Thing = readonly [
+export type ResourceWords = readonly [
   one: string,
   many: string,
   about: string,
@@ -21,13 +21,13 @@ export type Verb =
   | 'describe';
 
 /** A tool that is like no other: name, what it does, and its parameters. */
-export type Special = readonly [name: string, does: string, fields: Readonly<Record<string, string>>];
+export type SpecialTool = readonly [name: string, does: string, fields: Readonly<Record<string, string>>];
 
 export interface ServerWords {
   readonly name: string;
   readonly product: string;
   readonly style: 'snake' | 'camel' | 'kebab';
   readonly verbs: readonly Verb[];
-  readonly things: readonly Thing[];
-  readonly specials: readonly Special[];
+  readonly resources: readonly ResourceWords[];
+  readonly specials: readonly SpecialTool[];
 }

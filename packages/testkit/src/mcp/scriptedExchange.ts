@@ -9,25 +9,25 @@ import {
 type Json = Readonly<Record<string, unknown>>;
 
 /** Requests of the server to the client, waiting for their answers, whatever stream they went out on. */
-export interface Questions {
-  ask(method: string, params: Json, write: (text: string) => void): Promise<ScriptedMessage>;
-  answered(message: ScriptedMessage): void;
+export interface ClientRequests {
+  send(method: string, params: Json, write: (text: string) => void): Promise<ScriptedMessage>;
+  onResponse(message: ScriptedMessage): void;
 }
 
-export function createQuestions(): Questions {
-  const waiting = new Map<unknown, (message: ScriptedMessage) => void>();
-  let last = 0;
+export function createClientRequests(): ClientRequests {
+  const pending = new Map<unknown, (message: ScriptedMessage) => void>();
+  let lastId = 0;
   return {
-    ask(method, params, write) {
-      last += 1;
-      const id = `server-${last}`;
-      const answer = new Promise<ScriptedMessage>((resolve) => waiting.set(id, resolve));
+    send(method, params, write) {
+      lastId += 1;
+      const id = `server-${lastId}`;
+      const response = new Promise<ScriptedMessage>((resolve) => pending.set(id, resolve));
       write(event({ jsonrpc: '2.0', id, method, params }));
-      return answer;
+      return response;
     },
-    answered(message) {
-      waiting.get(message.id)?.(message);
-      waiting.delete(message.id);
+    onResponse(message) {
+      pending.get(message.id)?.(message);
+      pending.delete(message.id);
     },
   };
 }
@@ -40,13 +40,13 @@ export function event(message: unknown): string {
 export interface Exchange {
   readonly call: ScriptedCall;
   cancel(): void;
-  answer(work: () => unknown, decorate: (result: Json) => Json): Promise<void>;
+  respond(work: () => unknown, decorate: (result: Json) => Json): Promise<void>;
 }
 
 export function createExchange(
   request: ScriptedRequest,
   response: ServerResponse,
-  options: { sse: boolean; headers: Record<string, string>; questions: Questions },
+  options: { sse: boolean; headers: Record<string, string>; clientRequests: ClientRequests },
 ): Exchange {
   const message = request.message ?? {};
   const params = message.params ?? {};
@@ -81,8 +81,8 @@ export function createExchange(
     signal: cancelled.signal,
     notify,
     progress(progress, total, token) {
-      const own = (params['_meta'] as Json | undefined)?.['progressToken'];
-      const progressToken = token ?? own;
+      const requestToken = (params['_meta'] as Json | undefined)?.['progressToken'];
+      const progressToken = token ?? requestToken;
       notify('notifications/progress', {
         progressToken,
         progress,
@@ -90,20 +90,20 @@ export function createExchange(
       });
     },
     log: (level, data) => notify('notifications/message', { level, data }),
-    ask: (method, fields) => options.questions.ask(method, fields, stream),
+    sendRequest: (method, fields) => options.clientRequests.send(method, fields, stream),
     write: stream,
   };
 
   return {
     call,
     cancel: () => cancelled.abort(),
-    async answer(work, decorate) {
+    async respond(work, decorate) {
       const { id } = message;
       try {
         const result = (await work()) as Json;
         finish(200, { jsonrpc: '2.0', id, result: decorate(result) });
       } catch (error) {
-        const { code, data, status } = error instanceof ScriptedError ? error : scriptFault(error);
+        const { code, data, status } = error instanceof ScriptedError ? error : toScriptError(error);
         const text = (error as Error).message;
         finish(status, {
           jsonrpc: '2.0',
@@ -115,6 +115,6 @@ export function createExchange(
   };
 }
 
-function scriptFault(error: unknown): { code: number; data: unknown; status: number } {
+function toScriptError(error: unknown): { code: number; data: unknown; status: number } {
   return { code: -32603, data: error instanceof Error ? error.stack : undefined, status: 200 };
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createExchange, createQuestions, event, type Exchange } from './scriptedExchange.ts';
-import { headerMismatch, methodOf, MODERN_VERSION, modernResult, VERSION_KEY } from './scriptedMethods.ts';
+import { createExchange, createClientRequests, event, type Exchange } from './scriptedExchange.ts';
+import { headerMismatch, findMethod, MODERN_VERSION, modernResult, VERSION_KEY } from './scriptedMethods.ts';
 import {
   scriptedError,
   type ScriptedHttpServer,
@@ -25,9 +25,9 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
   const sessions = new Set<string>();
   const running = new Map<string, Exchange>();
   const streams = new Map<ServerResponse, OpenStream>();
-  const questions = createQuestions();
+  const clientRequests = createClientRequests();
 
-  async function arrive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of incoming.setEncoding('utf8')) text += String(chunk);
     const request: Writable<ScriptedRequest> = {
@@ -35,13 +35,13 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
       path: incoming.url ?? '',
       headers: incoming.headers,
       text,
-      message: parsed(text),
+      message: parseMessage(text),
       aborted: false,
     };
     response.on('close', () => (request.aborted = !response.writableFinished));
     requests.push(request);
-    const scripted = await options.respond?.(request);
-    if (scripted !== undefined) replay(scripted, response);
+    const reply = await options.respond?.(request);
+    if (reply !== undefined) sendReply(reply, response);
     else if (request.verb === 'POST') await post(request, response);
     else if (request.verb === 'GET') get(request, response);
     else remove(request, response);
@@ -49,20 +49,20 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
 
   async function post(request: ScriptedRequest, response: ServerResponse): Promise<void> {
     const { id, method = '', params = {} } = request.message ?? {};
-    const claimed = (params['_meta'] as Json | undefined)?.[VERSION_KEY];
-    const modern = claimed !== undefined && options.era !== 'legacy';
-    const refusal = modern ? modernRefusal(request) : legacyRefusal(request);
-    if (refusal) {
-      refuse(response, { ...refusal, id });
+    const declaredVersion = (params['_meta'] as Json | undefined)?.[VERSION_KEY];
+    const isModern = declaredVersion !== undefined && options.era !== 'legacy';
+    const errorReply = isModern ? checkModernRequest(request) : checkLegacyRequest(request);
+    if (errorReply) {
+      sendError(response, { ...errorReply, id });
       return;
     }
     if (id === undefined || method === '') {
-      if (request.message && method === '') questions.answered(request.message);
+      if (request.message && method === '') clientRequests.onResponse(request.message);
       if (method === 'notifications/cancelled') running.get(String(params['requestId']))?.cancel();
       response.writeHead(202).end();
       return;
     }
-    if (modern && method === 'subscriptions/listen') {
+    if (isModern && method === 'subscriptions/listen') {
       listen({ id, params }, request, response);
       return;
     }
@@ -75,31 +75,33 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
     const exchange = createExchange(request, response, {
       sse: options.answers === 'sse',
       headers,
-      questions,
+      clientRequests,
     });
     running.set(String(id), exchange);
-    await exchange.answer(
+    await exchange.respond(
       () => {
-        const handler = methodOf(options, method, modern);
-        if (!handler) throw scriptedError(-32601, 'Method not found', undefined, modern ? 404 : 200);
+        const handler = findMethod(options, method, isModern);
+        if (!handler) throw scriptedError(-32601, 'Method not found', undefined, isModern ? 404 : 200);
         return handler(params, exchange.call);
       },
-      (result) => (modern ? modernResult(method, result) : result),
+      (result) => (isModern ? modernResult(method, result) : result),
     );
     running.delete(String(id));
   }
 
-  function modernRefusal({ message, headers }: ScriptedRequest): Refusal | undefined {
+  function checkModernRequest({ message, headers }: ScriptedRequest): ErrorReply | undefined {
     const { method = '', params = {} } = message ?? {};
     const requested = (params['_meta'] as Json)[VERSION_KEY];
-    if (requested !== MODERN_VERSION) return unsupported(requested);
-    const wrong = headerMismatch(options, method, params, headers);
-    return wrong === undefined ? undefined : { status: 400, code: -32020, text: `Header mismatch: ${wrong}` };
+    if (requested !== MODERN_VERSION) return unsupportedVersion(requested);
+    const mismatch = headerMismatch(options, method, params, headers);
+    return mismatch === undefined
+      ? undefined
+      : { status: 400, code: -32020, text: `Header mismatch: ${mismatch}` };
   }
 
   /** A legacy request brings its session, as the reference server wants it. */
-  function legacyRefusal(request: ScriptedRequest): Refusal | undefined {
-    if (options.era === 'modern') return unsupported(undefined);
+  function checkLegacyRequest(request: ScriptedRequest): ErrorReply | undefined {
+    if (options.era === 'modern') return unsupportedVersion(undefined);
     if (request.verb === 'POST' && !request.message)
       return { status: 400, code: -32700, text: 'Parse error' };
     if (options.sessions === false || request.message?.method === 'initialize') return undefined;
@@ -117,8 +119,8 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
       response.writeHead(405, { allow: 'POST' }).end();
       return;
     }
-    const refusal = legacyRefusal(request);
-    if (refusal) refuse(response, refusal);
+    const errorReply = checkLegacyRequest(request);
+    if (errorReply) sendError(response, errorReply);
     else open(response, { headers: request.headers });
   }
 
@@ -144,9 +146,9 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
   }
 
   function remove(request: ScriptedRequest, response: ServerResponse): void {
-    const refusal = legacyRefusal(request);
-    if (refusal) {
-      refuse(response, refusal);
+    const errorReply = checkLegacyRequest(request);
+    if (errorReply) {
+      sendError(response, errorReply);
       return;
     }
     sessions.delete(String(request.headers['mcp-session-id']));
@@ -155,11 +157,11 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
 
   const http = createServer((incoming, response) => {
     // A client that hangs up in the middle of its own request is no fault of the script.
-    arrive(incoming, response).catch(() => response.destroy());
+    handleRequest(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
-  const everyStream = (write: (response: ServerResponse, kind: OpenStream) => void) =>
+  const forEachStream = (write: (response: ServerResponse, kind: OpenStream) => void) =>
     streams.forEach((kind, response) => write(response, kind));
 
   return {
@@ -173,16 +175,16 @@ export async function scriptedHttpServer(initial: ScriptedOptions): Promise<Scri
       return streams.size;
     },
     push: (method, params = {}, to = () => true) =>
-      everyStream((response, { subscription, headers }) => {
+      forEachStream((response, { subscription, headers }) => {
         if (!to(headers)) return;
         const tagged =
           subscription === undefined ? params : { ...params, _meta: { [SUBSCRIPTION]: subscription } };
         response.write(event({ jsonrpc: '2.0', method, params: tagged }));
       }),
-    askOnStream: (method, params) =>
-      questions.ask(method, params, (text) => everyStream((response) => response.write(text))),
-    writeOnStreams: (text) => everyStream((response) => response.write(text)),
-    endStreams: () => everyStream((response) => response.end()),
+    sendRequestOnStreams: (method, params) =>
+      clientRequests.send(method, params, (text) => forEachStream((response) => response.write(text))),
+    writeOnStreams: (text) => forEachStream((response) => response.write(text)),
+    endStreams: () => forEachStream((response) => response.end()),
     change: (changes) => void (options = { ...options, ...changes }),
     async close() {
       if (!http.listening) return;
@@ -200,7 +202,7 @@ interface OpenStream {
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
-function parsed(text: string): ScriptedMessage | undefined {
+function parseMessage(text: string): ScriptedMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : undefined;
@@ -209,7 +211,7 @@ function parsed(text: string): ScriptedMessage | undefined {
   }
 }
 
-interface Refusal {
+interface ErrorReply {
   readonly status: number;
   readonly code: number;
   readonly text: string;
@@ -217,18 +219,18 @@ interface Refusal {
   readonly id?: unknown;
 }
 
-function unsupported(requested: unknown): Refusal {
+function unsupportedVersion(requested: unknown): ErrorReply {
   const data = { supported: [MODERN_VERSION], requested };
   return { status: 400, code: -32022, text: 'Unsupported protocol version', data };
 }
 
-function refuse(response: ServerResponse, { status, code, text, data, id = null }: Refusal): void {
+function sendError(response: ServerResponse, { status, code, text, data, id = null }: ErrorReply): void {
   const error = { code, message: text, ...(data && { data }) };
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
 }
 
-function replay(reply: ScriptedReply, response: ServerResponse): void {
+function sendReply(reply: ScriptedReply, response: ServerResponse): void {
   if (reply === 'hang') return;
   if (reply === 'reset') {
     response.socket?.resetAndDestroy();
@@ -239,7 +241,7 @@ function replay(reply: ScriptedReply, response: ServerResponse): void {
     return;
   }
   const { status, headers = {}, body } = reply;
-  const json = typeof body === 'object';
-  response.writeHead(status, { ...(json && { 'content-type': 'application/json' }), ...headers });
-  response.end(json ? JSON.stringify(body) : body);
+  const isJson = typeof body === 'object';
+  response.writeHead(status, { ...(isJson && { 'content-type': 'application/json' }), ...headers });
+  response.end(isJson ? JSON.stringify(body) : body);
 }

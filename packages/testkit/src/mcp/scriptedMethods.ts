@@ -6,7 +6,7 @@ type Method = (params: Json, call: ScriptedCall) => unknown;
 
 export const MODERN_VERSION = '2026-07-28';
 export const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
-const NAMED: Record<string, string> = {
+const NAME_PARAMS: Record<string, string> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
@@ -14,15 +14,15 @@ const NAMED: Record<string, string> = {
   'tasks/update': 'taskId',
   'tasks/cancel': 'taskId',
 };
-const CACHED = /^(server\/discover|.*\/list|resources\/read)$/;
+const CACHEABLE_METHODS = /^(server\/discover|.*\/list|resources\/read)$/;
 
 /** The methods that every scripted server has; `options.methods` goes first. */
-export function methodOf(options: ScriptedOptions, name: string, modern: boolean): Method | undefined {
-  const own = options.methods;
-  if (own && Object.hasOwn(own, name)) return own[name];
-  const built: Record<string, Method> = {
-    ...(modern ? modernOnly(options) : legacyOnly(options)),
-    'tools/list': ({ cursor }) => toolPage(options, cursor),
+export function findMethod(options: ScriptedOptions, name: string, isModern: boolean): Method | undefined {
+  const overrides = options.methods;
+  if (overrides && Object.hasOwn(overrides, name)) return overrides[name];
+  const builtIn: Record<string, Method> = {
+    ...(isModern ? modernMethods(options) : legacyMethods(options)),
+    'tools/list': ({ cursor }) => listTools(options, cursor),
     'tools/call': ({ name: tool, arguments: args = {} }, call) => {
       const found = options.tools?.find((each) => each.name === tool);
       if (!found) throw scriptedError(-32602, `Unknown tool: ${String(tool)}`);
@@ -30,28 +30,28 @@ export function methodOf(options: ScriptedOptions, name: string, modern: boolean
       return { content: [{ type: 'text', text: JSON.stringify(args) }] };
     },
   };
-  return Object.hasOwn(built, name) ? built[name] : undefined;
+  return Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
 }
 
-function modernOnly(options: ScriptedOptions): Record<string, Method> {
+function modernMethods(options: ScriptedOptions): Record<string, Method> {
   const discovered = {
     supportedVersions: [MODERN_VERSION],
-    ...claims(options),
+    ...declaredCapabilities(options),
     _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo(options) },
   };
   return { 'server/discover': () => discovered };
 }
 
-function legacyOnly(options: ScriptedOptions): Record<string, Method> {
+function legacyMethods(options: ScriptedOptions): Record<string, Method> {
   const initialized = {
     protocolVersion: options.protocolVersion ?? '2025-11-25',
     serverInfo: serverInfo(options),
-    ...claims(options),
+    ...declaredCapabilities(options),
   };
   return { initialize: () => initialized, ping: () => ({}) };
 }
 
-function claims({ capabilities = { tools: {} }, instructions }: ScriptedOptions): Json {
+function declaredCapabilities({ capabilities = { tools: {} }, instructions }: ScriptedOptions): Json {
   return { capabilities, ...(instructions !== undefined && { instructions }) };
 }
 
@@ -59,7 +59,7 @@ function serverInfo(options: ScriptedOptions): Json {
   return options.serverInfo ?? { name: 'scripted', version: '1.0.0' };
 }
 
-function toolPage({ tools = [], pageSize = tools.length }: ScriptedOptions, cursor: unknown): Json {
+function listTools({ tools = [], pageSize = tools.length }: ScriptedOptions, cursor: unknown): Json {
   const from = cursor === undefined ? 0 : Number(cursor);
   if (!Number.isInteger(from) || from < 0) throw scriptedError(-32602, 'Unknown cursor');
   const next = from + pageSize;
@@ -75,7 +75,7 @@ function toolPage({ tools = [], pageSize = tools.length }: ScriptedOptions, curs
 export function modernResult(method: string, result: Json): Json {
   return {
     resultType: 'complete',
-    ...(CACHED.test(method) && { ttlMs: 0, cacheScope: 'private' }),
+    ...(CACHEABLE_METHODS.test(method) && { ttlMs: 0, cacheScope: 'private' }),
     ...result,
   };
 }
@@ -90,8 +90,8 @@ export function headerMismatch(
   const meta = params['_meta'] as Json | undefined;
   if (headers['mcp-protocol-version'] !== meta?.[VERSION_KEY]) return 'MCP-Protocol-Version';
   if (headers['mcp-method'] !== method) return 'Mcp-Method';
-  const source = NAMED[method];
-  if (source !== undefined && decoded(headers['mcp-name']) !== params[source]) return 'Mcp-Name';
+  const source = NAME_PARAMS[method];
+  if (source !== undefined && decodeHeader(headers['mcp-name']) !== params[source]) return 'Mcp-Name';
   if (method !== 'tools/call') return undefined;
   const tool = options.tools?.find(({ name }) => name === params['name']);
   const properties = (tool?.inputSchema?.['properties'] ?? {}) as Record<string, Json>;
@@ -100,14 +100,14 @@ export function headerMismatch(
     const header = schema['x-mcp-header'];
     const value = args[property];
     if (typeof header !== 'string' || value === undefined || value === null) continue;
-    if (decoded(headers[`mcp-param-${header.toLowerCase()}`]) !== String(value)) {
+    if (decodeHeader(headers[`mcp-param-${header.toLowerCase()}`]) !== String(value)) {
       return `Mcp-Param-${header}`;
     }
   }
   return undefined;
 }
 
-function decoded(value: string | string[] | undefined): string | undefined {
+function decodeHeader(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string') return undefined;
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value) ?? [];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');

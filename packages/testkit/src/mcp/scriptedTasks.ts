@@ -34,15 +34,15 @@ export function declaresTasks({ params }: Pick<ScriptedCall, 'params'>): boolean
 export function scriptedTasks(): ScriptedTasks {
   const tasks = new Map<string, Json>();
   const responses: Json[] = [];
-  const at = new Date(0).toISOString();
+  const createdAt = new Date(0).toISOString();
 
-  function begin(): Json {
+  function createTask(): Json {
     const taskId = randomUUID();
     const task = {
       taskId,
       status: 'working',
-      createdAt: at,
-      lastUpdatedAt: at,
+      createdAt: createdAt,
+      lastUpdatedAt: createdAt,
       ttlMs: 60_000,
       pollIntervalMs: 5,
     };
@@ -50,7 +50,7 @@ export function scriptedTasks(): ScriptedTasks {
     return { ...task, resultType: 'task' };
   }
 
-  function known(method: (task: Json, params: Json) => Json) {
+  function withTask(method: (task: Json, params: Json) => Json) {
     return (params: Json, call: ScriptedCall) => {
       if (!declaresTasks(call))
         throw scriptedError(-32021, 'Undeclared', { requiredCapabilities: tasksExtension }, 400);
@@ -69,19 +69,19 @@ export function scriptedTasks(): ScriptedTasks {
       {
         name: 'slow',
         handler: (_args, call) =>
-          declaresTasks(call) ? begin() : { content: [{ type: 'text', text: 'at once' }] },
+          declaresTasks(call) ? createTask() : { content: [{ type: 'text', text: 'at once' }] },
       },
       { name: 'echo' },
     ],
     methods: {
-      'tasks/get': known((task) => task),
-      'tasks/update': known((task, { taskId, inputResponses }) => {
+      'tasks/get': withTask((task) => task),
+      'tasks/update': withTask((task, { taskId, inputResponses }) => {
         responses.push(inputResponses as Json);
         const { inputRequests: _, ...rest } = task;
         tasks.set(String(taskId), { ...rest, status: 'working' });
         return {};
       }),
-      'tasks/cancel': known((task, { taskId }) => {
+      'tasks/cancel': withTask((task, { taskId }) => {
         tasks.set(String(taskId), { ...task, status: 'cancelled' });
         return {};
       }),

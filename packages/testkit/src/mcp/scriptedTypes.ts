@@ -50,7 +50,7 @@ export interface ScriptedCall {
   progress(progress: number, total?: number, token?: unknown): void;
   log(level: string, data: unknown): void;
   /** A request to the client on this request's stream; resolves with the message that the client posts as its answer. */
-  ask(method: string, params: Json): Promise<ScriptedMessage>;
+  sendRequest(method: string, params: Json): Promise<ScriptedMessage>;
   /** Raw text on the stream: comments, half an event. */
   write(text: string): void;
 }
@@ -107,7 +107,7 @@ export interface ScriptedHttpServer {
   /** Sends a notification on every open stream, or on those that were opened with such headers. */
   push(method: string, params?: Json, to?: (headers: IncomingHttpHeaders) => boolean): void;
   /** Sends a request on every open GET stream; resolves with the first answer that the client posts. */
-  askOnStream(method: string, params: Json): Promise<ScriptedMessage>;
+  sendRequestOnStreams(method: string, params: Json): Promise<ScriptedMessage>;
   /** Raw text on every open stream. */
   writeOnStreams(text: string): void;
   /** Ends every open stream. */

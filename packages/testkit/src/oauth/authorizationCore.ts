@@ -4,21 +4,21 @@ import type {
   AuthorizationServerOptions,
   AuthorizationSwitches,
   Json,
-  OAuthAnswer,
+  ScriptedOAuthResponse,
   OAuthCounters,
   OAuthEndpoint,
   OAuthExchange,
   OAuthRequest,
 } from './authorizationServerTypes.ts';
 import { createAuthorizeEndpoint, type IssuedCode } from './authorizeEndpoint.ts';
-import { createClients, shownClient } from './clients.ts';
+import { createClients, readClientCredentials } from './clients.ts';
 import { createGrants } from './grants.ts';
-import { createHolds } from './holds.ts';
+import { createRequestHolds } from './requestHolds.ts';
 import { createIdTokens } from './idTokens.ts';
-import { documentAt, metadataDocument } from './metadata.ts';
+import { documentKind, metadataDocument } from './metadata.ts';
 import { withoutSecrets } from './oauthHash.ts';
-import { OAuthRefusal } from './oauthRefusal.ts';
-import { formReply, refusalReply, send } from './oauthReply.ts';
+import { OAuthErrorResponse } from './oauthErrorResponse.ts';
+import { formReply, errorReply, send } from './oauthReply.ts';
 import { createTokenEndpoint } from './tokenEndpoint.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -49,7 +49,7 @@ const defaults: AuthorizationSwitches = {
   metadata: {},
 };
 
-const noCounts: OAuthCounters = {
+const zeroCounters: OAuthCounters = {
   tokenHits: 0,
   refreshHits: 0,
   rotations: 0,
@@ -62,7 +62,7 @@ const noCounts: OAuthCounters = {
   documentReads: 0,
 };
 
-const COUNTED: Partial<Record<OAuthEndpoint, keyof OAuthCounters>> = {
+const COUNTER_OF_ENDPOINT: Partial<Record<OAuthEndpoint, keyof OAuthCounters>> = {
   authorize: 'authorizations',
   token: 'tokenHits',
   revoke: 'revocations',
@@ -84,34 +84,38 @@ export function createAuthorizationCore(
     ...initialSwitches
   } = options;
   let switches: AuthorizationSwitches = { ...defaults, ...initialSwitches };
-  let counters: Writable<OAuthCounters> = { ...noCounts };
+  let counters: Writable<OAuthCounters> = { ...zeroCounters };
   const requests: Writable<OAuthRequest>[] = [];
   const secrets: string[] = [];
-  const scripted = new Map<OAuthEndpoint, OAuthAnswer[]>();
+  const scripted = new Map<OAuthEndpoint, ScriptedOAuthResponse[]>();
   const codes = new Map<string, IssuedCode>();
 
   const issuer = () => `${origin()}${issuerPath}`;
-  const at = (name: string) => `${issuer()}/${name}`;
-  const born = (secret: string) => {
+  const endpointUrl = (name: string) => `${issuer()}/${name}`;
+  const recordSecret = (secret: string) => {
     secrets.push(secret);
     return secret;
   };
   const count = (what: keyof OAuthCounters) => void (counters[what] += 1);
-  const common = { switches: () => switches, now, count, born, issuer };
-  const holds = createHolds();
+  const sharedParts = { switches: () => switches, now, count, recordSecret, issuer };
+  const holds = createRequestHolds();
   const idTokens = createIdTokens();
-  const grants = createGrants(common);
-  const clients = createClients({ ...common, fetchDocument, audiences: () => [issuer(), at('token')] });
-  const authorize = createAuthorizeEndpoint({ ...common, clients, codes });
-  const tokens = createTokenEndpoint({ ...common, clients, grants, codes, idTokens });
+  const grants = createGrants(sharedParts);
+  const clients = createClients({
+    ...sharedParts,
+    fetchDocument,
+    audiences: () => [issuer(), endpointUrl('token')],
+  });
+  const authorizeEndpoint = createAuthorizeEndpoint({ ...sharedParts, clients, codes });
+  const tokenEndpoint = createTokenEndpoint({ ...sharedParts, clients, grants, codes, idTokens });
   for (const client of initialClients) clients.add(client);
 
   const endpoints = () => ({
-    authorization: at('authorize'),
-    token: at('token'),
-    revocation: at('revoke'),
-    registration: at('register'),
-    jwks: at('jwks'),
+    authorization: endpointUrl('authorize'),
+    token: endpointUrl('token'),
+    revocation: endpointUrl('revoke'),
+    registration: endpointUrl('register'),
+    jwks: endpointUrl('jwks'),
   });
 
   function endpointOf(path: string): OAuthEndpoint | undefined {
@@ -122,20 +126,20 @@ export function createAuthorizationCore(
     return undefined;
   }
 
-  async function work(
+  async function handleEndpoint(
     endpoint: OAuthEndpoint,
     exchange: OAuthExchange,
     fields: URLSearchParams,
-  ): Promise<OAuthAnswer> {
-    const shown = shownClient(exchange.headers, fields);
+  ): Promise<ScriptedOAuthResponse> {
+    const presented = readClientCredentials(exchange.headers, fields);
     switch (endpoint) {
       case 'authorize':
-        return authorize.visit(exchange, fields);
+        return authorizeEndpoint.handle(exchange, fields);
       case 'token':
-        return tokens.answer(shown, fields);
+        return tokenEndpoint.handle(presented, fields);
       case 'revoke': {
         if (switches.revocation === 'fail') return { status: 503 };
-        await clients.prove(shown);
+        await clients.authenticate(presented);
         grants.revoke(fields.get('token') ?? '', switches.revocation === 'grant');
         return { status: 200 };
       }
@@ -143,7 +147,7 @@ export function createAuthorizationCore(
         if (!switches.registration) return { status: 404 };
         return { status: 201, body: clients.register(JSON.parse(exchange.text) as Json) };
       case 'metadata': {
-        const document = documentAt(pathOf(exchange), issuerPath);
+        const document = documentKind(pathOf(exchange), issuerPath);
         const isOffered = switches.documents === 'both' || switches.documents === document;
         if (document === undefined || !isOffered) return { status: 404 };
         return { status: 200, body: metadataDocument(switches, { issuer: issuer(), ...endpoints() }) };
@@ -154,17 +158,17 @@ export function createAuthorizationCore(
   }
 
   /** The OAuth error, `tokens`, or nothing worth a word. */
-  function outcomeOf(endpoint: OAuthEndpoint, { status, body }: OAuthAnswer): string | undefined {
+  function outcomeOf(endpoint: OAuthEndpoint, { status, body }: ScriptedOAuthResponse): string | undefined {
     if (endpoint !== 'token') return undefined;
     const error = typeof body === 'object' ? body['error'] : undefined;
     return typeof error === 'string' ? error : status === 200 ? 'tokens' : String(status);
   }
 
   function record(endpoint: OAuthEndpoint, exchange: OAuthExchange, fields: URLSearchParams) {
-    const counted = COUNTED[endpoint];
-    if (counted !== undefined) count(counted);
+    const counter = COUNTER_OF_ENDPOINT[endpoint];
+    if (counter !== undefined) count(counter);
     if (endpoint === 'token' && fields.get('grant_type') === 'refresh_token') count('refreshHits');
-    const shown = shownClient(exchange.headers, fields);
+    const presented = readClientCredentials(exchange.headers, fields);
     const { authorization: _, ...headers } = exchange.headers;
     const request: Writable<OAuthRequest> = {
       endpoint,
@@ -173,7 +177,7 @@ export function createAuthorizationCore(
       at: now(),
       form: endpoint === 'register' ? { document: exchange.text } : withoutSecrets(fields),
       headers,
-      clientAuth: shown && { method: shown.method, clientId: shown.clientId },
+      clientAuth: presented && { method: presented.method, clientId: presented.clientId },
     };
     requests.push(request);
     return request;
@@ -183,15 +187,15 @@ export function createAuthorizationCore(
     const fields = fieldsOf(exchange);
     const request = record(endpoint, exchange, fields);
     await holds.pass(endpoint, 'before');
-    const script = scripted.get(endpoint)?.shift();
-    let reply = script;
-    if (script === undefined || script.afterWork === true) {
-      const worked = await work(endpoint, exchange, fields).catch((error: unknown) => {
-        if (error instanceof OAuthRefusal) return refusalReply(error);
+    const scriptedResponse = scripted.get(endpoint)?.shift();
+    let reply = scriptedResponse;
+    if (scriptedResponse === undefined || scriptedResponse.runsFirst === true) {
+      const response = await handleEndpoint(endpoint, exchange, fields).catch((error: unknown) => {
+        if (error instanceof OAuthErrorResponse) return errorReply(error);
         throw error;
       });
-      request.outcome = outcomeOf(endpoint, worked);
-      reply ??= endpoint === 'token' && switches.formEncoded ? formReply(worked) : worked;
+      request.outcome = outcomeOf(endpoint, response);
+      reply ??= endpoint === 'token' && switches.formEncoded ? formReply(response) : response;
     }
     await holds.pass(endpoint, 'after');
     if (endpoint === 'token' && switches.delayMs > 0) {
@@ -226,15 +230,15 @@ export function createAuthorizationCore(
     received: (endpoint) => requests.filter((request) => request.endpoint === endpoint),
     change: (changes) => void (switches = { ...switches, ...changes }),
     reset() {
-      counters = { ...noCounts };
+      counters = { ...zeroCounters };
       requests.length = 0;
     },
-    answerNext(endpoint, ...answers) {
+    respondNext(endpoint, ...answers) {
       scripted.set(endpoint, [...(scripted.get(endpoint) ?? []), ...answers]);
     },
     hold: (endpoint, when = 'before') => holds.open(endpoint, when),
     addClient: (client) => clients.add(client),
-    forgetClient: (clientId) => clients.forget(clientId),
+    forgetClient: (clientId) => clients.remove(clientId),
     grant: (request) => grants.issue(request),
     inspect: (accessToken) => grants.inspect(accessToken),
     isCurrent: (refreshToken) => grants.isCurrent(refreshToken),
@@ -242,7 +246,7 @@ export function createAuthorizationCore(
     endFamily: (familyId) => grants.endFamily(familyId),
     async approve(authorizeUrl) {
       const url = new URL(authorizeUrl);
-      const reply = await authorize.visit(
+      const reply = await authorizeEndpoint.handle(
         { verb: 'POST', path: url.pathname, headers: {}, text: '' },
         new URLSearchParams([...url.searchParams, ['decision', 'approve']]),
       );
@@ -275,6 +279,6 @@ function fieldsOf({ verb, path, headers, text }: OAuthExchange): URLSearchParams
 
 async function fetchJson(url: string): Promise<unknown> {
   const response = await fetch(url, { redirect: 'error' });
-  if (!response.ok) throw new OAuthRefusal('invalid_client', 'the client document cannot be read');
+  if (!response.ok) throw new OAuthErrorResponse('invalid_client', 'the client document cannot be read');
   return response.json();
 }

@@ -71,7 +71,7 @@ describe('the authorization server of the testkit', () => {
     await expect(refresh(refreshToken!)).rejects.toThrow();
     expect(server.isCurrent(refreshToken!)).toBe(false);
     server.reset();
-    server.answerNext('token', { status: 503, headers: { 'retry-after': '7' }, body: {} });
+    server.respondNext('token', { status: 503, headers: { 'retry-after': '7' }, body: {} });
     expect((await refresh('whatever')).status).toBe(503);
     const hold = server.hold('token', 'after');
     const waiting = refresh(server.grant({ clientId: 'c1' }).refreshToken!);
@@ -183,7 +183,7 @@ describe('the authorization server of the testkit', () => {
     expect(short.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
     const elsewhere = server.grant({ clientId: 'c1', resource: 'http://127.0.0.1:9/mcp' });
     expect((await call(elsewhere.accessToken)).status).toBe(401);
-    expect(guarded.visits.map(({ status }) => status)).toEqual([401, 'served', 403, 401]);
+    expect(guarded.guardedRequests.map(({ status }) => status)).toEqual([401, 'served', 403, 401]);
   });
 
   test('is its own authorization server, as servers of 2025-03-26 were', async () => {

@@ -65,13 +65,13 @@ export interface AuthorizationClient {
 }
 
 /** Takes the place of an answer. */
-export interface OAuthAnswer {
+export interface ScriptedOAuthResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON. */
   readonly body?: string | Json;
   /** The work is done first: a refresh token rotates although the answer does not say so. */
-  readonly afterWork?: boolean;
+  readonly runsFirst?: boolean;
 }
 
 /** One request, with hashes in the place of tokens, codes and secrets: see `oauthHash`. */
@@ -126,7 +126,7 @@ export interface GrantedTokens {
 }
 
 /** What the resource server learns about a live access token. */
-export interface AccessTokenFacts {
+export interface AccessTokenInfo {
   readonly user: string;
   readonly clientId: string;
   readonly scope: string;
@@ -139,7 +139,7 @@ export interface AccessTokenFacts {
 /** Requests that wait until they are let go. */
 export interface OAuthHold {
   /** How many wait. */
-  readonly waiting: number;
+  readonly waitingCount: number;
   /** Resolves as soon as so many wait. */
   arrived(count?: number): Promise<void>;
   /** Lets them go, and the gate stands open from then on. */
@@ -187,7 +187,7 @@ export interface AuthorizationCore {
   /** Sets the counters to nought and forgets the requests. */
   reset(): void;
   /** The next requests to an endpoint get these answers, one each. */
-  answerNext(endpoint: OAuthEndpoint, ...answers: readonly OAuthAnswer[]): void;
+  respondNext(endpoint: OAuthEndpoint, ...responses: readonly ScriptedOAuthResponse[]): void;
   /** `before`: nothing was done yet. `after`: rotated, and the answer waits. */
   hold(endpoint: OAuthEndpoint, when?: 'before' | 'after'): OAuthHold;
   addClient(client: AuthorizationClient): void;
@@ -197,7 +197,7 @@ export interface AuthorizationCore {
   /** A grant as if a user had just consented. */
   grant(request: GrantRequest): GrantedTokens;
   /** Facts about a live access token; undefined when it is unknown, over or revoked. */
-  inspect(accessToken: string): AccessTokenFacts | undefined;
+  inspect(accessToken: string): AccessTokenInfo | undefined;
   /** Whether a refresh token is the current one of a living family. */
   isCurrent(refreshToken: string): boolean;
   endAccessToken(accessToken: string): void;

@@ -1,6 +1,10 @@
 import { parseUrl } from '@behalf/contracts';
 import { randomBytes } from 'node:crypto';
-import type { AuthorizationSwitches, OAuthAnswer, OAuthExchange } from './authorizationServerTypes.ts';
+import type {
+  AuthorizationSwitches,
+  ScriptedOAuthResponse,
+  OAuthExchange,
+} from './authorizationServerTypes.ts';
 import type { Clients } from './clients.ts';
 import { htmlReply, redirectReply } from './oauthReply.ts';
 
@@ -22,11 +26,11 @@ interface Parts {
   readonly issuer: () => string;
   readonly clients: Clients;
   readonly codes: Map<string, IssuedCode>;
-  readonly born: (secret: string) => string;
+  readonly recordSecret: (secret: string) => string;
 }
 
 export interface AuthorizeEndpoint {
-  visit(exchange: OAuthExchange, fields: URLSearchParams): Promise<OAuthAnswer>;
+  handle(exchange: OAuthExchange, fields: URLSearchParams): Promise<ScriptedOAuthResponse>;
 }
 
 /** RFC 6749, 4.1.1 with PKCE: who cannot be sent back to a known address is told here and now. */
@@ -35,22 +39,22 @@ export function createAuthorizeEndpoint({
   issuer,
   clients,
   codes,
-  born,
+  recordSecret: born,
 }: Parts): AuthorizeEndpoint {
-  function back(fields: URLSearchParams, answer: Record<string, string>): OAuthAnswer {
-    const to = new URL(fields.get('redirect_uri') ?? '');
+  function redirectBack(fields: URLSearchParams, answer: Record<string, string>): ScriptedOAuthResponse {
+    const target = new URL(fields.get('redirect_uri') ?? '');
     const { iss } = switches();
     const state = fields.get('state');
-    const all = {
+    const parameters = {
       ...answer,
       ...(state !== null && { state }),
       ...(iss !== 'none' && { iss: iss === 'sent' ? issuer() : iss }),
     };
-    for (const [name, value] of Object.entries(all)) to.searchParams.set(name, value);
-    return redirectReply(to);
+    for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
+    return redirectReply(target);
   }
 
-  function approved(fields: URLSearchParams): OAuthAnswer {
+  function issueCode(fields: URLSearchParams): ScriptedOAuthResponse {
     const code = born(`code-${randomBytes(18).toString('base64url')}`);
     codes.set(code, {
       clientId: fields.get('client_id') ?? '',
@@ -61,10 +65,10 @@ export function createAuthorizeEndpoint({
       resource: fields.get('resource'),
       nonce: fields.get('nonce'),
     });
-    return back(fields, { code });
+    return redirectBack(fields, { code });
   }
 
-  function complaint(fields: URLSearchParams): string | undefined {
+  function findError(fields: URLSearchParams): string | undefined {
     if (fields.get('response_type') !== 'code') return 'unsupported_response_type';
     const methods = switches().pkceMethods;
     const isProven = fields.get('code_challenge') !== null && fields.get('code_challenge_method') === 'S256';
@@ -74,18 +78,18 @@ export function createAuthorizeEndpoint({
   }
 
   return {
-    async visit({ verb }, fields) {
+    async handle({ verb }, fields) {
       const client = await clients.find(fields.get('client_id') ?? '');
       const redirectUri = fields.get('redirect_uri') ?? '';
       if (!client) return htmlReply(400, 'unknown client');
       if (!parseUrl(redirectUri) || client.redirectUris?.includes(redirectUri) === false) {
         return htmlReply(400, 'unknown redirect_uri');
       }
-      const error = complaint(fields);
-      if (error !== undefined) return back(fields, { error });
+      const error = findError(fields);
+      if (error !== undefined) return redirectBack(fields, { error });
       const decision = verb === 'POST' ? fields.get('decision') : switches().consent;
       if (decision === 'ask') return htmlReply(200, consentPage(fields));
-      return decision === 'approve' ? approved(fields) : back(fields, { error: 'access_denied' });
+      return decision === 'approve' ? issueCode(fields) : redirectBack(fields, { error: 'access_denied' });
     },
   };
 }
@@ -93,7 +97,7 @@ export function createAuthorizeEndpoint({
 function consentPage(fields: URLSearchParams): string {
   const hidden = [...fields]
     .filter(([name]) => name !== 'decision')
-    .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`);
+    .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`);
   return `<!doctype html><title>Authorization server</title>
 <h1>Authorization server</h1>
 <form method="post">${hidden.join('')}
@@ -101,6 +105,6 @@ function consentPage(fields: URLSearchParams): string {
 <button name="decision" value="deny">Deny</button></form>`;
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -1,41 +1,41 @@
 import { constants, createPublicKey, verify, type JsonWebKey } from 'node:crypto';
 import type { AuthorizationClient, Json } from './authorizationServerTypes.ts';
-import { OAuthRefusal } from './oauthRefusal.ts';
+import { OAuthErrorResponse } from './oauthErrorResponse.ts';
 
-interface Against {
+interface AssertionContext {
   readonly audiences: readonly string[];
   readonly now: number;
   /** Ids that came before: an assertion is good once. */
-  readonly used: Set<string>;
+  readonly usedIds: Set<string>;
 }
 
 /** RFC 7523, 3: signed by one of the client's keys, by and about itself, for us, now, once. */
 export function verifyAssertion(
   assertion: string,
   { clientId, keys = [] }: AuthorizationClient,
-  { audiences, now, used }: Against,
+  { audiences, now, usedIds: used }: AssertionContext,
 ): void {
-  const refuse = (why: string): never => {
-    throw new OAuthRefusal('invalid_client', `client assertion: ${why}`);
+  const reject = (reason: string): never => {
+    throw new OAuthErrorResponse('invalid_client', `client assertion: ${reason}`);
   };
-  const [head = '', payload = '', signature = ''] = assertion.split('.');
-  const header = part(head);
-  const claims = part(payload);
-  const signed = Buffer.from(`${head}.${payload}`);
+  const [encodedHeader = '', payload = '', signature = ''] = assertion.split('.');
+  const header = decodePart(encodedHeader);
+  const claims = decodePart(payload);
+  const signed = Buffer.from(`${encodedHeader}.${payload}`);
   const raw = Buffer.from(signature, 'base64url');
-  if (!keys.some((key) => fits(key, header) && isSignedBy(key, String(header['alg']), signed, raw))) {
-    refuse('no known key verifies the signature');
+  if (!keys.some((key) => matchesKeyId(key, header) && isSignedBy(key, String(header['alg']), signed, raw))) {
+    reject('no known key verifies the signature');
   }
-  if (claims['iss'] !== clientId || claims['sub'] !== clientId) refuse('iss and sub must be the client id');
+  if (claims['iss'] !== clientId || claims['sub'] !== clientId) reject('iss and sub must be the client id');
   const audience = [claims['aud']].flat();
-  if (!audience.some((each) => audiences.includes(String(each)))) refuse('wrong audience');
-  if (typeof claims['exp'] !== 'number' || claims['exp'] * 1_000 <= now) refuse('expired');
+  if (!audience.some((each) => audiences.includes(String(each)))) reject('wrong audience');
+  if (typeof claims['exp'] !== 'number' || claims['exp'] * 1_000 <= now) reject('expired');
   const id = String(claims['jti']);
-  if (claims['jti'] === undefined || used.has(id)) refuse('jti was used before');
+  if (claims['jti'] === undefined || used.has(id)) reject('jti was used before');
   used.add(id);
 }
 
-function part(text: string): Json {
+function decodePart(text: string): Json {
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Json;
   } catch {
@@ -43,7 +43,7 @@ function part(text: string): Json {
   }
 }
 
-function fits(key: JsonWebKey, { kid }: Json): boolean {
+function matchesKeyId(key: JsonWebKey, { kid }: Json): boolean {
   return kid === undefined || key['kid'] === undefined || key['kid'] === kid;
 }
 

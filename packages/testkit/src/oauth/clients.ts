@@ -2,9 +2,9 @@ import { randomUUID, type JsonWebKey } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AuthorizationClient, AuthorizationSwitches, Json } from './authorizationServerTypes.ts';
 import { verifyAssertion } from './clientAssertion.ts';
-import { OAuthRefusal } from './oauthRefusal.ts';
+import { OAuthErrorResponse } from './oauthErrorResponse.ts';
 
-export interface ShownClient {
+export interface PresentedClient {
   readonly method: string;
   readonly clientId: string;
   readonly secret?: string;
@@ -13,12 +13,12 @@ export interface ShownClient {
 
 export interface Clients {
   add(client: AuthorizationClient): void;
-  forget(clientId: string): void;
+  remove(clientId: string): void;
   ids(): readonly string[];
   /** By its id; an address is fetched where documents are allowed. */
   find(clientId: string): Promise<AuthorizationClient | undefined>;
   /** Throws `invalid_client` unless it is who it says it is. */
-  prove(shown: ShownClient | null): Promise<AuthorizationClient>;
+  authenticate(presented: PresentedClient | null): Promise<AuthorizationClient>;
   /** RFC 7591. */
   register(document: Json): Json;
 }
@@ -28,12 +28,12 @@ interface Parts {
   readonly now: () => number;
   readonly audiences: () => readonly string[];
   readonly count: (what: 'registrations' | 'documentReads') => void;
-  readonly born: (secret: string) => string;
+  readonly recordSecret: (secret: string) => string;
   readonly fetchDocument: (url: string) => Promise<unknown>;
 }
 
 export function createClients(parts: Parts): Clients {
-  const known = new Map<string, AuthorizationClient>();
+  const registered = new Map<string, AuthorizationClient>();
   const usedAssertions = new Set<string>();
 
   async function fromDocument(url: string): Promise<AuthorizationClient | undefined> {
@@ -52,31 +52,34 @@ export function createClients(parts: Parts): Clients {
   }
 
   async function find(clientId: string): Promise<AuthorizationClient | undefined> {
-    const held = known.get(clientId);
-    if (held || !parts.switches().clientDocuments || !/^https?:\/\//.test(clientId)) return held;
+    const client = registered.get(clientId);
+    if (client || !parts.switches().clientDocuments || !/^https?:\/\//.test(clientId)) return client;
     return fromDocument(clientId);
   }
 
   return {
-    add: (client) => void known.set(client.clientId, client),
-    forget: (clientId) => void known.delete(clientId),
-    ids: () => [...known.keys()],
+    add: (client) => void registered.set(client.clientId, client),
+    remove: (clientId) => void registered.delete(clientId),
+    ids: () => [...registered.keys()],
     find,
 
-    async prove(shown) {
-      const client = shown ? await find(shown.clientId) : undefined;
-      if (!shown || !client) throw new OAuthRefusal('invalid_client', 'unknown client');
-      if (shown.method !== client.authMethod) {
-        throw new OAuthRefusal('invalid_client', `${shown.method} where ${client.authMethod} is agreed`);
+    async authenticate(presented) {
+      const client = presented ? await find(presented.clientId) : undefined;
+      if (!presented || !client) throw new OAuthErrorResponse('invalid_client', 'unknown client');
+      if (presented.method !== client.authMethod) {
+        throw new OAuthErrorResponse(
+          'invalid_client',
+          `${presented.method} where ${client.authMethod} is agreed`,
+        );
       }
-      if (client.secret !== undefined && shown.secret !== client.secret) {
-        throw new OAuthRefusal('invalid_client', 'wrong secret');
+      if (client.secret !== undefined && presented.secret !== client.secret) {
+        throw new OAuthErrorResponse('invalid_client', 'wrong secret');
       }
       if (client.authMethod === 'private_key_jwt') {
-        verifyAssertion(shown.assertion ?? '', client, {
+        verifyAssertion(presented.assertion ?? '', client, {
           audiences: parts.audiences(),
           now: parts.now(),
-          used: usedAssertions,
+          usedIds: usedAssertions,
         });
       }
       return client;
@@ -86,13 +89,15 @@ export function createClients(parts: Parts): Clients {
       parts.count('registrations');
       const redirectUris = document['redirect_uris'];
       if (!Array.isArray(redirectUris) || redirectUris.length === 0) {
-        throw new OAuthRefusal('invalid_redirect_uri', 'redirect_uris is missing');
+        throw new OAuthErrorResponse('invalid_redirect_uri', 'redirect_uris is missing');
       }
       const method = document['token_endpoint_auth_method'] ?? parts.switches().registeredAuthMethod;
       const authMethod = authMethodOf(method);
-      const secret = authMethod.startsWith('client_secret') ? parts.born(`cs-${randomUUID()}`) : undefined;
+      const secret = authMethod.startsWith('client_secret')
+        ? parts.recordSecret(`cs-${randomUUID()}`)
+        : undefined;
       const clientId = `dynamic-${randomUUID()}`;
-      known.set(clientId, {
+      registered.set(clientId, {
         clientId,
         authMethod,
         secret,
@@ -110,7 +115,10 @@ export function createClients(parts: Parts): Clients {
 }
 
 /** How a client shows itself, in whichever of the ways of RFC 6749, 2.3 and RFC 7523 it chose. */
-export function shownClient(headers: IncomingHttpHeaders, form: URLSearchParams): ShownClient | null {
+export function readClientCredentials(
+  headers: IncomingHttpHeaders,
+  form: URLSearchParams,
+): PresentedClient | null {
   const [, basic] = /^Basic (.+)$/i.exec(headers.authorization ?? '') ?? [];
   if (basic !== undefined) {
     const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString('utf8').split(':');
@@ -141,7 +149,7 @@ function authMethodOf(value: unknown): AuthorizationClient['authMethod'] {
     case 'private_key_jwt':
       return value;
     default:
-      throw new OAuthRefusal('invalid_client_metadata', `unknown method ${String(value)}`);
+      throw new OAuthErrorResponse('invalid_client_metadata', `unknown method ${String(value)}`);
   }
 }
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type {
-  AccessTokenFacts,
+  AccessTokenInfo,
   AuthorizationSwitches,
   GrantedTokens,
   GrantRequest,
 } from './authorizationServerTypes.ts';
-import { OAuthRefusal } from './oauthRefusal.ts';
+import { OAuthErrorResponse } from './oauthErrorResponse.ts';
 
 /** Everything that came of one consent. It lives and dies as one. */
-interface Family {
+interface GrantFamily {
   readonly id: string;
   readonly clientId: string;
   readonly user: string;
@@ -19,22 +19,22 @@ interface Family {
 }
 
 interface RefreshToken {
-  readonly family: Family;
+  readonly family: GrantFamily;
   supersededAt?: number;
   successor?: string;
 }
 
 interface AccessToken {
-  readonly family: Family;
+  readonly family: GrantFamily;
   readonly scope: string;
   readonly expiresAt: number;
 }
 
 export interface Grants {
   issue(request: GrantRequest): GrantedTokens;
-  refresh(clientId: string, refreshToken: string, wished?: string): GrantedTokens;
-  revoke(token: string, whole: boolean): boolean;
-  inspect(accessToken: string): AccessTokenFacts | undefined;
+  refresh(clientId: string, refreshToken: string, requestedScope?: string): GrantedTokens;
+  revoke(token: string, revokesGrant: boolean): boolean;
+  inspect(accessToken: string): AccessTokenInfo | undefined;
   isCurrent(refreshToken: string): boolean;
   endAccessToken(accessToken: string): void;
   endFamily(familyId: string): void;
@@ -45,63 +45,66 @@ interface Parts {
   readonly switches: () => AuthorizationSwitches;
   readonly now: () => number;
   readonly count: (what: 'rotations' | 'reuses' | 'familyRevocations') => void;
-  readonly born: (secret: string) => string;
+  readonly recordSecret: (secret: string) => string;
 }
 
 /**
  * Tokens with teeth: a refresh token rotates with each use, and one that was superseded ends its family when it comes again
  * (RFC 9700, 4.14.2), unless the grace window forgives it.
  */
-export function createGrants({ switches, now, count, born }: Parts): Grants {
-  const families = new Map<string, Family>();
+export function createGrants({ switches, now, count, recordSecret: born }: Parts): Grants {
+  const families = new Map<string, GrantFamily>();
   const refreshTokens = new Map<string, RefreshToken>();
   const accessTokens = new Map<string, AccessToken>();
 
-  function newAccess(family: Family, scope: string): Pick<GrantedTokens, 'accessToken' | 'expiresInS'> {
+  function issueAccessToken(
+    family: GrantFamily,
+    scope: string,
+  ): Pick<GrantedTokens, 'accessToken' | 'expiresInS'> {
     const { lifetimeS, endsOldAccess } = switches();
-    if (endsOldAccess) dropAccess(family);
+    if (endsOldAccess) removeAccessTokens(family);
     const accessToken = born(`at-${randomBytes(24).toString('base64url')}`);
     accessTokens.set(accessToken, { family, scope, expiresAt: now() + lifetimeS * 1_000 });
     return { accessToken, expiresInS: lifetimeS };
   }
 
-  function newRefresh(family: Family): string {
+  function issueRefreshToken(family: GrantFamily): string {
     const refreshToken = born(`rt-${randomBytes(24).toString('base64url')}`);
     refreshTokens.set(refreshToken, { family });
     family.current = refreshToken;
     return refreshToken;
   }
 
-  function dropAccess(family: Family): void {
-    for (const [token, held] of accessTokens) if (held.family === family) accessTokens.delete(token);
+  function removeAccessTokens(family: GrantFamily): void {
+    for (const [token, entry] of accessTokens) if (entry.family === family) accessTokens.delete(token);
   }
 
-  function end(family: Family): void {
+  function revokeFamily(family: GrantFamily): void {
     family.revoked = true;
     family.current = undefined;
-    dropAccess(family);
+    removeAccessTokens(family);
   }
 
-  function pair(family: Family, scope: string, refreshToken: string | undefined): GrantedTokens {
-    return { ...newAccess(family, scope), refreshToken, scope, familyId: family.id };
+  function issueTokens(family: GrantFamily, scope: string, refreshToken: string | undefined): GrantedTokens {
+    return { ...issueAccessToken(family, scope), refreshToken, scope, familyId: family.id };
   }
 
   /** A superseded one. Only the very next of the chain can be given again: once that was used too, this is a replay. */
-  function again(held: RefreshToken, scope: string): GrantedTokens {
+  function handleReuse(entry: RefreshToken, scope: string): GrantedTokens {
     const { graceMs, inGrace } = switches();
-    const { family, successor, supersededAt = 0 } = held;
+    const { family, successor, supersededAt = 0 } = entry;
     if (now() - supersededAt < graceMs && successor !== undefined && family.current === successor) {
-      return pair(family, scope, inGrace === 'successor' ? successor : undefined);
+      return issueTokens(family, scope, inGrace === 'successor' ? successor : undefined);
     }
     count('reuses');
-    end(family);
+    revokeFamily(family);
     count('familyRevocations');
-    throw new OAuthRefusal('invalid_grant', 'refresh token reuse: the grant is revoked');
+    throw new OAuthErrorResponse('invalid_grant', 'refresh token reuse: the grant is revoked');
   }
 
   return {
     issue({ clientId, user = 'user-1', scope = '', resource, refreshToken = true }) {
-      const family: Family = {
+      const family: GrantFamily = {
         id: randomBytes(9).toString('base64url'),
         clientId,
         user,
@@ -111,56 +114,59 @@ export function createGrants({ switches, now, count, born }: Parts): Grants {
         current: undefined,
       };
       families.set(family.id, family);
-      return pair(family, scope, refreshToken ? newRefresh(family) : undefined);
+      return issueTokens(family, scope, refreshToken ? issueRefreshToken(family) : undefined);
     },
 
-    refresh(clientId, refreshToken, wished) {
-      const held = refreshTokens.get(refreshToken);
-      if (!held || held.family.clientId !== clientId || held.family.revoked) {
-        throw new OAuthRefusal('invalid_grant', 'the refresh token is not valid');
+    refresh(clientId, refreshToken, requestedScope) {
+      const entry = refreshTokens.get(refreshToken);
+      if (!entry || entry.family.clientId !== clientId || entry.family.revoked) {
+        throw new OAuthErrorResponse('invalid_grant', 'the refresh token is not valid');
       }
-      const { family } = held;
-      const scope = wished ?? family.scope;
-      const granted = family.scope.split(' ');
-      if (wished !== undefined && !wished.split(' ').every((each) => granted.includes(each))) {
-        throw new OAuthRefusal('invalid_scope', 'a refresh cannot add scopes');
+      const { family } = entry;
+      const scope = requestedScope ?? family.scope;
+      const grantedScopes = family.scope.split(' ');
+      if (
+        requestedScope !== undefined &&
+        !requestedScope.split(' ').every((each) => grantedScopes.includes(each))
+      ) {
+        throw new OAuthErrorResponse('invalid_scope', 'a refresh cannot add scopes');
       }
-      if (held.supersededAt !== undefined) return again(held, scope);
+      if (entry.supersededAt !== undefined) return handleReuse(entry, scope);
       const { rotation, omitRefreshToken } = switches();
       count('rotations');
-      if (omitRefreshToken) return pair(family, scope, undefined);
-      if (rotation === 'keep') return pair(family, scope, refreshToken);
-      held.supersededAt = now();
-      held.successor = newRefresh(family);
-      return pair(family, scope, held.successor);
+      if (omitRefreshToken) return issueTokens(family, scope, undefined);
+      if (rotation === 'keep') return issueTokens(family, scope, refreshToken);
+      entry.supersededAt = now();
+      entry.successor = issueRefreshToken(family);
+      return issueTokens(family, scope, entry.successor);
     },
 
-    revoke(token, whole) {
+    revoke(token, revokesGrant) {
       const family = refreshTokens.get(token)?.family ?? accessTokens.get(token)?.family;
       if (!family) return false;
-      if (whole) end(family);
+      if (revokesGrant) revokeFamily(family);
       accessTokens.delete(token);
       if (refreshTokens.delete(token) && family.current === token) family.current = undefined;
       return true;
     },
 
     inspect(accessToken) {
-      const held = accessTokens.get(accessToken);
-      if (!held || held.family.revoked || held.expiresAt <= now()) return undefined;
-      const { id: familyId, user, clientId, resource } = held.family;
-      return { user, clientId, scope: held.scope, resource, familyId, expiresAt: held.expiresAt };
+      const entry = accessTokens.get(accessToken);
+      if (!entry || entry.family.revoked || entry.expiresAt <= now()) return undefined;
+      const { id: familyId, user, clientId, resource } = entry.family;
+      return { user, clientId, scope: entry.scope, resource, familyId, expiresAt: entry.expiresAt };
     },
 
     isCurrent(refreshToken) {
-      const held = refreshTokens.get(refreshToken);
-      return held !== undefined && !held.family.revoked && held.supersededAt === undefined;
+      const entry = refreshTokens.get(refreshToken);
+      return entry !== undefined && !entry.family.revoked && entry.supersededAt === undefined;
     },
 
     endAccessToken: (accessToken) => void accessTokens.delete(accessToken),
 
     endFamily(familyId) {
       const family = families.get(familyId);
-      if (family) end(family);
+      if (family) revokeFamily(family);
     },
 
     subjectOf: (familyId) => families.get(familyId)?.user,

@@ -7,7 +7,7 @@ import type {
 } from '../mcp/scriptedTypes.ts';
 import { createAuthorizationCore } from './authorizationCore.ts';
 import type {
-  AccessTokenFacts,
+  AccessTokenInfo,
   AuthorizationCore,
   AuthorizationServerOptions,
   Json,
@@ -40,14 +40,14 @@ export interface GuardedOptions extends ScriptedOptions {
   /** Who speaks for the tokens. Absent: the server is its own authorization server, as in 2025-03-26. */
   readonly authorizationServer?: AuthorizationCore;
   /** Of its own one. */
-  readonly own?: AuthorizationServerOptions;
+  readonly ownServerOptions?: AuthorizationServerOptions;
 }
 
 /** One request with what its bearer was worth. */
-export interface GuardedVisit {
+export interface GuardedRequest {
   readonly request: ScriptedRequest;
   readonly bearer: string | null;
-  readonly facts: AccessTokenFacts | undefined;
+  readonly token: AccessTokenInfo | undefined;
   readonly status: 'served' | 401 | 403;
 }
 
@@ -55,7 +55,7 @@ export interface GuardedMcpServer extends ScriptedHttpServer {
   readonly authorizationServer: AuthorizationCore;
   /** Of RFC 9728, as the challenge names it. */
   readonly metadataUrl: string;
-  readonly visits: readonly GuardedVisit[];
+  readonly guardedRequests: readonly GuardedRequest[];
   guard(switches: Partial<GuardSwitches>): void;
 }
 
@@ -77,21 +77,21 @@ const DOCUMENT = '/.well-known/oauth-protected-resource';
 export async function guardedMcpServer({
   guard: initial = {},
   authorizationServer,
-  own,
+  ownServerOptions: own,
   ...options
 }: GuardedOptions): Promise<GuardedMcpServer> {
   let switches: GuardSwitches = { ...defaults, ...initial };
   let respond = options.respond;
-  const visits: GuardedVisit[] = [];
+  const guardedRequests: GuardedRequest[] = [];
   let url = '';
   const origin = () => new URL(url).origin;
   const core = authorizationServer ?? createAuthorizationCore(origin, own);
 
-  function document(path: string): ScriptedReply {
+  function metadataReply(path: string): ScriptedReply {
     const { documents, metadata } = switches;
     const isPath = path === `${DOCUMENT}${new URL(url).pathname}`;
-    const isHere = isPath ? documents !== 'root' : path === DOCUMENT && documents !== 'path';
-    if (documents === 'none' || !isHere) return { status: 404 };
+    const isServed = isPath ? documents !== 'root' : path === DOCUMENT && documents !== 'path';
+    if (documents === 'none' || !isServed) return { status: 404 };
     const body = {
       resource: url,
       authorization_servers: [core.issuer],
@@ -102,13 +102,13 @@ export async function guardedMcpServer({
     return { status: 200, body };
   }
 
-  function challenge(fields: Readonly<Record<string, string | null>>): Record<string, string> {
+  function challengeHeader(fields: Readonly<Record<string, string | null>>): Record<string, string> {
     if (switches.challenge === 'none') return {};
-    const where = switches.challenge === 'metadata' ? metadataUrl() : null;
-    const said = Object.entries({ ...fields, resource_metadata: where })
+    const metadataLocation = switches.challenge === 'metadata' ? metadataUrl() : null;
+    const parameters = Object.entries({ ...fields, resource_metadata: metadataLocation })
       .filter(([, value]) => value !== null)
       .map(([name, value]) => `${name}="${value ?? ''}"`);
-    return { 'www-authenticate': ['Bearer', said.join(', ')].join(' ').trim() };
+    return { 'www-authenticate': ['Bearer', parameters.join(', ')].join(' ').trim() };
   }
 
   function metadataUrl(): string {
@@ -117,33 +117,33 @@ export async function guardedMcpServer({
 
   function unauthorized(bearer: string | null): ScriptedReply {
     const error = bearer === null ? null : 'invalid_token';
-    return { status: 401, headers: challenge({ error, scope: switches.challengeScope }) };
+    return { status: 401, headers: challengeHeader({ error, scope: switches.challengeScope }) };
   }
 
   /** Undefined: let in. */
-  function refusal(
+  function findRefusal(
     request: ScriptedRequest,
     bearer: string | null,
-    facts: AccessTokenFacts | undefined,
+    facts: AccessTokenInfo | undefined,
   ): ScriptedReply | undefined {
     if (bearer === null && switches.access === 'anonymous') return undefined;
     const isForUs = !switches.checksAudience || facts?.resource === null || facts?.resource === url;
     if (!facts || !isForUs || switches.refuse === 'unauthorized') return unauthorized(bearer);
     if (switches.refuse === 'forbidden') return { status: 403 };
     const tool = request.message?.params?.['name'];
-    const counts = switches.requiredScopeFor === null || switches.requiredScopeFor === tool;
-    const has = facts.scope.split(' ');
-    const wanted = switches.requiredScope.split(' ').filter(Boolean);
-    if (!counts || wanted.every((scope) => has.includes(scope))) return undefined;
+    const applies = switches.requiredScopeFor === null || switches.requiredScopeFor === tool;
+    const grantedScopes = facts.scope.split(' ');
+    const requiredScopes = switches.requiredScope.split(' ').filter(Boolean);
+    if (!applies || requiredScopes.every((scope) => grantedScopes.includes(scope))) return undefined;
     return {
       status: 403,
-      headers: challenge({ error: 'insufficient_scope', scope: switches.requiredScope }),
+      headers: challengeHeader({ error: 'insufficient_scope', scope: switches.requiredScope }),
     };
   }
 
   async function decide(request: ScriptedRequest): Promise<ScriptedReply | undefined> {
     const path = request.path.split('?')[0] ?? '';
-    if (path.startsWith(DOCUMENT)) return document(path);
+    if (path.startsWith(DOCUMENT)) return metadataReply(path);
     if (path !== new URL(url).pathname) {
       if (authorizationServer) return { status: 404 };
       return (response) => {
@@ -155,10 +155,10 @@ export async function guardedMcpServer({
     }
     const [, bearer = null] = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '') ?? [];
     const facts = bearer === null ? undefined : core.inspect(bearer);
-    const refused = refusal(request, bearer, facts);
-    const status = (refused as { status?: 401 | 403 } | undefined)?.status ?? 'served';
-    visits.push({ request, bearer, facts, status });
-    return refused ?? respond?.(request);
+    const reply = findRefusal(request, bearer, facts);
+    const status = (reply as { status?: 401 | 403 } | undefined)?.status ?? 'served';
+    guardedRequests.push({ request, bearer, token: facts, status });
+    return reply ?? respond?.(request);
   }
 
   const server = await scriptedHttpServer({ ...options, respond: decide });
@@ -167,7 +167,7 @@ export async function guardedMcpServer({
     ...Object.getOwnPropertyDescriptors(server),
     authorizationServer: { value: core },
     metadataUrl: { get: metadataUrl },
-    visits: { value: visits },
+    visits: { value: guardedRequests },
     guard: { value: (changes: Partial<GuardSwitches>) => void (switches = { ...switches, ...changes }) },
     // What a test scripts stands behind the guard, never in its place.
     change: {

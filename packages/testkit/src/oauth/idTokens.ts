@@ -10,11 +10,11 @@ export interface IdTokens {
 export function createIdTokens(): IdTokens {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const kid = 'fixture';
-  const text = (value: Json) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const encode = (value: Json) => Buffer.from(JSON.stringify(value)).toString('base64url');
   return {
     jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'ES256' }] },
     sign(claims) {
-      const signed = `${text({ alg: 'ES256', kid, typ: 'JWT' })}.${text(claims)}`;
+      const signed = `${encode({ alg: 'ES256', kid, typ: 'JWT' })}.${encode(claims)}`;
       const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' });
       return `${signed}.${signature.toString('base64url')}`;
     },

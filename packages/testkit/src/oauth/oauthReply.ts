@@ -1,21 +1,21 @@
 import type { ServerResponse } from 'node:http';
-import type { Json, OAuthAnswer } from './authorizationServerTypes.ts';
-import type { OAuthRefusal } from './oauthRefusal.ts';
+import type { Json, ScriptedOAuthResponse } from './authorizationServerTypes.ts';
+import type { OAuthErrorResponse } from './oauthErrorResponse.ts';
 
-export function refusalReply({ error, message, status }: OAuthRefusal): OAuthAnswer {
+export function errorReply({ error, message, status }: OAuthErrorResponse): ScriptedOAuthResponse {
   return { status, body: { error, error_description: message } };
 }
 
-export function redirectReply(to: URL): OAuthAnswer {
+export function redirectReply(to: URL): ScriptedOAuthResponse {
   return { status: 302, headers: { location: to.href } };
 }
 
-export function htmlReply(status: number, html: string): OAuthAnswer {
+export function htmlReply(status: number, html: string): ScriptedOAuthResponse {
   return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html };
 }
 
 /** As some authorization servers answer although nobody asked for it. */
-export function formReply({ body, ...reply }: OAuthAnswer): OAuthAnswer {
+export function formReply({ body, ...reply }: ScriptedOAuthResponse): ScriptedOAuthResponse {
   const fields = new URLSearchParams();
   for (const [name, value] of Object.entries((body ?? {}) as Json)) fields.set(name, String(value));
   return {
@@ -25,7 +25,7 @@ export function formReply({ body, ...reply }: OAuthAnswer): OAuthAnswer {
   };
 }
 
-export function send({ status, headers = {}, body }: OAuthAnswer, response: ServerResponse): void {
+export function send({ status, headers = {}, body }: ScriptedOAuthResponse, response: ServerResponse): void {
   if (response.destroyed) return;
   const isJson = typeof body === 'object';
   response.writeHead(status, {

@@ -19,13 +19,13 @@ export async function startAuthorizationServer(
   let listeningAt = '';
   const core = createAuthorizationCore(() => options.publicOrigin ?? listeningAt, options);
 
-  async function arrive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of incoming.setEncoding('utf8')) text += String(chunk);
     const { method: verb = '', url: path = '', headers } = incoming;
     if (path === CONTROL) {
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(control(core, verb === 'POST' ? text : '{}')));
+      response.end(JSON.stringify(executeControl(core, verb === 'POST' ? text : '{}')));
     } else if (!(await core.handle({ verb, path, headers, text }, response))) {
       response.writeHead(404).end();
     }
@@ -33,7 +33,7 @@ export async function startAuthorizationServer(
 
   const listener = (incoming: IncomingMessage, response: ServerResponse) => {
     // A client that hangs up in the middle of its own request is no fault of the script.
-    arrive(incoming, response).catch(() => response.destroy());
+    handleRequest(incoming, response).catch(() => response.destroy());
   };
   const http = options.tls ? createSecureServer(options.tls, listener) : createServer(listener);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -55,15 +55,15 @@ export async function startAuthorizationServer(
   });
 }
 
-interface ControlOrder {
+interface ControlCommand {
   readonly change?: Partial<AuthorizationSwitches>;
   readonly reset?: boolean;
   readonly grant?: GrantRequest;
 }
 
 /** What another process may read and set. */
-function control(core: AuthorizationCore, text: string): unknown {
-  const { change, reset, grant } = JSON.parse(text) as ControlOrder;
+function executeControl(core: AuthorizationCore, text: string): unknown {
+  const { change, reset, grant } = JSON.parse(text) as ControlCommand;
   if (reset === true) core.reset();
   if (change) core.change(change);
   const granted = grant && core.grant(grant);

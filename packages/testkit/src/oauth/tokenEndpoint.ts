@@ -4,13 +4,13 @@ import type {
   AuthorizationSwitches,
   GrantedTokens,
   Json,
-  OAuthAnswer,
+  ScriptedOAuthResponse,
 } from './authorizationServerTypes.ts';
 import type { IssuedCode } from './authorizeEndpoint.ts';
-import type { Clients, ShownClient } from './clients.ts';
+import type { Clients, PresentedClient } from './clients.ts';
 import type { Grants } from './grants.ts';
 import type { IdTokens } from './idTokens.ts';
-import { OAuthRefusal } from './oauthRefusal.ts';
+import { OAuthErrorResponse } from './oauthErrorResponse.ts';
 
 interface Parts {
   readonly switches: () => AuthorizationSwitches;
@@ -21,14 +21,14 @@ interface Parts {
   readonly codes: Map<string, IssuedCode>;
   readonly idTokens: IdTokens;
   readonly count: (what: 'familyRevocations') => void;
-  readonly born: (secret: string) => string;
+  readonly recordSecret: (secret: string) => string;
 }
 
 export interface TokenEndpoint {
-  answer(shown: ShownClient | null, form: URLSearchParams): Promise<OAuthAnswer>;
+  handle(presented: PresentedClient | null, form: URLSearchParams): Promise<ScriptedOAuthResponse>;
 }
 
-interface Given {
+interface IssuedToken {
   readonly tokens: GrantedTokens;
   readonly isRefresh: boolean;
   readonly user?: string | undefined;
@@ -38,26 +38,26 @@ interface Given {
 export function createTokenEndpoint(parts: Parts): TokenEndpoint {
   const { switches, grants, codes } = parts;
 
-  function fromCode(client: AuthorizationClient, form: URLSearchParams): Given {
+  function redeemCode(client: AuthorizationClient, form: URLSearchParams): IssuedToken {
     const code = codes.get(form.get('code') ?? '');
-    if (!code) throw new OAuthRefusal('invalid_grant', 'unknown code');
+    if (!code) throw new OAuthErrorResponse('invalid_grant', 'unknown code');
     if (code.familyId !== undefined) {
       // RFC 6749, 4.1.2: a code that comes twice was stolen.
       grants.endFamily(code.familyId);
       parts.count('familyRevocations');
-      throw new OAuthRefusal('invalid_grant', 'the code was used before');
+      throw new OAuthErrorResponse('invalid_grant', 'the code was used before');
     }
     if (code.clientId !== client.clientId)
-      throw new OAuthRefusal('invalid_grant', 'the code was issued to another client');
+      throw new OAuthErrorResponse('invalid_grant', 'the code was issued to another client');
     if (code.redirectUri !== form.get('redirect_uri')) {
-      throw new OAuthRefusal('invalid_grant', 'redirect_uri does not match');
+      throw new OAuthErrorResponse('invalid_grant', 'redirect_uri does not match');
     }
     if (code.challenge !== null && code.challenge !== s256(form.get('code_verifier') ?? '')) {
-      throw new OAuthRefusal('invalid_grant', 'code_verifier does not match');
+      throw new OAuthErrorResponse('invalid_grant', 'code_verifier does not match');
     }
     const resource = form.get('resource');
     if (switches().resource !== 'ignore' && resource !== code.resource) {
-      throw new OAuthRefusal('invalid_target', 'resource differs from the authorization request');
+      throw new OAuthErrorResponse('invalid_target', 'resource differs from the authorization request');
     }
     const tokens = grants.issue({
       clientId: client.clientId,
@@ -69,18 +69,18 @@ export function createTokenEndpoint(parts: Parts): TokenEndpoint {
     return { tokens, isRefresh: false, user: code.user, nonce: code.nonce };
   }
 
-  function fromRefresh(client: AuthorizationClient, form: URLSearchParams): Given {
+  function redeemRefreshToken(client: AuthorizationClient, form: URLSearchParams): IssuedToken {
     if (switches().resource === 'require' && form.get('resource') === null) {
-      throw new OAuthRefusal('invalid_target', 'resource is missing');
+      throw new OAuthErrorResponse('invalid_target', 'resource is missing');
     }
-    const wished = form.get('scope') ?? undefined;
-    const tokens = grants.refresh(client.clientId, form.get('refresh_token') ?? '', wished);
+    const requestedScope = form.get('scope') ?? undefined;
+    const tokens = grants.refresh(client.clientId, form.get('refresh_token') ?? '', requestedScope);
     return { tokens, isRefresh: true, user: grants.subjectOf(tokens.familyId) };
   }
 
-  function ofClient(client: AuthorizationClient, form: URLSearchParams): Given {
+  function issueClientCredentials(client: AuthorizationClient, form: URLSearchParams): IssuedToken {
     if (client.authMethod === 'none') {
-      throw new OAuthRefusal('unauthorized_client', 'public clients cannot use client_credentials');
+      throw new OAuthErrorResponse('unauthorized_client', 'public clients cannot use client_credentials');
     }
     const resource = form.get('resource');
     const tokens = grants.issue({
@@ -93,38 +93,41 @@ export function createTokenEndpoint(parts: Parts): TokenEndpoint {
     return { tokens, isRefresh: false };
   }
 
-  function give(client: AuthorizationClient, form: URLSearchParams): Given {
+  function issueGrant(client: AuthorizationClient, form: URLSearchParams): IssuedToken {
     switch (form.get('grant_type')) {
       case 'authorization_code':
-        return fromCode(client, form);
+        return redeemCode(client, form);
       case 'refresh_token':
-        return fromRefresh(client, form);
+        return redeemRefreshToken(client, form);
       case 'client_credentials':
-        return ofClient(client, form);
+        return issueClientCredentials(client, form);
       default:
-        throw new OAuthRefusal('unsupported_grant_type', 'unknown grant_type');
+        throw new OAuthErrorResponse('unsupported_grant_type', 'unknown grant_type');
     }
   }
 
-  function idTokenFor({ tokens, user, nonce }: Given, { clientId }: AuthorizationClient): string | undefined {
+  function idTokenFor(
+    { tokens, user, nonce }: IssuedToken,
+    { clientId }: AuthorizationClient,
+  ): string | undefined {
     if (user === undefined || !tokens.scope.split(' ').includes('openid')) return undefined;
     const now = Math.floor(parts.now() / 1_000);
     const claims = { iss: parts.issuer(), sub: user, aud: clientId, iat: now, exp: now + 600 };
-    return parts.born(parts.idTokens.sign({ ...claims, ...(nonce != null && { nonce }) }));
+    return parts.recordSecret(parts.idTokens.sign({ ...claims, ...(nonce != null && { nonce }) }));
   }
 
   return {
-    async answer(shown, form) {
-      const client = await parts.clients.prove(shown);
-      const given = give(client, form);
+    async handle(shown, form) {
+      const client = await parts.clients.authenticate(shown);
+      const issued = issueGrant(client, form);
       const { expiresIn, omitScope } = switches();
-      const { accessToken, refreshToken, scope, expiresInS } = given.tokens;
-      const said = expiresIn === undefined ? expiresInS : expiresIn;
-      const idToken = idTokenFor(given, client);
+      const { accessToken, refreshToken, scope, expiresInS } = issued.tokens;
+      const shownExpiresIn = expiresIn === undefined ? expiresInS : expiresIn;
+      const idToken = idTokenFor(issued, client);
       const body: Json = {
         access_token: accessToken,
         token_type: 'Bearer',
-        ...(said !== null && { expires_in: said }),
+        ...(shownExpiresIn !== null && { expires_in: shownExpiresIn }),
         ...(refreshToken !== undefined && { refresh_token: refreshToken }),
         ...(!omitScope && scope !== '' && { scope }),
         ...(idToken !== undefined && { id_token: idToken }),

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** A real process that does nothing but open a SQLite store and close it again. */
 export interface OpeningProcess {
   /** What it said so far: `opening`, then `opened` or an error. */
-  said(): string;
+  output(): string;
   /** The exit code, null while it runs. */
   code(): number | null;
   kill(): Promise<void>;
@@ -14,15 +14,15 @@ export interface OpeningProcess {
 const loader = fileURLToPath(new URL('../../../../tools/ts-loader.mjs', import.meta.url));
 const worker = fileURLToPath(new URL('./openOnce.ts', import.meta.url));
 
-export function startOpening(file: string): OpeningProcess {
+export function startOpeningProcess(file: string): OpeningProcess {
   const child = spawn(process.execPath, ['--no-warnings', '--import', loader, worker, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   const ended = once(child, 'close');
   return {
-    said: () => said,
+    output: () => output,
     code: () => child.exitCode,
     async kill() {
       child.kill('SIGKILL');

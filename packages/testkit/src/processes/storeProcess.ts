@@ -27,25 +27,25 @@ export async function startStoreProcess(spec: StoreSpec): Promise<StoreProcess> 
     execArgv: ['--import', loader],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
-  let calls = 0;
+  const pendingCalls = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  let callCount = 0;
   child.on('message', (message: { id: number; value?: unknown; error?: string }) => {
-    const call = waiting.get(message.id);
-    waiting.delete(message.id);
+    const call = pendingCalls.get(message.id);
+    pendingCalls.delete(message.id);
     if (message.error === undefined) call?.resolve(message.value);
     else call?.reject(new Error(message.error));
   });
   const exited = once(child, 'exit');
   void exited.then(() => {
-    for (const call of waiting.values()) call.reject(new Error('The process has ended'));
-    waiting.clear();
+    for (const call of pendingCalls.values()) call.reject(new Error('The process has ended'));
+    pendingCalls.clear();
   });
 
   const call = (method: string, args: unknown[]) =>
     new Promise<unknown>((resolve, reject) => {
       if (!child.connected) return reject(new Error('The process has ended'));
-      const id = (calls += 1);
-      waiting.set(id, { resolve, reject });
+      const id = (callCount += 1);
+      pendingCalls.set(id, { resolve, reject });
       child.send({ id, method, args }, (error) => error && reject(error));
     });
 

@@ -22,7 +22,7 @@ async function open(spec: StoreSpec): Promise<CoordinationStore> {
 const store = open(JSON.parse(process.argv[2] ?? '') as StoreSpec);
 const held = new Map<string, HeldLease>();
 
-async function answer(method: string, args: unknown[]): Promise<unknown> {
+async function execute(method: string, args: unknown[]): Promise<unknown> {
   const opened = await store;
   switch (method) {
     case 'acquire': {
@@ -48,7 +48,7 @@ async function answer(method: string, args: unknown[]): Promise<unknown> {
 }
 
 process.on('message', ({ id, method, args }: { id: number; method: string; args: unknown[] }) => {
-  answer(method, args).then(
+  execute(method, args).then(
     (value) => process.send?.({ id, value }),
     (error: unknown) => process.send?.({ id, error: String(error) }),
   );

@@ -1,6 +1,6 @@
 import { aclId, type AclRecord, type PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function anAclRow(over: Partial<Omit<AclRecord, 'id'>> = {}): AclRecord {
   const record = {
@@ -18,18 +18,18 @@ export function anAclRow(over: Partial<Omit<AclRecord, 'id'>> = {}): AclRecord {
 
 export function aclSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`AclStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const put = (...rows: AclRecord[]) => store().acl.change({ put: rows, remove: [] });
     const ofEveryone = anAclRow({ principalType: 'public', principalId: '' });
     const ofGroup = anAclRow({ principalType: 'group', principalId: '["$&",\'ünï\'] 李', bits: 15 });
 
     test('rows are read back as they were written, replaced and taken away in one change', async () => {
       await store().acl.change({ put: [], remove: [] });
-      const elsewhere = anAclRow({ serverId: 's2' });
-      await put(anAclRow(), ofEveryone, ofGroup, elsewhere);
+      const otherServer = anAclRow({ serverId: 's2' });
+      await put(anAclRow(), ofEveryone, ofGroup, otherServer);
       const ordered = [anAclRow(), ofEveryone, ofGroup].sort((a, b) => (a.id < b.id ? -1 : 1));
       expect(await store().acl.listByServer('default', 's1')).toEqual(ordered);
-      expect(await store().acl.list()).toEqual([...ordered, elsewhere]);
+      expect(await store().acl.list()).toEqual([...ordered, otherServer]);
       expect(await store().acl.listByServer('other', 's1')).toEqual([]);
       const wider = anAclRow({ bits: 3, grantedBy: 'u9', grantedAt: 2_000 });
       await store().acl.change({ put: [wider], remove: [ofEveryone.id, ofGroup.id, 'unknown'] });
@@ -46,11 +46,11 @@ export function aclSuite(label: string, open: OpenStore<PrimaryStore>): void {
 
     test('a second row of one key is refused, whatever it calls itself, and what came with it is not written', async () => {
       await put(anAclRow());
-      const twin = { ...anAclRow({ bits: 15 }), id: 'another' };
-      await expect(store().acl.change({ put: [ofGroup, twin], remove: [] })).rejects.toThrow();
+      const duplicate = { ...anAclRow({ bits: 15 }), id: 'another' };
+      await expect(store().acl.change({ put: [ofGroup, duplicate], remove: [] })).rejects.toThrow();
       // MongoDB has no transaction to undo the first one with; that no row is doubled holds there as well.
-      const left = (await store().acl.list()).filter(({ id }) => id !== ofGroup.id);
-      expect(left).toEqual([anAclRow()]);
+      const remaining = (await store().acl.list()).filter(({ id }) => id !== ofGroup.id);
+      expect(remaining).toEqual([anAclRow()]);
       if (store().kind !== 'mongo') expect(await store().acl.list()).toHaveLength(1);
     });
 

@@ -1,6 +1,6 @@
 import type { ApiKeyRecord, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function anApiKey(over: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
   return {
@@ -20,7 +20,7 @@ export function anApiKey(over: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
 
 export function apiKeysSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`ApiKeyStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const second = anApiKey({ id: 'k0', hash: 'hash of k0', createdAt: 2_000, scopes: [], name: '' });
 
     test('keys are read back as they were written, the oldest first', async () => {
@@ -37,11 +37,11 @@ export function apiKeysSuite(label: string, open: OpenStore<PrimaryStore>): void
         Array.from({ length: 20 }, (_, i) => store().apiKeys.insert(anApiKey({ id: `k${i}` }))),
       );
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      const [kept] = await store().apiKeys.list('u1');
+      const [remaining] = await store().apiKeys.list('u1');
       await expect(
-        store().apiKeys.insert(anApiKey({ id: kept!.id, hash: 'another', userId: 'u2' })),
+        store().apiKeys.insert(anApiKey({ id: remaining!.id, hash: 'another', userId: 'u2' })),
       ).rejects.toThrow();
-      expect(await store().raw.page('apiKeys', null, 10)).toEqual([kept]);
+      expect(await store().raw.page('apiKeys', null, 10)).toEqual([remaining]);
     });
 
     test('a key is found until its end and not at it, listed still, and swept', async () => {
@@ -70,12 +70,12 @@ export function apiKeysSuite(label: string, open: OpenStore<PrimaryStore>): void
     test('which keys of many are live', async () => {
       await store().apiKeys.insert(anApiKey());
       await store().apiKeys.insert({ ...second, expiresAt: 9_001 });
-      const live = async (ids: string[], now: number) =>
+      const active = async (ids: string[], now: number) =>
         (await store().apiKeys.filterActive(ids, now)).sort();
-      expect(await live(['k1', 'unknown', 'k0'], 8_999)).toEqual(['k0', 'k1']);
-      expect(await live(['k1', 'k0'], 9_000)).toEqual(['k0']);
-      expect(await live(['k1'], 0)).toEqual(['k1']);
-      expect(await live([], 0)).toEqual([]);
+      expect(await active(['k1', 'unknown', 'k0'], 8_999)).toEqual(['k0', 'k1']);
+      expect(await active(['k1', 'k0'], 9_000)).toEqual(['k0']);
+      expect(await active(['k1'], 0)).toEqual(['k1']);
+      expect(await active([], 0)).toEqual([]);
     });
 
     test('the latest use is noted, in whatever order uses arrive', async () => {

@@ -1,11 +1,11 @@
 import type { CoordinationStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function attemptsSuite(label: string, open: OpenStore<CoordinationStore>): void {
   describe(`AttemptCounter on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('parallel hits are all counted, each key for itself', async () => {
       const windows = await Promise.all(Array.from({ length: 20 }, () => store().attempts.hit('a', 60_000)));

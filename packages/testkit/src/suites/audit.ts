@@ -1,6 +1,6 @@
 import type { AuditSegmentRecord, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aSegment(over: Partial<Omit<AuditSegmentRecord, 'id'>> = {}): AuditSegmentRecord {
   const record = {
@@ -19,7 +19,7 @@ export function aSegment(over: Partial<Omit<AuditSegmentRecord, 'id'>> = {}): Au
 
 export function auditSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`AuditStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const append = async (...segments: AuditSegmentRecord[]) => {
       for (const segment of segments) await store().audit.append(segment);
     };
@@ -40,11 +40,11 @@ export function auditSuite(label: string, open: OpenStore<PrimaryStore>): void {
       const outcomes = await Promise.allSettled(
         Array.from({ length: 20 }, (_, i) => store().audit.append(aSegment({ mac: `m${i}` }))),
       );
-      const kept = outcomes.findIndex(({ status }) => status === 'fulfilled');
+      const stored = outcomes.findIndex(({ status }) => status === 'fulfilled');
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       // Nor under another id: the number of a writer is given once.
       await expect(store().audit.append({ ...aSegment(), id: 'another' })).rejects.toThrow();
-      expect(await store().audit.page({}, 30)).toEqual([aSegment({ mac: `m${kept}` })]);
+      expect(await store().audit.page({}, 30)).toEqual([aSegment({ mac: `m${stored}` })]);
     });
 
     test('the newest come first, page by page, each once, also those of one moment', async () => {

@@ -1,6 +1,6 @@
 import type { BlockRecord, OwnedRecord, OwnedStore, PrimaryStore, SetRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aBlock(over: Partial<BlockRecord> = {}): BlockRecord {
   return {
@@ -23,7 +23,7 @@ export function aSet(over: Partial<SetRecord> = {}): SetRecord {
   return { ...set, ...over };
 }
 
-const MOST = 1_000;
+const MAX_PER_OWNER = 1_000;
 
 /** What is saved by an owner keeps the same promises, whatever it is. */
 export function blocksSuite(label: string, open: OpenStore<PrimaryStore>): void {
@@ -38,10 +38,10 @@ function ownedSuite(
   a: (over?: Partial<OwnedRecord>) => OwnedRecord,
 ): void {
   describe(`OwnedStore of ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const owned = () => store()[name] as unknown as OwnedStore<OwnedRecord>;
     const insert = async (...records: OwnedRecord[]) => {
-      for (const record of records) expect(await owned().insert(record, MOST)).toBe('inserted');
+      for (const record of records) expect(await owned().insert(record, MAX_PER_OWNER)).toBe('inserted');
     };
     const find = (id = 'b1', tenant = 'default') => owned().find(tenant, id);
 
@@ -52,7 +52,7 @@ function ownedSuite(
       expect(await find('unknown')).toBeNull();
       expect(await owned().findMany('default', ['unknown', 'b2', 'b1', 'b2'])).toEqual([a(), odd]);
       expect(await owned().findMany('default', [])).toEqual([]);
-      await expect(owned().insert(a({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
+      await expect(owned().insert(a({ sealed: 'v1.twin' }), MAX_PER_OWNER)).rejects.toThrow();
       expect(await owned().remove('default', 'b1')).toBe(true);
       expect(await owned().remove('default', 'b1')).toBe(false);
       expect(await owned().findMany('default', ['b1', 'b2'])).toEqual([odd]);
@@ -83,10 +83,10 @@ function ownedSuite(
       await insert(a({ id: 'theirs', owner: 'u2' }), a({ id: 'elsewhere', tenant: 'other' }));
       const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
       const outcomes = await Promise.all(ids.map((id) => owned().insert(a({ id }), 5)));
-      const kept = await owned().findMany('default', ids);
-      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
-      expect(kept.length).toBeLessThanOrEqual(5);
-      for (let i = kept.length; i < 5; i += 1) {
+      const remaining = await owned().findMany('default', ids);
+      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(remaining.length);
+      expect(remaining.length).toBeLessThanOrEqual(5);
+      for (let i = remaining.length; i < 5; i += 1) {
         expect(await owned().insert(a({ id: `d${i}` }), 5)).toBe('inserted');
       }
       expect(await owned().insert(a({ id: 'e' }), 5)).toBe('full');

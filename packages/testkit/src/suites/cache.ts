@@ -1,11 +1,11 @@
 import type { CoordinationStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function cacheSuite(label: string, open: OpenStore<CoordinationStore>): void {
   describe(`Cache on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('a value is read back byte for byte, replaced and deleted', async () => {
       const cache = store().cache('tokens');

@@ -7,7 +7,7 @@ import type {
   PrimaryStore,
 } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aConversation(over: Partial<ConversationRecord> = {}): ConversationRecord {
   return {
@@ -35,24 +35,25 @@ export function aChatMessage(over: Partial<Omit<ChatMessageRecord, 'size'>> = {}
   return { ...record, size: record.sealed.length };
 }
 
-const ROOM: ConversationLimits = { maxMessages: 100, maxSize: 100_000 };
-const MOST = 1_000;
+const LIMITS: ConversationLimits = { maxMessages: 100, maxSize: 100_000 };
+const MAX_CONVERSATIONS = 1_000;
 
 /** Everybody but the owner of what `aConversation` and `aChatMessage` make: of another tenant, or another user. */
-const strangers = [
+const unrelatedUsers = [
   ['other', 'u1'],
   ['default', 'u2'],
 ] as const;
 
 export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`ConversationStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const insert = async (...records: ConversationRecord[]) => {
-      for (const record of records) expect(await store().conversations.insert(record, MOST)).toBe('inserted');
+      for (const record of records)
+        expect(await store().conversations.insert(record, MAX_CONVERSATIONS)).toBe('inserted');
     };
-    const say = (over: Partial<ChatMessageInput> = {}, at = 2_000, room = ROOM) => {
+    const putMessage = (over: Partial<ChatMessageInput> = {}, changedAt = 2_000, limits = LIMITS) => {
       const { seq: _seq, size: _size, createdAt: _at, ...message } = aChatMessage(over);
-      return store().conversations.putMessage(message, at, room);
+      return store().conversations.putMessage(message, changedAt, limits);
     };
     const find = (id = 'c1') => store().conversations.find('default', 'u1', id);
     const messages = (id = 'c1') => store().conversations.listMessages('default', 'u1', id);
@@ -69,7 +70,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       const texts = ['v1.z', 'v1."$&" ünïcode 李', 'v1.a'];
       for (const [i, sealed] of texts.entries()) {
         // In the order they came, not of their ids.
-        expect(await say({ id: `m${9 - i}`, sealed }, 2_000 + i)).toBe('stored');
+        expect(await putMessage({ id: `m${9 - i}`, sealed }, 2_000 + i)).toBe('stored');
       }
       expect(await messages()).toEqual(
         texts.map((sealed, i) => aChatMessage({ id: `m${9 - i}`, sealed, seq: i + 1, createdAt: 2_000 + i })),
@@ -79,18 +80,20 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
 
     test('a message of the same id takes the place of the one before it, however many are written at once', async () => {
       await insert(aConversation());
-      await say({ id: 'm1' });
-      await say({ id: 'm2' }, 2_001);
-      await say({ id: 'm1', sealed: 'v1.grown' }, 2_002);
+      await putMessage({ id: 'm1' });
+      await putMessage({ id: 'm2' }, 2_001);
+      await putMessage({ id: 'm1', sealed: 'v1.grown' }, 2_002);
       const second = aChatMessage({ id: 'm2', seq: 2, createdAt: 2_001 });
       expect(await messages()).toEqual([aChatMessage({ sealed: 'v1.grown', createdAt: 2_000 }), second]);
-      await Promise.all(Array.from({ length: 10 }, (_, i) => say({ id: 'm3', sealed: `v1.${i}` }, 2_003)));
+      await Promise.all(
+        Array.from({ length: 10 }, (_, i) => putMessage({ id: 'm3', sealed: `v1.${i}` }, 2_003)),
+      );
       expect(ids(await messages())).toEqual(['m1', 'm2', 'm3']);
     });
 
     test('messages that are added at once have a place each', async () => {
       await insert(aConversation());
-      const outcomes = await Promise.all(Array.from({ length: 10 }, (_, i) => say({ id: `m${i}` })));
+      const outcomes = await Promise.all(Array.from({ length: 10 }, (_, i) => putMessage({ id: `m${i}` })));
       expect(new Set(outcomes)).toEqual(new Set(['stored']));
       const found = await messages();
       expect(found.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -111,7 +114,7 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
         after = page.at(-1) ?? null;
         // A new one, and one that was seen and is used again: both stand before what is still to come.
         await insert(aConversation({ id: `n${seen.length}`, updatedAt: 5_000 }));
-        await say({ id: `m${seen.length}`, conversationId: 'c5' }, 6_000);
+        await putMessage({ id: `m${seen.length}`, conversationId: 'c5' }, 6_000);
       }
       expect(ids(seen)).toEqual(['c0', 'c5', 'c1', 'c4', 'c3', 'c2']);
     });
@@ -119,37 +122,41 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
     test('a new title and a message that is saved meanwhile undo nothing of each other', async () => {
       await insert(aConversation());
       await Promise.all([
-        ...Array.from({ length: 5 }, (_, i) => say({ id: `m${i}` }, 2_000 + i)),
+        ...Array.from({ length: 5 }, (_, i) => putMessage({ id: `m${i}` }, 2_000 + i)),
         store().conversations.rename('default', 'u1', 'c1', 'v1.renamed'),
       ]);
       // A clock that is behind takes nothing back.
-      await say({ id: 'late' }, 1_500);
+      await putMessage({ id: 'late' }, 1_500);
       expect(await find()).toEqual(aConversation({ sealed: 'v1.renamed', updatedAt: 2_004 }));
       expect(await store().conversations.rename('default', 'u1', 'unknown', 'v1.x')).toBe(false);
     });
 
     test('with the id of another user’s or tenant’s row nobody reads, changes, adds or removes', async () => {
       await insert(aConversation());
-      await say();
-      for (const [tenant, userId] of strangers) {
+      await putMessage();
+      for (const [tenant, userId] of unrelatedUsers) {
         expect(await store().conversations.find(tenant, userId, 'c1')).toBeNull();
         expect(await store().conversations.list(tenant, userId, { after: null, limit: 9 })).toEqual([]);
         expect(await store().conversations.listMessages(tenant, userId, 'c1')).toEqual([]);
         expect(await store().conversations.rename(tenant, userId, 'c1', 'v1.theirs')).toBe(false);
-        expect(await say({ id: 'm9', tenant, userId })).toBe('missing');
+        expect(await putMessage({ id: 'm9', tenant, userId })).toBe('missing');
         expect(await store().conversations.remove(tenant, userId, 'c1')).toBe(false);
         expect(await store().conversations.removeByUser(tenant, userId)).toBe(0);
-        await expect(store().conversations.insert(aConversation({ tenant, userId }), MOST)).rejects.toThrow();
+        await expect(
+          store().conversations.insert(aConversation({ tenant, userId }), MAX_CONVERSATIONS),
+        ).rejects.toThrow();
         // Nor is a message overwritten from a conversation of their own.
         const theirs = { id: `c-${tenant}-${userId}`, tenant, userId };
         await insert(aConversation(theirs));
-        await expect(say({ tenant, userId, conversationId: theirs.id, sealed: 'v1.x' })).rejects.toThrow();
+        await expect(
+          putMessage({ tenant, userId, conversationId: theirs.id, sealed: 'v1.x' }),
+        ).rejects.toThrow();
       }
       expect(await find()).toEqual(aConversation({ updatedAt: 2_000 }));
       expect(await messages()).toEqual([aChatMessage({ createdAt: 2_000 })]);
       // A message belongs to its conversation, also within one user.
       await insert(aConversation({ id: 'c2' }));
-      await expect(say({ conversationId: 'c2' })).rejects.toThrow();
+      await expect(putMessage({ conversationId: 'c2' })).rejects.toThrow();
       expect(await messages('c2')).toEqual([]);
     });
 
@@ -158,10 +165,10 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, i) => store().conversations.insert(aConversation({ id: `c${i}` }), 5)),
       );
-      const kept = await list(null, 100);
-      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
-      expect(kept.length).toBeLessThanOrEqual(5);
-      for (let i = kept.length; i < 5; i += 1) {
+      const remaining = await list(null, 100);
+      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(remaining.length);
+      expect(remaining.length).toBeLessThanOrEqual(5);
+      for (let i = remaining.length; i < 5; i += 1) {
         expect(await store().conversations.insert(aConversation({ id: `d${i}` }), 5)).toBe('inserted');
       }
       expect(await store().conversations.insert(aConversation({ id: 'e' }), 5)).toBe('full');
@@ -170,49 +177,50 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
 
     test('a conversation takes so many messages and so much of them, and one that is replaced counts once', async () => {
       await insert(aConversation(), aConversation({ id: 'c2' }));
-      const room = { maxMessages: 3, maxSize: 30 };
+      const limits = { maxMessages: 3, maxSize: 30 };
       const outcomes = await Promise.all(
-        Array.from({ length: 8 }, (_, i) => say({ id: `m${i}`, sealed: 'v1.45' }, 2_000, room)),
+        Array.from({ length: 8 }, (_, i) => putMessage({ id: `m${i}`, sealed: 'v1.45' }, 2_000, limits)),
       );
       expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(3);
       expect(outcomes.filter((outcome) => outcome === 'too_many')).toHaveLength(5);
       const [first, ...others] = await messages();
       expect(others).toHaveLength(2);
-      const grow = (length: number) => say({ id: first!.id, sealed: 'x'.repeat(length) }, 3_000, room);
-      expect(await grow(21)).toBe('too_large');
+      const resizeFirst = (length: number) =>
+        putMessage({ id: first!.id, sealed: 'x'.repeat(length) }, 3_000, limits);
+      expect(await resizeFirst(21)).toBe('too_large');
       expect((await find())?.updatedAt).toBe(2_000);
-      expect(await grow(20)).toBe('stored');
+      expect(await resizeFirst(20)).toBe('stored');
       expect((await messages())[0]?.size).toBe(20);
       // Each conversation has room of its own.
-      expect(await say({ id: 'n', conversationId: 'c2', sealed: 'x'.repeat(30) }, 2_000, room)).toBe(
+      expect(await putMessage({ id: 'n', conversationId: 'c2', sealed: 'x'.repeat(30) }, 2_000, limits)).toBe(
         'stored',
       );
     });
 
     test('a conversation goes with its messages and nothing else, also with those that are being saved', async () => {
       await insert(aConversation(), aConversation({ id: 'c2' }));
-      await say();
-      await say({ id: 'kept', conversationId: 'c2' });
-      const [gone, ...outcomes] = await Promise.all([
+      await putMessage();
+      await putMessage({ id: 'kept', conversationId: 'c2' });
+      const [removed, ...outcomes] = await Promise.all([
         store().conversations.remove('default', 'u1', 'c1'),
-        ...Array.from({ length: 5 }, (_, i) => say({ id: `late${i}` })),
+        ...Array.from({ length: 5 }, (_, i) => putMessage({ id: `late${i}` })),
       ]);
-      expect(gone).toBe(true);
+      expect(removed).toBe(true);
       for (const outcome of outcomes) expect(['stored', 'missing']).toContain(outcome);
       expect(await find()).toBeNull();
       expect(ids(await store().raw.page('chatMessages', null, 10))).toEqual(['kept']);
       expect(await store().conversations.remove('default', 'u1', 'c1')).toBe(false);
-      expect(await say()).toBe('missing');
+      expect(await putMessage()).toBe('missing');
       expect(ids(await list())).toEqual(['c2']);
     });
 
     test('all of one user go at once, and no others', async () => {
       await insert(aConversation(), aConversation({ id: 'c2' }));
-      await say();
-      for (const [tenant, userId] of strangers) {
+      await putMessage();
+      for (const [tenant, userId] of unrelatedUsers) {
         const id = `${tenant}-${userId}`;
         await insert(aConversation({ id, tenant, userId }));
-        await say({ id: `m-${id}`, tenant, userId, conversationId: id });
+        await putMessage({ id: `m-${id}`, tenant, userId, conversationId: id });
       }
       expect(await store().conversations.removeByUser('default', 'u1')).toBe(2);
       expect(ids(await store().raw.page('conversations', null, 10))).toEqual(['default-u2', 'other-u1']);

@@ -2,7 +2,7 @@ import type { ClaimRequest, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
 import { aCredential } from './aCredential.ts';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 const { id } = aCredential();
 const request = (over: Partial<ClaimRequest> = {}): ClaimRequest => ({
@@ -17,22 +17,22 @@ const request = (over: Partial<ClaimRequest> = {}): ClaimRequest => ({
 /** The right to send a refresh token: what stands between several processes and a family that is revoked. */
 export function credentialClaimsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`claims of credentials on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const insert = () => store().credentials.insert(aCredential());
 
     test('of 20 parallel claims one is given, with its times by the store’s clock', async () => {
       await insert();
       const before = await store().credentials.now();
-      const given = (
+      const claims = (
         await Promise.all(
           Array.from({ length: 20 }, (_, i) =>
             store().credentials.claim(id, request({ owner: `o${i}`, ttlMs: 30_000 })),
           ),
         )
       ).filter((claimed) => claimed !== null);
-      expect(given).toHaveLength(1);
-      const [{ record, tookOver }] = given as [NonNullable<(typeof given)[0]>];
-      expect(tookOver).toBe(false);
+      expect(claims).toHaveLength(1);
+      const [{ record, tookOver: isTakeover }] = claims as [NonNullable<(typeof claims)[0]>];
+      expect(isTakeover).toBe(false);
       expect(record).toMatchObject({ claimSeq: 1, version: 2, rtHash: 'rt-1' });
       expect(record.claimOwner).toMatch(/^o\d+$/);
       expect(record.claimStartedAt).toBeGreaterThanOrEqual(before);
@@ -83,12 +83,12 @@ export function credentialClaimsSuite(label: string, open: OpenStore<PrimaryStor
       const { credentials } = store();
       await credentials.claim(id, request({ owner: 'gone', ttlMs: 150 }));
       const next = await eventually('the claim to end', async () => {
-        const tries = await Promise.all(
+        const attempts = await Promise.all(
           Array.from({ length: 5 }, (_, i) => credentials.claim(id, request({ owner: `o${i}` }))),
         );
-        const given = tries.filter((claimed) => claimed !== null);
-        expect(given.length).toBeLessThanOrEqual(1);
-        return given[0];
+        const claims = attempts.filter((claimed) => claimed !== null);
+        expect(claims.length).toBeLessThanOrEqual(1);
+        return claims[0];
       });
       expect(next).toMatchObject({ tookOver: true, record: { claimSeq: 2 } });
       expect(await credentials.extendClaim(id, 1, 'gone', 60_000)).toBe(false);
@@ -128,9 +128,9 @@ export function credentialClaimsSuite(label: string, open: OpenStore<PrimaryStor
       await credentials.makeDefault(id);
       await credentials.replace(id, { generation: 1 }, { scopesRequested: 'read write more' });
       await credentials.extendClaim(id, 1, 'me', 60_000);
-      const when = { generation: 1, rtHash: 'rt-1', claimSeq: 1 };
+      const condition = { generation: 1, rtHash: 'rt-1', claimSeq: 1 };
       const pair = { rtHash: 'rt-2', sealed: 'v1.next', tokenSeq: 2, claimOwner: null };
-      expect(await credentials.replace(id, when, pair)).toMatchObject({
+      expect(await credentials.replace(id, condition, pair)).toMatchObject({
         rtHash: 'rt-2',
         claimSeq: 1,
         claimOwner: null,

@@ -1,6 +1,6 @@
 import type { CredentialUsageRecord, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aUsage(over: Partial<CredentialUsageRecord> = {}): CredentialUsageRecord {
   return { id: 'c1', lastUsedAt: 1_000, lastOutcome: 'ok', refreshes: 0, ...over };
@@ -8,7 +8,7 @@ export function aUsage(over: Partial<CredentialUsageRecord> = {}): CredentialUsa
 
 export function credentialUsageSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`CredentialUsageStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('the last use of each is kept, and those used since a time are listed, the last used first', async () => {
       const { credentialUsage } = store();

@@ -2,11 +2,11 @@ import type { CredentialKey, CredentialRecord, PrimaryStore } from '@behalf/gate
 import { describe, expect, test } from '@jest/globals';
 import { aCredential } from './aCredential.ts';
 import { aUsage } from './credentialUsage.ts';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`CredentialStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const all = () => store().raw.page('credentials', null, 100);
     const inserted = async (over: Partial<Omit<CredentialRecord, 'id'>> = {}) => {
       const credential = aCredential(over);
@@ -56,11 +56,11 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
     });
 
     test('of 50 parallel insertions of one credential, one is made', async () => {
-      const made = await Promise.all(
+      const inserted = await Promise.all(
         Array.from({ length: 50 }, (_, i) => store().credentials.insert(aCredential({ sealed: `v1.${i}` }))),
       );
-      expect(made.filter(Boolean)).toHaveLength(1);
-      const only = aCredential({ sealed: `v1.${made.indexOf(true)}` });
+      expect(inserted.filter(Boolean)).toHaveLength(1);
+      const only = aCredential({ sealed: `v1.${inserted.indexOf(true)}` });
       expect(await all()).toEqual([only]);
       // Whatever another of this key calls itself.
       expect(await store().credentials.insert({ ...aCredential(), id: 'another' })).toBe(false);
@@ -77,10 +77,10 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
       for (const key of [...keys].reverse()) await inserted(key);
       await inserted({ tenant: 'other' });
       await inserted({ principal: 'user:u2' });
-      const shown = (found: CredentialRecord[]) =>
+      const labels = (found: CredentialRecord[]) =>
         found.map(({ serverId, kind, label: name }) => ({ serverId, kind, label: name }));
-      expect(shown(await store().credentials.list('default', 'user:u1'))).toEqual(keys);
-      expect(shown(await store().credentials.list('default', 'user:u1', 's1'))).toEqual(keys.slice(0, 3));
+      expect(labels(await store().credentials.list('default', 'user:u1'))).toEqual(keys);
+      expect(labels(await store().credentials.list('default', 'user:u1', 's1'))).toEqual(keys.slice(0, 3));
       expect(await store().credentials.list('default', 'user:u1', 's3')).toEqual([]);
     });
 
@@ -95,27 +95,28 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
         { generation: 1, claimSeq: 0 },
         { generation: 1, claimSeq: 1 },
       ];
-      for (const when of refused) expect(await store().credentials.replace(id, when, next)).toBeNull();
+      for (const condition of refused)
+        expect(await store().credentials.replace(id, condition, next)).toBeNull();
       expect(await all()).toEqual([aCredential()]);
-      const when = { generation: 1, rtHash: 'rt-1', tokenSeq: 1 };
+      const condition = { generation: 1, rtHash: 'rt-1', tokenSeq: 1 };
       const before = await store().credentials.now();
-      const after = await store().credentials.replace(id, when, next);
+      const after = await store().credentials.replace(id, condition, next);
       expect(after).toEqual(aCredential({ ...next, version: 2, updatedAt: after!.updatedAt }));
       expect(after!.updatedAt).toBeGreaterThanOrEqual(before);
       expect(await store().credentials.findById(id)).toEqual(after);
-      const ended = await store().credentials.replace(
+      const revoked = await store().credentials.replace(
         id,
         { generation: 1, rtHash: 'rt-2' },
         { generation: 2, status: 'revoked', rtHash: null, sealed: null, endpoints: null, rtSuspect: true },
       );
-      expect(ended).toMatchObject({
+      expect(revoked).toMatchObject({
         generation: 2,
         sealed: null,
         endpoints: null,
         rtSuspect: true,
         version: 3,
       });
-      const revived = await store().credentials.replace(id, { generation: 2, rtHash: null }, {
+      const reactivated = await store().credentials.replace(id, { generation: 2, rtHash: null }, {
         label: 'moved',
         tenant: 'other',
         claimSeq: 9,
@@ -123,8 +124,13 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
         status: 'active',
       } as object);
       // Whose it is, and the fence, are out of a patch's reach.
-      expect(revived).toMatchObject({ label: 'default', tenant: 'default', claimSeq: 0, isDefault: true });
-      expect(revived).toMatchObject({ status: 'active', version: 4 });
+      expect(reactivated).toMatchObject({
+        label: 'default',
+        tenant: 'default',
+        claimSeq: 0,
+        isDefault: true,
+      });
+      expect(reactivated).toMatchObject({ status: 'active', version: 4 });
       expect(await store().credentials.replace('nobody', { generation: 1 }, next)).toBeNull();
     });
 
@@ -139,9 +145,9 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
           ),
         ),
       );
-      const made = outcomes.filter((outcome) => outcome !== null);
-      expect(made).toHaveLength(1);
-      expect(await all()).toEqual(made);
+      const replaced = outcomes.filter((outcome) => outcome !== null);
+      expect(replaced).toHaveLength(1);
+      expect(await all()).toEqual(replaced);
     });
 
     test('the first of a server is the default one, and exactly one is, whoever chooses at the same time', async () => {
@@ -161,31 +167,31 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
         expect(await store().credentials.findById(idOf(name))).toMatchObject({ isDefault: true });
       }
       expect(await store().credentials.findById(idOf('a'))).toMatchObject({ isDefault: false });
-      const watched: number[] = [];
-      const watching = (async () => {
-        for (let i = 0; i < 20; i += 1) watched.push((await defaults('s1')).length);
+      const defaultCounts: number[] = [];
+      const polling = (async () => {
+        for (let i = 0; i < 20; i += 1) defaultCounts.push((await defaults('s1')).length);
       })();
       await Promise.all([...labels, ...labels].map((name) => store().credentials.makeDefault(idOf(name))));
-      await watching;
-      expect(new Set(watched)).toEqual(new Set([1]));
+      await polling;
+      expect(new Set(defaultCounts)).toEqual(new Set([1]));
       expect(await defaults('s1')).toHaveLength(1);
       expect((await all()).filter((held) => held.isDefault)).toHaveLength(3);
       expect(await store().credentials.makeDefault('nobody')).toBe(false);
       // Another account is never put in the place of one that is gone; the next that comes may be.
-      const [gone] = await defaults('s1');
-      await store().credentials.remove(gone!);
+      const [removed] = await defaults('s1');
+      await store().credentials.remove(removed!);
       expect(await defaults('s1')).toEqual([]);
       await inserted({ label: 'e' });
       expect(await defaults('s1')).toMatchObject([{ label: 'e' }]);
     });
 
     test('a removal takes what is of one principal, of one server, or over; and nothing else', async () => {
-      const kept = await inserted({ tenant: 'other', serverId: 's0', expiresAt: 9_001 });
+      const remaining = await inserted({ tenant: 'other', serverId: 's0', expiresAt: 9_001 });
       await inserted({ serverId: 's0' });
       await inserted({ serverId: 's0', label: 'second' });
       await inserted({ principal: 'user:u2' });
       await inserted({ principal: 'user:u3' });
-      const over = await inserted({ principal: 'user:u4', serverId: 's0', expiresAt: 9_000 });
+      const expired = await inserted({ principal: 'user:u4', serverId: 's0', expiresAt: 9_000 });
       const used = async () =>
         (await store().raw.page('credentialUsage', null, 100)).map(({ id }) => id).sort();
       for (const { id } of await all()) await store().credentialUsage.put(aUsage({ id }));
@@ -201,14 +207,14 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
       expect(await store().credentials.removeByServer('default', 's1')).toBe(2);
       expect(await store().credentials.removeExpired(8_999)).toBe(0);
       // What is known of their use goes along.
-      expect(await used()).toEqual([kept.id, over.id].sort());
+      expect(await used()).toEqual([remaining.id, expired.id].sort());
       expect(await store().credentials.removeExpired(9_000)).toBe(1);
-      expect(await all()).toEqual([kept]);
-      expect(await used()).toEqual([kept.id]);
+      expect(await all()).toEqual([remaining]);
+      expect(await used()).toEqual([remaining.id]);
       // One without an end is never over.
-      const endless = await inserted();
+      const unlimited = await inserted();
       expect(await store().credentials.removeExpired(9e15)).toBe(1);
-      expect(await all()).toEqual([endless]);
+      expect(await all()).toEqual([unlimited]);
     });
   });
 }

@@ -1,6 +1,6 @@
 import type { DraftRecord, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aDraft(over: Partial<DraftRecord> = {}): DraftRecord {
   return {
@@ -16,13 +16,14 @@ export function aDraft(over: Partial<DraftRecord> = {}): DraftRecord {
   };
 }
 
-const MOST = 100;
+const MAX_PER_USER = 100;
 
 export function draftsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`DraftStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const insert = async (...records: DraftRecord[]) => {
-      for (const record of records) expect(await store().drafts.insert(record, MOST)).toBe('inserted');
+      for (const record of records)
+        expect(await store().drafts.insert(record, MAX_PER_USER)).toBe('inserted');
     };
 
     test('what is inserted is found unchanged, by tenant and by user', async () => {
@@ -40,7 +41,7 @@ export function draftsSuite(label: string, open: OpenStore<PrimaryStore>): void 
       expect(await store().drafts.remove('other', 'd2')).toBe(false);
       expect(await store().drafts.remove('default', 'd2')).toBe(true);
       expect(await store().drafts.listByUser('default', 'u1')).toEqual([aDraft()]);
-      await expect(store().drafts.insert(aDraft(), MOST)).rejects.toThrow();
+      await expect(store().drafts.insert(aDraft(), MAX_PER_USER)).rejects.toThrow();
     });
 
     test('of 20 parallel takers, one succeeds, and it is its user', async () => {
@@ -63,8 +64,8 @@ export function draftsSuite(label: string, open: OpenStore<PrimaryStore>): void 
         aDraft(),
       );
       expect(await store().drafts.consume('default', 'over', 'u1', 2_000)).toBe(false);
-      const ids = async (by: number, limit = 10) =>
-        (await store().drafts.listExpired(by, limit)).map(({ id }) => id);
+      const ids = async (expiredBy: number, limit = 10) =>
+        (await store().drafts.listExpired(expiredBy, limit)).map(({ id }) => id);
       expect(await ids(1_499)).toEqual([]);
       expect(await ids(2_000)).toEqual(['also', 'over']);
       expect(await ids(2_000, 1)).toEqual(['also']);
@@ -74,10 +75,10 @@ export function draftsSuite(label: string, open: OpenStore<PrimaryStore>): void 
       await insert(aDraft({ id: 'over', expiresAt: 1_000 }), aDraft({ id: 'theirs', userId: 'u2' }));
       const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
       const outcomes = await Promise.all(ids.map((id) => store().drafts.insert(aDraft({ id }), 3)));
-      const kept = (await store().drafts.listByUser('default', 'u1')).filter(({ id }) => id !== 'over');
-      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(kept.length);
-      expect(kept.length).toBeLessThanOrEqual(3);
-      for (let i = kept.length; i < 3; i += 1) {
+      const remaining = (await store().drafts.listByUser('default', 'u1')).filter(({ id }) => id !== 'over');
+      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(remaining.length);
+      expect(remaining.length).toBeLessThanOrEqual(3);
+      for (let i = remaining.length; i < 3; i += 1) {
         expect(await store().drafts.insert(aDraft({ id: `e${i}` }), 3)).toBe('inserted');
       }
       expect(await store().drafts.insert(aDraft({ id: 'f' }), 3)).toBe('full');

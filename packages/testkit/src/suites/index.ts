@@ -11,12 +11,12 @@ import { credentialClaimsSuite } from './credentialClaims.ts';
 import { credentialsSuite } from './credentials.ts';
 import { credentialUsageSuite } from './credentialUsage.ts';
 import { draftsSuite } from './drafts.ts';
-import { facadeSuite } from './facade.ts';
+import { authorizationServerSuite } from './authorizationServer.ts';
 import { leasesSuite } from './leases.ts';
 import { oauthClientsSuite } from './oauthClients.ts';
 import { oauthFlowsSuite } from './oauthFlows.ts';
-import type { OpenStore } from './opened.ts';
-import { orphansSuite } from './orphans.ts';
+import type { OpenStore } from './useStore.ts';
+import { pendingWritesSuite } from './pendingWrites.ts';
 import { overridesSuite } from './overrides.ts';
 import { rawSuite } from './raw.ts';
 import { rolesSuite } from './roles.ts';
@@ -29,7 +29,7 @@ import { ticketsSuite } from './tickets.ts';
 import { usersSuite } from './users.ts';
 import { variablesSuite } from './variables.ts';
 
-export { startOpening, type OpeningProcess } from '../processes/openingProcess.ts';
+export { startOpeningProcess, type OpeningProcess } from '../processes/openingProcess.ts';
 export { aCredential } from './aCredential.ts';
 export { anAclRow } from './acl.ts';
 export { anApiKey } from './apiKeys.ts';
@@ -38,16 +38,16 @@ export { aBlock, aSet } from './blocks.ts';
 export { aChatMessage, aConversation } from './conversations.ts';
 export { aUsage } from './credentialUsage.ts';
 export { aDraft } from './drafts.ts';
-export { aFacadeRecord } from './facade.ts';
+export { anAuthorizationServerRecord } from './authorizationServer.ts';
 export { anOAuthClient } from './oauthClients.ts';
 export { aFlow } from './oauthFlows.ts';
-export type { OpenStore } from './opened.ts';
+export type { OpenStore } from './useStore.ts';
 export { anOverride } from './overrides.ts';
 export { processesSuite } from './processes.ts';
 export { aRole } from './roles.ts';
 export { aRun } from './runs.ts';
 export { aStoredServer } from './servers.ts';
-export { sealedBy } from './sealedBy.ts';
+export { sealRecord } from './sealRecord.ts';
 export { aSession } from './sessions.ts';
 export { aUser } from './users.ts';
 export { aVariable } from './variables.ts';
@@ -63,7 +63,7 @@ export function coordinationSuites(
   attemptsSuite(label, open);
   changesSuite(label, open, peer);
   cacheSuite(label, open);
-  orphansSuite(label, open, peer);
+  pendingWritesSuite(label, open, peer);
 }
 
 /** Every promise of a primary store. */
@@ -91,7 +91,7 @@ export function primarySuites(
   conversationsSuite(label, open);
   blocksSuite(label, open);
   runsSuite(label, open);
-  facadeSuite(label, open);
+  authorizationServerSuite(label, open);
   auditSuite(label, open);
   systemSuite(label, open);
   rawSuite(label, open);

@@ -1,11 +1,11 @@
 import type { CoordinationStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): void {
   describe(`Leases on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('of 20 parallel takers, one holds', async () => {
       const taken = await Promise.all(

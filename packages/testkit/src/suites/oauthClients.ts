@@ -1,6 +1,6 @@
 import { oauthClientId, type OAuthClientRecord, type PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function anOAuthClient(over: Partial<Omit<OAuthClientRecord, 'id'>> = {}): OAuthClientRecord {
   const record = {
@@ -19,7 +19,7 @@ export function anOAuthClient(over: Partial<Omit<OAuthClientRecord, 'id'>> = {})
 
 export function oauthClientsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`OAuthClientStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('of 20 that register at once the first counts, and all of them are told so', async () => {
       const { oauthClients, raw } = store();
@@ -41,25 +41,25 @@ export function oauthClientsSuite(label: string, open: OpenStore<PrimaryStore>):
 
     test('a registration takes the place of the one that was seen, and of no other', async () => {
       const { oauthClients } = store();
-      const anew = anOAuthClient({
+      const replacement = anOAuthClient({
         clientId: 'anew',
         sealed: 'v1.anew',
         createdAt: 2_000,
         expiresAt: 9_000,
       });
-      expect(await oauthClients.replace(anew, 'registered')).toBe(false);
-      expect(await oauthClients.find(anew)).toBeNull();
+      expect(await oauthClients.replace(replacement, 'registered')).toBe(false);
+      expect(await oauthClients.find(replacement)).toBeNull();
       await oauthClients.insert(anOAuthClient());
       const other = await oauthClients.insert(anOAuthClient({ serverId: 's2' }));
-      expect(await oauthClients.replace(anew, 'another')).toBe(false);
-      const swapped = await Promise.all(
+      expect(await oauthClients.replace(replacement, 'another')).toBe(false);
+      const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>
-          oauthClients.replace({ ...anew, clientId: `anew${i}` }, 'registered'),
+          oauthClients.replace({ ...replacement, clientId: `anew${i}` }, 'registered'),
         ),
       );
-      expect(swapped.filter(Boolean)).toHaveLength(1);
-      const kept = { ...anew, clientId: `anew${swapped.indexOf(true)}` };
-      expect(await oauthClients.find(anew)).toEqual(kept);
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      const stored = { ...replacement, clientId: `anew${outcomes.indexOf(true)}` };
+      expect(await oauthClients.find(replacement)).toEqual(stored);
       expect(await oauthClients.find(other)).toEqual(other);
     });
 
@@ -71,14 +71,14 @@ export function oauthClientsSuite(label: string, open: OpenStore<PrimaryStore>):
       expect(await oauthClients.find(client)).toEqual(client);
       expect(await oauthClients.remove(client, 'registered')).toBe(true);
       expect(await oauthClients.remove(client, 'registered')).toBe(false);
-      const anew = anOAuthClient({ clientId: 'anew' });
-      expect(await oauthClients.insert(anew)).toEqual(anew);
-      const kept = await oauthClients.insert(anOAuthClient({ tenant: 'other' }));
+      const replacement = anOAuthClient({ clientId: 'anew' });
+      expect(await oauthClients.insert(replacement)).toEqual(replacement);
+      const remaining = await oauthClients.insert(anOAuthClient({ tenant: 'other' }));
       await oauthClients.insert(anOAuthClient({ issuer: 'https://other.example.com' }));
       expect(await oauthClients.removeByServer('default', 's2')).toBe(0);
       expect(await oauthClients.removeByServer('default', 's1')).toBe(2);
-      expect(await oauthClients.find(anew)).toBeNull();
-      expect(await oauthClients.find(kept)).toEqual(kept);
+      expect(await oauthClients.find(replacement)).toBeNull();
+      expect(await oauthClients.find(remaining)).toEqual(remaining);
     });
   });
 }

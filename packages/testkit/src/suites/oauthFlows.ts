@@ -1,6 +1,6 @@
 import type { OAuthFlowRecord, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 /** Far ahead: MongoDB itself removes what is long over. */
 const NOW = 4_000_000_000_000;
@@ -23,18 +23,18 @@ export function aFlow(over: Partial<OAuthFlowRecord> = {}): OAuthFlowRecord {
   };
 }
 
-const caps = { perUser: 5, perTenant: 200 };
+const limits = { perUser: 5, perTenant: 200 };
 
 export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`OAuthFlowStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const insert = (over: Partial<OAuthFlowRecord> = {}, now = NOW) =>
-      store().oauthFlows.insert(aFlow(over), caps, now);
+      store().oauthFlows.insert(aFlow(over), limits, now);
 
     test('a flow is read back by its id, by its state, and by whose it is while it is pending', async () => {
       const { oauthFlows } = store();
       const flow = aFlow({ stateHash: 'state', browserHash: 'browser', sealed: 'v1."$&" 李' });
-      expect(await oauthFlows.insert(flow, caps, NOW)).toEqual({ kind: 'inserted' });
+      expect(await oauthFlows.insert(flow, limits, NOW)).toEqual({ kind: 'inserted' });
       expect(await oauthFlows.find('f1')).toEqual(flow);
       expect(await oauthFlows.find('f2')).toBeNull();
       expect(await oauthFlows.findByState('state')).toEqual(flow);
@@ -53,9 +53,11 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
     test('of 10 that start at once one is made and the others join it, until it ends or runs out of time', async () => {
       const { oauthFlows } = store();
       const started = await Promise.all(Array.from({ length: 10 }, (_, i) => insert({ id: `f${i}` })));
-      const made = started.findIndex(({ kind }) => kind === 'inserted');
-      const joined = started.filter((_, i) => i !== made);
-      expect(joined).toEqual(joined.map(() => ({ kind: 'pending', flow: aFlow({ id: `f${made}` }) })));
+      const insertedIndex = started.findIndex(({ kind }) => kind === 'inserted');
+      const joined = started.filter((_, i) => i !== insertedIndex);
+      expect(joined).toEqual(
+        joined.map(() => ({ kind: 'pending', flow: aFlow({ id: `f${insertedIndex}` }) })),
+      );
       // Everybody else, and the same user elsewhere, has a place of their own.
       for (const other of [{ tenant: 'other' }, { userId: 'u2' }, { serverId: 's2' }])
         expect(await insert({ id: JSON.stringify(other), ...other })).toEqual({ kind: 'inserted' });
@@ -65,9 +67,9 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
         expect(await insert({ id: `after ${status}` })).toEqual({ kind: 'inserted' });
       }
       const later = NOW + 600_000;
-      const next = { id: 'next', expiresAt: later + 600_000 };
-      expect(await insert(next, later - 1)).toMatchObject({ kind: 'pending' });
-      expect(await insert(next, later)).toEqual({ kind: 'inserted' });
+      const nextFlow = { id: 'next', expiresAt: later + 600_000 };
+      expect(await insert(nextFlow, later - 1)).toMatchObject({ kind: 'pending' });
+      expect(await insert(nextFlow, later)).toEqual({ kind: 'inserted' });
       expect((await oauthFlows.findPending('default', 'u1', 's1', later))?.id).toBe('next');
     });
 
@@ -77,33 +79,35 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
         expect(await insert({ id: `f${i}`, serverId: `s${i}`, expiresAt: NOW + 600_000 - i })).toEqual({
           kind: 'inserted',
         });
-      const full = { kind: 'too_many', retryAt: NOW + 600_000 - 4 };
-      expect(await insert({ id: 'f5', serverId: 's5' })).toEqual(full);
-      expect(await oauthFlows.getRetryAt('default', 'u1', caps, NOW)).toBe(full.retryAt);
-      expect(await oauthFlows.getRetryAt('default', 'u2', caps, NOW)).toBeNull();
-      expect(await oauthFlows.getRetryAt('default', 'u2', { ...caps, perTenant: 5 }, NOW)).toBe(full.retryAt);
-      expect(await oauthFlows.getRetryAt('other', 'u1', { ...caps, perTenant: 5 }, NOW)).toBeNull();
-      expect(await oauthFlows.getRetryAt('default', 'u1', caps, NOW + 600_000)).toBeNull();
+      const refusal = { kind: 'too_many', retryAt: NOW + 600_000 - 4 };
+      expect(await insert({ id: 'f5', serverId: 's5' })).toEqual(refusal);
+      expect(await oauthFlows.getRetryAt('default', 'u1', limits, NOW)).toBe(refusal.retryAt);
+      expect(await oauthFlows.getRetryAt('default', 'u2', limits, NOW)).toBeNull();
+      expect(await oauthFlows.getRetryAt('default', 'u2', { ...limits, perTenant: 5 }, NOW)).toBe(
+        refusal.retryAt,
+      );
+      expect(await oauthFlows.getRetryAt('other', 'u1', { ...limits, perTenant: 5 }, NOW)).toBeNull();
+      expect(await oauthFlows.getRetryAt('default', 'u1', limits, NOW + 600_000)).toBeNull();
       expect(await oauthFlows.find('f5')).toBeNull();
       expect(await insert({ id: 'again', serverId: 's1' })).toMatchObject({ kind: 'pending' });
       expect(await insert({ id: 'of another', userId: 'u2' })).toEqual({ kind: 'inserted' });
       await oauthFlows.transition('f0', { status: ['created'] }, { status: 'cancelled' });
       expect(await insert({ id: 'f5', serverId: 's5' })).toEqual({ kind: 'inserted' });
-      const few = { perUser: 5, perTenant: 7 };
+      const lowLimits = { perUser: 5, perTenant: 7 };
       const started = await Promise.all(
         Array.from({ length: 12 }, (_, i) =>
-          oauthFlows.insert(aFlow({ id: `t${i}`, userId: `many${i}` }), few, NOW),
+          oauthFlows.insert(aFlow({ id: `t${i}`, userId: `many${i}` }), lowLimits, NOW),
         ),
       );
-      const made = started.filter(({ kind }) => kind === 'inserted').length;
-      expect(made).toBeLessThanOrEqual(1);
-      const tenant = { perUser: 5, perTenant: 6 + made };
+      const insertedCount = started.filter(({ kind }) => kind === 'inserted').length;
+      expect(insertedCount).toBeLessThanOrEqual(1);
+      const tenant = { perUser: 5, perTenant: 6 + insertedCount };
       expect(await oauthFlows.insert(aFlow({ id: 'last', userId: 'u9' }), tenant, NOW)).toMatchObject({
         kind: 'too_many',
       });
       const others = await Promise.all(
         Array.from({ length: 12 }, (_, i) =>
-          oauthFlows.insert(aFlow({ id: `m${i}`, userId: 'u3', serverId: `m${i}` }), caps, NOW),
+          oauthFlows.insert(aFlow({ id: `m${i}`, userId: 'u3', serverId: `m${i}` }), limits, NOW),
         ),
       );
       expect(others.filter(({ kind }) => kind === 'inserted').length).toBeLessThanOrEqual(5);
@@ -114,10 +118,10 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
     test('a flow moves on where status, state, browser, user and time are as the mover says; of 10 movers one', async () => {
       const { oauthFlows } = store();
       await insert();
-      const left = { status: 'opened', stateHash: 'state', browserHash: 'browser' } as const;
-      const opened = await oauthFlows.transition('f1', { status: ['created', 'opened'] }, left);
-      expect(opened).toEqual(aFlow(left));
-      const here = {
+      const redirected = { status: 'opened', stateHash: 'state', browserHash: 'browser' } as const;
+      const opened = await oauthFlows.transition('f1', { status: ['created', 'opened'] }, redirected);
+      expect(opened).toEqual(aFlow(redirected));
+      const condition = {
         status: ['opened'],
         stateHash: 'state',
         browserHash: 'browser',
@@ -130,18 +134,22 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
         { userId: 'u2' },
         { now: NOW + 600_000 },
       ] as const) {
-        expect(await oauthFlows.transition('f1', { ...here, ...other }, { status: 'exchanging' })).toBeNull();
+        expect(
+          await oauthFlows.transition('f1', { ...condition, ...other }, { status: 'exchanging' }),
+        ).toBeNull();
       }
       expect(await oauthFlows.find('f1')).toEqual(opened);
-      const takers = await Promise.all(
+      const outcomes = await Promise.all(
         Array.from({ length: 10 }, () =>
-          oauthFlows.transition('f1', { ...here, now: NOW }, {
+          oauthFlows.transition('f1', { ...condition, now: NOW }, {
             status: 'exchanging',
             userId: 'u2',
           } as object),
         ),
       );
-      expect(takers.filter((taken) => taken !== null)).toEqual([aFlow({ ...left, status: 'exchanging' })]);
+      expect(outcomes.filter((taken) => taken !== null)).toEqual([
+        aFlow({ ...redirected, status: 'exchanging' }),
+      ]);
       expect((await oauthFlows.findPending('default', 'u1', 's1', NOW))?.status).toBe('exchanging');
       const failed = { status: 'failed', error: 'access_denied', stateHash: null, sealed: 'v1.x' } as const;
       await oauthFlows.transition('f1', { status: ['exchanging'] }, { ...failed, expiresAt: NOW + 1 });
@@ -158,19 +166,19 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
       await insert({ id: 'f2', serverId: 's2', removeAt: NOW + 1 });
       await insert({ id: 'f3', userId: 'u2' });
       await insert({ id: 'f4', tenant: 'other' });
-      const there = async () =>
+      const exists = async () =>
         (await Promise.all(['f1', 'f2', 'f3', 'f4'].map((id) => oauthFlows.find(id)))).flatMap(
           (flow) => flow?.id ?? [],
         );
       expect(await oauthFlows.removeExpired(NOW)).toBe(0);
       expect(await oauthFlows.removeExpired(NOW + 1)).toBe(1);
-      expect(await there()).toEqual(['f1', 'f3', 'f4']);
+      expect(await exists()).toEqual(['f1', 'f3', 'f4']);
       expect(await oauthFlows.removeByUser('default', 'u1', 's2')).toBe(0);
       expect(await oauthFlows.removeByUser('default', 'u1', 's1')).toBe(1);
       await insert();
       await insert({ id: 'f2', serverId: 's2' });
       expect(await oauthFlows.removeByUser('default', 'u1')).toBe(2);
-      expect(await there()).toEqual(['f3', 'f4']);
+      expect(await exists()).toEqual(['f3', 'f4']);
     });
   });
 }

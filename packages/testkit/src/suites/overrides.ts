@@ -1,6 +1,6 @@
 import { overrideId, type OverrideRecord, type PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function anOverride(over: Partial<Omit<OverrideRecord, 'id'>> = {}): OverrideRecord {
   const record = {
@@ -20,7 +20,7 @@ export function anOverride(over: Partial<Omit<OverrideRecord, 'id'>> = {}): Over
 
 export function overridesSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`OverrideStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const twenty = <T>(work: (i: number) => Promise<T>) =>
       Promise.all(Array.from({ length: 20 }, (_, i) => work(i)));
     const count = <T>(outcomes: readonly T[], wanted: T) =>

@@ -17,8 +17,8 @@ export function processesSuite(
       await Promise.all(running.splice(0).map((process) => process.kill()));
     });
     const start = async (count: number) => {
-      const where = await spec();
-      const started = await Promise.all(Array.from({ length: count }, () => startStoreProcess(where)));
+      const storeSpec = await spec();
+      const started = await Promise.all(Array.from({ length: count }, () => startStoreProcess(storeSpec)));
       running.push(...started);
       return started;
     };
@@ -26,23 +26,23 @@ export function processesSuite(
     test('two processes never both hold a lease', async () => {
       const processes = await start(3);
       for (let round = 0; round < 10; round += 1) {
-        const taken = await Promise.all(
+        const owners = await Promise.all(
           processes.flatMap((process) => [process.acquire('k', 60_000), process.acquire('k', 60_000)]),
         );
-        expect(taken.filter((owner) => owner !== null)).toHaveLength(1);
+        expect(owners.filter((owner) => owner !== null)).toHaveLength(1);
         const released = await Promise.all(processes.map((process) => process.release('k')));
         expect(released.filter(Boolean)).toHaveLength(1);
       }
     }, 40_000);
 
     test('the lease of a killed process is taken over after its TTL, not before', async () => {
-      const [victim, heir] = (await start(2)) as [StoreProcess, StoreProcess];
+      const [victim, successor] = (await start(2)) as [StoreProcess, StoreProcess];
       const ttl = 450;
-      const asked = Date.now();
+      const startedAt = Date.now();
       expect(await victim.acquire('k', ttl)).not.toBeNull();
       await victim.kill();
-      await eventually('the lease to be taken over', () => heir.acquire('k', 60_000));
-      expect(Date.now() - asked).toBeGreaterThanOrEqual(ttl - 20);
+      await eventually('the lease to be taken over', () => successor.acquire('k', 60_000));
+      expect(Date.now() - startedAt).toBeGreaterThanOrEqual(ttl - 20);
     }, 40_000);
 
     if (!primary) return;
@@ -94,8 +94,8 @@ export function processesSuite(
     }, 40_000);
 
     test('kill -9 during writes loses no acknowledged write', async () => {
-      const where = await spec();
-      const victim = await startStoreProcess(where);
+      const storeSpec = await spec();
+      const victim = await startStoreProcess(storeSpec);
       running.push(victim);
       const acknowledged: string[] = [];
       let n = 0;
@@ -110,9 +110,9 @@ export function processesSuite(
       await eventually('a good number of writes', () => acknowledged.length >= 100, 30_000);
       await victim.kill();
       await writers;
-      const heir = await startStoreProcess(where);
-      running.push(heir);
-      const found = await Promise.all(acknowledged.map((id) => heir.call('users.findById', [id])));
+      const successor = await startStoreProcess(storeSpec);
+      running.push(successor);
+      const found = await Promise.all(acknowledged.map((id) => successor.call('users.findById', [id])));
       expect(found.filter((user) => user === null)).toHaveLength(0);
     }, 60_000);
   });

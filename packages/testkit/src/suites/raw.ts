@@ -7,9 +7,9 @@ import { aBlock, aSet } from './blocks.ts';
 import { aChatMessage, aConversation } from './conversations.ts';
 import { aCredential } from './aCredential.ts';
 import { aUsage } from './credentialUsage.ts';
-import { aFacadeRecord } from './facade.ts';
+import { anAuthorizationServerRecord } from './authorizationServer.ts';
 import { anOAuthClient } from './oauthClients.ts';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 import { anOverride } from './overrides.ts';
 import { aRole } from './roles.ts';
 import { aRun } from './runs.ts';
@@ -20,19 +20,19 @@ import { aVariable } from './variables.ts';
 
 export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`RawCollections on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('every record is seen once, in key order, page by page', async () => {
       const ids = Array.from({ length: 25 }, (_, i) => `u${String(i).padStart(2, '0')}`);
       for (const id of [...ids].reverse()) await store().users.insert(aUser({ id, subject: id }));
-      const seen: string[] = [];
+      const seenIds: string[] = [];
       for (let after: string | null = null; ;) {
         const page: UserRecord[] = await store().raw.page('users', after, 10);
         if (page.length === 0) break;
-        seen.push(...page.map((user) => user.id));
+        seenIds.push(...page.map((user) => user.id));
         after = page.at(-1)!.id;
       }
-      expect(seen).toEqual(ids);
+      expect(seenIds).toEqual(ids);
       expect(await store().raw.count('users')).toBe(25);
     });
 
@@ -59,7 +59,7 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
         await store().raw.put('blocks', [aBlock()]);
         await store().raw.put('sets', [aSet()]);
         await store().raw.put('runs', [aRun()]);
-        await store().raw.put('authorizationServer', [aFacadeRecord({ consumedAt: 5 })]);
+        await store().raw.put('authorizationServer', [anAuthorizationServerRecord({ consumedAt: 5 })]);
         await store().raw.put('audit', [aSegment()]);
       }
       expect(await store().users.findById('u1')).toEqual(user);
@@ -102,24 +102,26 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
       expect(await store().raw.page('sets', null, 10)).toEqual([aSet()]);
       expect(await store().runs.find('default', 'u1', 'r1')).toEqual(aRun());
       expect(await store().raw.page('runs', null, 10)).toEqual([aRun()]);
-      expect(await store().authorizationServer.find('Code:h1', 0)).toEqual(aFacadeRecord({ consumedAt: 5 }));
+      expect(await store().authorizationServer.find('Code:h1', 0)).toEqual(
+        anAuthorizationServerRecord({ consumedAt: 5 }),
+      );
       expect(await store().audit.page({}, 10)).toEqual([aSegment()]);
       expect(await store().raw.page('audit', null, 10)).toEqual([aSegment()]);
     });
 
     test('a sealed value is replaced where it still is what it was, and nothing else of its record', async () => {
-      const held = aCredential({ sealed: 'v1.a' });
-      await store().raw.put('credentials', [held, aCredential({ label: 'b', sealed: 'v1.b' })]);
+      const credential = aCredential({ sealed: 'v1.a' });
+      await store().raw.put('credentials', [credential, aCredential({ label: 'b', sealed: 'v1.b' })]);
       await store().raw.put('users', [aUser({ passwordSealed: 'v1.a' })]);
-      const changed = (await store().credentials.replace(held.id, { generation: 1 }, { reason: 'x' }))!;
+      const changed = (await store().credentials.replace(credential.id, { generation: 1 }, { reason: 'x' }))!;
       const after = await store().raw.reseal('credentials', [
-        { key: held.id, field: 'sealed', oldValue: 'v1.a', newValue: 'v1.anew' },
+        { key: credential.id, field: 'sealed', oldValue: 'v1.a', newValue: 'v1.anew' },
         { key: aCredential({ label: 'b' }).id, field: 'sealed', oldValue: 'v1.other', newValue: 'v1.lost' },
         { key: 'nobody', field: 'sealed', oldValue: 'v1.a', newValue: 'v1.anew' },
       ]);
       expect(after).toBe(1);
       expect(await store().raw.reseal('credentials', [])).toBe(0);
-      expect(await store().credentials.findById(held.id)).toEqual({ ...changed, sealed: 'v1.anew' });
+      expect(await store().credentials.findById(credential.id)).toEqual({ ...changed, sealed: 'v1.anew' });
       expect((await store().raw.page('credentials', null, 9)).map(({ sealed }) => sealed).sort()).toEqual([
         'v1.anew',
         'v1.b',

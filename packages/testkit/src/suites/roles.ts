@@ -1,6 +1,6 @@
 import { roleId, type PrimaryStore, type RoleRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aRole(over: Partial<Omit<RoleRecord, 'id'>> = {}): RoleRecord {
   const record = {
@@ -19,7 +19,7 @@ export function aRole(over: Partial<Omit<RoleRecord, 'id'>> = {}): RoleRecord {
 
 export function rolesSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`RoleStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('a role is read back as it was written, in its tenant alone, undecided bits included', async () => {
       const none = aRole({ name: 'A', permissions: {}, description: '"$&" ünïcode 李' });

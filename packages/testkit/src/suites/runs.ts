@@ -1,6 +1,6 @@
 import type { PrimaryStore, RunRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aRun(over: Partial<RunRecord> = {}): RunRecord {
   return {
@@ -11,31 +11,31 @@ export function aRun(over: Partial<RunRecord> = {}): RunRecord {
   };
 }
 
-const MOST = 1_000;
+const MAX_RUNNING = 1_000;
 
 export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`RunStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const insert = async (...records: RunRecord[]) => {
-      for (const record of records) expect(await store().runs.insert(record, MOST)).toBe('inserted');
+      for (const record of records) expect(await store().runs.insert(record, MAX_RUNNING)).toBe('inserted');
     };
     const find = (id = 'r1', userId = 'u1', tenant = 'default') => store().runs.find(tenant, userId, id);
-    const headOf = ({ sealed: _sealed, ...head }: RunRecord) => head;
+    const metadataOf = ({ sealed: _sealed, ...metadata }: RunRecord) => metadata;
     const list = async (userId = 'u1', setId = 's1', tenant = 'default') =>
       (await store().runs.list(tenant, userId, setId)).map(({ id }) => id);
 
     test('what is inserted is found unchanged; a list has the latest first, without what is large', async () => {
       const odd = aRun({ id: 'r2', sealed: 'v1."$&" ünïcode 李', worker: '', isCancelling: true });
-      const late = aRun({ id: 'r0', createdAt: 2_000, state: 'waiting' });
+      const newest = aRun({ id: 'r0', createdAt: 2_000, state: 'waiting' });
       const other = aRun({ id: 'other', setId: 's2' });
-      await insert(aRun(), odd, late, other);
-      expect(await store().runs.listRunning('default', 'u1')).toEqual([odd, aRun(), other].map(headOf));
+      await insert(aRun(), odd, newest, other);
+      expect(await store().runs.listRunning('default', 'u1')).toEqual([odd, aRun(), other].map(metadataOf));
       expect(await find('r2')).toEqual(odd);
       expect(await find('unknown')).toBeNull();
-      expect(await store().runs.findMetadata('default', 'u1', 'r2')).toEqual(headOf(odd));
+      expect(await store().runs.findMetadata('default', 'u1', 'r2')).toEqual(metadataOf(odd));
       expect(await store().runs.findMetadata('default', 'u1', 'unknown')).toBeNull();
-      expect(await store().runs.list('default', 'u1', 's1')).toEqual([late, odd, aRun()].map(headOf));
-      await expect(store().runs.insert(aRun({ sealed: 'v1.twin' }), MOST)).rejects.toThrow();
+      expect(await store().runs.list('default', 'u1', 's1')).toEqual([newest, odd, aRun()].map(metadataOf));
+      await expect(store().runs.insert(aRun({ sealed: 'v1.twin' }), MAX_RUNNING)).rejects.toThrow();
     });
 
     test('with the id of somebody else’s run nobody reads or changes it', async () => {
@@ -69,10 +69,10 @@ export function runsSuite(label: string, open: OpenStore<PrimaryStore>): void {
       await insert(aRun({ id: 'theirs', userId: 'u2' }), aRun({ id: 'ended', state: 'failed' }));
       const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
       const outcomes = await Promise.all(ids.map((id) => store().runs.insert(aRun({ id }), 5)));
-      const begun = (await list()).filter((id) => id !== 'ended');
-      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(begun.length);
-      expect(begun.length).toBeLessThanOrEqual(5);
-      for (let i = begun.length; i < 5; i += 1) {
+      const started = (await list()).filter((id) => id !== 'ended');
+      expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(started.length);
+      expect(started.length).toBeLessThanOrEqual(5);
+      for (let i = started.length; i < 5; i += 1) {
         expect(await store().runs.insert(aRun({ id: `d${i}` }), 5)).toBe('inserted');
       }
       expect(await store().runs.insert(aRun({ id: 'e' }), 5)).toBe('full');

@@ -1,6 +1,6 @@
 import type { PrimaryStore, StoredServerRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aStoredServer(over: Partial<StoredServerRecord> = {}): StoredServerRecord {
   return {
@@ -23,7 +23,7 @@ export function aStoredServer(over: Partial<StoredServerRecord> = {}): StoredSer
 
 export function serversSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`ServerStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('what is inserted is found unchanged, by id and by name, in its tenant alone', async () => {
       const server = aStoredServer({ configSealed: 'v1."$&" ünïcode 李' });
@@ -75,8 +75,8 @@ export function serversSuite(label: string, open: OpenStore<PrimaryStore>): void
 
     test('a name whose normalised form is taken is refused, on creation and on renaming; another tenant has its own', async () => {
       expect(await store().servers.insert(aStoredServer())).toBe('inserted');
-      const twin = aStoredServer({ id: 's2', name: 'my/server' });
-      expect(await store().servers.insert(twin)).toBe('taken');
+      const duplicate = aStoredServer({ id: 's2', name: 'my/server' });
+      expect(await store().servers.insert(duplicate)).toBe('taken');
       expect(await store().servers.insert(aStoredServer({ id: 's3', tenant: 'other' }))).toBe('inserted');
       const other = aStoredServer({ id: 's4', name: 'c', normalizedName: 'c' });
       expect(await store().servers.insert(other)).toBe('inserted');

@@ -1,6 +1,6 @@
 import type { PrimaryStore, SessionRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aSession(over: Partial<SessionRecord> = {}): SessionRecord {
   return {
@@ -19,7 +19,7 @@ export function aSession(over: Partial<SessionRecord> = {}): SessionRecord {
 
 export function sessionsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`SessionStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('a session is found until its end and not at it', async () => {
       await store().sessions.insert(aSession());

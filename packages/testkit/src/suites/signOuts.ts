@@ -2,13 +2,13 @@ import { createSignInSessions } from '@behalf/gateway';
 import type { PrimaryStore, SessionRecord, SessionStore } from '@behalf/gateway/ports';
 import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 import { aUser } from './users.ts';
 
 /** What two replicas do at once, made to meet: each test says what happens in the middle of the other's work. */
 export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`sign-outs on ${label}`, () => {
-    const opened = openedStore(open);
+    const opened = useStore(open);
 
     /** `meanwhile` runs before the first session is removed, after it was looked up. */
     async function createRig() {
@@ -17,25 +17,25 @@ export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       await store.users.insert(user);
       /** The sessions that have tokens at the identity provider. */
       const tokens = new Set<string>();
-      let meanwhile: (() => Promise<void>) | null = null;
-      const inTheMiddle = async () => {
-        const work = meanwhile;
-        meanwhile = null;
-        await work?.();
+      let interleaved: (() => Promise<void>) | null = null;
+      const runInterleaved = async () => {
+        const pendingWork = interleaved;
+        interleaved = null;
+        await pendingWork?.();
       };
-      const stored: SessionStore = {
+      const sessionStore: SessionStore = {
         ...store.sessions,
         async remove(hash) {
-          await inTheMiddle();
+          await runInterleaved();
           return store.sessions.remove(hash);
         },
         async removeByUser(userId) {
-          await inTheMiddle();
+          await runInterleaved();
           return store.sessions.removeByUser(userId);
         },
       };
       const sessions = createSignInSessions({
-        ...{ ...store, sessions: stored, clock, random },
+        ...{ ...store, sessions: sessionStore, clock, random },
         endTokens: async ({ label: session }) => tokens.delete(session),
       });
       const signedIn = await sessions.start(user, { via: 'openid', groups: [] });
@@ -51,33 +51,33 @@ export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): voi
       }
       return {
         ...{ user, sessions, signedIn, tokens, grant },
-        left: async () => (await sessions.list(user.id)).map(({ hash }: SessionRecord) => hash),
-        inTheMiddleOfSignOut: (work: () => Promise<void>) => void (meanwhile = work),
+        remaining: async () => (await sessions.list(user.id)).map(({ hash }: SessionRecord) => hash),
+        interleave: (work: () => Promise<void>) => void (interleaved = work),
       };
     }
     type Rig = Awaited<ReturnType<typeof createRig>>;
-    const ways: [name: string, signOut: (rig: Rig) => Promise<unknown>][] = [
+    const signOutVariants: [name: string, signOut: (rig: Rig) => Promise<unknown>][] = [
       ['of one session', ({ sessions, signedIn }) => sessions.end(signedIn.secret)],
       ['everywhere', ({ sessions, user }) => sessions.endAll(user)],
     ];
 
-    for (const [name, signOut] of ways) {
+    for (const [name, signOut] of signOutVariants) {
       test(`${name}: what is granted after it comes to nothing`, async () => {
         const rig = await createRig();
         await expect(rig.grant('late', () => signOut(rig))).rejects.toMatchObject({
           code: 'AUTH_REQUIRED',
         });
-        expect([await rig.left(), [...rig.tokens]]).toEqual([[], []]);
+        expect([await rig.remaining(), [...rig.tokens]]).toEqual([[], []]);
       });
 
       test(`${name}: what is granted while it runs has nothing to exchange`, async () => {
         const rig = await createRig();
         await rig.grant('before');
-        rig.inTheMiddleOfSignOut(() => rig.grant('meanwhile'));
+        rig.interleave(() => rig.grant('meanwhile'));
         await signOut(rig);
         expect([...rig.tokens]).toEqual([]);
-        expect(await rig.left()).not.toContain(rig.signedIn.hash);
-        if (name === 'everywhere') expect(await rig.left()).toEqual([]);
+        expect(await rig.remaining()).not.toContain(rig.signedIn.hash);
+        if (name === 'everywhere') expect(await rig.remaining()).toEqual([]);
       });
     }
 

@@ -1,11 +1,11 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../eventually.ts';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function systemSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`SystemStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('the first key check counts for everybody', async () => {
       const answers = await Promise.all(

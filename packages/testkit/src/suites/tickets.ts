@@ -1,6 +1,6 @@
 import type { PrimaryStore, TicketRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 function aTicket(over: Partial<TicketRecord> = {}): TicketRecord {
   return { hash: 't1', kind: 'setup', createdAt: 1_000, expiresAt: 9e12, ...over };
@@ -8,7 +8,7 @@ function aTicket(over: Partial<TicketRecord> = {}): TicketRecord {
 
 export function ticketsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`TicketStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('of 20 parallel consumers, one succeeds', async () => {
       await store().tickets.issue(aTicket());
@@ -32,8 +32,8 @@ export function ticketsSuite(label: string, open: OpenStore<PrimaryStore>): void
       await store().tickets.issue(aTicket({ hash: 'open' }));
       expect(await store().raw.count('tickets')).toBe(2);
       await store().tickets.issue(aTicket({ hash: 'new', createdAt: 2_000 }));
-      const left = await store().raw.page('tickets', null, 10);
-      expect(left.map(({ hash }) => hash)).toEqual(['new', 'open']);
+      const remaining = await store().raw.page('tickets', null, 10);
+      expect(remaining.map(({ hash }) => hash)).toEqual(['new', 'open']);
     });
 
     test('revoking a kind ends its open tickets', async () => {

@@ -1,6 +1,6 @@
 import type { PrimaryStore, UserRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aUser(over: Partial<UserRecord> = {}): UserRecord {
   return {
@@ -24,7 +24,7 @@ export function aUser(over: Partial<UserRecord> = {}): UserRecord {
 
 export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`UserStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
 
     test('what is inserted is found unchanged, by id and by identity', async () => {
       const user = aUser({
@@ -101,9 +101,9 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
 
     test('of 20 parallel changes of what was seen, one is made', async () => {
       await store().users.insert(aUser({ role: 'ADMIN', roleSource: 'claim' }));
-      const seen = { role: 'ADMIN', roleSource: 'claim' } as const;
+      const condition = { role: 'ADMIN', roleSource: 'claim' } as const;
       const outcomes = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => store().users.update('u1', { role: `R${i}` }, 2_000, seen)),
+        Array.from({ length: 20 }, (_, i) => store().users.update('u1', { role: `R${i}` }, 2_000, condition)),
       );
       expect(outcomes.filter(Boolean)).toHaveLength(1);
       expect((await store().users.findById('u1'))?.role).toBe(`R${outcomes.indexOf(true)}`);
@@ -137,12 +137,12 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
     });
 
     test('a part of the email or the name is found in any case, and read as it stands', async () => {
-      const people = {
+      const users = {
         u1: ['ada@example.com', 'Ada Özgür'],
         u2: ['grace@example.com', 'Grace.H%pper [a-z]*'],
         u3: ['linus@example.com', 'L_nus? ^(x|y)$ \\d+ ]'],
       } as const;
-      for (const [id, [email, name]] of Object.entries(people))
+      for (const [id, [email, name]] of Object.entries(users))
         await store().users.insert(aUser({ id, subject: id, email, name }));
       const found = async (search: string, after: string | null = null) =>
         (await store().users.list('default', { after, limit: 10, search })).map(({ id }) => id);

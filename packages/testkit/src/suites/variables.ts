@@ -1,6 +1,6 @@
 import { variableId, type PrimaryStore, type UserVariableRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { openedStore, type OpenStore } from './opened.ts';
+import { useStore, type OpenStore } from './useStore.ts';
 
 export function aVariable(over: Partial<Omit<UserVariableRecord, 'id'>> = {}): UserVariableRecord {
   const record = {
@@ -17,7 +17,7 @@ export function aVariable(over: Partial<Omit<UserVariableRecord, 'id'>> = {}): U
 
 export function variablesSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`UserVariableStore on ${label}`, () => {
-    const store = openedStore(open);
+    const store = useStore(open);
     const list = (tenant = 'default', userId = 'u1', serverId = 's1') =>
       store().variables.list(tenant, userId, serverId);
 

@@ -25,13 +25,13 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
       await Promise.all(running.splice(0).map((process) => process.kill()));
     });
     const start = async () => {
-      const where = await spec();
-      const started = await Promise.all(Array.from({ length: 3 }, () => startStoreProcess(where)));
+      const storeSpec = await spec();
+      const started = await Promise.all(Array.from({ length: 3 }, () => startStoreProcess(storeSpec)));
       running.push(...started);
       return started as [StoreProcess, StoreProcess, StoreProcess];
     };
     /** Five times by each process, at once. */
-    const byAll = <T>(processes: StoreProcess[], method: string, argsOf: (owner: string) => unknown[]) =>
+    const callOnAll = <T>(processes: StoreProcess[], method: string, argsOf: (owner: string) => unknown[]) =>
       Promise.all(
         processes.flatMap((process, p) =>
           Array.from({ length: 5 }, (_, i) => process.call(method, argsOf(`p${p}-${i}`)) as Promise<T>),
@@ -43,7 +43,7 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
       await processes[0].call('credentials.insert', [aCredential()]);
       for (let round = 1; round <= 10; round += 1) {
         const claimed = (
-          await byAll<CredentialClaim | null>(processes, 'credentials.claim', (owner) => [
+          await callOnAll<CredentialClaim | null>(processes, 'credentials.claim', (owner) => [
             id,
             { generation: 1, rtHash: `rt-${round}`, tokenSeq: 1, owner, ttlMs: 60_000 },
           ])
@@ -51,10 +51,10 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
         expect(claimed).toHaveLength(1);
         expect(claimed[0]).toMatchObject({ tookOver: false, record: { claimSeq: round } });
         const pair = { rtHash: `rt-${round + 1}`, sealed: `v1.${round}`, claimOwner: null };
-        const when = { generation: 1, rtHash: `rt-${round}` };
-        const stored = await byAll<CredentialRecord | null>(processes, 'credentials.replace', () => [
+        const condition = { generation: 1, rtHash: `rt-${round}` };
+        const stored = await callOnAll<CredentialRecord | null>(processes, 'credentials.replace', () => [
           id,
-          when,
+          condition,
           pair,
         ]);
         expect(stored.filter((each) => each !== null)).toHaveLength(1);
@@ -62,41 +62,41 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
     }, 40_000);
 
     test('the claim of a killed process is taken over once, after its deadline, and its outcome is in doubt', async () => {
-      const [victim, ...heirs] = await start();
+      const [victim, ...successors] = await start();
       await victim.call('credentials.insert', [aCredential()]);
       const ttl = 450;
-      const asked = Date.now();
+      const startedAt = Date.now();
       expect(await victim.call('credentials.claim', claimBy('victim', ttl))).not.toBeNull();
       await victim.kill();
-      const taken = await eventually('the claim to be taken over', async () => {
-        const claimed = await byAll<CredentialClaim | null>(heirs, 'credentials.claim', (owner) =>
+      const claimed = await eventually('the claim to be taken over', async () => {
+        const claimed = await callOnAll<CredentialClaim | null>(successors, 'credentials.claim', (owner) =>
           claimBy(owner, 60_000),
         );
-        const given = claimed.filter((each) => each !== null);
-        expect(given.length).toBeLessThanOrEqual(1);
-        return given[0];
+        const successful = claimed.filter((each) => each !== null);
+        expect(successful.length).toBeLessThanOrEqual(1);
+        return successful[0];
       });
-      expect(Date.now() - asked).toBeGreaterThanOrEqual(ttl - 20);
-      expect(taken).toMatchObject({ tookOver: true, record: { claimSeq: 2 } });
+      expect(Date.now() - startedAt).toBeGreaterThanOrEqual(ttl - 20);
+      expect(claimed).toMatchObject({ tookOver: true, record: { claimSeq: 2 } });
     }, 40_000);
 
     test('of several processes one starts a sign-in, one takes its callback, and one registration counts', async () => {
       const processes = await start();
-      const caps = { perUser: 5, perTenant: 200 };
-      const started = await byAll<FlowInsertResult>(processes, 'oauthFlows.insert', (name) => {
+      const limits = { perUser: 5, perTenant: 200 };
+      const started = await callOnAll<FlowInsertResult>(processes, 'oauthFlows.insert', (name) => {
         const flow = aFlow({ id: name });
-        return [flow, caps, flow.createdAt];
+        return [flow, limits, flow.createdAt];
       });
       expect(started.filter(({ kind }) => kind === 'inserted')).toHaveLength(1);
       expect(started.filter(({ kind }) => kind === 'pending')).toHaveLength(14);
       const [joined] = started.flatMap((each) => (each.kind === 'pending' ? [each.flow.id] : []));
-      const taken = await byAll(processes, 'oauthFlows.move', () => [
+      const transitions = await callOnAll(processes, 'oauthFlows.move', () => [
         joined,
         { status: ['created'] },
         { status: 'exchanging' },
       ]);
-      expect(taken.filter((each) => each !== null)).toHaveLength(1);
-      const clients = await byAll<OAuthClientRecord>(processes, 'oauthClients.insert', (clientId) => [
+      expect(transitions.filter((each) => each !== null)).toHaveLength(1);
+      const clients = await callOnAll<OAuthClientRecord>(processes, 'oauthClients.insert', (clientId) => [
         anOAuthClient({ clientId }),
       ]);
       expect(new Set(clients.map(({ clientId }) => clientId)).size).toBe(1);

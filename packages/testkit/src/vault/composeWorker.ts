@@ -5,12 +5,12 @@ import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openCoordination, openPrimary } from '@behalf/stores/open';
 import { createTestNetwork } from '../mcp/testNetwork.ts';
 import { createSendGate } from './sendGate.ts';
-import { createStageClock } from './stageClock.ts';
-import type { VaultOrders, VaultSpec } from './vaultSpec.ts';
-import { createWorkerCalls, whyNot } from './workerCalls.ts';
+import { createRigClock } from './rigClock.ts';
+import type { VaultCommands, VaultSpec } from './vaultSpec.ts';
+import { createWorkerCalls, describeFailure } from './workerCalls.ts';
 
 export interface WorkerParts {
-  readonly orders: VaultOrders;
+  readonly commands: VaultCommands;
   /** As the gateway stops: what is under way ends first. */
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export function keyOf(user: string): CredentialKey {
 
 /** The product's own stores, door out and vault, put together as the gateway does. */
 export async function composeWorker(spec: VaultSpec): Promise<WorkerParts> {
-  const clock = createStageClock(spec.aheadMs, spec.skewMs);
+  const clock = createRigClock(spec.aheadMs, spec.skewMs);
   const random = systemRandom;
   const primary = await openPrimary(spec.stores, { clock, random });
   const coordination = await openCoordination(spec.stores, primary, { clock, random });
@@ -39,9 +39,9 @@ export async function composeWorker(spec: VaultSpec): Promise<WorkerParts> {
   const vault = createVault({
     store: {
       ...primary.credentials,
-      replace: async (...given) => {
+      replace: async (...args) => {
         if (failsSaves) throw new Error('The store does not answer');
-        return primary.credentials.replace(...given);
+        return primary.credentials.replace(...args);
       },
     },
     usage: primary.credentialUsage,
@@ -65,7 +65,7 @@ export async function composeWorker(spec: VaultSpec): Promise<WorkerParts> {
   });
 
   return {
-    orders: {
+    commands: {
       calls,
       commit: ({ user, tokens, sentAt, baseGeneration }) =>
         vault.commit({
@@ -90,12 +90,12 @@ export async function composeWorker(spec: VaultSpec): Promise<WorkerParts> {
         }),
       async token(user) {
         const outcome = await vault.token(keyOf(user));
-        return outcome.kind === 'token' ? 'token' : whyNot(outcome);
+        return outcome.kind === 'token' ? 'token' : describeFailure(outcome);
       },
       status: (user) => statusOf(vault, user),
       holdSends: async () => gate.hold(),
       releaseSends: async () => gate.release(),
-      heldSends: async () => gate.waiting,
+      heldSends: async () => gate.waitingCount,
       failSaves: async () => void (failsSaves = true),
       setAhead: async (ms) => clock.setAhead(ms),
     },

@@ -2,8 +2,8 @@ export { createVaultPool, type VaultPool } from './vaultPool.ts';
 export type { VaultProcess } from './vaultProcess.ts';
 export type { CallsReport, VaultSpec, VaultStatus, VaultStores } from './vaultSpec.ts';
 export {
-  createVaultStage,
+  createVaultProcessRig,
   type VaultBackend,
-  type VaultStage,
-  type VaultStageOptions,
-} from './vaultStage.ts';
+  type VaultProcessRig,
+  type VaultProcessRigOptions,
+} from './vaultProcessRig.ts';

@@ -5,24 +5,24 @@ export interface SendGate {
   readonly fetch: Fetch;
   hold(): void;
   release(): void;
-  readonly waiting: number;
+  readonly waitingCount: number;
 }
 
-export function createSendGate(behind: Fetch): SendGate {
+export function createSendGate(inner: Fetch): SendGate {
   let isClosed = false;
-  const held: (() => void)[] = [];
+  const resumers: (() => void)[] = [];
   return {
     async fetch(url, init) {
-      if (isClosed) await new Promise<void>((resolve) => held.push(resolve));
-      return behind(url, init);
+      if (isClosed) await new Promise<void>((resolve) => resumers.push(resolve));
+      return inner(url, init);
     },
     hold: () => void (isClosed = true),
     release() {
       isClosed = false;
-      held.splice(0).forEach((go) => go());
+      resumers.splice(0).forEach((resume) => resume());
     },
-    get waiting() {
-      return held.length;
+    get waitingCount() {
+      return resumers.length;
     },
   };
 }

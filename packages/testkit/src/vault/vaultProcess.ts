@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { VaultOrders, VaultSpec } from './vaultSpec.ts';
+import type { VaultCommands, VaultSpec } from './vaultSpec.ts';
 
 /** A real process with a vault of its own, driven over IPC: it can be frozen and killed at any moment. */
-export interface VaultProcess extends VaultOrders {
+export interface VaultProcess extends VaultCommands {
   readonly pid: number;
   /** SIGSTOP: it holds whatever it holds, and does nothing. */
   freeze(): void;
@@ -14,7 +14,7 @@ export interface VaultProcess extends VaultOrders {
   /** SIGTERM: the exit code once it is gone. */
   terminate(): Promise<number | null>;
   /** Everything it wrote to its streams since it was opened. */
-  said(): string;
+  output(): string;
 }
 
 /** One that has loaded everything and waits for its part. It can play several, one after the other. */
@@ -22,15 +22,15 @@ export interface IdleProcess {
   ready(): Promise<unknown>;
   open(spec: VaultSpec): Promise<VaultProcess>;
   /** False when it did not end its part in time, and is gone. */
-  shut(): Promise<boolean>;
+  reset(): Promise<boolean>;
   kill(): Promise<void>;
 }
 
 const loader = fileURLToPath(new URL('../../../../tools/ts-loader.mjs', import.meta.url));
 const worker = fileURLToPath(new URL('./vaultWorker.ts', import.meta.url));
-const SHUT_MS = 3_000;
+const RESET_TIMEOUT_MS = 3_000;
 
-const orders: readonly (keyof VaultOrders)[] = [
+const commandNames: readonly (keyof VaultCommands)[] = [
   'commit',
   'calls',
   'token',
@@ -47,29 +47,29 @@ export function startIdleProcess(): IdleProcess {
     execArgv: ['--no-warnings', '--import', loader],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => (said += text));
+    stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
   }
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
-  let sent = 0;
+  const pendingCalls = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  let callCount = 0;
   child.on('message', (message: { id: number; value?: unknown; error?: string }) => {
-    const asked = waiting.get(message.id);
-    waiting.delete(message.id);
-    if (message.error === undefined) asked?.resolve(message.value);
-    else asked?.reject(new Error(message.error));
+    const call = pendingCalls.get(message.id);
+    pendingCalls.delete(message.id);
+    if (message.error === undefined) call?.resolve(message.value);
+    else call?.reject(new Error(message.error));
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
   void exited.then(() => {
-    for (const asked of waiting.values()) asked.reject(new Error(`The process has ended: ${said}`));
-    waiting.clear();
+    for (const call of pendingCalls.values()) call.reject(new Error(`The process has ended: ${output}`));
+    pendingCalls.clear();
   });
 
-  const ask = (order: string, ...args: readonly unknown[]) =>
+  const send = (order: string, ...args: readonly unknown[]) =>
     new Promise<unknown>((resolve, reject) => {
-      if (!child.connected) return reject(new Error(`The process has ended: ${said}`));
-      const id = (sent += 1);
-      waiting.set(id, { resolve, reject });
+      if (!child.connected) return reject(new Error(`The process has ended: ${output}`));
+      const id = (callCount += 1);
+      pendingCalls.set(id, { resolve, reject });
       child.send({ id, order, args }, (error) => error && reject(error));
     });
 
@@ -79,15 +79,15 @@ export function startIdleProcess(): IdleProcess {
   }
 
   return {
-    ready: () => ask('ready'),
+    ready: () => send('ready'),
     async open(spec) {
-      said = '';
-      await ask('open', spec);
-      const asked = Object.fromEntries(
-        orders.map((order) => [order, (...args: unknown[]) => ask(order, ...args)]),
-      ) as unknown as VaultOrders;
+      output = '';
+      await send('open', spec);
+      const commands = Object.fromEntries(
+        commandNames.map((order) => [order, (...args: unknown[]) => send(order, ...args)]),
+      ) as unknown as VaultCommands;
       return {
-        ...asked,
+        ...commands,
         pid: child.pid ?? 0,
         freeze: () => void child.kill('SIGSTOP'),
         thaw: () => void child.kill('SIGCONT'),
@@ -97,24 +97,24 @@ export function startIdleProcess(): IdleProcess {
           const [code] = await exited;
           return code;
         },
-        said: () => said,
+        output: () => output,
       };
     },
-    async shut() {
+    async reset() {
       let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<false>((resolve) => {
-        timer = setTimeout(() => resolve(false), SHUT_MS);
+      const timeout = new Promise<false>((resolve) => {
+        timer = setTimeout(() => resolve(false), RESET_TIMEOUT_MS);
       });
-      const isShut = await Promise.race([
-        ask('shut').then(
+      const isReset = await Promise.race([
+        send('shut').then(
           () => true,
           () => false,
         ),
-        late,
+        timeout,
       ]);
       clearTimeout(timer);
-      if (!isShut) await kill();
-      return isShut;
+      if (!isReset) await kill();
+      return isReset;
     },
     kill,
   };

@@ -29,10 +29,10 @@ export interface VaultSpec {
   readonly aheadMs: number;
 }
 
-export interface CallsOrder {
+export interface CallsCommand {
   /** Each calls so many times, all at once. */
   readonly users: readonly string[];
-  readonly each: number;
+  readonly callsPerUser: number;
   /** Each call begins after a pause of its own, up to so long. Default: at once. */
   readonly spreadMs?: number;
 }
@@ -42,10 +42,10 @@ export interface CallsReport {
   /** Why the others did not, with how often. */
   readonly failures: Readonly<Record<string, number>>;
   /** Calls that the server saw as somebody else's. */
-  readonly mistaken: number;
+  readonly wrongUser: number;
 }
 
-export interface GrantOrder {
+export interface GrantCommand {
   readonly user: string;
   readonly tokens: GrantedTokens;
   /** By the clock of the stage. */
@@ -55,9 +55,9 @@ export interface GrantOrder {
 }
 
 /** What a child process does when told to, by name. */
-export interface VaultOrders {
-  commit(order: GrantOrder): Promise<{ kind: string; generation: number }>;
-  calls(order: CallsOrder): Promise<CallsReport>;
+export interface VaultCommands {
+  commit(order: GrantCommand): Promise<{ kind: string; generation: number }>;
+  calls(order: CallsCommand): Promise<CallsReport>;
   /** The outcome of asking for a token, without the token: `token`, or the kind and the reason. */
   token(user: string): Promise<string>;
   status(user: string): Promise<VaultStatus | null>;

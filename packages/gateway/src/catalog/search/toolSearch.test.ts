@@ -1,4 +1,4 @@
-import { largeCatalog, practice, questions } from '@behalf/testkit/catalog';
+import { largeCatalog, tuningQueries, evaluationQueries } from '@behalf/testkit/catalog';
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../upstream/upstream.ts';
 import type { CatalogTool } from '../toolList.ts';
@@ -39,13 +39,13 @@ describe('searching tools', () => {
 
   test('each of the questions, among a thousand', async () => {
     expect(thousand).toHaveLength(1_000);
-    const isFound = async ({ asked, server, tool }: (typeof questions)[number]) =>
+    const isFound = async ({ requestText: asked, server, tool }: (typeof evaluationQueries)[number]) =>
       (await find(thousand, asked)).includes(`${server}__${tool}`);
     const places = [];
-    for (const question of questions) places.push([question.asked, await isFound(question)]);
-    expect(places).toEqual(questions.map(({ asked }) => [asked, true]));
+    for (const question of evaluationQueries) places.push([question.requestText, await isFound(question)]);
+    expect(places).toEqual(evaluationQueries.map(({ requestText: asked }) => [asked, true]));
     // One of these is not found among the first five: which room tool is meant, nothing in the question says.
-    const tried = await Promise.all(practice.map(isFound));
+    const tried = await Promise.all(tuningQueries.map(isFound));
     expect(tried.filter(Boolean).length).toBeGreaterThanOrEqual(11);
   });
 
@@ -85,7 +85,7 @@ describe('searching tools', () => {
     const once = await find(alike, 'send a mail');
     expect(once).toEqual(['a', 'b', 'c', 'd', 'e'].map((server) => `${server}__send_mail`));
     expect(await find([...alike].reverse(), 'send a mail')).toEqual(once);
-    for (const { asked } of questions)
+    for (const { requestText: asked } of evaluationQueries)
       expect(await find([...thousand].reverse(), asked, 20)).toEqual(await find(thousand, asked, 20));
   });
 

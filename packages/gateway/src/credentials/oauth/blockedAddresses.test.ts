@@ -128,7 +128,7 @@ describe('no address that a server names leads inside', () => {
   test('also not by a redirect', async () => {
     const { as, leave } = await signInScene({ isStored: true });
     for (const status of [301, 302, 307, 308]) {
-      as.answerNext('metadata', { status, headers: { location: 'http://10.0.0.1/metadata' } });
+      as.respondNext('metadata', { status, headers: { location: 'http://10.0.0.1/metadata' } });
       await expect(leave('files')).rejects.toMatchObject({ problem: 'metadata_invalid' });
     }
   });
@@ -210,14 +210,14 @@ describe('no address that a server names leads inside', () => {
     const location = `http://127.0.0.1:${port}/stolen`;
     const made = await signInScene({ morePorts: [port] });
     for (const status of [301, 302, 303, 307, 308]) {
-      made.as.answerNext('token', { status, headers: { location } });
+      made.as.respondNext('token', { status, headers: { location } });
       expect(await made.signIn('files')).toMatchObject({ ok: false });
-      made.as.answerNext('metadata', { status, headers: { location } });
+      made.as.respondNext('metadata', { status, headers: { location } });
       made.clock.pass(2 * 60 * 60 * 1000);
       await expect(made.leave('files')).rejects.toMatchObject({ problem: 'metadata_invalid' });
     }
     const fresh = await signInScene({ morePorts: [port] });
-    fresh.as.answerNext('register', { status: 307, headers: { location } });
+    fresh.as.respondNext('register', { status: 307, headers: { location } });
     await expect(fresh.leave('files')).rejects.toThrow();
     expect(seen).toEqual([]);
     thief.close();
@@ -231,10 +231,10 @@ describe('no address that a server names leads inside', () => {
         morePorts: [thief.port],
         guard: { metadata: { scopes_supported: ['openid'] } },
       });
-      made.as.answerNext('jwks', { status, headers: { location } });
+      made.as.respondNext('jwks', { status, headers: { location } });
       expect(await made.signIn('files')).toMatchObject({ ok: true });
       expect(made.logged.map(({ event }) => event)).toContain('oauth_id_token_unverified');
-      made.as.answerNext('revoke', { status, headers: { location } });
+      made.as.respondNext('revoke', { status, headers: { location } });
       expect(await made.vault.disconnect(made.keyOf('files'))).toMatchObject({ revoked: 'failed' });
     }
     expect(thief.seen).toEqual([]);
@@ -242,17 +242,17 @@ describe('no address that a server names leads inside', () => {
 
   test('not even within one place', async () => {
     const made = await signInScene();
-    made.as.answerNext('register', { status: 307, headers: { location: '/register?again' } });
+    made.as.respondNext('register', { status: 307, headers: { location: '/register?again' } });
     await expect(made.leave('files')).rejects.toThrow();
     expect(made.as.received('register')).toHaveLength(1);
-    made.as.answerNext('token', { status: 307, headers: { location: '/token?again' } });
+    made.as.respondNext('token', { status: 307, headers: { location: '/token?again' } });
     expect(await made.signIn('files')).toMatchObject({ ok: false });
     expect(made.as.received('token')).toHaveLength(1);
   });
 
   test('within its own place metadata may move', async () => {
     const made = await signInScene();
-    made.as.answerNext('metadata', {
+    made.as.respondNext('metadata', {
       status: 301,
       headers: { location: '/.well-known/openid-configuration' },
     });

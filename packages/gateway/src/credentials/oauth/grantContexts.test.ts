@@ -102,12 +102,12 @@ describe('what a grant is renewed with', () => {
     const scene = await signInScene({ authorization: { lifetimeS: 60 } });
     await scene.signIn('files');
     scene.clock.pass(2 * 60_000);
-    scene.as.answerNext('token', { status: 404 });
+    scene.as.respondNext('token', { status: 404 });
     scene.as.change({ metadata: { token_endpoint: `${scene.as.endpoints.token}?moved` } });
     expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
     expect(scene.as.counters.metadataReads).toBe(2);
     scene.clock.pass(2 * 60_000);
-    scene.as.answerNext('token', { status: 404 });
+    scene.as.respondNext('token', { status: 404 });
     scene.as.change({
       metadata: { issuer: 'https://evil.example', token_endpoint: 'https://evil.example/token' },
     });

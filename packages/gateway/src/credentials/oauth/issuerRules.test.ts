@@ -37,7 +37,7 @@ describe('a server that names somebody else’s authorization server', () => {
         const scene = await sameIssuer(options, (url) => [`${url}${path}`]);
         await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
         expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
-        expect(scene.mcp.visits.filter(({ bearer }) => bearer !== null)).toEqual([]);
+        expect(scene.mcp.guardedRequests.filter(({ bearer }) => bearer !== null)).toEqual([]);
         expect(scene.reasons()).toContain('issuer_guarded');
       }
     });

@@ -6,7 +6,7 @@ import {
   startAuthorizationServer,
   type AuthorizationServer,
   type AuthorizationServerOptions,
-  type OAuthAnswer,
+  type ScriptedOAuthResponse,
 } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { OAuthClient } from './oauthClient.ts';
@@ -53,7 +53,11 @@ function grantForm(server: AuthorizationServer, clientId: string): Record<string
 describe('a token request', () => {
   test('is judged by status and code alone', async () => {
     const { server, ask } = await tokenEndpointRig();
-    const json = (status: number, body: OAuthAnswer['body'], headers = {}): OAuthAnswer => ({
+    const json = (
+      status: number,
+      body: ScriptedOAuthResponse['body'],
+      headers = {},
+    ): ScriptedOAuthResponse => ({
       status,
       body: body ?? {},
       headers,
@@ -63,7 +67,7 @@ describe('a token request', () => {
       error_description: 'invalid_grant',
       ...more,
     });
-    const rows: readonly (readonly [OAuthAnswer, object])[] = [
+    const rows: readonly (readonly [ScriptedOAuthResponse, object])[] = [
       [json(400, error('invalid_grant')), { kind: 'rejected', error: 'invalid_grant' }],
       [json(200, error('invalid_grant')), { kind: 'rejected' }],
       [json(401, error('invalid_client')), { kind: 'client_refused', error: 'invalid_client' }],
@@ -104,7 +108,7 @@ describe('a token request', () => {
       [json(302, 'no', { location: `${server.origin}/elsewhere` }), { kind: 'unintelligible', status: 302 }],
     ];
     for (const [answer, expected] of rows) {
-      server.answerNext('token', answer);
+      server.respondNext('token', answer);
       expect([answer, await ask()]).toMatchObject([answer, expected]);
     }
     expect(server.counters.tokenHits).toBe(rows.length);
@@ -135,18 +139,18 @@ describe('a token request', () => {
       ],
     ] as const;
     for (const [body, expected] of cases) {
-      server.answerNext('token', { status: 200, body });
+      server.respondNext('token', { status: 200, body });
       expect(await ask()).toMatchObject({ kind: 'tokens', tokens: { accessToken: 'at', ...expected } });
     }
     // What could not stand in a header is none.
     for (const accessToken of [7, '', 'a b', 'a\nb', 'a'.repeat(100_000)]) {
-      server.answerNext('token', { status: 200, body: { access_token: accessToken } });
+      server.respondNext('token', { status: 200, body: { access_token: accessToken } });
       expect((await ask()).kind).not.toBe('tokens');
     }
-    server.answerNext('token', { status: 200, body: { access_token: 'at', id_token: 7 } });
+    server.respondNext('token', { status: 200, body: { access_token: 'at', id_token: 7 } });
     expect(await ask()).toMatchObject({ tokens: { accessToken: 'at', idToken: undefined } });
     // Some know no JSON.
-    server.answerNext('token', {
+    server.respondNext('token', {
       status: 200,
       headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
       body: 'access_token=at&token_type=bearer&expires_in=60&scope=a+b',
@@ -185,7 +189,7 @@ describe('a token request', () => {
 
   test('takes so long and reads so much at most', async () => {
     const { server, ask } = await tokenEndpointRig();
-    server.answerNext('token', { status: 200, body: { access_token: 'at', more: 'x'.repeat(300_000) } });
+    server.respondNext('token', { status: 200, body: { access_token: 'at', more: 'x'.repeat(300_000) } });
     expect(await ask()).toEqual({ kind: 'in_doubt' });
     const clock = createFakeClock();
     const gate = server.hold('token', 'before');
@@ -308,13 +312,13 @@ describe('a revocation', () => {
     ]);
     const ok = { status: 200, body: '' };
     const unsupported = { status: 400, body: { error: 'unsupported_token_type' } };
-    server.answerNext('revoke', ok, unsupported);
+    server.respondNext('revoke', ok, unsupported);
     expect(await revokeTokens(request)).toBe(true);
-    server.answerNext('revoke', unsupported, ok);
+    server.respondNext('revoke', unsupported, ok);
     expect(await revokeTokens(request)).toBe(false);
-    server.answerNext('revoke', ok, { status: 503, body: '' });
+    server.respondNext('revoke', ok, { status: 503, body: '' });
     expect(await revokeTokens(request)).toBe(false);
-    server.answerNext('revoke', { status: 302, headers: { location: '/elsewhere' }, body: '' }, ok);
+    server.respondNext('revoke', { status: 302, headers: { location: '/elsewhere' }, body: '' }, ok);
     expect(await revokeTokens(request)).toBe(false);
     expect(await revokeTokens({ ...request, endpoint: 'https://nowhere.example.com/revoke' })).toBe(false);
   });

@@ -172,7 +172,7 @@ describe('a refusal', () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
-    rig.server.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
+    rig.server.respondNext('token', { status: 400, body: { error: 'invalid_grant' } });
     const gate = rig.server.hold('token', 'before');
     const call = rig.vault.token(keyOf());
     await gate.arrived();
@@ -203,7 +203,7 @@ describe('a refresh token in an answer', () => {
       const rig = await vaultRig();
       await rig.signIn();
       await rig.clock.advance(HOUR);
-      rig.server.answerNext('token', answer(token));
+      rig.server.respondNext('token', answer(token));
       expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe('at-2');
       expect(await rig.record()).toMatchObject({ rtSuspect: false });
       await rig.clock.advance(HOUR);
@@ -219,7 +219,7 @@ describe('a refresh token in an answer', () => {
       await rig.signIn();
       const { rtHash } = await rig.record();
       await rig.clock.advance(HOUR);
-      rig.server.answerNext('token', answer(token));
+      rig.server.respondNext('token', answer(token));
       expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe('at-2');
       expect(await rig.record()).toMatchObject({
         ...{ rtHash, rtSuspect: true, reason: 'in_doubt', status: 'active', tokenSeq: 2 },
@@ -241,7 +241,7 @@ describe('the first token of our own', () => {
     ] as const;
     for (const [answer, outcome] of kinds) {
       const rig = await vaultRig();
-      rig.server.answerNext('token', ...Array.from({ length: 10 }, () => answer));
+      rig.server.respondNext('token', ...Array.from({ length: 10 }, () => answer));
       for (let calls = 0; calls < 5; calls += 1)
         expect(await rig.passing(rig.vault.token(app))).toMatchObject(outcome);
       expect(rig.server.counters.tokenHits).toBe(1);

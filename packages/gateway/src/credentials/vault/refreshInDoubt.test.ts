@@ -132,7 +132,7 @@ describe('a refresh in doubt', () => {
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const down = { status: 500, body: 'down' };
-    rig.server.answerNext('token', ...Array.from({ length: 20 }, () => down));
+    rig.server.respondNext('token', ...Array.from({ length: 20 }, () => down));
     for (let i = 0; i < 8; i += 1) {
       expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
         kind: 'unavailable',
@@ -194,7 +194,7 @@ describe('a refresh in doubt', () => {
     await rig.clock.advance(HOUR);
     const [holder, peer] = rig.replicas;
     // The first is refused, and reads it only after its claim is over and a peer has renewed.
-    rig.server.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
+    rig.server.respondNext('token', { status: 400, body: { error: 'invalid_grant' } });
     const gate = rig.server.hold('token', 'after');
     const late = holder!.vault.token(keyOf());
     await gate.arrived();
@@ -213,7 +213,7 @@ describe('a refresh in doubt', () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
-    rig.server.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
+    rig.server.respondNext('token', { status: 400, body: { error: 'invalid_grant' } });
     const gate = rig.server.hold('token', 'before');
     const call = rig.vault.token(keyOf());
     await gate.arrived();

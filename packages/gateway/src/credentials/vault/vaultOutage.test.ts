@@ -11,7 +11,7 @@ describe('an outage', () => {
     const { accessToken } = await rig.signIn();
     // In the skew: it would be renewed.
     await rig.clock.advance(HOUR - 45_000);
-    rig.server.answerNext('token', { status: 429, body: {} });
+    rig.server.respondNext('token', { status: 429, body: {} });
     expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
     rig.server.reset();
     const stopsAt = rig.clock.now();
@@ -74,7 +74,7 @@ describe('an outage', () => {
       const rig = await vaultRig();
       if (!answer) rig.endpoints.token = 'https://nowhere.example.com/token';
       await rig.signIn();
-      if (answer) rig.server.answerNext('token', answer, answer);
+      if (answer) rig.server.respondNext('token', answer, answer);
       await rig.clock.advance(HOUR);
       const before = await rig.record();
       const outcome = await rig.passing(rig.vault.token(keyOf()));
@@ -99,7 +99,7 @@ describe('an outage', () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
-    rig.server.answerNext('token', ...Array.from({ length: 200 }, () => ({ status: 418, body: 'no' })));
+    rig.server.respondNext('token', ...Array.from({ length: 200 }, () => ({ status: 418, body: 'no' })));
     for (let passed = 0; passed < 600; passed += 1) {
       await rig.passing(rig.vault.token(keyOf()));
       await rig.clock.advance(1_000);
@@ -113,7 +113,7 @@ describe('an outage', () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
-    rig.server.answerNext('token', { status: 503, headers: { 'retry-after': '45' }, body: 'no' });
+    rig.server.respondNext('token', { status: 503, headers: { 'retry-after': '45' }, body: 'no' });
     expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({ retryAfterMs: 45_000 });
     await rig.clock.advance(44_000);
     expect(await rig.vault.token(keyOf())).toMatchObject({ kind: 'unavailable', retryAfterMs: 1_000 });
@@ -199,7 +199,7 @@ describe('an answer for the operator or the user', () => {
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const claims = '{"access_token":{"acrs":{"value":"c1"}}}';
-    rig.server.answerNext('token', { status: 400, body: { error: 'interaction_required', claims } });
+    rig.server.respondNext('token', { status: 400, body: { error: 'interaction_required', claims } });
     const needs = { kind: 'needs_reauth', reason: 'interaction_required', claims };
     expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject(needs);
     expect(await rig.vault.token(keyOf())).toMatchObject(needs);

@@ -44,7 +44,7 @@ describe('a token that a server refused', () => {
     const { accessToken } = await rig.signIn();
     await rig.clock.advance(HOUR - 30_000);
     // The refresh fails and falls back on the token that lives.
-    rig.server.answerNext('token', { status: 503, headers: { 'retry-after': '1' }, body: 'no' });
+    rig.server.respondNext('token', { status: 503, headers: { 'retry-after': '1' }, body: 'no' });
     const gate = rig.server.hold('token', 'before');
     const call = rig.vault.token(keyOf());
     await gate.arrived();
@@ -110,7 +110,7 @@ describe('a token that a server refused', () => {
   test('an outage stays an outage', async () => {
     const rig = await vaultRig();
     const { accessToken } = await rig.signIn();
-    rig.server.answerNext('token', { status: 503, headers: { 'retry-after': '9' }, body: 'no' });
+    rig.server.respondNext('token', { status: 503, headers: { 'retry-after': '9' }, body: 'no' });
     expect(await rig.passing(rig.vault.recover(keyOf(), accessToken))).toEqual({
       kind: 'unavailable',
       reason: 'authorization_server',

@@ -241,7 +241,7 @@ describe('a token', () => {
     const rig = await vaultRig({ replicas: 2, authorization: { lifetimeS: 1_000 } });
     const { accessToken } = await rig.signIn();
     const early = { status: 400, body: { error: 'invalid_grant' } };
-    rig.server.answerNext('token', early);
+    rig.server.respondNext('token', early);
     for (const { vault } of rig.replicas) held(await vault.token(keyOf()));
     await rig.clock.advance(925_000);
     await settled(rig);

@@ -35,7 +35,7 @@ describe('scopes of a credential', () => {
     const rig = await vaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
-    rig.server.answerNext('token', {
+    rig.server.respondNext('token', {
       status: 200,
       body: { access_token: 'narrow', token_type: 'Bearer', expires_in: HOUR_S, scope: 'read' },
     });

@@ -146,7 +146,7 @@ describe('a refresh token that is lent', () => {
       reason: 'expired_no_refresh',
     });
     // Refused there: the access token lives on, and the refresh token does not come back with it.
-    rig.server.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
+    rig.server.respondNext('token', { status: 400, body: { error: 'invalid_grant' } });
     await rig.passing(rig.vault.recover(keyOf(), held(await rig.vault.token(keyOf())).accessToken));
     expect(await rig.vault.withRefreshToken(keyOf(), staying, work)).toMatchObject({
       kind: 'needs_reauth',

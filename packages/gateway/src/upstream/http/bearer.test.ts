@@ -148,7 +148,7 @@ for (const later of [false, true]) {
       await callTool(upstream, 'asks', {}, { bearer });
       upstream.listen(() => undefined, { bearer });
       await eventually('it opens', () => server.openStreams === 1);
-      expect((await server.askOnStream('ping', {})).result).toEqual({});
+      expect((await server.sendRequestOnStreams('ping', {})).result).toEqual({});
       expect(server.requests.filter((request) => named(request) === 'answer')).toHaveLength(3);
       expectFresh(server.requests);
     });
@@ -192,7 +192,7 @@ describe('whose bearer it is', () => {
     await callTool(upstream, 'echo', {}, { bearer: latest });
     upstream.listen(() => undefined, {});
     await eventually('it opens', () => server.openStreams === 1);
-    await server.askOnStream('ping', {});
+    await server.sendRequestOnStreams('ping', {});
     // A request that brings none is not sent without one.
     await upstream.request('ping', {}, patiently());
     server.forgetSessions();

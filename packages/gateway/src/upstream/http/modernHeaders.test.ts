@@ -94,7 +94,7 @@ describe('a modern request', () => {
         {
           name: 'asks',
           handler: (_, call) => {
-            void call.ask('ping', {});
+            void call.sendRequest('ping', {});
             return { content: [] };
           },
         },

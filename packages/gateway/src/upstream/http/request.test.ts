@@ -212,7 +212,7 @@ describe('a request', () => {
       name: 'asking',
       handler: async (_, call) => {
         for (const method of ['ping', 'elicitation/create', 'sampling/createMessage', 'roots/list']) {
-          const { result, error } = await call.ask(method, {});
+          const { result, error } = await call.sendRequest(method, {});
           answers[method] = result ?? error?.code;
         }
         return text('done');
@@ -237,7 +237,7 @@ describe('a request', () => {
     const flood: ScriptedTool = {
       name: 'flood',
       handler: async (_, call) => {
-        for (let n = 0; n < 500; n += 1) void call.ask('ping', {});
+        for (let n = 0; n < 500; n += 1) void call.sendRequest('ping', {});
         await eventually('some are answered', () => held > 0);
         return text('done');
       },

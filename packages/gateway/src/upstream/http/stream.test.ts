@@ -106,10 +106,12 @@ describe('the stream of a session', () => {
     const upstream = await open();
     upstream.listen(() => undefined, {});
     await eventually('it opens', () => server.openStreams === 1);
-    expect((await server.askOnStream('ping', {})).result).toEqual({});
-    expect((await server.askOnStream('ping', {})).result).toEqual({});
-    expect((await server.askOnStream('elicitation/create', {})).result).toEqual({ action: 'cancel' });
-    expect((await server.askOnStream('sampling/createMessage', {})).error?.code).toBe(-32601);
+    expect((await server.sendRequestOnStreams('ping', {})).result).toEqual({});
+    expect((await server.sendRequestOnStreams('ping', {})).result).toEqual({});
+    expect((await server.sendRequestOnStreams('elicitation/create', {})).result).toEqual({
+      action: 'cancel',
+    });
+    expect((await server.sendRequestOnStreams('sampling/createMessage', {})).error?.code).toBe(-32601);
   });
 
   for (const status of [404, 405, 406, 400, 401]) {

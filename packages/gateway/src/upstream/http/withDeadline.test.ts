@@ -53,7 +53,7 @@ describe('waiting for an answer', () => {
     const asks = {
       name: 'asks',
       handler: async (_: JsonObject, call: ScriptedCall) => {
-        const { result } = await call.ask('elicitation/create', { message: 'Well?' });
+        const { result } = await call.sendRequest('elicitation/create', { message: 'Well?' });
         if ((result as JsonObject)['action'] === 'accept') return { content: [] };
         return new Promise<never>(() => undefined);
       },

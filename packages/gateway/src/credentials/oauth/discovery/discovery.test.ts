@@ -221,7 +221,7 @@ describe('where users of a server sign in', () => {
       const mcp = await guardedMcpServer({
         era: 'legacy',
         tools: [],
-        own: { documents },
+        ownServerOptions: { documents },
         guard: { documents: 'none', challenge: 'none' },
       });
       const rig = signInRig({
@@ -247,9 +247,9 @@ describe('where users of a server sign in', () => {
 
   test('an endpoint that is gone is looked for anew', async () => {
     const scene = await signInScene({});
-    scene.as.answerNext('register', { status: 404 });
+    scene.as.respondNext('register', { status: 404 });
     await expect(scene.leave('files')).rejects.toMatchObject({ problem: 'registration_refused' });
-    scene.as.answerNext('token', { status: 404 });
+    scene.as.respondNext('token', { status: 404 });
     expect(await scene.signIn('files')).toMatchObject({ error: 'token_exchange_failed' });
     expect(await scene.signIn('files')).toMatchObject({ ok: true });
     expect(scene.as.counters.metadataReads).toBe(3);

@@ -190,8 +190,8 @@ describe('the end of a sign-in at a server', () => {
   test('keys that cannot be read after the exchange cost nobody their grant', async () => {
     for (const body of ['down', 'forged'] as const) {
       const scene = await returned({ definition: () => ({ oauth: { scope: 'openid mcp:read' } }) });
-      if (body === 'down') scene.as.answerNext('jwks', { status: 503 });
-      else scene.as.answerNext('jwks', { status: 200, body: { keys: [] } });
+      if (body === 'down') scene.as.respondNext('jwks', { status: 503 });
+      else scene.as.respondNext('jwks', { status: 200, body: { keys: [] } });
       expect(await scene.finish(scene.back)).toMatchObject({ ok: true });
       expect(scene.logged).toContainEqual({ event: 'oauth_id_token_unverified', reason: undefined });
       expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });

@@ -24,13 +24,13 @@ describe('signing in again', () => {
     scene.as.change({ consent: 'deny' });
     expect(await scene.signIn('files')).toMatchObject({ error: 'access_denied' });
     scene.as.change({ consent: 'approve' });
-    scene.as.answerNext('token', { status: 400, body: { error: 'invalid_grant' } });
+    scene.as.respondNext('token', { status: 400, body: { error: 'invalid_grant' } });
     expect(await scene.signIn('files')).toMatchObject({ error: 'code_refused' });
-    scene.as.answerNext('token', { status: 500, body: 'oops' });
+    scene.as.respondNext('token', { status: 500, body: 'oops' });
     expect(await scene.signIn('files')).toMatchObject({ error: 'token_exchange_failed' });
-    scene.as.answerNext('token', { status: 200, body: { access_token: 7 } });
+    scene.as.respondNext('token', { status: 200, body: { access_token: 7 } });
     expect(await scene.signIn('files')).toMatchObject({ error: 'token_exchange_failed' });
-    scene.as.answerNext('token', { status: 200, body: { access_token: 'x', token_type: 'N_A' } });
+    scene.as.respondNext('token', { status: 200, body: { access_token: 'x', token_type: 'N_A' } });
     expect(await scene.signIn('files')).toMatchObject({ error: 'token_exchange_failed' });
     await scene.leave('files');
     await scene.flows.cancel(scene.serverOf('files'), aPrincipal());

@@ -90,8 +90,8 @@ describe('who we are at an authorization server', () => {
     await scene.signIn('files');
     const before = await scene.store.raw.page('oauthClients', null, 10);
     scene.clock.pass(2 * 60 * 60 * 1000);
-    scene.as.answerNext('token', { status: 401, body: { error: 'invalid_client' } });
-    scene.as.answerNext('register', { status: 503 });
+    scene.as.respondNext('token', { status: 401, body: { error: 'invalid_client' } });
+    scene.as.respondNext('register', { status: 503 });
     expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'misconfigured' });
     expect(await scene.store.raw.page('oauthClients', null, 10)).toEqual(before);
     scene.clock.pass(10 * 60 * 1000);

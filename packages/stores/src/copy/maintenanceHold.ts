@@ -1,0 +1,51 @@
+import { WRITER_TTL_MS, type PrimaryStore } from '@behalf/gateway/ports';
+
+/** Maintenance of one or several stores, kept for as long as the work on them goes on. */
+export interface MaintenanceHold {
+  /** Takes the stores, and prolongs with every later call; throws when one is in use or was lost meanwhile. */
+  acquireOrExtend(): Promise<void>;
+  /** Never throws: a store that cannot be told is free after the TTL. */
+  release(): Promise<void>;
+}
+
+export interface MaintenanceHoldParts {
+  /** With what the messages call each. */
+  stores: readonly { store: PrimaryStore; which: string }[];
+  owner: string;
+  createError: (message: string) => Error;
+}
+
+/** Prolonged with every page: work that was killed leaves the stores free after this. */
+export const MAINTENANCE_MS = 30_000;
+
+export function createMaintenanceHold({
+  stores,
+  owner,
+  createError: refuse,
+}: MaintenanceHoldParts): MaintenanceHold {
+  let isAcquired = false;
+  return {
+    async acquireOrExtend() {
+      for (const { store, which } of stores) {
+        const outcome = await store.system.beginMaintenance(owner, MAINTENANCE_MS);
+        if (outcome === 'refused') {
+          throw refuse(
+            `The ${which} is in use: stop every gateway on it (a killed one is forgotten after ${WRITER_TTL_MS / 1000} s) and any other command that holds it, then run this again.`,
+          );
+        }
+        // Nobody else knows the owner, so what is held before we took it is what we took a moment ago.
+        if (!isAcquired && outcome === 'prolonged') throw refuse('Source and target are the same store.');
+        if (isAcquired && outcome === 'begun') {
+          throw refuse(
+            `The hold on the ${which} lapsed, and a gateway may have written it meanwhile. Run this again.`,
+          );
+        }
+      }
+      isAcquired = true;
+    },
+    async release() {
+      // Each for itself: a store that is away must neither keep the other held nor hide what went wrong before.
+      await Promise.allSettled(stores.map(({ store }) => store.system.endMaintenance(owner)));
+    },
+  };
+}

@@ -1,0 +1,9 @@
+export { mongoDoubleBanner } from './banner.ts';
+export type { DropOptions, Faults, HeldCommand } from './faults.ts';
+export { manifest as mongoDoubleManifest, type CommandName } from './manifest.ts';
+export {
+  createMongoDouble,
+  type MongoDouble,
+  type MongoDoubleParts,
+  type ReceivedCommand,
+} from './server.ts';

@@ -1,0 +1,63 @@
+import type { Doc } from './values.ts';
+
+/** An answer with `ok: 0`, in the shape a MongoDB server gives it. */
+export class ServerError extends Error {
+  readonly code: number;
+  readonly codeName: string;
+  /** Further fields of the reply, such as keyPattern and keyValue. */
+  readonly details: Doc;
+
+  constructor(code: number, codeName: string, message: string, details: Doc = {}) {
+    super(message);
+    this.name = 'ServerError';
+    this.code = code;
+    this.codeName = codeName;
+    this.details = details;
+  }
+
+  toReply(): Doc {
+    return { ok: 0, errmsg: this.message, code: this.code, codeName: this.codeName, ...this.details };
+  }
+}
+
+export const NOT_IMPLEMENTED = 238;
+
+/** The refusal that keeps tests honest: the double does not guess what it was never taught. */
+export function notInManifest(what: string): ServerError {
+  return new ServerError(
+    NOT_IMPLEMENTED,
+    'NotImplemented',
+    `Mongo test double: ${what} is not in its manifest`,
+  );
+}
+
+export function badValue(message: string): ServerError {
+  return new ServerError(2, 'BadValue', message);
+}
+
+export function failedToParse(message: string): ServerError {
+  return new ServerError(9, 'FailedToParse', message);
+}
+
+export function duplicateKey(namespace: string, index: string, keyPattern: Doc, keyValue: Doc): ServerError {
+  const keyText = Object.entries(keyValue)
+    .map(([field, value]) => `${field}: ${JSON.stringify(value)}`)
+    .join(', ');
+  return new ServerError(
+    11000,
+    'DuplicateKey',
+    `E11000 duplicate key error collection: ${namespace} index: ${index} dup key: { ${keyText} }`,
+    { keyPattern, keyValue },
+  );
+}
+
+/** What a member says that was primary a moment ago; the label lets a driver retry a write it numbered. */
+export function notWritablePrimary(retryable: boolean): ServerError {
+  return new ServerError(10107, 'NotWritablePrimary', 'not primary', {
+    ...(retryable ? { errorLabels: ['RetryableWriteError'] } : {}),
+  });
+}
+
+export function notPrimaryForReads(): ServerError {
+  return new ServerError(13435, 'NotPrimaryNoSecondaryOk', 'not primary and secondaryOk=false');
+}
