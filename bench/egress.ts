@@ -9,7 +9,7 @@ export function benchEgress(port: number): Egress {
     clock: systemClock,
     keyring: createKeyring([new Uint8Array(32).fill(7)], systemRandom),
     settings: { operatorAddresses: [`127.0.0.1:${port}`] },
-    own: () => ({ origins: [], listening: [], localAddresses: systemLocalAddresses }),
+    ownEndpoints: () => ({ origins: [], listeners: [], localAddresses: systemLocalAddresses }),
     env: {},
   });
 }

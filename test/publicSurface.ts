@@ -21,7 +21,7 @@ import { searchToolDefinitions } from '../api/src/mcp/methods/searchToolDefiniti
 import { createMetrics } from '../api/src/ops/metrics.ts';
 import { commands } from '../packages/cli/src/commands/commands.ts';
 import { exitCodes } from '../packages/cli/src/exitCodes.ts';
-import { overview } from '../packages/cli/src/help.ts';
+import { formatOverview } from '../packages/cli/src/help.ts';
 import { commonOptions } from '../packages/cli/src/parse.ts';
 import { isTestFile, readSources } from '../tools/sources.ts';
 import { describeSchema, describeZod, joinValues, type JsonSchema } from './describeSchema.ts';
@@ -59,7 +59,7 @@ export function collectConfigKeys(): string[] {
 
 /** The variables of the gateway and of the command line. */
 export function collectVariables(): string[] {
-  const ofCli = overview(commands).matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm);
+  const ofCli = formatOverview(commands).matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm);
   return [
     ...Object.entries<Variable>(variables).map(
       ([name, variable]) => `${name}: ${describeVariable(variable)}`,

@@ -191,7 +191,7 @@ export const routeFields: Readonly<Record<string, RouteFields>> = {
 
   // Sign-in at servers
   'POST /api/mcp/:serverName/oauth/start': { body: dto.StartFlowRequest, 201: dto.FlowView },
-  'GET /api/mcp/:serverName/oauth/asked': { query: dto.AskedQuery, 200: success },
+  'GET /api/mcp/:serverName/oauth/asked': { query: dto.ConsentQuery, 200: success },
   'GET /api/mcp/:serverName/oauth/initiate': {
     query: object({ flowId: string(), userId: text }),
     ...page,
@@ -232,7 +232,7 @@ export const routeFields: Readonly<Record<string, RouteFields>> = {
   'DELETE /api/chat/:id': deleted,
   'POST /api/chat/:id/stop': { 202: object({}) },
   'POST /api/chat/:id/approvals/:callId': { body: dto.ApprovalDecision, 200: dto.ApprovalView },
-  'POST /api/chat/:id/connects/:callId': { body: dto.ConnectWord, 202: object({}) },
+  'POST /api/chat/:id/connects/:callId': { body: dto.ConnectDecision, 202: object({}) },
 
   // Definitions of servers
   'GET /api/mcp/servers': { query: dto.ServersQuery, 200: dto.ServersView },

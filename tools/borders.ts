@@ -34,27 +34,32 @@ function checkModule(module: ModuleFacts, borders: Borders): string[] {
   if (module.readsEnvironment && !startsWithAny(path, borders.environmentReaders))
     problems.push(`${path}: reads process.env; only entry points do`);
   for (const specifier of module.imports) {
-    const why = refusal(path, specifier, rule, borders);
+    const why = findRefusal(path, specifier, rule, borders);
     if (why !== undefined) problems.push(`${path}: imports ${specifier}; ${why}`);
   }
   return problems;
 }
 
-function refusal(path: string, specifier: string, rule: PackageRule, borders: Borders): string | undefined {
+function findRefusal(
+  path: string,
+  specifier: string,
+  rule: PackageRule,
+  borders: Borders,
+): string | undefined {
   if (specifier.startsWith('.')) {
     const target = posix.join(posix.dirname(path), specifier);
     return target.startsWith(`${rule.folder}/`) ? undefined : `it leaves ${rule.folder}`;
   }
   const name = isBuiltin(specifier) && !specifier.startsWith('node:') ? `node:${specifier}` : specifier;
-  const confined = borders.confinements.find(({ modules }) =>
+  const confinement = borders.confinements.find(({ modules }) =>
     modules.some((module) => isWithin(name, module)),
   );
-  if (confined !== undefined && !startsWithAny(path, confined.to)) return confined.why;
+  if (confinement !== undefined && !startsWithAny(path, confinement.to)) return confinement.why;
 
   if (name.startsWith('node:'))
     return rule.node === 'all' ? undefined : `${rule.folder} also runs in a browser`;
-  if (name.startsWith('@behalf/')) return refusalOfOurs(name, rule, borders);
-  const owner = packageOf(name);
+  if (name.startsWith('@behalf/')) return findOwnPackageRefusal(name, rule, borders);
+  const owner = getPackageName(name);
   if (!rule.npm.includes(owner)) return `the table does not allow ${owner} in ${rule.folder}`;
   const manifest = borders.manifests.get(rule.folder);
   const declared = { ...(rule.development && manifest?.devDependencies), ...manifest?.dependencies };
@@ -63,9 +68,9 @@ function refusal(path: string, specifier: string, rule: PackageRule, borders: Bo
   return undefined;
 }
 
-function refusalOfOurs(specifier: string, rule: PackageRule, borders: Borders): string | undefined {
+function findOwnPackageRefusal(specifier: string, rule: PackageRule, borders: Borders): string | undefined {
   if (!rule.ours.includes(specifier)) return `the table does not allow it in ${rule.folder}`;
-  const owner = packageOf(specifier);
+  const owner = getPackageName(specifier);
   const target = [...borders.manifests.values()].find(({ name }) => name === owner);
   if (target === undefined) return `there is no package ${owner}`;
   const subpath = `.${specifier.slice(owner.length)}`;
@@ -79,33 +84,33 @@ function refusalOfOurs(specifier: string, rule: PackageRule, borders: Borders): 
 /** By folder, not by module: two files of one folder that know one side each are the meeting that must not happen. */
 function checkStrangers(modules: readonly ModuleFacts[], { strangers }: Borders): string[] {
   const { root, folders, introducers } = strangers;
-  const met = new Map<string, Map<string, string>>();
+  const sidesByFolder = new Map<string, Map<string, string>>();
   for (const { path, imports } of modules) {
     if (!path.startsWith(root)) continue;
-    const from = topOf(path.slice(root.length));
+    const from = firstSegment(path.slice(root.length));
     if (introducers.includes(from)) continue;
-    const sides = met.get(from) ?? new Map<string, string>();
-    met.set(from, sides);
+    const sides = sidesByFolder.get(from) ?? new Map<string, string>();
+    sidesByFolder.set(from, sides);
     if (folders.includes(from)) sides.set(from, path);
     for (const specifier of imports.filter((item) => item.startsWith('.'))) {
       const target = posix.join(posix.dirname(path), specifier);
-      const to = target.startsWith(root) ? topOf(target.slice(root.length)) : '';
+      const to = target.startsWith(root) ? firstSegment(target.slice(root.length)) : '';
       if (folders.includes(to) && to !== from) sides.set(to, path);
     }
   }
-  return [...met]
+  return [...sidesByFolder]
     .filter(([, sides]) => sides.size > 1)
     .map(([from, sides]) => {
-      const places = [...sides].map(([side, path]) => `${side} (${path})`).join(' and ');
-      return `${root}${from}: brings together ${places}; only ${introducers.join(', ')} may`;
+      const sideTexts = [...sides].map(([side, path]) => `${side} (${path})`).join(' and ');
+      return `${root}${from}: combines ${sideTexts}; only ${introducers.join(', ')} may`;
     });
 }
 
-function topOf(path: string): string {
+function firstSegment(path: string): string {
   return path.split('/')[0] ?? path;
 }
 
-function packageOf(specifier: string): string {
+function getPackageName(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 }
 

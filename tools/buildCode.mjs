@@ -60,20 +60,20 @@ async function compile(root, missing) {
     { ...compilerOptions, ...{ module: 'ESNext', moduleResolution: 'Bundler' } },
     root,
   );
-  const wrong = projectsOf(root).flatMap((dir) =>
+  const diagnosticList = projectsOf(root).flatMap((dir) =>
     sourcesOf(root, dir).flatMap((name) =>
       name.endsWith('.d.ts') ? [] : compileFile(ts, options, root, dir, name),
     ),
   );
-  if (wrong.length === 0) return;
+  if (diagnosticList.length === 0) return;
   process.stderr.write(
-    ts.formatDiagnostics(wrong, {
+    ts.formatDiagnostics(diagnosticList, {
       getCanonicalFileName: (name) => name,
       getCurrentDirectory: () => root,
       getNewLine: () => '\n',
     }),
   );
-  throw new Error('The build failed; the messages above say where.');
+  throw new Error('The build failed. See the messages above.');
 }
 
 function compileFile(ts, compilerOptions, root, dir, name) {

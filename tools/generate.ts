@@ -10,7 +10,7 @@ import {
   CustomEndpoint,
   EndpointServer,
   ExchangeTarget,
-  FacadeClient,
+  RegisteredClient,
   IdentityProvider,
   InterfaceMcpServers,
   McpEndpoint,
@@ -34,15 +34,22 @@ import {
   httpStatus,
   jsonRpcNumber,
   secretVariableNames,
-  unhonouredVariables,
+  ignoredVariables,
   unusedInterfaceKeys,
   unusedSections,
   variableGroups,
   type Variable,
 } from '@behalf/contracts';
 import { z } from 'zod';
-import { permissionReference } from './permissionReference.ts';
-import { cell, code, rows, table, type Row, unusedOf } from './referenceTables.ts';
+import { renderPermissionReference } from './permissionReference.ts';
+import {
+  escapeCell,
+  formatCode,
+  toReferenceRows,
+  formatReferenceTable,
+  type ReferenceRow,
+  listUnusedKeys,
+} from './referenceTables.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -50,11 +57,14 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 export async function generateFiles(): Promise<Map<string, string>> {
   return new Map([
     ['config/schema/librechat.schema.json', `${JSON.stringify(jsonSchema(), null, 2)}\n`],
-    ['docs/reference/config.md', await markdown(configReference())],
-    ['docs/reference/errors.md', await markdown(errorReference())],
-    ['docs/reference/environment.md', await markdown(environmentReference())],
-    ['docs/reference/permissions.md', await markdown(`${generated}\n\n${permissionReference()}`)],
-    ['.env.example', envExample()],
+    ['docs/reference/config.md', await markdown(renderConfigReference())],
+    ['docs/reference/errors.md', await markdown(renderErrorReference())],
+    ['docs/reference/environment.md', await markdown(renderEnvironmentReference())],
+    [
+      'docs/reference/permissions.md',
+      await markdown(`${GENERATED_NOTICE}\n\n${renderPermissionReference()}`),
+    ],
+    ['.env.example', renderEnvExample()],
   ]);
 }
 
@@ -87,129 +97,129 @@ function jsonSchema(): unknown {
   };
 }
 
-const generated = '<!-- Written by `npm run schema`. Change the sources, not this page. -->';
+const GENERATED_NOTICE = '<!-- Written by `npm run schema`. Change the sources, not this page. -->';
 
 // ---- Pages
 
-function configReference(): string {
+function renderConfigReference(): string {
   const shared = new Set(
     Object.keys(StdioServer.shape).filter((key) => key in SseServer.shape && key !== 'type'),
   );
-  const only = (schema: z.ZodObject): Row[] =>
-    rows(schema).filter((row) => !shared.has(row.key.slice(1, -1)));
-  const common = rows(StdioServer).filter((row) => shared.has(row.key.slice(1, -1)));
-  const unused = [
-    ...unusedOf(StdioServer, 'mcpServers.<name>.'),
-    ...unusedOf(McpSettings, 'mcpSettings.'),
-    ...unusedOf(InterfaceMcpServers, 'interface.mcpServers.'),
+  const onlyRows = (schema: z.ZodObject): ReferenceRow[] =>
+    toReferenceRows(schema).filter((row) => !shared.has(row.key.slice(1, -1)));
+  const common = toReferenceRows(StdioServer).filter((row) => shared.has(row.key.slice(1, -1)));
+  const unusedKeys = [
+    ...listUnusedKeys(StdioServer, 'mcpServers.<name>.'),
+    ...listUnusedKeys(McpSettings, 'mcpSettings.'),
+    ...listUnusedKeys(InterfaceMcpServers, 'interface.mcpServers.'),
   ];
-  const top = rows(Config);
-  return `${generated}
+  const topRows = toReferenceRows(Config);
+  return `${GENERATED_NOTICE}
 
 # Configuration reference
 
-The file is \`librechat.yaml\`, or the one \`CONFIG_PATH\` names. An existing file of LibreChat works; keys marked "Own key of
-Behalf" are additions. For completion and checks in an editor, let the first line be
+The file is \`librechat.yaml\`, or the one \`CONFIG_PATH\` names. An existing file of LibreChat works; keys marked
+"Behalf extension" are additions. For completion and checks in an editor, let the first line be
 \`# yaml-language-server: $schema=./config/schema/librechat.schema.json\`.
 
-- A key that nobody knows is an error with its line and the nearest known key. Keys that begin with \`x-\` are comments.
-- Keys of LibreChat without effect here are named once at start and are never an error.
-- The file is read once into a snapshot. A reload with errors keeps the snapshot that runs.
+- An unknown key is an error with its line and the nearest known key. Keys that begin with \`x-\` are comments.
+- Keys of LibreChat without effect here are listed once at start and are never an error.
+- The file is read once into a snapshot. A reload with errors keeps the current snapshot.
 - Duplicate keys, merge keys (\`<<\`), tags, more than one document, more than 1 MiB, 20,000 lines, 64 levels, 100 aliases or 100,000 values
   are refused.
 
 ## Top level
 
-${table(top)}
+${formatReferenceTable(topRows)}
 ## \`mcpServers.<name>\`
 
-A name may not contain \`/ \\ ? # %\` or control characters, nor be one of our route words, and two names may not become the
-same once every character outside \`A-Z a-z 0-9 _ . -\` is an underscore. The transport is what \`type\` says. Without it,
+A name may not contain \`/ \\ ? # %\` or control characters, nor be a reserved route name, and two names may not become the
+same when every character outside \`A-Z a-z 0-9 _ . -\` is an underscore. \`type\` selects the transport. Without it,
 \`command\` means \`stdio\`, a \`ws:\` or \`wss:\` URL \`websocket\`, any other URL \`sse\`.
 
 ### All transports
 
-${table(common)}
+${formatReferenceTable(common)}
 ### \`stdio\`
 
-${table(only(StdioServer))}
+${formatReferenceTable(onlyRows(StdioServer))}
 ### \`websocket\`
 
-${table(only(WebsocketServer))}
+${formatReferenceTable(onlyRows(WebsocketServer))}
 ### \`sse\`
 
-${table(only(SseServer))}
+${formatReferenceTable(onlyRows(SseServer))}
 ### \`streamable-http\`
 
-${table(only(StreamableHttpServer))}
+${formatReferenceTable(onlyRows(StreamableHttpServer))}
 ### \`oauth\`
 
-${table(rows(OAuth))}
+${formatReferenceTable(toReferenceRows(OAuth))}
 ### \`apiKey\`
 
-${table(rows(ApiKey))}
+${formatReferenceTable(toReferenceRows(ApiKey))}
 ### \`obo\`
 
-On \`sse\` and \`streamable-http\` only, and never next to \`oauth\`, \`apiKey\` or an \`authorization\` header.
+On \`sse\` and \`streamable-http\` only, and never together with \`oauth\`, \`apiKey\` or an \`authorization\` header.
 
-${table(rows(Obo))}
+${formatReferenceTable(toReferenceRows(Obo))}
 ### \`customUserVars.<name>\`
 
-${table(rows(UserVariable))}
+${formatReferenceTable(toReferenceRows(UserVariable))}
 ### \`access\`
 
-${table(rows(Access))}
+${formatReferenceTable(toReferenceRows(Access))}
 ### \`tools\`
 
-${table(rows(ToolFilter))}
+${formatReferenceTable(toReferenceRows(ToolFilter))}
 ## \`mcpSettings\`
 
-${table(rows(McpSettings))}
+${formatReferenceTable(toReferenceRows(McpSettings))}
 ### \`mcpSettings.issuers.<issuer>\`
 
-The key is the issuer, compared character by character. [What each is for](../guides/oauth.md#what-you-know-of-an-authorization-server)
+The key is the issuer, compared exactly. [Purpose of each key](../guides/oauth.md#what-you-know-of-an-authorization-server)
 
-${table(rows(OAuthIssuer))}
+${formatReferenceTable(toReferenceRows(OAuthIssuer))}
 ### \`mcpSettings.endpoint\`
 
-[What it is for](../guides/mcp-endpoint.md#names)
+[Purpose](../guides/mcp-endpoint.md#names)
 
-${table(rows(McpEndpoint))}
+${formatReferenceTable(toReferenceRows(McpEndpoint))}
 ### \`mcpSettings.endpoint.servers.<name>\`
 
-${table(rows(EndpointServer))}
+${formatReferenceTable(toReferenceRows(EndpointServer))}
 ## \`interface.mcpServers\`
 
-The switches are those of the USER role. What is written counts before what administrators stored; what is left out does not. What
-they allow: [permissions](permissions.md).
+The permissions are those of the USER role. Keys that are present override the permissions that administrators stored. Meaning of
+each permission: [permissions](permissions.md).
 
-${table(rows(InterfaceMcpServers))}
+${formatReferenceTable(toReferenceRows(InterfaceMcpServers))}
 ## \`endpoints.custom[]\`
 
-${table(rows(CustomEndpoint))}
+${formatReferenceTable(toReferenceRows(CustomEndpoint))}
 ## \`endpoints.agents.toolApproval\`
 
-${table(rows(ToolApproval))}
+${formatReferenceTable(toReferenceRows(ToolApproval))}
 ### \`endpoints.agents.toolApproval.roles.<role>\`
 
-Rules of a role are added to the general ones. What they mean together: [Decide about tools](../guides/tool-policy.md).
+Rules of a role are added to the general ones. Details: [Decide about tools](../guides/tool-policy.md).
 
-${table(rows(RoleToolPolicy))}
+${formatReferenceTable(toReferenceRows(RoleToolPolicy))}
 ## \`identityProviders.<name>\`
 
-${table(rows(IdentityProvider))}
+${formatReferenceTable(toReferenceRows(IdentityProvider))}
 ### \`identityProviders.<name>.targets[]\`
 
-${table(rows(ExchangeTarget))}
+${formatReferenceTable(toReferenceRows(ExchangeTarget))}
 ## \`authorizationServer\`
 
-${table(rows(AuthorizationServer))}
+${formatReferenceTable(toReferenceRows(AuthorizationServer))}
 ### \`authorizationServer.clients.<client id>\`
 
-${table(rows(FacadeClient))}
+${formatReferenceTable(toReferenceRows(RegisteredClient))}
 ### \`authorizationServer.registration\`
 
-${table(rows(AuthorizationServer.shape.registration.unwrap()))}
+${formatReferenceTable(toReferenceRows(AuthorizationServer.shape.registration.unwrap()))}
 ## Placeholders
 
 | Text | Becomes |
@@ -224,31 +234,31 @@ ${table(rows(AuthorizationServer.shape.registration.unwrap()))}
 | \`{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}\` | a Microsoft Graph token of the user |
 
 They work in \`env\`, \`args\`, \`headers\`, \`oauth_headers\`, \`url\`, the texts of \`oauth\` and \`apiKey.key\`. In \`command\`, \`cwd\`,
-\`proxy\`, \`caFile\`, \`obo\`, \`identityProviders\` and \`authorizationServer\` only \`\${NAME}\` does. A value that was put in is never looked at again, and one
-that is missing is an error, never sent as text. Secrets of the gateway itself are never expanded:
-${[...secretVariableNames].sort().map(code).join(', ')}.
+\`proxy\`, \`caFile\`, \`obo\`, \`identityProviders\` and \`authorizationServer\` only \`\${NAME}\` does. An inserted value is never expanded again, and a missing
+value is an error and is never sent as text. Secrets of the gateway itself are never expanded:
+${[...secretVariableNames].sort().map(formatCode).join(', ')}.
 
 ## Known keys without effect
 
-Sections: ${unusedSections.map(code).join(', ')}.
+Sections: ${unusedSections.map(formatCode).join(', ')}.
 
-Under \`interface\`: ${unusedInterfaceKeys.map(code).join(', ')}.
+Under \`interface\`: ${unusedInterfaceKeys.map(formatCode).join(', ')}.
 
-Elsewhere: ${unused.map(code).join(', ')}, and everything under \`endpoints\` that is not named above.
+Elsewhere: ${unusedKeys.map(formatCode).join(', ')}, and everything under \`endpoints\` that is not named above.
 `;
 }
 
-function errorReference(): string {
+function renderErrorReference(): string {
   const lines = errorCodes.map(
     (name) =>
-      `| ${code(name)} | ${httpStatus(name)} | ${jsonRpcNumber(name)} | ${cell(errorKinds[name].title)} | ${cell(errorKinds[name].action)} |`,
+      `| ${formatCode(name)} | ${httpStatus(name)} | ${jsonRpcNumber(name)} | ${escapeCell(errorKinds[name].title)} | ${escapeCell(errorKinds[name].action)} |`,
   );
-  return `${generated}
+  return `${GENERATED_NOTICE}
 
 # Error reference
 
-Every error of the REST interface is \`application/problem+json\` (RFC 9457) with \`code\`; over JSON-RPC the same code stands in
-\`data.code\`. Codes are stable, texts may improve.
+Every error of the REST interface is \`application/problem+json\` (RFC 9457) with \`code\`; over JSON-RPC the same code is in
+\`data.code\`. Codes are stable; texts may change.
 
 | Code | HTTP | JSON-RPC | Meaning | What to do |
 | --- | --- | --- | --- | --- |
@@ -256,57 +266,58 @@ ${lines.join('\n')}
 `;
 }
 
-function groups(): [title: string, variables: [string, Variable][]][] {
+function listVariableGroups(): [title: string, variables: [string, Variable][]][] {
   return Object.entries(variableGroups).map(([group, variables]) => [
     groupTitles[group as keyof typeof groupTitles],
     Object.entries<Variable>(variables),
   ]);
 }
 
-function environmentReference(): string {
-  const sections = groups().map(([title, variables]) => {
+function renderEnvironmentReference(): string {
+  const sections = listVariableGroups().map(([title, variables]) => {
     const lines = variables.map(([name, variable]) => {
-      const also = [
-        ...(variable.alias === undefined ? [] : [`also ${code(variable.alias)}`]),
+      const suffixes = [
+        ...(variable.alias === undefined ? [] : [`also ${formatCode(variable.alias)}`]),
         ...(variable.secret ? ['secret'] : []),
       ];
-      const meaning = also.length > 0 ? `${variable.description} (${also.join('; ')})` : variable.description;
-      return `| ${code(name)} | ${variable.type} | ${variable.default === undefined ? '' : code(variable.default)} | ${cell(meaning)} |`;
+      const meaning =
+        suffixes.length > 0 ? `${variable.description} (${suffixes.join('; ')})` : variable.description;
+      return `| ${formatCode(name)} | ${variable.type} | ${variable.default === undefined ? '' : formatCode(variable.default)} | ${escapeCell(meaning)} |`;
     });
     return `## ${title}\n\n| Variable | Type | Default | Meaning |\n| --- | --- | --- | --- |\n${lines.join('\n')}\n`;
   });
-  return `${generated}
+  return `${GENERATED_NOTICE}
 
 # Environment reference
 
-A variable set to nothing counts as unset. Whole numbers may be products, such as \`15 * 60 * 1000\`. A wrong value, and an
-unknown name beginning with \`BEHALF_\` or \`OPENID_\`, stop the start with the name and the reason. A file \`.env\` beside the
+An empty variable counts as unset. Whole numbers may be products, such as \`15 * 60 * 1000\`. An invalid value, and an
+unknown name beginning with \`BEHALF_\` or \`OPENID_\`, prevent the start; the error has the name and the reason. A file \`.env\` beside the
 process is read if present. Secrets are never shown, and never expanded into the YAML.
 
 ${sections.join('\n')}
 ## Variables of LibreChat without effect
 
-They are named once at start when they are set: ${[...unhonouredVariables].sort().map(code).join(', ')}.
+They are listed once at start if they are set: ${[...ignoredVariables].sort().map(formatCode).join(', ')}.
 `;
 }
 
-function envExample(): string {
-  const sections = groups().map(([title, variables]) => {
+function renderEnvExample(): string {
+  const sections = listVariableGroups().map(([title, variables]) => {
     const entries = variables.map(
       ([name, variable]) => `# ${variable.description}\n# ${name}=${variable.default ?? ''}\n`,
     );
     return `# ---- ${title} ----\n\n${entries.join('\n')}`;
   });
-  return `# Written by \`npm run schema\`. Copy to .env and take the # away from what you set; every value shown is the default.\n\n${sections.join('\n')}`;
+  return `# Written by \`npm run schema\`. Copy to .env and remove the # from what you set; every value shown is the default.\n\n${sections.join('\n')}`;
 }
 
 async function main(): Promise<number> {
   const check = process.argv.includes('--check');
-  let different = 0;
+  let changedFiles = 0;
   for (const [path, content] of await generateFiles()) {
     const file = join(root, path);
     if (read(file) === content) continue;
-    different += 1;
+    changedFiles += 1;
     if (check) console.error(`${path} differs from its sources: run npm run schema`);
     else {
       mkdirSync(dirname(file), { recursive: true });
@@ -314,7 +325,7 @@ async function main(): Promise<number> {
       console.log(`wrote ${path}`);
     }
   }
-  return check && different > 0 ? 1 : 0;
+  return check && changedFiles > 0 ? 1 : 0;
 }
 
 function read(file: string): string | undefined {

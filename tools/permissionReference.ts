@@ -12,41 +12,41 @@ import { actors, matrix, type Actor } from '../test/scenarios/matrix.ts';
 
 /** A bit without a text does not compile. */
 const permissionTexts: Record<McpPermission, string> = {
-  USE: 'list and use servers; creating, changing and sharing them need it too',
-  CREATE: 'create servers, and change and delete those whose bits allow it',
-  SHARE: 'share servers whose bits allow it, and search for people to share with',
-  SHARE_PUBLIC: 'make them public, or share them with the role USER',
-  CONFIGURE_OBO: 'give a server `obo`, and change more than the texts of one that has it',
+  USE: 'list and use servers; also required to create, change and share them',
+  CREATE: 'create servers, and change and delete servers if their bits allow it',
+  SHARE: 'share servers if their bits allow it, and search for users to share with',
+  SHARE_PUBLIC: 'make servers public, or share them with the role USER',
+  CONFIGURE_OBO: 'add `obo` to a server, and change more than the texts of a server with `obo`',
 };
 
 const aclTexts: Record<AclBit, string> = {
   VIEW: 'see it and use it',
   EDIT: 'see its addresses, and change it',
   DELETE: 'delete it',
-  SHARE: 'see with whom it is shared, and share it',
+  SHARE: 'see its shares, and share it',
 };
 
 const scopeTexts: Record<ApiKeyScope, string> = {
-  mcp: 'list servers, tools and blocks, call, run, read; enter values of one’s own',
+  mcp: 'list servers, tools and blocks, call, run, read; enter own values',
   servers: 'create, change, delete and share servers and blocks',
   admin: 'what the role ADMIN allows',
-  obo: 'have the owner’s sign-in exchanged for servers with `obo`, besides `mcp`',
+  obo: 'exchange the owner’s sign-in for servers with `obo`; requires `mcp`',
 };
 
 const actorTexts: Record<Actor, string> = {
-  anonymous: 'nobody is signed in',
-  user: 'role USER; the server in question is not shared with them',
-  creator: 'a role with USE, CREATE and SHARE; nor is it shared with them',
+  anonymous: 'without a sign-in',
+  user: 'role USER; the server is not shared with them',
+  creator: 'a role with USE, CREATE and SHARE; the server is not shared with them',
   editor: 'the same role; the server is shared with them as `mcpServer_editor`',
   owner: 'the same role; they created the server',
-  admin: 'role ADMIN of the same tenant; nobody shared the server with them',
-  former: 'they created the server in question with such a role, and are USER now',
+  admin: 'role ADMIN of the same tenant; the server is not shared with them',
+  former: 'they created the server with such a role, and now have the role USER',
 };
 
 /** Who may do what: the bits from the contracts, the table from what a test sends and compares. */
-export function permissionReference(): string {
-  const yes = (value: boolean) => (value ? 'yes' : 'no');
-  const held = (bits: number) =>
+export function renderPermissionReference(): string {
+  const toYesNo = (value: boolean) => (value ? 'yes' : 'no');
+  const formatBits = (bits: number) =>
     Object.entries(aclBits)
       .filter(([, bit]) => (bits & bit) !== 0)
       .map(([name]) => name)
@@ -56,20 +56,20 @@ export function permissionReference(): string {
   );
   return `# Permissions
 
-Two questions are asked of every request: what does the **role** of the caller allow, and what may the caller do with **this
-server**? The routes with their bodies: [REST](rest.md). How to give permissions: [Accounts](../guides/accounts.md#roles),
+Every request is checked twice: against the **role** of the caller, and against the permissions of the caller for **this
+server**. The routes with their bodies: [REST](rest.md). How to give permissions: [Accounts](../guides/accounts.md#roles),
 [Servers of users](../guides/own-servers.md).
 
 ## Bits of a role
 
-\`MCP_SERVERS\` of a role. A role of your own has what it was given and nothing else.
+\`MCP_SERVERS\` of a role. A custom role has only the bits that it was given.
 
 | Bit | Allows to | USER | ADMIN |
 | --- | --- | --- | --- |
-${mcpPermissions.map((bit) => `| ${code(bit)} | ${permissionTexts[bit]} | ${yes(roleDefaults.USER[bit])} | ${yes(roleDefaults.ADMIN[bit])} |`).join('\n')}
+${mcpPermissions.map((bit) => `| ${code(bit)} | ${permissionTexts[bit]} | ${toYesNo(roleDefaults.USER[bit])} | ${toYesNo(roleDefaults.ADMIN[bit])} |`).join('\n')}
 
-These are the defaults. What administrators store counts before them, and what \`interface.mcpServers\` of the configuration names
-counts before both. A role that does not exist has nothing.
+These are the defaults. Permissions stored by administrators override them, and \`interface.mcpServers\` of the configuration
+overrides both. A role that does not exist has no permissions.
 
 ## Bits of a server
 
@@ -79,36 +79,36 @@ ${Object.entries(aclBits)
   .map(([bit, number]) => `| ${code(bit)} | ${number} | ${aclTexts[bit as AclBit]} |`)
   .join('\n')}
 
-They are given in named sets, to a user, a group, a role, or everybody of the tenant (\`public\`):
+They are granted in named sets, to a user, a group, a role, or all users of the tenant (\`public\`):
 
 | Set | Number | Bits |
 | --- | --- | --- |
 ${Object.entries(aclRoles)
-  .map(([role, bits]) => `| ${code(role)} | ${bits} | ${held(bits)} |`)
+  .map(([role, bits]) => `| ${code(role)} | ${bits} | ${formatBits(bits)} |`)
   .join('\n')}
 
-- A caller has the bits of all entries that mean them, together. Programs with a token of their own are meant by role and \`public\`
-  alone.
-- A server of the configuration gives VIEW to everybody, or to those its \`access\` lists. Administrators can share it further, as
-  \`mcpServer_viewer\`; nobody gets EDIT or DELETE of it.
-- Who creates a server owns it: all four bits.
-- Administrators have every bit of the servers that users of their tenant created, for looking after them. To **use** one they need VIEW
-  like everybody.
+- A caller has the bits of all matching entries together. Service principals match by role and \`public\`
+  only.
+- A server of the configuration grants VIEW to all users, or to those listed in its \`access\`. Administrators can share it further, as
+  \`mcpServer_viewer\`; EDIT and DELETE are never granted.
+- The creator of a server owns it: all four bits.
+- Administrators have every bit of the servers that users of their tenant created, to manage them. To **use** a server they need VIEW
+  like all users.
 
 ## Bits of a block
 
-The same bits in the same sets, at \`/api/permissions/block/:id\`. VIEW of a [block](../guides/blocks.md) is to see and to run it; EDIT to
+The same bits in the same sets, at \`/api/permissions/block/:id\`. VIEW of a [block](../guides/blocks.md) allows to see and run it; EDIT to
 change its texts and inputs.
 
-- Who saves a block owns it. Saving, changing and running one needs USE of the role, and sharing it SHARE and SHARE_PUBLIC, as for servers.
-- A block gives nobody its server: whoever runs it must have that themselves.
-- Inputs are what people typed in. Administrators see the blocks that are shared with them, and may delete these; of others they see
-  nothing.
+- The user who saves a block owns it. Saving, changing and running one needs USE of the role, and sharing it SHARE and SHARE_PUBLIC, as for servers.
+- A block does not grant access to its server: the user who runs the block needs that access.
+- Inputs are entered by users. Administrators see the blocks that are shared with them, and may delete these; they do not see
+  other blocks.
 
 ## Scopes of an API key
 
-A key can do what its owner can, within its scopes. No key opens the routes for keys, for one’s own sessions, and for approving calls;
-nor does a token of the identity provider.
+A key can do what its owner can, within its scopes. Neither a key nor a token of the identity provider can use the routes for keys, own sessions
+and the approval of calls.
 
 | Scope | Allows to |
 | --- | --- |
@@ -116,7 +116,7 @@ ${apiKeyScopes.map((scope) => `| ${code(scope)} | ${scopeTexts[scope]} |`).join(
 
 ## Every route, every kind of caller
 
-What each is answered. A test sends all of these requests over HTTP to a gateway, with a session cookie, and compares; it fails when a
+The response to each caller. A test sends all of these requests over HTTP to a gateway, with a session cookie, and compares; it fails when a
 route is not in the table. A request that is the same for all, such as one with an empty body (400) or an unknown id (404), shows who
 gets as far as that.
 
@@ -128,7 +128,7 @@ ${actors.map((actor) => `| ${actor} | ${actorTexts[actor]} |`).join('\n')}
 | --- | ${actors.map(() => '---').join(' | ')} |
 ${lines.join('\n')}
 
-To \`user\` and \`creator\` the server does not exist: 404, or 403 where the role alone refuses. \`admin\` looks after it without using it.
+For \`user\` and \`creator\` the server does not exist: 404, or 403 if the role already refuses. \`admin\` manages it without using it.
 `;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-export interface Row {
+export interface ReferenceRow {
   key: string;
   type: string;
   fallback: string;
@@ -23,22 +23,23 @@ function unwrap(schema: z.core.$ZodType): {
   return { inner, optional, fallback };
 }
 
-function typeOf(schema: z.core.$ZodType): string {
+function formatType(schema: z.core.$ZodType): string {
   const { inner } = unwrap(schema);
-  if (inner instanceof z.ZodLiteral) return [...inner.values].map((value) => code(String(value))).join(', ');
-  if (inner instanceof z.ZodEnum) return inner.options.map((value) => code(String(value))).join(', ');
+  if (inner instanceof z.ZodLiteral)
+    return [...inner.values].map((value) => formatCode(String(value))).join(', ');
+  if (inner instanceof z.ZodEnum) return inner.options.map((value) => formatCode(String(value))).join(', ');
   if (inner instanceof z.ZodBoolean) return 'true or false';
   if (inner instanceof z.ZodNumber) return 'whole number';
   if (inner instanceof z.ZodString) return 'text';
-  if (inner instanceof z.ZodArray) return `list of ${typeOf(inner.element)}`;
-  if (inner instanceof z.ZodRecord) return `mapping of ${typeOf(inner.valueType)}`;
-  if (inner instanceof z.ZodUnion) return [...new Set(inner.options.map(typeOf))].join(', or ');
-  if (inner instanceof z.ZodPipe) return typeOf(inner.in);
+  if (inner instanceof z.ZodArray) return `list of ${formatType(inner.element)}`;
+  if (inner instanceof z.ZodRecord) return `mapping of ${formatType(inner.valueType)}`;
+  if (inner instanceof z.ZodUnion) return [...new Set(inner.options.map(formatType))].join(', or ');
+  if (inner instanceof z.ZodPipe) return formatType(inner.in);
   if (inner instanceof z.ZodObject) return 'mapping';
   return 'any';
 }
 
-function descriptionOf(schema: z.core.$ZodType): string {
+function readDescription(schema: z.core.$ZodType): string {
   let current: unknown = schema;
   while (current instanceof z.ZodType) {
     if (current.description !== undefined) return current.description;
@@ -48,16 +49,17 @@ function descriptionOf(schema: z.core.$ZodType): string {
   return '';
 }
 
-export function rows(schema: z.ZodObject, prefix = ''): Row[] {
+export function toReferenceRows(schema: z.ZodObject, prefix = ''): ReferenceRow[] {
   return Object.entries<z.core.$ZodType>(schema.shape)
     .filter(([, field]) => !isUnused(field))
     .map(([key, field]) => {
       const { optional, fallback } = unwrap(field);
       return {
-        key: code(prefix + key),
-        type: typeOf(field),
-        fallback: fallback === undefined ? (optional ? '' : 'required') : code(JSON.stringify(fallback)),
-        meaning: descriptionOf(field),
+        key: formatCode(prefix + key),
+        type: formatType(field),
+        fallback:
+          fallback === undefined ? (optional ? '' : 'required') : formatCode(JSON.stringify(fallback)),
+        meaning: readDescription(field),
       };
     });
 }
@@ -66,21 +68,21 @@ function isUnused(schema: unknown): boolean {
   return schema instanceof z.ZodType && schema.meta()?.unused === true;
 }
 
-export function unusedOf(schema: z.ZodObject, prefix: string): string[] {
+export function listUnusedKeys(schema: z.ZodObject, prefix: string): string[] {
   return Object.entries(schema.shape).flatMap(([key, field]) => (isUnused(field) ? [prefix + key] : []));
 }
 
-export function code(text: string): string {
+export function formatCode(text: string): string {
   return `\`${text}\``;
 }
 
-export function table(items: readonly Row[]): string {
+export function formatReferenceTable(items: readonly ReferenceRow[]): string {
   const lines = items.map(
-    (row) => `| ${row.key} | ${cell(row.type)} | ${row.fallback} | ${cell(row.meaning)} |`,
+    (row) => `| ${row.key} | ${escapeCell(row.type)} | ${row.fallback} | ${escapeCell(row.meaning)} |`,
   );
   return ['| Key | Type | Default | Meaning |', '| --- | --- | --- | --- |', ...lines, ''].join('\n');
 }
 
-export function cell(text: string): string {
+export function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }

@@ -12,7 +12,7 @@ if (!name || !/^[a-zA-Z]+$/.test(name)) {
 }
 const source = new URL(`../config/scripts/src/${name}.ts`, import.meta.url);
 if (!existsSync(source)) {
-  process.stderr.write(`There is no script "${name}" in config/scripts/src.\n`);
+  process.stderr.write(`Unknown script "${name}": it is not in config/scripts/src.\n`);
   process.exit(64);
 }
 

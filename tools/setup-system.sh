@@ -6,12 +6,12 @@ cd "$(dirname "$0")/.."
 
 mapfile -t missing < <(node tools/system.mjs)
 if [ "${#missing[@]}" -eq 0 ]; then
-  echo "setup:system: redis-server and a Chromium are here already; nothing to install."
+  echo "setup:system: redis-server and Chromium are already installed."
   exit 0
 fi
 
 if ! command -v apt-get >/dev/null 2>&1; then
-  echo "setup:system knows Debian and its relatives only (apt-get was not found)." >&2
+  echo "setup:system supports Debian-based systems only (apt-get was not found)." >&2
   echo "Install these yourself, or set CHROMIUM_PATH: ${missing[*]}" >&2
   exit 1
 fi
@@ -25,7 +25,7 @@ for name in "${missing[@]}"; do
   case "$name" in
     redis) packages+=(redis-server) ;;
     chromium) packages+=(chromium) ;;
-    *) echo "setup:system does not know how to install $name." >&2; exit 1 ;;
+    *) echo "setup:system cannot install $name." >&2; exit 1 ;;
   esac
 done
 

@@ -11,21 +11,21 @@ export interface SourceFile {
 }
 
 const roots = ['packages', 'api', 'config', 'bench', 'test', 'tools'];
-const skipped = new Set(['node_modules', 'dist', '.build', 'fixtures']);
+const skippedFolders = new Set(['node_modules', 'dist', '.build', 'fixtures']);
 
 /** Every TypeScript file of the repository, tests included. Read from disk, so files not yet added to git count. */
 export function readSources(root = repositoryRoot): SourceFile[] {
-  const found: SourceFile[] = [];
-  const walk = (folder: string): void => {
+  const sources: SourceFile[] = [];
+  const readFolder = (folder: string): void => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = `${folder}/${entry.name}`;
-      if (entry.isDirectory() && !skipped.has(entry.name)) walk(path);
+      if (entry.isDirectory() && !skippedFolders.has(entry.name)) readFolder(path);
       else if (entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
-        found.push({ path, text: readFileSync(join(root, path), 'utf8') });
+        sources.push({ path, text: readFileSync(join(root, path), 'utf8') });
     }
   };
-  for (const folder of roots) if (existsSync(join(root, folder))) walk(folder);
-  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+  for (const folder of roots) if (existsSync(join(root, folder))) readFolder(folder);
+  return sources.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 export function isTestFile(path: string): boolean {

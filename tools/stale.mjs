@@ -13,7 +13,7 @@ import { withLock } from './lock.mjs';
  * `build(missing)`, which may give its outputs. Paths are relative to the root.
  */
 export async function buildStale(root, products) {
-  if (products.every((product) => isFresh(survey(root, product)))) return;
+  if (products.every((product) => isFresh(inspectProduct(root, product)))) return;
   mkdirSync(join(root, '.build'), { recursive: true });
   await withLock(join(root, '.build', 'lock'), async () => {
     const built = await Promise.allSettled(products.map((product) => rebuild(root, product)));
@@ -26,20 +26,20 @@ export async function buildStale(root, products) {
 async function rebuild(root, product) {
   // Another start may have built while this one waited. The survey is taken before building, so a file saved
   // meanwhile makes the next check stale instead of being missed.
-  const found = survey(root, product);
-  if (isFresh(found)) return;
-  const contents = hashContents(root, found.inputs);
-  const { contents: known, outputs: kept } = found.stamp;
+  const state = inspectProduct(root, product);
+  if (isFresh(state)) return;
+  const contents = hashContents(root, state.inputs);
+  const { contents: previousContents, outputs: previousOutputs } = state.stamp;
   const start = process.hrtime.bigint();
-  const isSame = found.missing.length === 0 && known === contents;
-  const outputs = isSame ? kept : await product.build(found.missing);
-  writeFileSync(stampFile(root, product), JSON.stringify({ times: found.times, contents, outputs }));
+  const isSame = state.missing.length === 0 && previousContents === contents;
+  const outputs = isSame ? previousOutputs : await product.build(state.missing);
+  writeFileSync(stampFile(root, product), JSON.stringify({ times: state.times, contents, outputs }));
   if (isSame) return;
   const seconds = Number(process.hrtime.bigint() - start) / 1e9;
   process.stderr.write(`Built ${product.name} in ${seconds.toFixed(1)} s\n`);
 }
 
-function survey(root, product) {
+function inspectProduct(root, product) {
   const stamp = readStamp(root, product);
   const inputs = product.inputs();
   const hash = createHash('sha256');

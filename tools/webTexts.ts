@@ -2,7 +2,7 @@ import ts from 'typescript';
 import type { SourceFile } from './sources.ts';
 
 /** Attributes whose value people see or hear. */
-const SPOKEN = new Set([
+const TEXT_ATTRIBUTES = new Set([
   'confirm',
   'hint',
   'lead',
@@ -26,11 +26,11 @@ export function findTexts({ path, text }: SourceFile): string[] {
   const visit = (node: ts.Node): void => {
     if (ts.isJsxText(node) && hasWords(node.text)) report(node, node.text);
     if (ts.isJsxExpression(node) && node.expression && !ts.isJsxAttribute(node.parent)) {
-      for (const literal of literalsIn(node.expression))
+      for (const literal of collectLiterals(node.expression))
         if (hasWords(literal.text)) report(literal, literal.text);
     }
-    if (ts.isJsxAttribute(node) && SPOKEN.has(node.name.getText(source)) && node.initializer) {
-      for (const literal of literalsIn(node.initializer))
+    if (ts.isJsxAttribute(node) && TEXT_ATTRIBUTES.has(node.name.getText(source)) && node.initializer) {
+      for (const literal of collectLiterals(node.initializer))
         if (hasWords(literal.text)) report(literal, literal.text);
     }
     ts.forEachChild(node, visit);
@@ -67,17 +67,18 @@ type Literal =
   ts.StringLiteral | ts.NoSubstitutionTemplateLiteral | ts.TemplateHead | ts.TemplateMiddle | ts.TemplateTail;
 
 /** What an expression may come to show: both sides of a choice, the pieces of a template; not what is passed to a call. */
-function literalsIn(node: ts.Node): Literal[] {
+function collectLiterals(node: ts.Node): Literal[] {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return [node];
   if (ts.isTemplateExpression(node)) {
     return [
       node.head,
-      ...node.templateSpans.flatMap((span) => [...literalsIn(span.expression), span.literal]),
+      ...node.templateSpans.flatMap((span) => [...collectLiterals(span.expression), span.literal]),
     ];
   }
-  if (ts.isJsxExpression(node)) return node.expression ? literalsIn(node.expression) : [];
-  if (ts.isParenthesizedExpression(node)) return literalsIn(node.expression);
-  if (ts.isConditionalExpression(node)) return [...literalsIn(node.whenTrue), ...literalsIn(node.whenFalse)];
+  if (ts.isJsxExpression(node)) return node.expression ? collectLiterals(node.expression) : [];
+  if (ts.isParenthesizedExpression(node)) return collectLiterals(node.expression);
+  if (ts.isConditionalExpression(node))
+    return [...collectLiterals(node.whenTrue), ...collectLiterals(node.whenFalse)];
   if (ts.isBinaryExpression(node)) {
     const isChoice = [
       ts.SyntaxKind.QuestionQuestionToken,
@@ -86,8 +87,8 @@ function literalsIn(node: ts.Node): Literal[] {
     ].includes(node.operatorToken.kind);
     const isGuard = node.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken;
     return [
-      ...(isChoice ? literalsIn(node.left) : []),
-      ...(isChoice || isGuard ? literalsIn(node.right) : []),
+      ...(isChoice ? collectLiterals(node.left) : []),
+      ...(isChoice || isGuard ? collectLiterals(node.right) : []),
     ];
   }
   return [];

@@ -177,9 +177,9 @@ async function construct(parts: ComposeParts, disposables: Disposables): Promise
     identityOrigins: env.OPENID_ISSUER === undefined ? [] : [env.OPENID_ISSUER],
     resolve: systemResolve,
     ...{ dial, clock, keyring },
-    own: () => ({
+    ownEndpoints: () => ({
       origins: [origins.baseUrl],
-      listening: listenAddresses,
+      listeners: listenAddresses,
       localAddresses: systemLocalAddresses,
     }),
   });

@@ -1,4 +1,4 @@
-import { explicitPermissions, type Env } from '@behalf/contracts';
+import { readExplicitPermissions, type Env } from '@behalf/contracts';
 import {
   backfillRoles,
   createAccounts,
@@ -188,7 +188,7 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Composed
 
 /** One object for as long as the configuration stays: whoever compares it sees a change. */
 function namedPermissions(configuration: Configuration): () => ConfiguredPermissions {
-  const read = () => explicitPermissions(configuration.current().interface.mcpServers);
+  const read = () => readExplicitPermissions(configuration.current().interface.mcpServers);
   let named = read();
   configuration.onChange(() => {
     named = read();

@@ -59,7 +59,7 @@ import {
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
-import { declaresPlainHttp } from '@behalf/settings';
+import { allowsPlainHttp } from '@behalf/settings';
 import type { Disposables } from './disposables.ts';
 import type { ComposedAccess } from './composeAccess.ts';
 import { composeLists } from './composeLists.ts';
@@ -346,7 +346,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   const definitionParts = {
     oboTargets: obo.targets,
     isPlainHttpAllowed: (url: string) =>
-      declaresPlainHttp(configuration.current().mcpSettings.allowedDomains ?? [], url),
+      allowsPlainHttp(configuration.current().mcpSettings.allowedDomains ?? [], url),
   };
   const refreshed = async () => {
     await Promise.all([overridesSubscription.refresh(), storedSubscription.refresh()]);

@@ -9,7 +9,7 @@ import {
   type Path,
 } from '@behalf/contracts';
 import { compilePolicy, EgressPolicyError } from '@behalf/egress';
-import { builtInSettings, explain, loadSettings, type Settings } from '@behalf/settings';
+import { builtInSettings, formatDiagnostics, loadSettings, type Settings } from '@behalf/settings';
 import { readCertificateAuthorities } from './certificateAuthorities.ts';
 import { identityAddresses } from './identityAddresses.ts';
 import type { Logger } from './logger.ts';
@@ -74,8 +74,8 @@ export function createConfiguration({ env, record, logger }: ConfigurationParts)
       return unreadable(file, text.code);
     }
     const loaded = loadSettings(text, { env: record, check: findProblems });
-    if (!loaded.ok) return { ...loaded, message: explain(loaded.diagnostics, file) };
-    if (loaded.warnings.length > 0) logger.warn(explain(loaded.warnings, file));
+    if (!loaded.ok) return { ...loaded, message: formatDiagnostics(loaded.diagnostics, file) };
+    if (loaded.warnings.length > 0) logger.warn(formatDiagnostics(loaded.warnings, file));
     if (loaded.unused.length > 0)
       logger.info('LibreChat settings without effect in Behalf', { keys: loaded.unused });
     const { settings, definitions, variables, redacted, warnings } = loaded;

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv, secretVariableNames, type EnvRecord } from '@behalf/contracts';
 import { systemDial } from '@behalf/egress';
 import { createRedactor, systemClock, systemRandom, type Redactor } from '@behalf/kernel';
-import { explain } from '@behalf/settings';
+import { formatDiagnostics } from '@behalf/settings';
 import { compose } from './compose.ts';
 import { readRecord } from './env.ts';
 import { createLogger } from './logger.ts';
@@ -19,7 +19,7 @@ const REFRESH_GRACE_MS = 10_000;
 
 async function main(record: EnvRecord, { redactor, addSecrets }: SecretRedaction): Promise<void> {
   const result = parseEnv(record);
-  if (!result.ok) throw new StartError(explain(result.diagnostics, 'environment'), EXIT_CONFIG);
+  if (!result.ok) throw new StartError(formatDiagnostics(result.diagnostics, 'environment'), EXIT_CONFIG);
   const { env, ignored } = result;
   const logger = createLogger({ level: env.LOG_LEVEL, pretty: process.stdout.isTTY, redactor });
 
@@ -32,8 +32,8 @@ async function main(record: EnvRecord, { redactor, addSecrets }: SecretRedaction
     // Armed first: whatever hangs below, the process ends.
     const exit = () => process.exit(exitCode);
     const exitUnlessRefreshing = () =>
-      gateway.isRefreshing() ? void systemClock.timer(REFRESH_GRACE_MS, exit, { hold: true }) : exit();
-    systemClock.timer(FORCED_EXIT_MS, exitUnlessRefreshing, { hold: true });
+      gateway.isRefreshing() ? void systemClock.timer(REFRESH_GRACE_MS, exit, { keepAlive: true }) : exit();
+    systemClock.timer(FORCED_EXIT_MS, exitUnlessRefreshing, { keepAlive: true });
     logger.info(`Shutting down: ${reason}`);
     try {
       gateway.drain();
@@ -44,7 +44,7 @@ async function main(record: EnvRecord, { redactor, addSecrets }: SecretRedaction
       logger.error('Shutdown failed', { error });
     }
     // The log's last line is on its way; nothing else is waited for.
-    systemClock.timer(100, () => process.exit(exitCode), { hold: true });
+    systemClock.timer(100, () => process.exit(exitCode), { keepAlive: true });
   };
 
   const gateway = await compose({

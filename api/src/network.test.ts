@@ -43,7 +43,7 @@ describe('the door out under rules that change', () => {
       },
       clock: systemClock,
       keyring: createKeyring([new Uint8Array(32).fill(7)], systemRandom),
-      own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
+      ownEndpoints: () => ({ origins: [], listeners: [], localAddresses: () => [] }),
     });
     opened.push(door);
     const target: RemoteTarget = {

@@ -167,7 +167,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
       throw new EgressError('certificate_untrusted', new URL(url).hostname);
     }
     try {
-      await egress.judge(url, audience);
+      await egress.checkTarget(url, audience);
     } catch (error) {
       // A name that cannot be resolved just now is no verdict.
       if (!(error instanceof EgressError) || egressErrorCode(error) !== 'MCP_DOMAIN_NOT_ALLOWED') return;
@@ -235,13 +235,13 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
       fetchFor: oauthFetch,
       checkUrl: async ({ audience }, url, trustedOrigins) => {
         const isTrusted = trustedOrigins.includes(new URL(url).origin);
-        await egress.judge(url, isTrusted ? audience : UNTRUSTED_AUDIENCE);
+        await egress.checkTarget(url, isTrusted ? audience : UNTRUSTED_AUDIENCE);
       },
       readError,
     },
     async checkUserServerUrl(url) {
       try {
-        await egress.judge(url, 'user-server');
+        await egress.checkTarget(url, 'user-server');
       } catch (error) {
         if (!(error instanceof EgressError)) throw error;
         const code = egressErrorCode(error);

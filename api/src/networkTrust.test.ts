@@ -67,7 +67,7 @@ describe('authorities of the configuration', () => {
         dial,
         clock: systemClock,
         keyring: createKeyring([new Uint8Array(32).fill(7)], systemRandom),
-        own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
+        ownEndpoints: () => ({ origins: [], listeners: [], localAddresses: () => [] }),
       });
       cleanUp.push(() => door.close());
       return door;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { within, type Clock } from '@behalf/kernel';
+import { withTimeout, type Clock } from '@behalf/kernel';
 
 export interface RunningHttpServer {
   readonly port: number;
@@ -36,7 +36,7 @@ export async function openHttpServer(
         if (isClosing) clock.timer(CLOSE_IDLE_INTERVAL_MS, closeIdle);
       };
       closeIdle();
-      await within(clock, graceMs, closed, () => undefined);
+      await withTimeout(clock, graceMs, closed, () => undefined);
       server.closeAllConnections();
       await closed;
     },

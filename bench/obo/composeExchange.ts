@@ -12,7 +12,7 @@ import {
   type UserServer,
 } from '@behalf/gateway';
 import { createKeyring, HiddenText, systemClock as clock, systemRandom as random } from '@behalf/kernel';
-import { graphScopes, loadSettings } from '@behalf/settings';
+import { readGraphScopes, loadSettings } from '@behalf/settings';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { CLIENT, RESOURCE } from './scene.ts';
 
@@ -96,7 +96,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
       getCurrentServer: ({ name }, tenant) => registry.find(tenant, name),
       targets: createOboTargets({
         ...{ providers: () => settings.identityProviders, declared: () => settings.servers },
-        ...{ login: () => null, graphScopes: graphScopes({}) },
+        ...{ login: () => null, graphScopes: readGraphScopes({}) },
       }),
       ...{ trust, subjects, exchanger, providers: () => providers },
       boundKeys: () => {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { createBrowser, createDevIdp } from '@behalf/devidp';
+import { createScriptedBrowser, createDevIdp } from '@behalf/devidp';
 import { spawnGateway, type Definition } from '../conformance/spawnGateway.ts';
 
 export interface WithProvider {
@@ -34,7 +34,7 @@ export async function startWithProvider(
     /** As a browser does it: to the provider, and back to the client that listens. */
     async function signIn(address: string): Promise<void> {
       asked += 1;
-      const back = await createBrowser().signIn(address, 'u-ada');
+      const back = await createScriptedBrowser().signIn(address, 'u-ada');
       const answer = await fetch(back);
       if (!answer.ok) throw new Error(`The client answers its user with ${answer.status}`);
     }

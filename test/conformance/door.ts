@@ -24,6 +24,6 @@ export function openDoor(): ReloadableNetwork {
     dial: systemDial,
     clock: systemClock,
     keyring: createKeyring([systemRandom.bytes(32)], systemRandom),
-    own: () => ({ origins: [], listening: [], localAddresses: systemLocalAddresses }),
+    ownEndpoints: () => ({ origins: [], listeners: [], localAddresses: systemLocalAddresses }),
   });
 }

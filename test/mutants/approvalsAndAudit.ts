@@ -69,8 +69,8 @@ export const approvalsAndAudit: readonly Mutant[] = [
   {
     id: 'sealed-value-moved-to-another-row',
     file: 'packages/kernel/src/seal.ts',
-    find: '[SCHEMA, tenant, principal, server, kind, field, ...binding]',
-    replace: '[SCHEMA, tenant, principal, server, kind, field]',
+    find: '[FORMAT_VERSION, tenant, principal, server, kind, field, ...binding]',
+    replace: '[FORMAT_VERSION, tenant, principal, server, kind, field]',
     test: 'packages/kernel/src/seal.test.ts',
   },
   {

@@ -98,7 +98,7 @@ describe('tokens of the identity provider', () => {
 
   test('every wrong one is refused alike', async () => {
     const { tokens } = gateway.idp;
-    const unknown = await tokens.unknownKey();
+    const unknown = await tokens.createUnknownKey();
     const { keys } = (await (await fetch(`${gateway.idp.issuer}/jwks`)).json()) as {
       keys: { kid: string }[];
     };

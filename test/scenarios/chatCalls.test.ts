@@ -1,4 +1,4 @@
-import { MOST_CHAT_ROUNDS, MOST_PARALLEL_CALLS, type ConversationView } from '@behalf/contracts';
+import { MAX_CHAT_ROUNDS, MAX_PARALLEL_CALLS, type ConversationView } from '@behalf/contracts';
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { ask, callsIn, callThenReport, createChatScene, textIn, textResult } from './chatScene.ts';
@@ -14,7 +14,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 
 describe('calls of a chat', () => {
   test('run side by side, so many at once, and the others wait for a place', async () => {
-    const count = MOST_PARALLEL_CALLS + 3;
+    const count = MAX_PARALLEL_CALLS + 3;
     const doors = Array.from({ length: count }, gate);
     const begun: number[] = [];
     scene.play(
@@ -29,11 +29,11 @@ describe('calls of a chat', () => {
     );
     const heard = await ask(scene.people.ada, { text: 'all at once' });
     await heard.next('tool_call', count - 1);
-    await eventually('as many as may run', () => begun.length === MOST_PARALLEL_CALLS);
+    await eventually('as many as may run', () => begun.length === MAX_PARALLEL_CALLS);
     // The last one begun ends first: its place goes to the next in line, and nobody else begins.
     doors[7]!.open();
-    await eventually('one more', () => begun.length === MOST_PARALLEL_CALLS + 1);
-    expect(begun.at(-1)).toBe(MOST_PARALLEL_CALLS);
+    await eventually('one more', () => begun.length === MAX_PARALLEL_CALLS + 1);
+    expect(begun.at(-1)).toBe(MAX_PARALLEL_CALLS);
     for (const door of doors) door.open();
     const { message } = await heard.done();
     // In the order in which the model wanted them, whatever the order of their ends.
@@ -53,8 +53,8 @@ describe('calls of a chat', () => {
     const heard = await ask(scene.people.ada, { text: 'for ever' });
     const { finish, message } = await heard.done();
     expect(finish).toBe('rounds');
-    expect(callsIn(message)).toHaveLength(MOST_CHAT_ROUNDS);
-    expect(scene.model.requests.length - asked).toBe(MOST_CHAT_ROUNDS);
+    expect(callsIn(message)).toHaveLength(MAX_CHAT_ROUNDS);
+    expect(scene.model.requests.length - asked).toBe(MAX_CHAT_ROUNDS);
   });
 
   test('tell of their progress before they end', async () => {

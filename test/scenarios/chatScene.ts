@@ -148,7 +148,7 @@ export function createChatScene({ clock, yaml = chatYaml }: ChatSceneOptions = {
     handler: (args, call) => handlers[name]?.(args, call) ?? textResult(`${name} ${JSON.stringify(args)}`),
   });
   scene.play = (script, tools = {}) => {
-    scene.model.change(script);
+    scene.model.setScript(script);
     handlers = tools;
   };
   return scene;

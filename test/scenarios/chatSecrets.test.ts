@@ -61,7 +61,7 @@ describe('what a chat holds', () => {
     const ada = await somebody(gateway);
     const answers: string[] = [];
     for (const script of [() => ['fine'], () => [{ status: 401, body: { error: { message: key } } }]]) {
-      model.change(script);
+      model.setScript(script);
       const heard = await ask(ada, { text: 'hello' });
       await heard.done();
       answers.push(JSON.stringify([heard.events, [...heard.headers]]));
@@ -77,7 +77,7 @@ describe('what a chat holds', () => {
   test('what was said, called and titled is sealed in the store', async () => {
     const gateway = await start();
     const ada = await somebody(gateway);
-    model.change(callThenReport({ name: 'read_mcp_docs', args: { note: said } }));
+    model.setScript(callThenReport({ name: 'read_mcp_docs', args: { note: said } }));
     const heard = await ask(ada, { text: said });
     const { conversation, message } = await heard.done();
     expect(JSON.stringify([conversation, message])).toContain(told);
@@ -93,7 +93,7 @@ describe('what a chat holds', () => {
       yaml({ 'X-User': '{{LIBRECHAT_USER_ID}}', 'X-Chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' }),
     );
     const ada = await somebody(gateway);
-    model.change(() => ['ok']);
+    model.setScript(() => ['ok']);
     const heard = await ask(ada, { text: 'hello' });
     await heard.done();
     const { headers, body } = model.requests.at(-1)!;
@@ -119,15 +119,15 @@ describe('what a chat holds', () => {
   });
 
   test('models are asked for once, and without them those of the file are left', async () => {
-    const before = model.listed;
+    const before = model.listCount;
     const gateway = await start();
     const ada = await somebody(gateway);
     const list = async () => await (await ada.get('/api/chat/models')).json();
     const endpoints = [{ name: 'Secret', models: ['one', 'fetched'] }];
     expect(await Promise.all([list(), list()])).toEqual([{ endpoints }, { endpoints }]);
     expect(await list()).toEqual({ endpoints });
-    expect(model.listed).toBe(before + 1);
-    model.change(({ model: name }) => [name]);
+    expect(model.listCount).toBe(before + 1);
+    model.setScript(({ model: name }) => [name]);
     const heard = await ask(ada, { text: 'who?', model: 'fetched' });
     expect(textIn((await heard.done()).message)).toBe('fetched');
     const down = await start(yaml().replaceAll(model.url, 'http://127.0.0.1:1/v1'));
@@ -140,7 +140,7 @@ describe('what a chat holds', () => {
   test('what was said is kept when the gateway ends', async () => {
     const gateway = await start();
     const ada = await somebody(gateway);
-    model.change(() => ['Once upon a time', { until: new Promise(() => undefined) }]);
+    model.setScript(() => ['Once upon a time', { until: new Promise(() => undefined) }]);
     const heard = await ask(ada, { text: 'a story' });
     await heard.next('text');
     opened.splice(opened.indexOf(gateway), 1);

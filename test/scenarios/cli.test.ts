@@ -121,9 +121,9 @@ describe('the command behalf', () => {
 
   test('says on standard error what it is waiting for', async () => {
     const look = await ada(['mcp', 'add', 'Seen', '--server-url', upstream.url, '--check', '--json']);
-    expect(look.err).toBe('Looking at Seen ...\n');
+    expect(look.err).toBe('Inspecting Seen ...\n');
     const called = await ada(['mcp', 'call', 'files', 'fail', '--json']);
-    expect(called.err).toBe('Asking files for its tools ...\nCalling fail ...\n');
+    expect(called.err).toBe('Listing the tools of files ...\nCalling fail ...\n');
     expect([look.json(), called.json()]).toMatchObject([{ inspected: true }, { isError: true }]);
   }, 60_000);
 
@@ -158,7 +158,7 @@ describe('the command behalf', () => {
 
   test('a server that works is told to work, and who may see it sees where it is', async () => {
     const well = await ada(['doctor', 'files']);
-    expect([well.code, well.out]).toEqual([0, expect.stringContaining('Calls of yours to files work.')]);
+    expect([well.code, well.out]).toEqual([0, expect.stringContaining('Your calls to files work.')]);
     expect(well.out).toMatch(/^ok {3}tools +There are 2 tools for you; hidden by the policy: 1\.$/m);
     expect(well.out).not.toMatch(/127\.0\.0\.1|pl4nted/);
     const asRoot = await root(['doctor', 'files', '--all']);

@@ -124,9 +124,9 @@ describe('the command behalf, where users sign in', () => {
     const ended = await Promise.all([first.ended, second.ended]);
     printed.push(...ended);
     expect(ended.map(({ code }) => code)).toEqual([0, 0]);
-    expect(ended[1].err).toContain('under way already');
+    expect(ended[1].err).toContain('already in progress');
     expect(ended[0].out).toMatch(
-      /^Signed in at files\. default: [\w-]{8}, .*\nThe server answers to the new token\.\n$/,
+      /^Signed in at files\. default: [\w-]{8}, .*\nThe server accepts the new token\.\n$/,
     );
   }, 90_000);
 
@@ -145,7 +145,7 @@ describe('the command behalf, where users sign in', () => {
 
   test('reauth signs in where it is needed, and an administrator makes everybody do so', async () => {
     await login();
-    expect((await ada(['mcp', 'reauth', '--all'])).out).toBe('No server needs a sign-in of yours.\n');
+    expect((await ada(['mcp', 'reauth', '--all'])).out).toBe('No server requires your sign-in.\n');
     const marked = await root(['mcp', 'reauth', 'files', '--everybody', '--json']);
     expect([marked.code, marked.json()]).toEqual([0, { serverName: 'files', marked: 1 }]);
     const command = ada.start(['mcp', 'reauth', '--all', '--json']);
@@ -212,7 +212,7 @@ describe('the command behalf, where users sign in', () => {
     const { email } = (await (await scene.ada.get('/api/user')).json()) as { email: string };
     const after = await root(['mcp', 'test', 'files', '--as', email]);
     expect([after.code, after.out]).toEqual([0, expect.stringContaining('You are signed in at the server')]);
-    expect(after.out).toContain('without acting for them');
+    expect(after.out).toContain('without acting as this user');
     // It was asked, with nothing in hand.
     const seen = mcp.guardedRequests.slice(visits);
     expect(seen.filter(({ bearer }) => bearer !== undefined && bearer !== null)).toEqual([]);

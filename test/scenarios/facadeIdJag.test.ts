@@ -1,4 +1,4 @@
-import { createDevIdp, type DevIdp, type TokenOptions } from '@behalf/devidp';
+import { createDevIdp, type DevIdp, type MintOptions } from '@behalf/devidp';
 import { freePort } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
@@ -59,7 +59,7 @@ describe('an identity provider that decides for its users', () => {
   });
 
   let last = 0;
-  function assertion(over: TokenOptions = {}, by: DevIdp = idp): string {
+  function assertion(over: MintOptions = {}, by: DevIdp = idp): string {
     last += 1;
     return by.tokens.mint({
       ...{ user: 'u-ada', lifetimeSeconds: 300, ...over },
@@ -154,7 +154,7 @@ describe('an identity provider that decides for its users', () => {
   });
 
   test('is refused for anything that does not fit', async () => {
-    const unknown = { key: await idp.tokens.unknownKey() };
+    const unknown = { key: await idp.tokens.createUnknownKey() };
     const wrong: [string, string][] = [
       ['of another kind', assertion({ header: { typ: 'at+jwt' } })],
       ['of no kind', assertion({ header: { typ: undefined } })],

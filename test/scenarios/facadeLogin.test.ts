@@ -1,4 +1,4 @@
-import { createBrowser as createProviderBrowser, createTrustingFetch } from '@behalf/devidp';
+import { createScriptedBrowser as createProviderBrowser, createTrustingFetch } from '@behalf/devidp';
 import { eventually } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { answerOf, facadeOf, leave, visit, type FacadeClientRig, type Tokens } from './facadeScene.ts';

@@ -18,15 +18,15 @@ describe('enterprise-managed authorization', () => {
     const first = await uma.call('wiki');
     expect([first.status, seenBy(first)]).toEqual([200, 'uma']);
     // One request for each leg, and the second of them at the server's own authorization server.
-    expect(scene.idp.requests.all).toHaveLength(1);
-    expect(scene.idp.requests.all[0]).toMatchObject({ grant: TOKEN_EXCHANGE, user: 'uma', status: 200 });
+    expect(scene.idp.requests.entries).toHaveLength(1);
+    expect(scene.idp.requests.entries[0]).toMatchObject({ grant: TOKEN_EXCHANGE, user: 'uma', status: 200 });
     expect(scene.as.requests).toMatchObject([{ client: WIKI_CLIENT, user: 'uma', status: 200 }]);
     expect(scene.otherAs.requests).toEqual([]);
     expect(scene.idp.requests.signIns).toHaveLength(1);
     // The token of the second leg is kept as any other, and the assertion is not.
     expect(seenBy(await uma.call('wiki'))).toBe('uma');
     expect(scene.as.requests).toHaveLength(1);
-    expect(scene.idp.requests.all).toHaveLength(1);
+    expect(scene.idp.requests.entries).toHaveLength(1);
   });
 
   test('who the provider’s policy leaves out gets nothing', async () => {
@@ -36,18 +36,18 @@ describe('enterprise-managed authorization', () => {
   });
 
   test('a token that a request brought is no ID token', async () => {
-    const asked = scene.idp.requests.all.length;
+    const asked = scene.idp.requests.entries.length;
     // Ada never signed in here: her token proves who she is, and nothing is exchanged for it.
     const called = await callWith(scene, scene.token('ada'), 'wiki');
     expect(signInOf(called)).toEqual(needsReauth('absent', 'wiki'));
-    expect(scene.idp.requests.all).toHaveLength(asked);
+    expect(scene.idp.requests.entries).toHaveLength(asked);
     // Uma did, and her own sign-in speaks for her.
     expect(seenBy(await callWith(scene, scene.token('uma'), 'wiki'))).toBe('uma');
   });
 
   test('after a lost answer another assertion is sent, never the same', async () => {
     const ada = await signedInAt(scene, 'ada');
-    scene.as.loseAnswers(1);
+    scene.as.dropResponses(1);
     expect(seenBy(await ada.call('wiki'))).toBe('ada');
     const jtis = scene.as.requests.filter(({ user }) => user === 'ada').map(({ jti }) => jti);
     expect(jtis).toHaveLength(2);

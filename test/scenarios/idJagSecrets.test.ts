@@ -20,7 +20,7 @@ describe('what an exchange by identity assertion leaves behind', () => {
     expect(seenBy(await uma.call('wiki'))).toBe('uma');
     // And when it fails, on either leg.
     const ada = await signedInAt(scene, 'ada');
-    scene.as.loseAnswers(2);
+    scene.as.dropResponses(2);
     await ada.call('wiki');
     const gil = await signedInAt(scene, 'gil');
     await gil.call('wiki');

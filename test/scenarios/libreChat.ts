@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createBrowser } from '@behalf/devidp';
+import { createScriptedBrowser } from '@behalf/devidp';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { parse } from 'yaml';
@@ -61,7 +61,7 @@ export async function signInAtLibreChat(
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     ...{ code_challenge_method: 'S256', state: 'state' },
   }).toString();
-  const back = await createBrowser().signIn(asking, user);
+  const back = await createScriptedBrowser().signIn(asking, user);
   const response = await fetch(new URL('/token', issuer), {
     method: 'POST',
     headers: { authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` },

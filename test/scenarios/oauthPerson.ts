@@ -1,5 +1,5 @@
 import type { OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client';
-import { createBrowser } from '@behalf/devidp';
+import { createScriptedBrowser } from '@behalf/devidp';
 
 /** Where an MCP client would listen for the answer. Nobody does: the browser of the test stops there. */
 export const CLIENT_CALLBACK = 'http://127.0.0.1:9/callback';
@@ -23,7 +23,7 @@ export function createOAuthPerson(user: string, client?: Registered): OAuthPerso
   let verifier = '';
   let discovered: Discovered;
   const sentTo: URL[] = [];
-  const browser = createBrowser();
+  const browser = createScriptedBrowser();
   return {
     redirectUrl: CLIENT_CALLBACK,
     clientMetadata: {

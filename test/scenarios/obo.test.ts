@@ -26,7 +26,7 @@ describe('users’ tokens on their way to a server', () => {
       // The warm ones cost none, and the server never saw the token that the caller came with, nor a second one.
       await Promise.all(Array.from({ length: 10 }, () => callWith({ url }, own)));
       expect(idp.requests.count()).toBe(1);
-      expect(mail.credentials.of(own)).toBeUndefined();
+      expect(mail.credentials.find(own)).toBeUndefined();
       expect(mail.credentials.all()).toMatchObject([{ subject: 'uma', audience: 'mail-api' }]);
     }, 60_000);
   }

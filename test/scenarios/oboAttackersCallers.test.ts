@@ -1,4 +1,4 @@
-import type { Tokens } from '@behalf/devidp';
+import type { TokenMinter } from '@behalf/devidp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { SCOPES, startAttackScene, subjectOf, type AttackScene } from './oboAttackersScene.ts';
 import { callWith, seenBy } from './oboCaller.ts';
@@ -118,7 +118,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
         const { requests } = scene.idp;
         if (accepted) expect([how, answer]).toEqual([how, { status: 200, subject: 'uma', code: undefined }]);
         else expect([how, answer.status, answer.code]).toEqual([how, 400, 'REQUEST_INVALID']);
-        expect(requests.all.map(({ user, scope }) => [user, scope])).toEqual(
+        expect(requests.entries.map(({ user, scope }) => [user, scope])).toEqual(
           accepted ? [['uma', SCOPED[way]]] : [],
         );
         const seen = scene.sentTo(good).map(({ headers }) => subjectOf(headers.authorization));
@@ -139,7 +139,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       const headers = { cookie: pia?.cookie ?? '', 'x-behalf-csrf': '1' };
       const answer = await callAs(scene.tokenOf('uma'), server, {}, { headers });
       expect([undefined, 'uma']).toContain(answer.subject);
-      expect(new Set(scene.idp.requests.all.map(({ user }) => user))).toEqual(
+      expect(new Set(scene.idp.requests.entries.map(({ user }) => user))).toEqual(
         new Set(scene.idp.requests.count() === 0 ? [] : ['uma']),
       );
       // Somebody without a token gets none for being called the same, or for anything else.
@@ -162,22 +162,22 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
         const mail = await callWith(scene, token, 'mail');
         expect(mail.status).toBe(401);
       }
-      expect(idp.requests.all).toEqual([]);
+      expect(idp.requests.entries).toEqual([]);
       expect(scene.sentTo(good)).toEqual([]);
       expect(scene.mail.credentials.all()).toEqual([]);
       // A program is nobody on whose behalf something could be done.
       const { status } = await callWith(scene, own.mintAppOnly({ client: 'behalf' }), 'mail');
       expect(status).toBeGreaterThanOrEqual(400);
-      expect(idp.requests.all).toEqual([]);
+      expect(idp.requests.entries).toEqual([]);
     });
 
-    async function forgedWith(own: Tokens, exchanged: string): Promise<string[]> {
+    async function forgedWith(own: TokenMinter, exchanged: string): Promise<string[]> {
       const good = own.mint({ user: 'uma' });
       const [head = '', payload = '', signature = ''] = good.split('.');
       const says = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
       const other = Buffer.from(JSON.stringify({ ...says, sub: 'vic', oid: 'vic' })).toString('base64url');
       const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string };
-      const unknown = await own.unknownKey();
+      const unknown = await own.createUnknownKey();
       return [
         `${head}.${other}.${signature}`,
         `${head}.${payload}.`,

@@ -60,7 +60,7 @@ describe('somebody who can write to the store, and has not the key', () => {
     expect(scene.sentTo(scene.good)).toEqual([]);
     expect(scene.sentTo(scene.evil)).toEqual([]);
     expect(scene.mail.credentials.all()).toEqual([]);
-    expect(scene.idp.requests.all).toEqual([]);
+    expect(scene.idp.requests.entries).toEqual([]);
     return code;
   }
 

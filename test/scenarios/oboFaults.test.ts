@@ -1,11 +1,11 @@
-import type { Behaviour } from '@behalf/devidp';
+import type { FaultBehavior } from '@behalf/devidp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { seenBy, type Called } from './oboCaller.ts';
 import { startFaultScene, type FaultScene, type Stranger } from './oboFaultsScene.ts';
 
 interface Fault {
   readonly what: string;
-  readonly behaviour: Behaviour;
+  readonly behaviour: FaultBehavior;
   /** Token requests of one call. */
   readonly requests: number;
   readonly status: number;
@@ -64,7 +64,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
         expect(people.map(({ id }) => id)).toContain(subject);
         expect(audience).toBe('mail-api');
       }
-      for (const { token } of people) expect(scene.mail.credentials.of(token)).toBeUndefined();
+      for (const { token } of people) expect(scene.mail.credentials.find(token)).toBeUndefined();
     }
 
     async function expectWorks(one: Stranger): Promise<void> {
@@ -127,7 +127,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     test('a server that refuses for ever costs two requests a call, and sees no token twice', async () => {
       const { idp, mail } = scene;
       const one = scene.stranger();
-      mail.refuseTokens();
+      mail.rejectTokens();
       for (const calls of [1, 2]) {
         expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
         expect(idp.requests.count()).toBe(2 * calls);
@@ -142,7 +142,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     test('after three such calls it is left alone, by that user', async () => {
       const { idp, mail } = scene;
       const [one, other] = [scene.stranger(), scene.stranger()];
-      mail.refuseTokens();
+      mail.rejectTokens();
       for (let calls = 0; calls < 3; calls += 1) {
         expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
       }
@@ -161,7 +161,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       const { idp, mail } = scene;
       const one = scene.stranger();
       idp.switches.set({ kind: 'fail' }, { user: one.id, times: 1 });
-      mail.refuseTokens(1);
+      mail.rejectTokens(1);
       // One more token would have been enough, and is not asked for.
       expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
       expect(idp.requests.count()).toBe(2);
@@ -182,7 +182,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
         idp.requests.clear();
         scene.hurry(behaviour.kind === 'hang');
         idp.switches.set(behaviour, { user: one.id });
-        mail.refuseTokens(1);
+        mail.rejectTokens(1);
         expect(told(await one.call())).toMatchObject({ status, code });
         expect(idp.requests.count()).toBe(requests);
         expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }]);

@@ -120,10 +120,12 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       // As after an event that the server has heard of: no token from before it counts.
       clock.move(5_000);
       const wanted = demand('nbf', String(Math.floor(clock.now() / 1_000)));
-      mail.demandClaims(wanted);
+      mail.requireClaims(wanted);
       expect(seenBy(await one.call())).toBe(one.id);
       expect(idp.requests.count()).toBe(2);
-      expect(JSON.parse(idp.requests.all.at(-1)?.claims ?? '{}')).toMatchObject(JSON.parse(wanted) as object);
+      expect(JSON.parse(idp.requests.entries.at(-1)?.claims ?? '{}')).toMatchObject(
+        JSON.parse(wanted) as object,
+      );
       // The next ones know what is wanted.
       expect(seenBy(await one.call())).toBe(one.id);
       expect(idp.requests.count()).toBe(2);
@@ -133,7 +135,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       const { idp, mail } = scene;
       const one = scene.stranger();
       const wanted = demand('acrs', 'c2');
-      mail.demandClaims(wanted);
+      mail.requireClaims(wanted);
       const answer = await one.call();
       expect(answer).toMatchObject({ status: 401, body: { code: 'OBO_CONSENT_REQUIRED' } });
       expect(answer.challenge).toBe(
@@ -142,7 +144,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       expect(idp.requests.count()).toBe(2);
       const proven = await scene.callAs(scene.proving(one.id, { acrs: ['c2'] }));
       expect(seenBy(proven)).toBe(one.id);
-      expect(mail.credentials.of(one.token)).toBeUndefined();
+      expect(mail.credentials.find(one.token)).toBeUndefined();
     });
   });
 }

@@ -58,7 +58,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     test('a first token that is refused: two requests, and it works', async () => {
       const { idp, mail } = scene;
       const one = scene.stranger();
-      mail.refuseTokens(1);
+      mail.rejectTokens(1);
       expect(seenBy(await one.call())).toBe(one.id);
       expect(idp.requests.count()).toBe(2);
       expect(mail.credentials.all()).toMatchObject([

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Behaviour } from '@behalf/devidp';
+import type { FaultBehavior } from '@behalf/devidp';
 import {
   describeWith,
   eventually,
@@ -24,7 +24,7 @@ import { tokenCaller } from './tokenCaller.ts';
 const MARKER = 'Canary Marmalade';
 const CLAIMS = '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}';
 
-const faults: readonly Behaviour[] = [
+const faults: readonly FaultBehavior[] = [
   { kind: 'throttle', retryAfterSeconds: 30 },
   { kind: 'fail' },
   { kind: 'empty' },
@@ -120,9 +120,9 @@ for (const way of ways) {
         expect((await callWith(scene, scene.token('vic'), 'mail')).status).toBeGreaterThanOrEqual(400);
         scene.idp.switches.clear();
       }
-      scene.mail.refuseTokens(1);
+      scene.mail.rejectTokens(1);
       await callWith(scene, scene.token('uma'), 'mail');
-      scene.mail.demandClaims(CLAIMS);
+      scene.mail.requireClaims(CLAIMS);
       await callWith(scene, scene.token('uma'), 'mail');
       scene.mail.acceptTokens();
       const wrong = scene.idp.tokens.mintUnsigned({ user: 'uma' });

@@ -82,9 +82,9 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       const { id } = someone();
       const browser = await signedInAt(scene, id);
       expect(seenBy(await browser.call())).toBe(id);
-      scene.mail.demandClaims(demand('c2'));
+      scene.mail.requireClaims(demand('c2'));
       expect(signInOf(await browser.call())).toEqual(needsReauth('interaction_required'));
-      expect(scene.idp.requests.all.at(-1)?.claims).toContain('c2');
+      expect(scene.idp.requests.entries.at(-1)?.claims).toContain('c2');
       await browser.signIn(id);
       expect(scene.idp.requests.signIns.at(-1)?.claims).toContain('c2');
       expect(seenBy(await browser.call())).toBe(id);

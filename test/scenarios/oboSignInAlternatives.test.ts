@@ -173,7 +173,7 @@ describe('servers that could be asked in another way', () => {
         expect(aud).not.toBe(OBO_AUDIENCE);
       }
     }
-    expect(scene.idp.requests.all.map(({ scope }) => scope?.split(' ')[0])).toEqual(
+    expect(scene.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual(
       Array(2).fill('api://mail/Mail.Read'),
     );
   });

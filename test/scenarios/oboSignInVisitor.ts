@@ -1,4 +1,4 @@
-import { createBrowser, createTrustingFetch } from '@behalf/devidp';
+import { createScriptedBrowser, createTrustingFetch } from '@behalf/devidp';
 import { systemClock } from '@behalf/kernel';
 import type { MovableClock } from './movableClock.ts';
 import type { OboScene } from './oboScene.ts';
@@ -19,7 +19,7 @@ export function oboVisitor(
   gateway: Pick<OboScene, 'url'> = scene,
 ): OboVisitor {
   const fetch = createTrustingFetch(scene.ca.caPem);
-  const there = createBrowser({ fetch });
+  const there = createScriptedBrowser({ fetch });
   const visitor = createVisitor(gateway, there);
   return {
     ...visitor,

@@ -85,12 +85,14 @@ describe('what Behalf does where others do not', () => {
     });
     scene.forget();
     expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
-    expect(scene.idp.requests.all.map(({ scope }) => scope?.split(' ')[0])).toEqual(['api://mail/Mail.Read']);
+    expect(scene.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([
+      'api://mail/Mail.Read',
+    ]);
     expect((await scene.ask('ada', 'DELETE', path)).status).toBe(200);
     await scene.signIn('uma');
     scene.forget();
     expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
-    expect(scene.idp.requests.all.map(({ scope }) => scope?.split(' ')[0])).toEqual([SCOPES]);
+    expect(scene.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([SCOPES]);
   });
 
   test('trust follows who decided last, and nobody else', async () => {
@@ -241,7 +243,7 @@ describe('a gateway that is no client of its identity provider', () => {
       const { status, body } = await callWith(gateway, idp.tokens.mint({ user: 'uma' }));
       expect([status, body.code]).toEqual([500, 'OBO_MISCONFIGURED']);
       expect(server.requests).toEqual([]);
-      expect(idp.requests.all).toEqual([]);
+      expect(idp.requests.entries).toEqual([]);
     } finally {
       await gateway.close();
       await idp.close();

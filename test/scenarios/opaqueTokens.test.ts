@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createBrowser } from '@behalf/devidp';
+import { createScriptedBrowser } from '@behalf/devidp';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clientWith, modernRequest } from './mcpClient.ts';
 import { createMovableClock } from './movableClock.ts';
@@ -41,7 +41,7 @@ describe('an MCP client whose tokens say nothing themselves', () => {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
     }).toString();
-    const code = (await createBrowser().signIn(url, 'u-ada')).searchParams.get('code') ?? '';
+    const code = (await createScriptedBrowser().signIn(url, 'u-ada')).searchParams.get('code') ?? '';
     const answer = await post('/token', {
       ...{ grant_type: 'authorization_code', code, redirect_uri: redirect, resource },
       code_verifier: verifier,

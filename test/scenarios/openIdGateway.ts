@@ -1,5 +1,5 @@
 import {
-  createBrowser as createProviderBrowser,
+  createScriptedBrowser as createProviderBrowser,
   createDevIdp,
   type DevClient,
   type DevIdp,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createBrowser as createVisitor, createDevIdp } from '@behalf/devidp';
+import { createScriptedBrowser as createVisitor, createDevIdp } from '@behalf/devidp';
 import { createAccounts, createPasswords } from '@behalf/gateway';
 import { createKeyring, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { loadKeys, openPrimary } from '@behalf/stores/open';

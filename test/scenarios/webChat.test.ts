@@ -45,7 +45,7 @@ describeWith('chromium', 'the chat', () => {
 
   test('a text is there as it arrives, and can be read to its end', async () => {
     const more = signal();
-    scene.model.change(async function* (): AsyncGenerator<ScriptStep> {
+    scene.model.setScript(async function* (): AsyncGenerator<ScriptStep> {
       yield 'The first **half**';
       await more.given;
       yield ' and the rest.';
@@ -60,7 +60,7 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('a tool that all share says so, and shows what it was given and what it gave', async () => {
-    scene.model.change(callThenReport({ name: 'echo_mcp_desk', args: { text: 'hello there' } }));
+    scene.model.setScript(callThenReport({ name: 'echo_mcp_desk', args: { text: 'hello there' } }));
     await say('Echo hello there');
     const echo = card('echo');
     await word(echo, 'Done').waitFor();
@@ -73,7 +73,7 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('a tool on behalf of the user names them, and says with which scope', async () => {
-    scene.model.change(callThenReport({ name: 'whoami_mcp_mail' }));
+    scene.model.setScript(callThenReport({ name: 'whoami_mcp_mail' }));
     await say('Who am I?');
     const whoami = card('Who am I?', 'mail');
     await whoami.getByText('You are Uma User').waitFor();
@@ -83,11 +83,11 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('a server that wants another sign-in says so in the conversation, which goes on after it', async () => {
-    scene.model.change(callThenReport({ name: 'whoami_mcp_mail' }));
+    scene.model.setScript(callThenReport({ name: 'whoami_mcp_mail' }));
     const gil = await scene.visit('gil', { at: '/chat' });
     await say('Who am I?', gil);
     await gil.getByText('You are Gil Guest').first().waitFor();
-    scene.mail.demandClaims(JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } }));
+    scene.mail.requireClaims(JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } }));
     await gil.getByRole('button', { name: 'Send' }).waitFor();
     await say('And now?', gil);
     await gil.getByText('Sign in to mail to continue', { exact: true }).waitFor();
@@ -106,7 +106,7 @@ describeWith('chromium', 'the chat', () => {
 
   test('calls that the model makes together run together, each with its progress', async () => {
     const before = scene.desk.seen.slow;
-    scene.model.change(callThenReport({ name: 'slow_mcp_desk' }, { name: 'slow_mcp_desk' }));
+    scene.model.setScript(callThenReport({ name: 'slow_mcp_desk' }, { name: 'slow_mcp_desk' }));
     await say('Twice, slowly');
     await card('slow').nth(1).waitFor();
     await eventually('both run', () => scene.desk.seen.slow === before + 2, 30_000);
@@ -127,7 +127,7 @@ describeWith('chromium', 'the chat', () => {
       content: `addEventListener('securitypolicyviolation', (event) => (window.prevented = event.blockedURI));`,
     });
     await page.reload();
-    scene.model.change(callThenReport({ name: 'report_mcp_desk' }));
+    scene.model.setScript(callThenReport({ name: 'report_mcp_desk' }));
     await say('Report');
     const report = card('report');
     const rows = report.getByRole('row');
@@ -149,7 +149,7 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('the model sees the tools of the servers that are ticked, and the one that is chosen is asked', async () => {
-    scene.model.change(() => ['Fine.']);
+    scene.model.setScript(() => ['Fine.']);
     const asked = async (text: string) => {
       const before = scene.model.requests.length;
       await say(text);
@@ -197,7 +197,7 @@ describeWith('chromium', 'the chat', () => {
 
   test('a tool that asks first runs once when it is approved, however often the button is pressed', async () => {
     const { wiped } = scene.desk.seen;
-    scene.model.change(callThenReport({ name: 'wipe_mcp_desk', args: { place: 'the attic' } }));
+    scene.model.setScript(callThenReport({ name: 'wipe_mcp_desk', args: { place: 'the attic' } }));
     await say('Wipe the attic');
     const question = page.getByRole('group', { name: 'Allow this tool call?' });
     await question.getByText('the attic').waitFor();
@@ -217,7 +217,7 @@ describeWith('chromium', 'the chat', () => {
     const { wiped } = scene.desk.seen;
     const typed = signal();
     const wipe = callThenReport({ name: 'wipe_mcp_desk', args: { place: 'the attic' } });
-    scene.model.change(async function* (request): AsyncGenerator<ScriptStep> {
+    scene.model.setScript(async function* (request): AsyncGenerator<ScriptStep> {
       await typed.given;
       yield* wipe(request);
     });
@@ -237,7 +237,7 @@ describeWith('chromium', 'the chat', () => {
 
   test('the button stops the tool at its server, and the answer says that it was stopped', async () => {
     const { cancelled } = scene.desk.seen;
-    scene.model.change(callThenReport({ name: 'slow_mcp_desk' }));
+    scene.model.setScript(callThenReport({ name: 'slow_mcp_desk' }));
     await say('Slowly');
     await word(card('slow'), '1 of 4').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -247,7 +247,7 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('a conversation is there after a reload, can be renamed, and is gone when it is deleted', async () => {
-    scene.model.change(callThenReport({ name: 'echo_mcp_desk', args: { text: 'kept words' } }));
+    scene.model.setScript(callThenReport({ name: 'echo_mcp_desk', args: { text: 'kept words' } }));
     await say('Keep what is said here');
     await word(page, 'It said: kept words').waitFor();
     await finished();
@@ -274,7 +274,7 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('an answer whose connection broke says so, and is read again when the gateway can be reached', async () => {
-    scene.model.change(async function* (): AsyncGenerator<ScriptStep> {
+    scene.model.setScript(async function* (): AsyncGenerator<ScriptStep> {
       yield 'Before the break';
       yield { until: new Promise(() => undefined) };
     });
@@ -300,7 +300,7 @@ describeWith('chromium', 'the chat', () => {
   }, 120_000);
 
   test('at its address nobody else finds anything, an administrator neither, and sees it in no list', async () => {
-    scene.model.change(() => ['Between us.']);
+    scene.model.setScript(() => ['Between us.']);
     await say('A secret of Uma');
     await word(page, 'Between us.').waitFor();
     await finished();

@@ -106,7 +106,7 @@ describeWith('chromium', 'connecting a server', () => {
     const gil = await scene.visit('gil');
     await gil.goto(String(connectUrl));
     await gil.getByRole('heading', { name: 'Not connected' }).waitFor();
-    await gil.getByText('This sign-in attempt is not yours', { exact: false }).first().waitFor();
+    await gil.getByText('This sign-in attempt belongs to another user', { exact: false }).first().waitFor();
     expect(scene.asked()).toBe(before);
     // It is still good for who began it.
     await ada.goto(String(connectUrl));

@@ -51,7 +51,7 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
   test('in the chat the answer waits for it, and goes on by itself', async () => {
     const page = await lost('cem');
     const before = notes().length;
-    scene.model.change(callThenReport({ name: 'note_mcp_notes', args: { text: 'from the chat' } }));
+    scene.model.setScript(callThenReport({ name: 'note_mcp_notes', args: { text: 'from the chat' } }));
     await page.goto(`${scene.home}/chat`);
     await page.getByRole('textbox', { name: 'Your message' }).fill('Keep a note');
     await page.keyboard.press('Enter');
@@ -69,7 +69,7 @@ describeWith('chromium', 'a call that needs a sign-in', () => {
   test('also when the sign-in was in another window, and without it when its user wants that', async () => {
     const page = await lost('dov');
     const before = notes().length;
-    scene.model.change(callThenReport({ name: 'note_mcp_notes', args: { text: 'twice' } }));
+    scene.model.setScript(callThenReport({ name: 'note_mcp_notes', args: { text: 'twice' } }));
     await page.goto(`${scene.home}/chat`);
     const say = async () => {
       await page.getByRole('textbox', { name: 'Your message' }).fill('Keep a note');

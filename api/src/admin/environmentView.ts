@@ -31,7 +31,7 @@ export function environmentView(env: Env, record: EnvRecord): VariableView[] {
 const isAddress = (type: string) => /\bUR[IL]$/.test(type);
 
 function maskValue(value: string, type: string): string {
-  return isAddress(type) ? maskAddress(value, { keepsIds: true }) : value;
+  return isAddress(type) ? maskAddress(value, { shouldKeepIds: true }) : value;
 }
 
 /** Scheme, what opens it, hosts with ports, the name of a database, options: what reads otherwise may hide a password. */

@@ -132,7 +132,7 @@ describe('answers under way', () => {
     await running.end();
     come();
     await clock.advance(0);
-    expect(await store.leases.holder(conversationLeaseKey(ada, 'c'))).toBeNull();
+    expect(await store.leases.findHolder(conversationLeaseKey(ada, 'c'))).toBeNull();
   });
 
   test('end after half an hour', async () => {

@@ -83,9 +83,9 @@ export function createAnswerRuns(parts: AnswerRunsParts): AnswerRuns {
       else disconnect.addEventListener('abort', stopOnDisconnect);
       return run;
     },
-    isRunning: async (owner, id) => (await leases.holder(conversationLeaseKey(owner, id))) !== null,
+    isRunning: async (owner, id) => (await leases.findHolder(conversationLeaseKey(owner, id))) !== null,
     async stop(owner, id) {
-      const holder = await leases.holder(conversationLeaseKey(owner, id));
+      const holder = await leases.findHolder(conversationLeaseKey(owner, id));
       if (!holder) return false;
       // Names the very answer: the next one in this conversation is not stopped by it.
       await cache.set(stopRequestKey(owner, id), holder.owner, ANSWER_LEASE_MS);

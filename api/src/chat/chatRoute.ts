@@ -1,6 +1,6 @@
 import {
   ChatRequest,
-  conversationTitle,
+  createConversationTitle,
   type ChatMessage,
   type ConversationSummary,
 } from '@behalf/contracts';
@@ -82,7 +82,7 @@ async function openConversation(
 ): Promise<{ conversation: ConversationSummary; history: readonly ChatMessage[] }> {
   const { conversationId, text } = chatRequest;
   if (conversationId === undefined) {
-    const conversation = await conversations.create(caller, conversationTitle(text));
+    const conversation = await conversations.create(caller, createConversationTitle(text));
     await run.lockConversation(conversation.id);
     return { conversation, history: [] };
   }

@@ -1,4 +1,4 @@
-import { ConnectWord } from '@behalf/contracts';
+import { ConnectDecision } from '@behalf/contracts';
 import { GatewayError, type Conversations, type RequirePermission } from '@behalf/gateway';
 import type { Route } from '../http/routes.ts';
 import { readBody } from '../middleware/body.ts';
@@ -25,7 +25,7 @@ export function chatConnectRoute({
     async handle(req, res, caller) {
       requirePermission()(caller, 'USE');
       const { id, callId } = req.params as { id: string; callId: string };
-      const { connected } = readBody(req, ConnectWord);
+      const { connected } = readBody(req, ConnectDecision);
       if (!(await pendingSignIns.resolve(caller, id, callId, connected ? 'connected' : 'declined'))) {
         await conversations.find(caller, id);
         throw new GatewayError('MCP_FLOW_NOT_FOUND');

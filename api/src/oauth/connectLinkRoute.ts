@@ -1,4 +1,4 @@
-import { AskedQuery } from '@behalf/contracts';
+import { ConsentQuery } from '@behalf/contracts';
 import { GatewayError, type RequirePermission } from '@behalf/gateway';
 import type { Route } from '../http/routes.ts';
 import { parseBody } from '../middleware/body.ts';
@@ -23,7 +23,7 @@ export function connectLinkRoute({ connectLinks, requirePermission }: ConnectLin
     handle(req, res, caller) {
       requirePermission()(caller, 'USE');
       const { serverName } = req.params as { serverName: string };
-      const result = connectLinks.validate(caller, serverName, parseBody(req.query, AskedQuery).for);
+      const result = connectLinks.validate(caller, serverName, parseBody(req.query, ConsentQuery).for);
       if (result === 'foreign') throw new GatewayError('MCP_CONNECT_LINK_FORBIDDEN');
       if (result === 'expired') throw new GatewayError('MCP_CONNECT_LINK_EXPIRED');
       res.json({ success: true });

@@ -1,4 +1,4 @@
-import { equalSecrets } from '@behalf/kernel';
+import { areSecretsEqual } from '@behalf/kernel';
 import { GatewayError } from '@behalf/gateway';
 import { requireOperator } from '../admin/requireOperator.ts';
 import type { Admission } from '../http/admission.ts';
@@ -22,7 +22,7 @@ export function metricsRoute({ metrics, token, admission }: MetricsRouteParts): 
       // Whoever presents a token is judged by it alone, however malformed it is.
       const bearer = /^Bearer(?: +(.*))?$/i.exec(req.headers.authorization ?? '');
       if (!bearer) requireOperator(await admission.authenticate(req, { access: 'admin', scope: 'admin' }));
-      else if (token === undefined || !equalSecrets(bearer[1] ?? '', token))
+      else if (token === undefined || !areSecretsEqual(bearer[1] ?? '', token))
         throw new GatewayError('AUTH_REQUIRED');
       res.type(metrics.contentType).send(await metrics.render());
     },

@@ -1,6 +1,6 @@
 import type { ReadyView } from '@behalf/contracts';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
-import { within, type Clock } from '@behalf/kernel';
+import { withTimeout, type Clock } from '@behalf/kernel';
 
 /** A store that has not answered by then does not answer. */
 const PING_TIMEOUT_MS = 2_000;
@@ -20,7 +20,7 @@ export function createReadiness(parts: ReadinessParts): () => Promise<ReadyView>
   async function checkStore(store: CoordinationStore): Promise<string | null> {
     try {
       const pong = store.ping().then(() => null);
-      return await within(clock, PING_TIMEOUT_MS, pong, () => 'does not answer');
+      return await withTimeout(clock, PING_TIMEOUT_MS, pong, () => 'does not answer');
     } catch {
       return 'does not answer';
     }

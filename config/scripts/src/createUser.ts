@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { Email, Password } from '@behalf/contracts';
 import { createAccounts, createPasswords } from '@behalf/gateway';
-import { CommandError, environment, parts, runCommand } from './environment.ts';
-import { withPrimary } from './openedPrimary.ts';
-import { readPassword } from './password.ts';
-import { recordedCommand } from './recordedCommand.ts';
+import { CommandError, readEnvironment, systemParts, runScript } from './environment.ts';
+import { withPrimaryStore } from './withPrimaryStore.ts';
+import { readPassword } from './readPassword.ts';
+import { withAuditedChange } from './withAuditedChange.ts';
 import { requireRole } from './requireRole.ts';
 
 const USAGE =
-  'Usage: npm run create-user -- --email a@b.c [--name "Ada"] [--role ROLE]; the password by prompt or on standard input.';
+  'Usage: npm run create-user -- --email a@b.c [--name "Ada"] [--role ROLE]; the password is read from a prompt or from standard input.';
 
-await runCommand(async () => {
+await runScript(async () => {
   const { values } = parseArgs({
     options: {
       email: { type: 'string' },
@@ -19,24 +19,24 @@ await runCommand(async () => {
     },
   });
   const email = Email.safeParse(values.email);
-  if (!email.success) throw new CommandError(`--email is missing or no email address. ${USAGE}`);
+  if (!email.success) throw new CommandError(`--email is missing or not an email address. ${USAGE}`);
   const password = Password.safeParse(await readPassword());
-  if (!password.success) throw new CommandError('The password needs 8 to 256 characters.');
+  if (!password.success) throw new CommandError('The password must have 8 to 256 characters.');
   const name = values.name ?? email.data.split('@')[0] ?? email.data;
 
   const { role } = values;
-  const user = await withPrimary(environment(), async (store, keyring) => {
+  const user = await withPrimaryStore(readEnvironment(), async (store, keyring) => {
     await requireRole(store.roles, role, USAGE);
-    return recordedCommand({ store, keyring }, 'user.create', async (trail) => {
+    return withAuditedChange({ store, keyring }, 'user.create', async (auditContext) => {
       const accounts = createAccounts({
         users: store.users,
         changes: store.changes,
-        passwords: createPasswords(parts.random),
+        passwords: createPasswords(systemParts.random),
         keyring,
-        ...parts,
+        ...systemParts,
       });
       const created = await accounts.create({ email: email.data, name, password: password.data, role });
-      trail.subject = created.id;
+      auditContext.subject = created.id;
       return { result: created, changed: ['role'] };
     });
   });

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv, secretVariableNames, type Env } from '@behalf/contracts';
 import { createKeyring, createRedactor, systemClock, systemRandom, type Keyring } from '@behalf/kernel';
-import { explain, withEnvFile } from '@behalf/settings';
+import { formatDiagnostics, mergeEnvFile } from '@behalf/settings';
 import { loadKeys } from '@behalf/stores/open';
 
-export const parts = { clock: systemClock, random: systemRandom };
+export const systemParts = { clock: systemClock, random: systemRandom };
 
 /** The command cannot go on, and the message says what to do. */
 export class CommandError extends Error {
@@ -12,39 +12,39 @@ export class CommandError extends Error {
 }
 
 /** The process's own variables over those of `.env`, as the gateway sees them. */
-export function variables(): Readonly<Record<string, string | undefined>> {
+export function readVariables(): Readonly<Record<string, string | undefined>> {
   const file = existsSync('.env') ? readFileSync('.env', 'utf8') : undefined;
-  return withEnvFile(file, process.env);
+  return mergeEnvFile(file, process.env);
 }
 
 /** The same environment the gateway reads, so that a command works on the same store. */
-export function environment(): Env {
-  const result = parseEnv(variables());
-  if (!result.ok) throw new CommandError(explain(result.diagnostics, 'environment'));
+export function readEnvironment(): Env {
+  const result = parseEnv(readVariables());
+  if (!result.ok) throw new CommandError(formatDiagnostics(result.diagnostics, 'environment'));
   return result.env;
 }
 
-export function keysOf(env: Env): readonly Uint8Array[] {
+export function readKeys(env: Env): readonly Uint8Array[] {
   return loadKeys({ configured: env.CREDS_KEY, dataDir: env.BEHALF_DATA_DIR, random: systemRandom });
 }
 
-export function keyringOf(env: Env): Keyring {
-  return createKeyring(keysOf(env), systemRandom);
+export function readKeyring(env: Env): Keyring {
+  return createKeyring(readKeys(env), systemRandom);
 }
 
 /** Runs a command: its mistakes are one line and exit 1, without a stack. */
-export async function runCommand(command: () => Promise<string>): Promise<void> {
+export async function runScript(command: () => Promise<string>): Promise<void> {
   try {
     process.stdout.write(`${await command()}\n`);
   } catch (error) {
     // A driver's message may quote the URI it was given, with the password in it.
-    process.stderr.write(`${createRedactor(secrets()).text(describe(error))}\n`);
+    process.stderr.write(`${createRedactor(collectSecrets()).text(describeError(error))}\n`);
     process.exitCode = 1;
   }
 }
 
 /** What the operator can act on; anything else is our mistake, and its stack says where. */
-const expected = [
+const EXPECTED_ERRORS = [
   'CommandError',
   'CopyRefused',
   'RotationRefused',
@@ -53,29 +53,29 @@ const expected = [
   'StoreUnavailableError',
 ];
 
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';
-  if (!expected.includes(error.name) && !code.startsWith('ERR_PARSE_ARGS'))
+  if (!EXPECTED_ERRORS.includes(error.name) && !code.startsWith('ERR_PARSE_ARGS'))
     return error.stack ?? String(error);
   if (error.name !== 'StoreUnavailableError' || !(error.cause instanceof Error)) return error.message;
-  return `${error.message} (${error.cause.message.replace(/\s+/g, ' ')}). Is it running, and is its address right?`;
+  return `${error.message} (${error.cause.message.replace(/\s+/g, ' ')}). Check that it runs and that its address is correct.`;
 }
 
 /** Every secret variable, and what stands before the host of every URI this command was given. */
-function secrets(): string[] {
-  const given = [...process.argv];
-  const known: string[] = [];
+function collectSecrets(): string[] {
+  const texts = [...process.argv];
+  const secretTexts: string[] = [];
   try {
-    const all = variables();
-    given.push(...Object.values(all).filter((value) => value !== undefined));
-    known.push(...[...secretVariableNames].flatMap((name) => all[name]?.split(',') ?? []));
+    const variables = readVariables();
+    texts.push(...Object.values(variables).filter((value) => value !== undefined));
+    secretTexts.push(...[...secretVariableNames].flatMap((name) => variables[name]?.split(',') ?? []));
   } catch {
     // A file that cannot be read gave the command no secret either.
   }
-  for (const text of given) {
+  for (const text of texts) {
     const [, account = ''] = /:\/\/(.*)@/.exec(text) ?? [];
-    known.push(account, account.slice(account.indexOf(':') + 1));
+    secretTexts.push(account, account.slice(account.indexOf(':') + 1));
   }
-  return known;
+  return secretTexts;
 }

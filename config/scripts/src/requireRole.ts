@@ -5,7 +5,8 @@ import { CommandError } from './environment.ts';
 
 /** A role that nobody made would allow nothing, and is most likely a slip of the pen. */
 export async function requireRole(roles: RoleStore, name: string, usage: string): Promise<void> {
-  const own = (await roles.list()).filter(({ tenant }) => tenant === DEFAULT_TENANT);
-  const known = [...new Set([...builtInRoles, ...own.map((role) => role.name)])];
-  if (!known.includes(name)) throw new CommandError(`--role must be one of ${known.join(', ')}. ${usage}`);
+  const tenantRoles = (await roles.list()).filter(({ tenant }) => tenant === DEFAULT_TENANT);
+  const roleNames = [...new Set([...builtInRoles, ...tenantRoles.map((role) => role.name)])];
+  if (!roleNames.includes(name))
+    throw new CommandError(`--role must be one of ${roleNames.join(', ')}. ${usage}`);
 }

@@ -1,29 +1,34 @@
 import { rotateStore, type Rotation } from '@behalf/stores/copy';
 import { openPrimary } from '@behalf/stores/open';
-import { environment, keysOf, parts, runCommand } from './environment.ts';
+import { readEnvironment, readKeys, systemParts, runScript } from './environment.ts';
 
-await runCommand(async () => {
-  const env = environment();
-  const keys = keysOf(env);
-  const store = await openPrimary({ dataDir: env.BEHALF_DATA_DIR, mongoUri: env.MONGO_URI }, parts);
+await runScript(async () => {
+  const env = readEnvironment();
+  const keys = readKeys(env);
+  const store = await openPrimary({ dataDir: env.BEHALF_DATA_DIR, mongoUri: env.MONGO_URI }, systemParts);
   try {
-    const done = await rotateStore({ store, keys, random: parts.random });
-    const told = [
-      `Sealed anew: ${listOf(done, ({ sealed, resealed }) => (sealed > 0 ? `${resealed} of ${sealed}` : null))}.`,
-      'Every value opens with the first key alone.',
+    const rotations = await rotateStore({ store, keys, random: systemParts.random });
+    const sentences = [
+      `Re-encrypted: ${formatRotations(rotations, ({ sealed, resealed }) => (sealed > 0 ? `${resealed} of ${sealed}` : null))}.`,
+      'The first key now decrypts every value.',
     ];
-    const unreadable = listOf(done, (each) => (each.unreadable > 0 ? String(each.unreadable) : null));
-    if (unreadable !== '') told.push(`Left as they are, because no key opens them: ${unreadable}.`);
-    if (keys.length > 1) told.push('Now take the other keys out of CREDS_KEY, everywhere.');
-    return told.join(' ');
+    const unreadable = formatRotations(rotations, (rotation) =>
+      rotation.unreadable > 0 ? String(rotation.unreadable) : null,
+    );
+    if (unreadable !== '') sentences.push(`Unchanged, because no key decrypts them: ${unreadable}.`);
+    if (keys.length > 1) sentences.push('Now remove the other keys from CREDS_KEY on all replicas.');
+    return sentences.join(' ');
   } finally {
     await store.close();
   }
 });
 
-function listOf(done: readonly Rotation[], shown: (each: Rotation) => string | null): string {
-  return done
-    .map((each) => ({ collection: each.collection, text: shown(each) }))
+function formatRotations(
+  rotations: readonly Rotation[],
+  format: (rotation: Rotation) => string | null,
+): string {
+  return rotations
+    .map((rotation) => ({ collection: rotation.collection, text: format(rotation) }))
     .filter(({ text }) => text !== null)
     .map(({ collection, text }) => `${collection} ${text}`)
     .join(', ');

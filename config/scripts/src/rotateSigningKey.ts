@@ -1,22 +1,24 @@
 import { parseArgs } from 'node:util';
 import { createAuthorizationServerRecords, rotateTokenSigningKey } from '@behalf/gateway/facade';
-import { CommandError, environment, parts, runCommand } from './environment.ts';
-import { withPrimary } from './openedPrimary.ts';
+import { CommandError, readEnvironment, systemParts, runScript } from './environment.ts';
+import { withPrimaryStore } from './withPrimaryStore.ts';
 
-await runCommand(async () => {
+await runScript(async () => {
   const { values } = parseArgs({ options: { now: { type: 'boolean' } } });
   const { now = false } = values;
-  return withPrimary(environment(), async (store, keyring) => {
+  return withPrimaryStore(readEnvironment(), async (store, keyring) => {
     const records = createAuthorizationServerRecords({
       store: store.authorizationServer,
       keyring,
-      clock: parts.clock,
+      clock: systemParts.clock,
     });
-    const kid = await rotateTokenSigningKey({ records, changes: store.changes, ...parts }, now);
+    const kid = await rotateTokenSigningKey({ records, changes: store.changes, ...systemParts }, now);
     if (kid === null) {
-      throw new CommandError('Too many keys still verify tokens. Wait ten minutes, or give --now.');
+      throw new CommandError('Too many keys still verify tokens. Wait ten minutes, or use --now.');
     }
-    const before = now ? 'Tokens by the keys before it count no more.' : 'What was signed before stays good.';
-    return `The authorization server signs with ${kid}. ${before}`;
+    const oldTokensText = now
+      ? 'Tokens signed by older keys are no longer valid.'
+      : 'Tokens signed by older keys remain valid.';
+    return `The authorization server now signs with ${kid}. ${oldTokensText}`;
   });
 });

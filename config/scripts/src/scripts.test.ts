@@ -118,7 +118,7 @@ describe('npm run store -- copy', () => {
     expect(missing).toEqual({ code: 1, output: 'env:NOWHERE: the variable NOWHERE is not set.\n' });
     const mistyped = await copy('sqlite:data/behalf.db', 'env:TARGET', { TARGET: `mongo://u:${SECRET}@h` });
     expect(mistyped.code).toBe(1);
-    expect(mistyped.output).toMatch(/^env:TARGET: it holds neither sqlite:FILE nor a MongoDB URI\.\n$/);
+    expect(mistyped.output).toMatch(/^env:TARGET: its value is neither sqlite:FILE nor a MongoDB URI\.\n$/);
   });
 
   test('a store that is away is one line, without the password', async () => {
@@ -126,7 +126,7 @@ describe('npm run store -- copy', () => {
     const away = `mongodb://ada:${SECRET}@127.0.0.1:${await freePort()}/behalf?serverSelectionTimeoutMS=200`;
     const { code, output } = await copy('sqlite:data/behalf.db', 'env:TARGET', { TARGET: away });
     expect(code).toBe(1);
-    expect(output).toMatch(/^The mongo store does not answer \(.*\)\. Is it running, .*\n$/);
+    expect(output).toMatch(/^The mongo store does not answer \(.*\)\. Check that it runs .*\n$/);
     expect(output).not.toContain(SECRET);
   });
 
@@ -163,10 +163,10 @@ describe('npm run rotate-key', () => {
     await fill();
     const CREDS_KEY = `${NEW},${OLD}`;
     const first = await run('rotateKey', [], { CREDS_KEY });
-    expect(first.output).toMatch(/^Sealed anew: users 1 of 1, system 1 of 1\. .* take the other keys out/);
+    expect(first.output).toMatch(/^Re-encrypted: users 1 of 1, system 1 of 1\. .* remove the other keys/);
     expect(first.code).toBe(0);
     const again = await run('rotateKey', [], { CREDS_KEY: NEW });
-    expect(again.output).toMatch(/^Sealed anew: users 0 of 1, system 0 of 1\./);
+    expect(again.output).toMatch(/^Re-encrypted: users 0 of 1, system 0 of 1\./);
     const refused = await run('rotateKey', [], { CREDS_KEY: OLD });
     expect(refused.code).toBe(1);
     expect(refused.output).toMatch(/^CREDS_KEY does not hold the key this store was sealed with\..*\n$/);
@@ -182,7 +182,7 @@ describe('npm run rotate-key', () => {
     const store = await openFile();
     await store.system.heartbeat('gateway', 60_000);
     const { code, output } = await run('rotateKey', [], { CREDS_KEY: `${NEW},${OLD}` });
-    expect(output).toMatch(/^Sealed anew: users 1 of 1, system 1 of 1\. /);
+    expect(output).toMatch(/^Re-encrypted: users 1 of 1, system 1 of 1\. /);
     expect(code).toBe(0);
     expect(await isStoreKeyValid(store.system, ring(NEW))).toBe(true);
     await store.close();
@@ -242,7 +242,7 @@ describe('commands about accounts', () => {
       const { id } = await accountsOf(store, OLD).create(idle);
       await store.users.update(id, { disabledAt: 1 }, 1);
       const refused = await setRole('USER');
-      expect(refused.output).toMatch(/^Nobody else is ADMIN\. .* --force\.\n$/);
+      expect(refused.output).toMatch(/^This is the only ADMIN\. .* --force\.\n$/);
       expect([refused.code, await roleOf()]).toEqual([1, 'ADMIN']);
       expect([(await setRole('USER', '--force')).code, await roleOf()]).toEqual([0, 'USER']);
       await store.close();

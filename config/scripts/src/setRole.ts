@@ -9,39 +9,43 @@ import {
   normaliseEmail,
 } from '@behalf/gateway';
 import type { UserRecord, UserStore } from '@behalf/gateway/ports';
-import { CommandError, environment, parts, runCommand } from './environment.ts';
-import { withPrimary } from './openedPrimary.ts';
-import { recordedCommand } from './recordedCommand.ts';
+import { CommandError, readEnvironment, systemParts, runScript } from './environment.ts';
+import { withPrimaryStore } from './withPrimaryStore.ts';
+import { withAuditedChange } from './withAuditedChange.ts';
 import { requireRole } from './requireRole.ts';
 
 const USAGE = 'Usage: npm run set-role -- --email a@b.c --role ROLE [--force]';
 
-await runCommand(async () => {
+await runScript(async () => {
   const { values } = parseArgs({
     options: { email: { type: 'string' }, role: { type: 'string' }, force: { type: 'boolean' } },
   });
   const { email, role, force = false } = values;
   if (!email || !role) throw new CommandError(USAGE);
   const subject = normaliseEmail(email);
-  return withPrimary(environment(), async (store, keyring) => {
+  return withPrimaryStore(readEnvironment(), async (store, keyring) => {
     await requireRole(store.roles, role, USAGE);
-    const user = await recordedCommand({ store, keyring }, 'user.change', (trail) =>
-      withLease({ leases: store.leases, ...parts }, roleLeaseKey(DEFAULT_TENANT), async (stillAlone) => {
-        const found = await store.users.findByIdentity(DEFAULT_TENANT, LOCAL_ISSUER, subject);
-        if (!found) throw refused('USER_NOT_FOUND', `There is no local account ${subject}.`);
-        trail.subject = found.id;
-        const changed = [
-          ...(found.role === role ? [] : ['role']),
-          ...(found.roleSource === 'manual' ? [] : ['roleSource']),
-        ];
-        if (changed.length === 0) return { result: found, changed };
-        const isDemotion = found.role === 'ADMIN' && role !== 'ADMIN' && found.disabledAt === null;
-        if (isDemotion && !force) await requireAnotherAdmin(store.users);
-        await stillAlone();
-        await write(store.users, found, role);
-        await store.changes.publish({ topic: 'users', id: found.id });
-        return { result: found, changed };
-      }),
+    const user = await withAuditedChange({ store, keyring }, 'user.change', (auditContext) =>
+      withLease(
+        { leases: store.leases, ...systemParts },
+        roleLeaseKey(DEFAULT_TENANT),
+        async (assertLeaseHeld) => {
+          const found = await store.users.findByIdentity(DEFAULT_TENANT, LOCAL_ISSUER, subject);
+          if (!found) throw createError('USER_NOT_FOUND', `There is no local account ${subject}.`);
+          auditContext.subject = found.id;
+          const changed = [
+            ...(found.role === role ? [] : ['role']),
+            ...(found.roleSource === 'manual' ? [] : ['roleSource']),
+          ];
+          if (changed.length === 0) return { result: found, changed };
+          const isDemotion = found.role === 'ADMIN' && role !== 'ADMIN' && found.disabledAt === null;
+          if (isDemotion && !force) await requireAnotherAdmin(store.users);
+          await assertLeaseHeld();
+          await updateRole(store.users, found, role);
+          await store.changes.publish({ topic: 'users', id: found.id });
+          return { result: found, changed };
+        },
+      ),
     );
     return `${user.email} is now ${role}`;
   });
@@ -49,17 +53,21 @@ await runCommand(async () => {
 
 async function requireAnotherAdmin(users: UserStore): Promise<void> {
   if ((await users.countWithRole(DEFAULT_TENANT, 'ADMIN')) > 1) return;
-  throw refused('LAST_ADMIN', 'Nobody else is ADMIN. Make another user ADMIN first, or give --force.');
+  throw createError('LAST_ADMIN', 'This is the only ADMIN. Make another user ADMIN first, or use --force.');
 }
 
 /** By what was read: an administrator may have changed it meanwhile. */
-async function write(users: UserStore, { id, role, roleSource }: UserRecord, next: string): Promise<void> {
-  const change = { role: next, roleSource: 'manual', roleConfirmedAt: null } as const;
-  if (await users.update(id, change, parts.clock.now(), { role, roleSource })) return;
-  throw refused('VERSION_CONFLICT', 'The account was changed at the same moment. Run this again.');
+async function updateRole(
+  users: UserStore,
+  { id, role, roleSource }: UserRecord,
+  newRole: string,
+): Promise<void> {
+  const change = { role: newRole, roleSource: 'manual', roleConfirmedAt: null } as const;
+  if (await users.update(id, change, systemParts.clock.now(), { role, roleSource })) return;
+  throw createError('VERSION_CONFLICT', 'The account was changed at the same time. Run this again.');
 }
 
 /** With a code, so that the audit tells a refusal from a fault. */
-function refused(code: ErrorCode, detail: string): GatewayError {
+function createError(code: ErrorCode, detail: string): GatewayError {
   return new GatewayError(code, { detail });
 }

@@ -1,40 +1,47 @@
 import { parseArgs } from 'node:util';
 import { copyStore } from '@behalf/stores/copy';
-import { CommandError, environment, keyringOf, parts, runCommand, variables } from './environment.ts';
-import { isSameStore, openTarget, parseTarget } from './storeTarget.ts';
+import {
+  CommandError,
+  readEnvironment,
+  readKeyring,
+  systemParts,
+  runScript,
+  readVariables,
+} from './environment.ts';
+import { isSameStore, openStoreTarget, parseStoreTarget } from './storeTarget.ts';
 
 const USAGE =
   'Usage: npm run store -- copy --from STORE --to STORE; a STORE is sqlite:FILE, mongodb://..., or env:NAME for a variable that holds one of these.';
 
-await runCommand(async () => {
+await runScript(async () => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: { from: { type: 'string' }, to: { type: 'string' } },
   });
   if (positionals.join(' ') !== 'copy' || !values.from || !values.to) throw new CommandError(USAGE);
-  const source = parseTarget(values.from, variables());
-  const target = parseTarget(values.to, variables());
+  const source = parseStoreTarget(values.from, readVariables());
+  const target = parseStoreTarget(values.to, readVariables());
   if (!source || !target) throw new CommandError(USAGE);
   if (isSameStore(source, target)) throw new CommandError('Source and target are the same store.');
-  const keyring = keyringOf(environment());
-  const from = await openTarget(source, { mustExist: true });
+  const keyring = readKeyring(readEnvironment());
+  const sourceStore = await openStoreTarget(source, { mustExist: true });
   try {
-    const to = await openTarget(target, { mustExist: false });
+    const targetStore = await openStoreTarget(target, { mustExist: false });
     try {
-      const done = await copyStore({
-        from,
-        to,
+      const copies = await copyStore({
+        from: sourceStore,
+        to: targetStore,
         keyring,
-        random: parts.random,
+        random: systemParts.random,
         onProgress: ({ collection, copied, total }) =>
           process.stderr.write(`${collection}: ${copied} of ${total}\n`),
       });
-      const counts = done.map(({ collection, total }) => `${total} ${collection}`).join(', ');
+      const counts = copies.map(({ collection, total }) => `${total} ${collection}`).join(', ');
       return `Copied and verified: ${counts}. Point the gateway at the new store, with the same CREDS_KEY.`;
     } finally {
-      await to.close();
+      await targetStore.close();
     }
   } finally {
-    await from.close();
+    await sourceStore.close();
   }
 });

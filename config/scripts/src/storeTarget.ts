@@ -1,13 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { PrimaryStore } from '@behalf/gateway/ports';
-import { CommandError, parts } from './environment.ts';
+import { CommandError, systemParts } from './environment.ts';
 
 /** A store that somebody named on the command line. */
 export type StoreTarget = { kind: 'sqlite'; file: string } | { kind: 'mongo'; uri: string };
 
 /** `sqlite:FILE`, a MongoDB URI, or `env:NAME` for a variable that holds one of these: arguments are public, it is not. */
-export function parseTarget(
+export function parseStoreTarget(
   text: string,
   env: Readonly<Record<string, string | undefined>>,
 ): StoreTarget | null {
@@ -15,9 +15,10 @@ export function parseTarget(
   if (variable !== undefined) {
     const value = env[variable];
     if (!value) throw new CommandError(`env:${variable}: the variable ${variable} is not set.`);
-    const target = value.startsWith('env:') ? null : parseTarget(value, env);
+    const target = value.startsWith('env:') ? null : parseStoreTarget(value, env);
     // Never the value: what is mistyped may be a password.
-    if (!target) throw new CommandError(`env:${variable}: it holds neither sqlite:FILE nor a MongoDB URI.`);
+    if (!target)
+      throw new CommandError(`env:${variable}: its value is neither sqlite:FILE nor a MongoDB URI.`);
     return target;
   }
   if (/^mongodb(\+srv)?:\/\//.test(text)) return { kind: 'mongo', uri: text };
@@ -26,41 +27,42 @@ export function parseTarget(
 }
 
 /** Under whatever spelling. What gets past it - a second DNS name - the copy itself finds out. */
-export function isSameStore(one: StoreTarget, other: StoreTarget): boolean {
-  if (one.kind === 'sqlite') return other.kind === 'sqlite' && realFile(one.file) === realFile(other.file);
-  return other.kind === 'mongo' && normalUri(one.uri) === normalUri(other.uri);
+export function isSameStore(first: StoreTarget, second: StoreTarget): boolean {
+  if (first.kind === 'sqlite')
+    return second.kind === 'sqlite' && resolveFile(first.file) === resolveFile(second.file);
+  return second.kind === 'mongo' && normalizeUri(first.uri) === normalizeUri(second.uri);
 }
 
-export async function openTarget(
+export async function openStoreTarget(
   target: StoreTarget,
   { mustExist }: { mustExist: boolean },
 ): Promise<PrimaryStore> {
   if (target.kind === 'mongo') {
     const { openMongoStore } = await import('@behalf/stores/mongo');
-    return openMongoStore({ ...parts, uri: target.uri });
+    return openMongoStore({ ...systemParts, uri: target.uri });
   }
   if (mustExist && !existsSync(target.file)) {
     throw new CommandError(`${target.file}: there is no such database.`);
   }
   if (!existsSync(dirname(target.file))) {
-    throw new CommandError(`${target.file}: there is no directory ${dirname(target.file)}. Make it first.`);
+    throw new CommandError(`${target.file}: there is no directory ${dirname(target.file)}. Create it first.`);
   }
   const { openSqliteStore } = await import('@behalf/stores/sqlite');
-  return openSqliteStore({ ...parts, file: target.file });
+  return openSqliteStore({ ...systemParts, file: target.file });
 }
 
 /** The file itself, behind links; of one that does not exist yet, the place where it would be made. */
-function realFile(file: string): string {
+function resolveFile(file: string): string {
   if (existsSync(file)) return realpathSync(file);
-  const folder = dirname(resolve(file));
-  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(file));
+  const directory = dirname(resolve(file));
+  return join(existsSync(directory) ? realpathSync(directory) : directory, basename(file));
 }
 
 const DEFAULT_DATABASE = 'behalf';
 const DEFAULT_PORT = '27017';
 
 /** Hosts and database; neither the account nor an option makes it another store. */
-function normalUri(uri: string): string {
+function normalizeUri(uri: string): string {
   const [, scheme = '', authority = '', path = ''] =
     /^(mongodb(?:\+srv)?):\/\/([^/?]*)\/?([^?]*)/.exec(uri) ?? [];
   const hosts = authority

@@ -1,4 +1,4 @@
-import type { Ending } from './exitCodes.ts';
+import type { ExitStatus } from './exitCodes.ts';
 
 export interface CliErrorDetail {
   /** A code of the gateway, or a word of ours. */
@@ -11,21 +11,21 @@ export interface CliErrorDetail {
 /** Ends a command; what it says is fit to be printed. */
 export class CliError extends Error {
   override readonly name = 'CliError';
-  readonly ending: Ending;
+  readonly exitStatus: ExitStatus;
   readonly detail: CliErrorDetail;
-  constructor(ending: Ending, message: string, detail: CliErrorDetail = {}) {
+  constructor(exitStatus: ExitStatus, message: string, detail: CliErrorDetail = {}) {
     super(message);
-    this.ending = ending;
+    this.exitStatus = exitStatus;
     this.detail = detail;
   }
 }
 
 /** The command line itself is wrong. */
-export function usageError(message: string, problems?: readonly string[]): CliError {
+export function createUsageError(message: string, problems?: readonly string[]): CliError {
   return new CliError('usage', message, { code: 'usage', problems });
 }
 
 /** Ctrl-C. */
-export function stopped(): CliError {
-  return new CliError('interrupted', 'Stopped.', { code: 'interrupted' });
+export function createInterruptedError(): CliError {
+  return new CliError('interrupted', 'Interrupted.', { code: 'interrupted' });
 }

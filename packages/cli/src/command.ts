@@ -1,5 +1,5 @@
-import type { Ending } from './exitCodes.ts';
-import type { Gateway } from './gateway/gateway.ts';
+import type { ExitStatus } from './exitCodes.ts';
+import type { GatewayClient } from './gateway/gatewayClient.ts';
 import type { Io } from './io.ts';
 import type { Style } from './output/style.ts';
 
@@ -8,12 +8,12 @@ export interface OptionSpec {
   /** What stands behind it; absent: it is there or not. */
   readonly value?: string;
   readonly multiple?: boolean;
-  readonly about: string;
+  readonly description: string;
 }
 
 export interface ArgumentSpec {
   readonly name: string;
-  readonly about: string;
+  readonly description: string;
   readonly optional?: boolean;
 }
 
@@ -26,11 +26,11 @@ export interface Command {
   readonly options: readonly OptionSpec[];
   /** What else is worth knowing: joined, a paragraph. */
   readonly notes: readonly string[];
-  run(context: Context): Promise<Outcome>;
+  run(context: Context): Promise<CommandOutput>;
 }
 
 /** What was given, by the names of the specification. */
-export interface Given {
+export interface ParsedArguments {
   /** An argument that is not optional. */
   argument(name: string): string;
   optional(name: string): string | undefined;
@@ -40,18 +40,18 @@ export interface Given {
 }
 
 export interface Context {
-  readonly given: Given;
+  readonly input: ParsedArguments;
   readonly io: Io;
   readonly style: Style;
   /** Says what goes on. */
   readonly progress: (text: string) => void;
   /** Made when it is first asked for: what works offline needs none. */
-  readonly gateway: () => Gateway;
+  readonly gateway: () => GatewayClient;
 }
 
 /** What came of it, for people and for programs. */
-export interface Outcome {
-  readonly ending: Ending;
+export interface CommandOutput {
+  readonly exitStatus: ExitStatus;
   readonly text: string;
   readonly json: unknown;
 }

@@ -1,18 +1,18 @@
 /** How a command ended, for whoever runs it from a script. */
 export const exitCodes = {
-  ok: [0, 'It worked.'],
-  failed: [1, 'It was tried and did not work.'],
-  usage: [2, 'The command was not understood, or an input is missing or wrong. Nothing was done.'],
-  unreachable: [3, 'The gateway did not answer.'],
-  forbidden: [4, 'The gateway does not know you, or does not let you do this.'],
-  signIn: [5, 'You have to sign in at the server first.'],
+  ok: [0, 'Success.'],
+  failed: [1, 'The operation failed.'],
+  usage: [2, 'The command line is not valid, or an input is missing or not valid. Nothing was done.'],
+  unreachable: [3, 'The gateway did not respond.'],
+  forbidden: [4, 'The gateway rejected your key, or you do not have permission.'],
+  signIn: [5, 'You must first sign in at the server.'],
   absent: [6, 'There is no such server, tool or credential for you.'],
-  later: [7, 'Not now: a limit was reached or something is away. Try again later.'],
-  interrupted: [130, 'You stopped it (Ctrl-C).'],
+  later: [7, 'Temporary failure: a limit was reached or a service is unavailable. Try again later.'],
+  interrupted: [130, 'Interrupted (Ctrl-C).'],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;
 
-export type Ending = keyof typeof exitCodes;
+export type ExitStatus = keyof typeof exitCodes;
 
-export function exitCode(ending: Ending): number {
-  return exitCodes[ending][0];
+export function getExitCode(exitStatus: ExitStatus): number {
+  return exitCodes[exitStatus][0];
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { commands } from './commands/commands.ts';
 import { exitCodes } from './exitCodes.ts';
-import { commandHelp } from './help.ts';
+import { formatCommandHelp } from './help.ts';
 
 const page = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8');
 
@@ -11,7 +11,7 @@ describe('the page about the command', () => {
     const sections = [...page.matchAll(/^### `behalf ([^`]+)`$/gm)].map(([, name]) => name);
     expect(sections.sort()).toEqual(commands.map(({ path }) => path.join(' ')).sort());
     for (const command of commands) {
-      const block = `### \`behalf ${command.path.join(' ')}\`\n\n\`\`\`text\n${commandHelp(command)}\`\`\`\n`;
+      const block = `### \`behalf ${command.path.join(' ')}\`\n\n\`\`\`text\n${formatCommandHelp(command)}\`\`\`\n`;
       expect(page).toContain(block);
     }
   });

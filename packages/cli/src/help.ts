@@ -2,87 +2,90 @@ import { exitCodes } from './exitCodes.ts';
 import type { Command, OptionSpec } from './command.ts';
 import { commonOptions } from './parse.ts';
 
-const WIDTH = 88;
+const LINE_WIDTH = 88;
 
 /** How one command is called. The page about the command holds the same text. */
-export function commandHelp(command: Command): string {
+export function formatCommandHelp(command: Command): string {
   const { path, summary, options, notes } = command;
   const specs = [...options, ...commonOptions];
   return [
     `behalf ${path.join(' ')}: ${summary}`,
     '',
-    ...wrapped(`Usage: ${usageOf(command)}`, 0),
-    ...section(
+    ...wrapText(`Usage: ${formatUsage(command)}`, 0),
+    ...formatSection(
       'Arguments',
-      command.arguments.map(({ name, about }) => [name, about]),
+      command.arguments.map(({ name, description: about }) => [name, about]),
     ),
-    ...section(
+    ...formatSection(
       'Options',
-      specs.map((spec) => [optionName(spec), spec.about]),
+      specs.map((spec) => [formatOption(spec), spec.description]),
     ),
-    ...(notes.length > 0 ? ['', ...wrapped(notes.join(' '), 0)] : []),
+    ...(notes.length > 0 ? ['', ...wrapText(notes.join(' '), 0)] : []),
     '',
   ].join('\n');
 }
 
 /** All commands, or those of one group. */
-export function overview(commands: readonly Command[], group: readonly string[] = []): string {
+export function formatOverview(commands: readonly Command[], group: readonly string[] = []): string {
   const shown = commands.filter(({ path }) => group.every((word, index) => path[index] === word));
   return [
     'behalf: servers, sign-ins and tool calls of a Behalf gateway',
     '',
     'Usage: behalf COMMAND [OPTION]...',
-    ...section(
+    ...formatSection(
       'Commands',
       shown.map(({ path, summary }) => [path.join(' '), summary]),
     ),
-    ...section('Environment', [
-      ['BEHALF_URL', 'Where the gateway is. Default: http://localhost:3080.'],
-      ['BEHALF_API_KEY', 'Your key: made in the settings of the interface, or with POST /api/user/keys.'],
-      ['BEHALF_INSECURE', 'true: as --insecure, for every command.'],
-      ['NO_COLOR', 'No colours.'],
+    ...formatSection('Environment', [
+      ['BEHALF_URL', 'URL of the gateway. Default: http://localhost:3080.'],
+      [
+        'BEHALF_API_KEY',
+        'Your API key: create it in the settings of the web interface, or with POST /api/user/keys.',
+      ],
+      ['BEHALF_INSECURE', 'true: same as --insecure, for every command.'],
+      ['NO_COLOR', 'No colors.'],
     ]),
-    ...section(
+    ...formatSection(
       'Exit codes',
       Object.values(exitCodes).map(([code, meaning]) => [String(code), meaning]),
     ),
     '',
-    'behalf COMMAND --help says more about one of them.',
+    'behalf COMMAND --help describes one command.',
     '',
   ].join('\n');
 }
 
-function usageOf({ path, arguments: words, options }: Command): string {
+function formatUsage({ path, arguments: argumentSpecs, options }: Command): string {
   const parts = [
-    ...words.map(({ name, optional = false }) => (optional ? `[${name}]` : name)),
-    ...options.map((spec) => `[${optionName(spec)}]${spec.multiple ? '...' : ''}`),
+    ...argumentSpecs.map(({ name, optional = false }) => (optional ? `[${name}]` : name)),
+    ...options.map((spec) => `[${formatOption(spec)}]${spec.multiple ? '...' : ''}`),
   ];
   return ['behalf', ...path, ...parts].join(' ');
 }
 
-function optionName({ name, value }: OptionSpec): string {
+function formatOption({ name, value }: OptionSpec): string {
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 }
 
-function section(title: string, rows: readonly (readonly [string, string])[]): string[] {
+function formatSection(title: string, rows: readonly (readonly [string, string])[]): string[] {
   if (rows.length === 0) return [];
-  const left = Math.max(...rows.map(([name]) => name.length)) + 4;
+  const columnWidth = Math.max(...rows.map(([name]) => name.length)) + 4;
   return [
     '',
     `${title}:`,
     ...rows.flatMap(([name, about]) => {
-      const [first = '', ...more] = wrapped(about, left);
-      return [`  ${name}`.padEnd(left) + first.slice(left), ...more];
+      const [first = '', ...otherLines] = wrapText(about, columnWidth);
+      return [`  ${name}`.padEnd(columnWidth) + first.slice(columnWidth), ...otherLines];
     }),
   ];
 }
 
 /** Lines of at most so many signs, each indented. */
-function wrapped(text: string, indent: number): string[] {
+function wrapText(text: string, indent: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
-    if (line !== '' && indent + line.length + 1 + word.length > WIDTH) {
+    if (line !== '' && indent + line.length + 1 + word.length > LINE_WIDTH) {
       lines.push(line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;

@@ -9,14 +9,14 @@ export interface Io {
   readFile(path: string): Promise<string>;
   /** Whether somebody sits there who can be asked. */
   readonly isInteractive: boolean;
-  readonly colours: { readonly out: boolean; readonly err: boolean };
+  readonly colors: { readonly out: boolean; readonly err: boolean };
   /** A line that is typed in. */
-  ask(question: string): Promise<string>;
+  prompt(question: string): Promise<string>;
   /** False where there is no browser that could be opened. */
   openBrowser(url: string): Promise<boolean>;
   readonly fetch: typeof fetch;
   now(): number;
   sleep(ms: number): Promise<void>;
   /** Aborts on Ctrl-C. */
-  readonly interrupted: AbortSignal;
+  readonly interruptSignal: AbortSignal;
 }

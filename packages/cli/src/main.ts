@@ -4,17 +4,17 @@ import { createInterface } from 'node:readline/promises';
 import { addAbortSignal } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBrowser } from './browser.ts';
-import { stopped } from './cliError.ts';
+import { createInterruptedError } from './cliError.ts';
 import { commands } from './commands/commands.ts';
 import type { Io } from './io.ts';
-import { run } from './run.ts';
+import { runCli } from './run.ts';
 
 const { env, stdin, stdout, stderr } = process;
 const interruption = new AbortController();
 // Once: who presses it again ends the process.
 process.once('SIGINT', () => interruption.abort());
 
-const hasColours = (stream: NodeJS.WriteStream) => stream.isTTY && (env['NO_COLOR'] ?? '') === '';
+const hasColors = (stream: NodeJS.WriteStream) => stream.isTTY && (env['NO_COLOR'] ?? '') === '';
 
 const io: Io = {
   env,
@@ -25,31 +25,31 @@ const io: Io = {
     try {
       for await (const chunk of addAbortSignal(interruption.signal, stdin)) chunks.push(chunk as Buffer);
     } catch {
-      throw stopped();
+      throw createInterruptedError();
     }
     return Buffer.concat(chunks).toString('utf8');
   },
   readFile: (path) => readFile(path, 'utf8'),
   isInteractive: stdin.isTTY && stderr.isTTY,
-  colours: { out: hasColours(stdout), err: hasColours(stderr) },
-  async ask(question) {
-    const lines = createInterface({ input: stdin, output: stderr });
+  colors: { out: hasColors(stdout), err: hasColors(stderr) },
+  async prompt(question) {
+    const readline = createInterface({ input: stdin, output: stderr });
     try {
-      return await lines.question(question, { signal: interruption.signal });
+      return await readline.question(question, { signal: interruption.signal });
     } catch {
-      throw stopped();
+      throw createInterruptedError();
     } finally {
-      lines.close();
+      readline.close();
     }
   },
   openBrowser: (url) => openBrowser(url, env),
   fetch: (input, init) => fetch(input, init),
   now: () => Date.now(),
   sleep: (ms) => sleep(ms, undefined, { signal: interruption.signal }).catch(() => undefined),
-  interrupted: interruption.signal,
+  interruptSignal: interruption.signal,
 };
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
-process.exitCode = await run(process.argv.slice(2), commands, io, version);
+process.exitCode = await runCli(process.argv.slice(2), commands, io, version);

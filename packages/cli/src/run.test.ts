@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { fakeIo, problem } from '../test/fakeIo.ts';
+import { fakeIo, createProblem } from '../test/fakeIo.ts';
 import { commands } from './commands/commands.ts';
 import { exitCodes } from './exitCodes.ts';
-import { run } from './run.ts';
+import { runCli } from './run.ts';
 
-const start = (io: ReturnType<typeof fakeIo>, ...argv: string[]) => run(argv, commands, io, '9.9.9');
+const start = (io: ReturnType<typeof fakeIo>, ...argv: string[]) => runCli(argv, commands, io, '9.9.9');
 
 describe('the command line', () => {
   test('every command explains itself, and so does every group', async () => {
@@ -15,7 +15,7 @@ describe('the command line', () => {
         expect(io.printed.out).toContain(`behalf ${path.join(' ')}: `);
         for (const { name } of [...words, ...options]) expect(io.printed.out).toContain(name);
         for (const common of ['--json', '--url', '--help']) expect(io.printed.out).toContain(common);
-        expect(io.asked).toEqual([]);
+        expect(io.requests).toEqual([]);
       }
     }
     for (const argv of [[], ['--help'], ['mcp'], ['mcp', '--help'], ['mcp', 'token'], ['config']]) {
@@ -31,7 +31,7 @@ describe('the command line', () => {
     const io = fakeIo();
     expect(await start(io, 'mcp', 'token', 'import', '--stdn', '--json=1', '--label')).toBe(2);
     for (const words of [
-      '--stdn is no option',
+      '--stdn is not an option',
       'did you mean "stdin"',
       '--label needs a value',
       '--json takes no value',
@@ -42,7 +42,7 @@ describe('the command line', () => {
     const other = fakeIo();
     expect(await start(other, 'mcp', 'lits')).toBe(2);
     expect(other.printed.err).toContain('did you mean "mcp list"');
-    expect([...io.asked, ...other.asked]).toEqual([]);
+    expect([...io.requests, ...other.requests]).toEqual([]);
   });
 
   test('a secret that was typed where none belongs is not repeated', async () => {
@@ -76,12 +76,12 @@ describe('the command line', () => {
     const cases = [
       [{ ...status, [path]: [200, {}] as const }, 0],
       [{ ...status }, 3],
-      [{ ...status, [path]: problem(401, 'AUTH_TOKEN_INVALID', 'no') }, 4],
-      [{ ...status, [path]: problem(403, 'API_KEY_SCOPE', 'no') }, 4],
-      [{ ...status, [path]: problem(404, 'MCP_SERVER_NOT_FOUND', 'no') }, 6],
-      [{ ...status, [path]: problem(429, 'RATE_LIMITED', 'no') }, 7],
-      [{ ...status, [path]: problem(424, 'MCP_AUTHORIZATION_REQUIRED', 'no') }, 5],
-      [{ ...status, [path]: problem(500, 'INTERNAL', 'no') }, 1],
+      [{ ...status, [path]: createProblem(401, 'AUTH_TOKEN_INVALID', 'no') }, 4],
+      [{ ...status, [path]: createProblem(403, 'API_KEY_SCOPE', 'no') }, 4],
+      [{ ...status, [path]: createProblem(404, 'MCP_SERVER_NOT_FOUND', 'no') }, 6],
+      [{ ...status, [path]: createProblem(429, 'RATE_LIMITED', 'no') }, 7],
+      [{ ...status, [path]: createProblem(424, 'MCP_AUTHORIZATION_REQUIRED', 'no') }, 5],
+      [{ ...status, [path]: createProblem(500, 'INTERNAL', 'no') }, 1],
       [{ ...status, [path]: [404, '<html>'] as const }, 3],
       [{ ...status, [path]: [200, [1]] as const }, 1],
     ] as const;
@@ -98,7 +98,7 @@ describe('the command line', () => {
 
   test('with --json standard output is one document, also when it fails', async () => {
     const io = fakeIo({
-      'POST /api/mcp/notes/diagnose': problem(403, 'API_KEY_SCOPE', 'The key \u009b2J lacks it'),
+      'POST /api/mcp/notes/diagnose': createProblem(403, 'API_KEY_SCOPE', 'The key \u009b2J lacks it'),
     });
     expect(await start(io, 'doctor', 'notes', '--json')).toBe(4);
     expect(JSON.parse(io.printed.out)).toMatchObject({
@@ -133,7 +133,7 @@ describe('the command line', () => {
     for (const url of ['ftp://x', 'nonsense', 'http://a:b@x']) {
       const wrong = fakeIo();
       expect([url, await start(wrong, 'doctor', 'x', '--url', url)]).toEqual([url, 2]);
-      expect(wrong.asked).toEqual([]);
+      expect(wrong.requests).toEqual([]);
     }
   });
 
@@ -143,7 +143,7 @@ describe('the command line', () => {
     for (const url of ['http://gw.example', 'http://127.0.0.1.gw.example', 'http://10.0.0.1:3080']) {
       for (const env of [{}, { BEHALF_INSECURE: '' }, { BEHALF_INSECURE: 'false' }]) {
         const refused = to(url, env);
-        expect([url, await start(refused, 'doctor', 'x'), refused.asked]).toEqual([url, 2, []]);
+        expect([url, await start(refused, 'doctor', 'x'), refused.requests]).toEqual([url, 2, []]);
         expect(refused.printed.err).toContain('unencrypted');
         expect(refused.printed.err).toContain('--insecure');
       }
@@ -152,14 +152,18 @@ describe('the command line', () => {
     await start(said, 'doctor', 'x', '--insecure');
     const set = to('http://gw.example', { BEHALF_INSECURE: 'true' });
     await start(set, 'doctor', 'x');
-    for (const { asked, printed } of [said, set]) {
+    for (const { requests: asked, printed } of [said, set]) {
       expect(asked).toHaveLength(1);
       expect(printed.err).toContain('unencrypted');
     }
     for (const url of ['https://gw.example', 'http://localhost:1', 'http://[::1]:1', 'http://127.0.0.2']) {
       const quiet = to(url);
       await start(quiet, 'doctor', 'x');
-      expect([url, quiet.asked.length, quiet.printed.err.includes('unencrypted')]).toEqual([url, 1, false]);
+      expect([url, quiet.requests.length, quiet.printed.err.includes('unencrypted')]).toEqual([
+        url,
+        1,
+        false,
+      ]);
     }
   });
 });

@@ -1,15 +1,15 @@
 import { CliError } from './cliError.ts';
 import type { Command, Context } from './command.ts';
-import { exitCode } from './exitCodes.ts';
-import { createGateway, type Gateway } from './gateway/gateway.ts';
-import { commandHelp, overview } from './help.ts';
+import { getExitCode } from './exitCodes.ts';
+import { createGatewayClient, type GatewayClient } from './gateway/gatewayClient.ts';
+import { formatCommandHelp, formatOverview } from './help.ts';
 import type { Io } from './io.ts';
-import { clean, jsonText } from './output/clean.ts';
+import { stripControls, formatJson } from './output/stripControls.ts';
 import { createStyle } from './output/style.ts';
-import { parse, type Parsed } from './parse.ts';
+import { parseCommandLine, type ParsedCommandLine } from './parse.ts';
 
 /** One command line, from its words to its exit code. Never throws what a person could have mended. */
-export async function run(
+export async function runCli(
   argv: readonly string[],
   commands: readonly Command[],
   io: Io,
@@ -17,52 +17,58 @@ export async function run(
 ): Promise<number> {
   const wantsJson = argv.includes('--json');
   try {
-    const parsed = parse(argv, commands);
+    const parsed = parseCommandLine(argv, commands);
     if (parsed.kind === 'version') io.out(`${version}\n`);
-    else if (parsed.kind === 'help') io.out(helpOf(parsed, commands));
+    else if (parsed.kind === 'help') io.out(formatHelp(parsed, commands));
     else {
-      const context = contextOf(parsed, io);
-      const { ending, text, json } = await parsed.command.run(context);
-      io.out(wantsJson ? jsonText(json) : text);
-      return exitCode(ending);
+      const context = createContext(parsed, io);
+      const { exitStatus, text, json } = await parsed.command.run(context);
+      io.out(wantsJson ? formatJson(json) : text);
+      return getExitCode(exitStatus);
     }
-    return exitCode('ok');
+    return getExitCode('ok');
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    tell(io, error, wantsJson);
-    return exitCode(error.ending);
+    printError(io, error, wantsJson);
+    return getExitCode(error.exitStatus);
   }
 }
 
-function helpOf({ command, group }: Extract<Parsed, { kind: 'help' }>, commands: readonly Command[]): string {
-  return command ? commandHelp(command) : overview(commands, group);
+function formatHelp(
+  { command, group }: Extract<ParsedCommandLine, { kind: 'help' }>,
+  commands: readonly Command[],
+): string {
+  return command ? formatCommandHelp(command) : formatOverview(commands, group);
 }
 
-function contextOf({ given }: Extract<Parsed, { kind: 'run' }>, io: Io): Context {
-  let gateway: Gateway | undefined;
-  const { dim } = createStyle(io.colours.err);
+function createContext({ input }: Extract<ParsedCommandLine, { kind: 'run' }>, io: Io): Context {
+  let gateway: GatewayClient | undefined;
+  const { dim } = createStyle(io.colors.err);
   return {
-    given,
+    input,
     io,
-    style: createStyle(io.colours.out),
-    progress: (text) => io.err(`${dim(clean(text))}\n`),
+    style: createStyle(io.colors.out),
+    progress: (text) => io.err(`${dim(stripControls(text))}\n`),
     gateway: () =>
-      (gateway ??= createGateway(io, { url: given.text('url'), insecure: given.flag('insecure') })),
+      (gateway ??= createGatewayClient(io, { url: input.text('url'), insecure: input.flag('insecure') })),
   };
 }
 
 /** For a program it is a document like any other; people read it beside what was printed before. */
-function tell(io: Io, { message, detail }: CliError, wantsJson: boolean): void {
+function printError(io: Io, { message, detail }: CliError, wantsJson: boolean): void {
   const { code, action, problems } = detail;
   if (wantsJson) {
     io.out(
-      jsonText({
+      formatJson({
         error: { message, ...(code && { code }), ...(action && { action }), ...(problems && { problems }) },
       }),
     );
     return;
   }
-  const style = createStyle(io.colours.err);
-  const lines = [style.bad(clean(message)), ...(problems ?? []).map((one) => `  ${clean(one)}`)];
+  const style = createStyle(io.colors.err);
+  const lines = [
+    style.bad(stripControls(message)),
+    ...(problems ?? []).map((problem) => `  ${stripControls(problem)}`),
+  ];
   io.err(`${[...lines, ...(action === undefined ? [] : [action])].join('\n')}\n`);
 }

@@ -3,21 +3,21 @@ import type { Io } from '../src/io.ts';
 export interface FakeIo extends Io {
   readonly printed: { out: string; err: string };
   /** Every request, in order. */
-  readonly asked: { readonly method: string; readonly path: string; readonly body: unknown }[];
+  readonly requests: { readonly method: string; readonly path: string; readonly body: unknown }[];
   interrupt(): void;
 }
 
 /** A terminal and a gateway that answers from a table: `POST /path` to a status and a body. */
 export function fakeIo(
-  answers: Readonly<
+  responses: Readonly<
     Record<string, readonly [status: number, body: unknown] | (() => readonly [number, unknown])>
   > = {},
-  over: Partial<Io> & { stdin?: string; files?: Readonly<Record<string, string>> } = {},
+  overrides: Partial<Io> & { stdin?: string; files?: Readonly<Record<string, string>> } = {},
 ): FakeIo {
   const printed = { out: '', err: '' };
-  const asked: FakeIo['asked'] = [];
+  const requests: FakeIo['requests'] = [];
   const interruption = new AbortController();
-  const { stdin = '', files = {}, ...rest } = over;
+  const { stdin = '', files = {}, ...rest } = overrides;
   return {
     env: { BEHALF_API_KEY: 'bhf_pl4nted', BEHALF_URL: 'http://localhost:1' },
     out: (text) => void (printed.out += text),
@@ -29,38 +29,38 @@ export function fakeIo(
       return text;
     },
     isInteractive: false,
-    colours: { out: false, err: false },
-    ask: async () => '',
+    colors: { out: false, err: false },
+    prompt: async () => '',
     openBrowser: async () => false,
     async fetch(input, init) {
       init?.signal?.throwIfAborted();
       const url = new URL(input);
       const method = init?.method ?? 'GET';
       const path = url.pathname + url.search;
-      asked.push({
+      requests.push({
         method,
         path,
         body: init?.body === undefined ? undefined : JSON.parse(init.body as string),
       });
-      const found = answers[`${method} ${path}`] ?? answers[`${method} ${url.pathname}`];
-      if (!found) throw new TypeError('fetch failed');
-      const [status, body] = typeof found === 'function' ? found() : found;
+      const response = responses[`${method} ${path}`] ?? responses[`${method} ${url.pathname}`];
+      if (!response) throw new TypeError('fetch failed');
+      const [status, body] = typeof response === 'function' ? response() : response;
       return new Response(JSON.stringify(body), { status });
     },
     now: () => 1_000_000,
     sleep: async () => undefined,
-    interrupted: interruption.signal,
+    interruptSignal: interruption.signal,
     ...rest,
     printed,
-    asked,
+    requests,
     interrupt: () => interruption.abort(),
   };
 }
 
 /** A problem document as the gateway writes it. */
-export function problem(status: number, code: string, detail: string, more: object = {}) {
+export function createProblem(status: number, code: string, detail: string, fields: object = {}) {
   return [
     status,
-    { type: 'about:blank', title: detail, status, detail, code, message: detail, error: detail, ...more },
+    { type: 'about:blank', title: detail, status, detail, code, message: detail, error: detail, ...fields },
   ] as const;
 }

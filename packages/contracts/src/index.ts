@@ -5,21 +5,21 @@ export { Diagnostic } from './errors/diagnostic.ts';
 export { ApprovalNeeded, Problem } from './errors/problem.ts';
 export { Access, ToolFilter } from './config/access.ts';
 export { ApiKey, apiKeyVariable } from './config/apiKey.ts';
-export { AuthorizationServer, FacadeClient } from './config/authorizationServer.ts';
+export { AuthorizationServer, RegisteredClient } from './config/authorizationServer.ts';
 export { checkConfig, type ConfigCheck } from './config/checkConfig.ts';
 export { checkServer, type ServerCheck } from './config/checkServer.ts';
 export { Config, ConfigWithoutServers } from './config/config.ts';
-export { didYouMean, nearest } from './config/didYouMean.ts';
+export { didYouMean, findNearest } from './config/didYouMean.ts';
 export { CustomEndpoint, Endpoints, RoleToolPolicy, ToolApproval } from './config/endpoints.ts';
 export {
-  betweenNames,
-  isPlainName,
+  nameSeparator,
+  isValidAlias,
   isServerKey,
-  longestPublicName,
-  longestServerKey,
+  MAX_PUBLIC_NAME_LENGTH,
+  MAX_SERVER_KEY_LENGTH,
 } from './config/endpointNames.ts';
 export { finding, formatPath, type Finding, type Path } from './config/finding.ts';
-export { headerNameProblem, hopHeader, reservedHeaders } from './config/headerName.ts';
+export { checkHeaderName, hopHeader, reservedHeaders } from './config/headerName.ts';
 export {
   ExchangeTarget,
   IdentityProvider,
@@ -34,8 +34,13 @@ export { EndpointServer, McpEndpoint } from './config/mcpEndpoint.ts';
 export { McpSettings, OAuthIssuer } from './config/mcpSettings.ts';
 export { OAuth, oauthUrls } from './config/oauth.ts';
 export { Obo, scopeList } from './config/obo.ts';
-export { draftPrefix, normalizeServerName, routeWords, serverNameProblem } from './config/serverName.ts';
-export { hasControlCharacter, urlProblem, type Expand } from './config/textRules.ts';
+export {
+  draftPrefix,
+  normalizeServerName,
+  reservedServerNames,
+  checkServerName,
+} from './config/serverName.ts';
+export { hasControlCharacter, checkUrlText, type ExpandText } from './config/checkTextValues.ts';
 export { parseToolPattern, type ToolPattern } from './config/toolPattern.ts';
 export {
   McpServer,
@@ -47,17 +52,17 @@ export {
   type Transport,
 } from './config/transports.ts';
 export { UserVariable, UserVariables } from './config/userVariables.ts';
-export { unhonouredVariables } from './env/librechatVariables.ts';
+export { ignoredVariables } from './env/librechatVariables.ts';
 export { parseEnv, type Env, type EnvRecord, type EnvResult } from './env/parseEnv.ts';
 export { secretVariableNames } from './env/secretNames.ts';
 export type { Variable } from './env/variable.ts';
 export { groupTitles, variableGroups, variables, type VariableName } from './env/variables.ts';
 export {
   aclBits,
-  aclRoleOf,
+  findAclRole,
   aclRoles,
   ALL_ACL_BITS,
-  grants,
+  hasAclBit,
   principalTypes,
   type AclBit,
   type AclRole,
@@ -66,14 +71,14 @@ export {
 export { apiKeyScopes, type ApiKeyScope } from './permissions/apiKeyScopes.ts';
 export {
   builtInRoles,
-  explicitPermissions,
+  readExplicitPermissions,
   isBuiltInRole,
   mcpPermissions,
   permissionType,
   roleDefaults,
   type BuiltInRole,
   type McpPermission,
-  type SomePermissions,
+  type PartialPermissions,
 } from './permissions/permissions.ts';
 export {
   AclRoleView,
@@ -108,7 +113,7 @@ export {
   AuditView,
   type AuditProblemKind,
 } from './rest/audit.ts';
-export { auditKinds, auditOutcomes, type AuditKind, type AuditOutcome } from './rest/auditWords.ts';
+export { auditKinds, auditOutcomes, type AuditKind, type AuditOutcome } from './rest/auditKinds.ts';
 export { Email, LoginRequest, OwnUserView, Password, SetupRequest, UserView } from './rest/auth.ts';
 export {
   BlockChange,
@@ -128,7 +133,7 @@ export {
   CredentialChoice,
   CredentialGroup,
   CredentialNeed,
-  KeptBlock,
+  StoredBlock,
   MissingInput,
   MissingParts,
   SchemaDrift,
@@ -136,10 +141,10 @@ export {
 export {
   CheckedStep,
   JsonPointer,
-  KeptRun,
-  KeptSet,
-  KeptStep,
-  MOST_STEPS,
+  StoredRun,
+  StoredSet,
+  StoredStep,
+  MAX_STEPS,
   RunProgress,
   RunResumeRequest,
   runEvents,
@@ -177,7 +182,7 @@ export {
   ChatProblem,
   ChatRequest,
   ConnectNeeded,
-  ConnectWord,
+  ConnectDecision,
   ConversationChange,
   ConversationsQuery,
   ConversationSummary,
@@ -193,9 +198,9 @@ export {
   type FinishReason,
   type ResultKind,
 } from './rest/chat.ts';
-export { conversationTitle } from './rest/conversationTitle.ts';
-export { LONGEST_CHAT_TEXT, MOST_CHAT_ROUNDS, MOST_PARALLEL_CALLS } from './rest/chatLimits.ts';
-export { KeptChatMessage } from './rest/keptChat.ts';
+export { createConversationTitle } from './rest/conversationTitle.ts';
+export { MAX_CHAT_TEXT_LENGTH, MAX_CHAT_ROUNDS, MAX_PARALLEL_CALLS } from './rest/chatLimits.ts';
+export { StoredChatMessage } from './rest/storedChat.ts';
 export { ServerCheckRequest, ServerCheckView, ServerToolsView, ToolDetail } from './rest/console.ts';
 export {
   DiscoverAuth,
@@ -221,7 +226,7 @@ export {
   flowChannel,
   flowErrors,
   FlowMessage,
-  AskedQuery,
+  ConsentQuery,
   FlowStatusQuery,
   FlowStatusView,
   FlowTokensView,

@@ -3,7 +3,7 @@
  * the main entry as types alone, which cost nothing.
  */
 export { errorCodes, errorKinds, type ErrorCode } from './errors/codes.ts';
-export { aclBits, aclRoles, grants, type AclBit, type AclRole } from './permissions/acl.ts';
+export { aclBits, aclRoles, hasAclBit, type AclBit, type AclRole } from './permissions/acl.ts';
 export { apiKeyScopes, type ApiKeyScope } from './permissions/apiKeyScopes.ts';
 export {
   builtInRoles,
@@ -11,10 +11,10 @@ export {
   permissionType,
   type McpPermission,
 } from './permissions/permissions.ts';
-export { auditKinds, auditOutcomes } from './rest/auditWords.ts';
-export { conversationTitle } from './rest/conversationTitle.ts';
+export { auditKinds, auditOutcomes } from './rest/auditKinds.ts';
+export { createConversationTitle } from './rest/conversationTitle.ts';
 export { flowChannel } from './rest/flowChannel.ts';
-export { LONGEST_CHAT_TEXT } from './rest/chatLimits.ts';
+export { MAX_CHAT_TEXT_LENGTH } from './rest/chatLimits.ts';
 export { isLoopbackHost } from './config/isLoopbackHost.ts';
 export { parseUrl } from './config/parseUrl.ts';
 export { secretMask } from './rest/secretMask.ts';

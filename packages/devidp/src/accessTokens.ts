@@ -2,7 +2,7 @@ import { parseUrl } from '@behalf/contracts';
 import type { Configuration } from 'oidc-provider';
 import type { DevClient } from './clients.ts';
 import { errors } from './oidcProvider.ts';
-import { authorityClaims, findUser, type DevUser } from './users.ts';
+import { toAuthorityClaims, findUser, type DevUser } from './users.ts';
 
 export interface AccessTokenParts {
   users: readonly DevUser[];
@@ -15,7 +15,7 @@ export interface AccessTokenParts {
   opaqueTokens: boolean;
   lifetimeSeconds: number;
   /** What a user has proven beyond who they are. */
-  proven: (userId: string) => Readonly<Record<string, unknown>>;
+  provenClaims: (userId: string) => Readonly<Record<string, unknown>>;
 }
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
@@ -26,17 +26,17 @@ type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats'
  * Every access token is a JWT (RFC 9068), unless opaque ones are asked for: for the one audience, whether or not a client names it as its resource, or for
  * the address that a client names. The library wants a resource to be a URI; an audience may be any text.
  */
-export function resourceIndicators(parts: AccessTokenParts): ResourceIndicators {
+export function createResourceIndicators(parts: AccessTokenParts): ResourceIndicators {
   const { audience, scopes, opaqueTokens, lifetimeSeconds, isResource = () => false } = parts;
   const resource = parseUrl(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
   return {
     enabled: true,
     defaultResource: () => resource,
     useGrantedResource: () => true,
-    getResourceServerInfo(_ctx, asked) {
-      if (asked !== resource && !isResource(asked)) throw new errors.InvalidTarget();
+    getResourceServerInfo(_ctx, requestedResource) {
+      if (requestedResource !== resource && !isResource(requestedResource)) throw new errors.InvalidTarget();
       return {
-        audience: asked === resource ? audience : asked,
+        audience: requestedResource === resource ? audience : requestedResource,
         scope: scopes.join(' '),
         accessTokenFormat: opaqueTokens ? 'opaque' : 'jwt',
         accessTokenTTL: lifetimeSeconds,
@@ -47,23 +47,23 @@ export function resourceIndicators(parts: AccessTokenParts): ResourceIndicators 
 }
 
 /** What is in the token beside RFC 9068's own claims. An app-only token says so, as Entra's does with `idtyp`. */
-export function extraTokenClaims({
+export function createExtraTokenClaims({
   users,
   clients,
-  proven,
+  provenClaims,
 }: AccessTokenParts): NonNullable<Configuration['extraTokenClaims']> {
   return (_ctx, token) => {
     const azp = token.clientId;
     if (token.kind === 'AccessToken') {
       const user = findUser(users, token.accountId);
-      return { azp, ...(user && { ...authorityClaims(user), ...proven(user.id) }) };
+      return { azp, ...(user && { ...toAuthorityClaims(user), ...provenClaims(user.id) }) };
     }
-    return { azp, ...appClaims(clients.find(({ id }) => id === azp)) };
+    return { azp, ...toAppClaims(clients.find(({ id }) => id === azp)) };
   };
 }
 
 /** A user's token says what was delegated; an app-only one has no user and nothing delegated. */
-export function shapeScope({ scopes }: AccessTokenParts): JwtCustomizer {
+export function createScopeCustomizer({ scopes }: AccessTokenParts): JwtCustomizer {
   return (_ctx, token, { payload }) => {
     if (token.kind === 'ClientCredentials') delete payload.scope;
     // A client that names no scope of the API gets them all, as with Entra's `.default`.
@@ -71,10 +71,10 @@ export function shapeScope({ scopes }: AccessTokenParts): JwtCustomizer {
   };
 }
 
-export function appClaims(client: DevClient | undefined) {
+export function toAppClaims(client: DevClient | undefined) {
   const { appRoles, tenant } = client ?? {};
   return {
     idtyp: 'app',
-    ...authorityClaims({ ...(appRoles && { roles: appRoles }), ...(tenant !== undefined && { tenant }) }),
+    ...toAuthorityClaims({ ...(appRoles && { roles: appRoles }), ...(tenant !== undefined && { tenant }) }),
   };
 }

@@ -1,5 +1,5 @@
 import type { ClientMetadata } from 'oidc-provider';
-import type { Federation } from './exchange/clientProofs.ts';
+import type { Federation } from './exchange/clientVerification.ts';
 
 /** An application that may ask for tokens. */
 export interface DevClient {
@@ -23,22 +23,22 @@ export interface DevClient {
   idJagClients?: Readonly<Record<string, string>>;
 }
 
-export function audiencesOf({ id, audiences = [] }: DevClient): string[] {
+export function listClientAudiences({ id, audiences = [] }: DevClient): string[] {
   return [id, `api://${id}`, ...audiences];
 }
 
-export function clientMetadata(client: DevClient): ClientMetadata {
+export function toClientMetadata(client: DevClient): ClientMetadata {
   const { id, secret, redirectUris = [], postLogoutRedirectUris = [] } = client;
-  const signsIn = redirectUris.length > 0;
+  const canSignIn = redirectUris.length > 0;
   return {
     client_id: id,
     ...(secret !== undefined && { client_secret: secret }),
     token_endpoint_auth_method: secret === undefined ? 'none' : 'client_secret_basic',
     redirect_uris: [...redirectUris],
     post_logout_redirect_uris: [...postLogoutRedirectUris],
-    response_types: signsIn ? ['code'] : [],
+    response_types: canSignIn ? ['code'] : [],
     grant_types: [
-      ...(signsIn ? ['authorization_code', 'refresh_token'] : []),
+      ...(canSignIn ? ['authorization_code', 'refresh_token'] : []),
       // An app-only token is given for the secret, so a public client has none.
       ...(secret === undefined ? [] : ['client_credentials']),
     ],

@@ -1,12 +1,12 @@
 import type { Configuration } from 'oidc-provider';
 
 /** Consent is not what is tested here: whatever a client asks for is granted, also when it asks for more than before. */
-export const grantEverything: NonNullable<Configuration['loadExistingGrant']> = async ({ oidc }) => {
+export const grantAllScopes: NonNullable<Configuration['loadExistingGrant']> = async ({ oidc }) => {
   const { client, session, provider } = oidc;
   if (!client || session?.accountId === undefined) return undefined;
-  const known = session.grantIdFor(client.clientId);
+  const grantId = session.grantIdFor(client.clientId);
   const grant =
-    (known === undefined ? undefined : await provider.Grant.find(known)) ??
+    (grantId === undefined ? undefined : await provider.Grant.find(grantId)) ??
     new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
   grant.addOIDCScope(oidc.requestParamOIDCScopes);
   grant.addOIDCClaims(oidc.requestParamClaims);

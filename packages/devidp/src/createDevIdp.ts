@@ -2,8 +2,8 @@ import { systemClock, systemRandom, type Clock, type Random } from '@behalf/kern
 import type { JSONWebKeySet } from 'jose';
 import type Provider from 'oidc-provider';
 import type { DevClient } from './clients.ts';
-import { providerConfiguration } from './configuration.ts';
-import { readIssuer, refuseOutsideDevelopment } from './developmentOnly.ts';
+import { createProviderConfiguration } from './providerConfiguration.ts';
+import { readIssuer, assertDevelopment } from './assertDevelopment.ts';
 import { createEntraDialect } from './exchange/entraDialect.ts';
 import { createExchangeHandler } from './exchange/exchangeHandler.ts';
 import { createOAuthDialect } from './exchange/oauthDialect.ts';
@@ -11,16 +11,16 @@ import { createRefreshSubjects } from './exchange/refreshSubjects.ts';
 import { createRequestLog, type RequestLog } from './exchange/requestLog.ts';
 import type { DevResource } from './exchange/resources.ts';
 import { createSubjects } from './exchange/subjects.ts';
-import { createSwitchBoard, type Switches } from './exchange/switches.ts';
-import { closeListener, createListener, listen, type Listener } from './listening.ts';
+import { createFaultSwitchBoard, type FaultSwitches } from './exchange/switches.ts';
+import { closeListener, createListener, startListening, type Listener } from './listener.ts';
 import { createMemoryAdapter } from './memoryAdapter.ts';
 import { Provider as OidcProvider } from './oidcProvider.ts';
-import { createRequestListener } from './requests.ts';
-import { createKeyRing } from './signingKeys.ts';
+import { createRequestListener } from './requestListener.ts';
+import { createDevKeyRing } from './signingKeys.ts';
 import { createStepUps } from './stepUps.ts';
-import { tenantAddresses, tenantConfiguration, type TenantAddresses } from './tenant.ts';
+import { createTenantAddresses, createTenantConfiguration, type TenantAddresses } from './tenant.ts';
 import { createDevAuthority, type DevAuthority } from './tls/devAuthority.ts';
-import { createTokens, type Tokens } from './tokens.ts';
+import { createTokenMinter, type TokenMinter } from './tokenMinter.ts';
 import type { DevUser } from './users.ts';
 
 export interface DevIdpOptions {
@@ -67,12 +67,12 @@ export interface DevIdp {
   readonly issuer: string;
   /** Both grants that exchange: RFC 8693 and RFC 7523. */
   readonly tokenEndpoint: string;
-  readonly tokens: Tokens;
+  readonly tokens: TokenMinter;
   /** With a `tenant`: the addresses as Entra has them, and tokens that were issued there. */
-  readonly entra: (TenantAddresses & { readonly tokens: Tokens }) | undefined;
+  readonly entra: (TenantAddresses & { readonly tokens: TokenMinter }) | undefined;
   /** With `https`: who vouches for it. */
   readonly ca: DevAuthority | undefined;
-  readonly switches: Switches;
+  readonly switches: FaultSwitches;
   readonly requests: RequestLog;
   /** Every name under which it issues. */
   readonly issuers: readonly string[];
@@ -86,80 +86,92 @@ export interface DevIdp {
 /** A development identity provider, listening. */
 export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
   const { production, port, host = '127.0.0.1', users, clients, audience, resources = [] } = options;
-  refuseOutsideDevelopment({ production, host });
-  const named = options.issuer === undefined ? undefined : readIssuer(options.issuer);
+  assertDevelopment({ production, host });
+  const fixedIssuer = options.issuer === undefined ? undefined : readIssuer(options.issuer);
   const { clock = systemClock, random = systemRandom, onError = () => undefined } = options;
   const scopes = options.scopes ?? ['access_as_user'];
   const lifetimeSeconds = options.accessTokenSeconds ?? 3600;
 
-  const keys = await createKeyRing(random);
+  const keys = await createDevKeyRing(random);
   const ca = options.https === true ? await createDevAuthority() : options.https?.ca;
   const server = createListener(await ca?.issue());
-  const listening = await listen(server, port, host);
-  const issuer = named?.origin ?? listening.origin;
+  const listening = await startListening(server, port, host);
+  const issuer = fixedIssuer?.origin ?? listening.origin;
   const tokenEndpoint = `${issuer}/token`;
 
-  const switches = createSwitchBoard(clock);
+  const switches = createFaultSwitchBoard(clock);
   const log = createRequestLog();
   const stepUps = createStepUps(log);
-  const { proven } = stepUps;
+  const { provenClaims } = stepUps;
   const { isResource = () => false, registration = false, opaqueTokens = false } = options;
   const { idTokenSeconds = lifetimeSeconds } = options;
   const parts = {
-    ...{ users, clients, audience, isResource, registration, scopes, keys, proven },
+    ...{ users, clients, audience, isResource, registration, scopes, keys, provenClaims },
     ...{ lifetimeSeconds, idTokenSeconds, opaqueTokens },
   };
-  const kept = { adapter: createMemoryAdapter(), cookieKey: random.id() };
+  const persistentParts = { adapter: createMemoryAdapter(), cookieKey: random.id() };
   // The library takes its keys once. A rotation makes other instances of it, around the same records and cookies.
-  const start = () => {
-    const entra = options.tenant === undefined ? undefined : tenantAddresses(issuer, options.tenant);
-    const plain = new OidcProvider(issuer, providerConfiguration({ ...parts, ...kept }));
-    const inTenant =
+  const createProviders = () => {
+    const entra = options.tenant === undefined ? undefined : createTenantAddresses(issuer, options.tenant);
+    const baseProvider = new OidcProvider(
+      issuer,
+      createProviderConfiguration({ ...parts, ...persistentParts }),
+    );
+    const tenantProvider =
       entra &&
-      new OidcProvider(entra.issuer, tenantConfiguration({ ...parts, ...kept, tenant: entra.tenant }));
-    const all: Provider[] = inTenant ? [plain, inTenant] : [plain];
-    for (const provider of all) {
+      new OidcProvider(
+        entra.issuer,
+        createTenantConfiguration({ ...parts, ...persistentParts, tenant: entra.tenant }),
+      );
+    const created: Provider[] = tenantProvider ? [baseProvider, tenantProvider] : [baseProvider];
+    for (const provider of created) {
       provider.on('server_error', (_ctx, error) => onError(error));
-      stepUps.watch(provider);
+      stepUps.observe(provider);
     }
-    return { plain, inTenant: inTenant ?? plain, entra };
+    return { plain: baseProvider, inTenant: tenantProvider ?? baseProvider, entra };
   };
-  let providers = await closingIfItFails(server, start);
+  let providers = await closeOnFailure(server, createProviders);
   const { entra } = providers;
 
   const issuers = entra ? [issuer, entra.issuer] : [issuer];
   const subjects = createSubjects({ keys, users, issuers, clock });
-  const common = { clients, resources, subjects, clock };
+  const dialectParts = { clients, resources, subjects, clock };
   const subjectError = options.subjectError ?? 'invalid_request';
   const proveRefreshToken = createRefreshSubjects({
-    ...{ users, adapter: kept.adapter, provider: () => providers.plain },
-    rotates: options.rotateOnExchange ?? false,
+    ...{ users, adapter: persistentParts.adapter, provider: () => providers.plain },
+    shouldRotate: options.rotateOnExchange ?? false,
   });
-  const dialect = createOAuthDialect({ ...common, issuer, tokenEndpoint, subjectError, proveRefreshToken });
+  const dialect = createOAuthDialect({
+    ...dialectParts,
+    issuer,
+    tokenEndpoint,
+    subjectError,
+    proveRefreshToken,
+  });
 
   const hosts = new Set([new URL(issuer).host, listening.host, `localhost:${listening.port}`]);
   const isOwnHost = (value: string | undefined) => value !== undefined && hosts.has(value);
   server.on(
     'request',
     createRequestListener({
-      plain: { provider: () => providers.plain, dialect },
+      base: { provider: () => providers.plain, dialect },
       entra: entra && {
         tenant: entra.tenant,
         provider: () => providers.inTenant,
-        dialect: createEntraDialect({ ...common, ...entra }),
+        dialect: createEntraDialect({ ...dialectParts, ...entra }),
       },
-      exchange: createExchangeHandler({ keys, clock, random, lifetimeSeconds, switches, log }),
+      handleExchange: createExchangeHandler({ keys, clock, random, lifetimeSeconds, switches, log }),
       ...{ switches, users, isOwnHost, onError },
     }),
   );
 
-  const minting = { ...parts, clock, random };
+  const tokenParts = { ...parts, clock, random };
   return {
     ...{ issuer, tokenEndpoint, issuers, ca, switches, requests: log },
-    tokens: createTokens({ ...minting, issuer }),
+    tokens: createTokenMinter({ ...tokenParts, issuer }),
     entra: entra && {
       ...entra,
-      tokens: createTokens({ ...minting, issuer: entra.issuer, tenant: entra.tenant }),
+      tokens: createTokenMinter({ ...tokenParts, issuer: entra.issuer, tenant: entra.tenant }),
     },
     publicKeys: () => ({
       keys: keys.published().map(({ kid, publicKey }) => ({
@@ -169,7 +181,7 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
     }),
     async rotateKeys(choice) {
       const { kid } = await keys.rotate(choice);
-      providers = start();
+      providers = createProviders();
       return { kid };
     },
     close: () => closeListener(server),
@@ -177,7 +189,7 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
 }
 
 /** A client that the library does not accept must not leave a server behind. */
-async function closingIfItFails<T>(server: Listener, create: () => T): Promise<T> {
+async function closeOnFailure<T>(server: Listener, create: () => T): Promise<T> {
   try {
     return create();
   } catch (error) {

@@ -1,11 +1,16 @@
-export { createBrowser, type Browser, type BrowserParts, type Visit } from './browser.ts';
+export {
+  createScriptedBrowser,
+  type ScriptedBrowser,
+  type ScriptedBrowserParts,
+  type PageVisit,
+} from './scriptedBrowser.ts';
 export type { DevClient } from './clients.ts';
 export { createDevIdp, type DevIdp, type DevIdpOptions } from './createDevIdp.ts';
-export type { Federation } from './exchange/clientProofs.ts';
+export type { Federation } from './exchange/clientVerification.ts';
 export type { RecordedRequest, RecordedSignIn, RequestLog } from './exchange/requestLog.ts';
 export type { DevResource } from './exchange/resources.ts';
-export type { Behaviour, Switch, SwitchChoice, Switches } from './exchange/switches.ts';
-export type { SigningKey } from './signingKeys.ts';
+export type { FaultBehavior, FaultSwitch, FaultOptions, FaultSwitches } from './exchange/switches.ts';
+export type { DevSigningKey } from './signingKeys.ts';
 export {
   createDevAuthority,
   type ClientCertificate,
@@ -13,5 +18,5 @@ export {
   type IssuedCertificate,
 } from './tls/devAuthority.ts';
 export { createTrustingFetch } from './tls/trustingFetch.ts';
-export type { TokenOptions, Tokens } from './tokens.ts';
+export type { MintOptions, TokenMinter } from './tokenMinter.ts';
 export type { DevUser } from './users.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildEndSessionUrl, refreshTokenGrant } from 'openid-client';
 import { ada, bob, closeIdps, createIdpRig, web } from '../test/idpRig.ts';
-import { createBrowser } from './browser.ts';
+import { createScriptedBrowser } from './scriptedBrowser.ts';
 
 let rig: Awaited<ReturnType<typeof createIdpRig>>;
 beforeAll(async () => void (rig = await createIdpRig()));
@@ -34,26 +34,26 @@ describe('signing in', () => {
 
   test('is remembered, until the client wants it shown again', async () => {
     const { browser } = await rig.signIn(ada.id);
-    const { url, finish } = await rig.begin();
+    const { url, finishSignIn: finish } = await rig.beginSignIn();
     const visit = await browser.open(url);
-    expect((await finish(visit.leavesTo!)).claims()).toMatchObject({ sub: ada.id });
+    expect((await finish(visit.externalRedirect!)).claims()).toMatchObject({ sub: ada.id });
     url.searchParams.set('prompt', 'login');
     expect(await browser.open(url)).toMatchObject({ status: 200, text: expect.stringContaining(bob.name) });
   });
 
   test('asks for no consent, also when the client prompts for it', async () => {
     const { browser } = await rig.signIn(ada.id);
-    const { url, finish } = await rig.begin('openid offline_access access_as_user');
+    const { url, finishSignIn: finish } = await rig.beginSignIn('openid offline_access access_as_user');
     url.searchParams.set('prompt', 'consent');
     const visit = await browser.open(url);
-    expect((await finish(visit.leavesTo!)).scope).toBe('access_as_user');
+    expect((await finish(visit.externalRedirect!)).scope).toBe('access_as_user');
   });
 
   test('can be cancelled', async () => {
-    const browser = createBrowser();
-    const { url } = await rig.begin();
+    const browser = createScriptedBrowser();
+    const { url } = await rig.beginSignIn();
     const page = await browser.open(url);
-    const { leavesTo } = await browser.open(page.url, { cancel: 'yes' });
+    const { externalRedirect: leavesTo } = await browser.open(page.url, { cancel: 'yes' });
     expect(Object.fromEntries(leavesTo!.searchParams)).toMatchObject({
       error: 'access_denied',
       iss: rig.idp.issuer,
@@ -61,8 +61,8 @@ describe('signing in', () => {
   });
 
   test('signs nobody in who is not a user', async () => {
-    const browser = createBrowser();
-    const { url } = await rig.begin();
+    const browser = createScriptedBrowser();
+    const { url } = await rig.beginSignIn();
     const page = await browser.open(url);
     expect(await browser.open(page.url, { user: 'u-eve' })).toMatchObject({ status: 400 });
     expect(await browser.open(page.url, {})).toMatchObject({ status: 400 });
@@ -70,25 +70,25 @@ describe('signing in', () => {
   });
 
   test('is finished only by the browser that began it', async () => {
-    const { url } = await rig.begin();
-    const page = await createBrowser().open(url);
-    const other = await createBrowser().open(page.url, { user: ada.id });
-    expect(other).toMatchObject({ status: 400, text: expect.stringContaining('This sign-in is over.') });
-    expect(other.leavesTo).toBeUndefined();
+    const { url } = await rig.beginSignIn();
+    const page = await createScriptedBrowser().open(url);
+    const other = await createScriptedBrowser().open(page.url, { user: ada.id });
+    expect(other).toMatchObject({ status: 400, text: expect.stringContaining('This sign-in has ended.') });
+    expect(other.externalRedirect).toBeUndefined();
   });
 
   test('needs PKCE and a registered address to go back to', async () => {
-    const { url } = await rig.begin();
+    const { url } = await rig.beginSignIn();
     const bare = new URL(url);
     bare.searchParams.delete('code_challenge');
     bare.searchParams.delete('code_challenge_method');
-    const refused = await createBrowser().open(bare);
-    expect(refused.leavesTo!.searchParams.get('error')).toBe('invalid_request');
+    const refused = await createScriptedBrowser().open(bare);
+    expect(refused.externalRedirect!.searchParams.get('error')).toBe('invalid_request');
 
     url.searchParams.set('redirect_uri', 'http://127.0.0.1:2/callback');
-    const page = await createBrowser().open(url);
+    const page = await createScriptedBrowser().open(url);
     expect(page).toMatchObject({ status: 400, text: expect.stringContaining('invalid_redirect_uri') });
-    expect(page.leavesTo).toBeUndefined();
+    expect(page.externalRedirect).toBeUndefined();
   });
 });
 
@@ -104,10 +104,10 @@ describe('signing out', () => {
     expect(page.text).toContain('Do you want to sign out?');
     const [, action] = /action="([^"]+)"/.exec(page.text)!;
     const [, xsrf] = /name="xsrf" value="([^"]+)"/.exec(page.text)!;
-    const { leavesTo } = await browser.open(action!, { xsrf: xsrf!, logout: 'yes' });
+    const { externalRedirect: leavesTo } = await browser.open(action!, { xsrf: xsrf!, logout: 'yes' });
     expect(leavesTo!.href).toBe(bye);
 
-    const { url } = await rig.begin();
+    const { url } = await rig.beginSignIn();
     expect((await browser.open(url)).text).toContain('Sign in');
     await expect(refreshTokenGrant(config, tokens.refresh_token!)).rejects.toMatchObject({
       error: 'invalid_grant',
@@ -117,8 +117,8 @@ describe('signing out', () => {
 
 describe('the login page', () => {
   test('has a button for each user, no script and nothing from elsewhere', async () => {
-    const { url } = await rig.begin();
-    const { text } = await createBrowser().open(url);
+    const { url } = await rig.beginSignIn();
+    const { text } = await createScriptedBrowser().open(url);
     expect(text).toContain('<html lang="en">');
     expect(text).toContain('<h1>Sign in</h1>');
     for (const { id } of [ada, bob]) {
@@ -137,9 +137,9 @@ describe('the login page', () => {
       name: '<img src=x onerror=alert(1)>',
       roles: ['<b>ADMIN</b>'],
     };
-    const { begin, signIn, verify } = await createIdpRig({ users: [mallory] });
+    const { beginSignIn: begin, signIn, verify } = await createIdpRig({ users: [mallory] });
     const { url } = await begin();
-    const { text } = await createBrowser().open(url);
+    const { text } = await createScriptedBrowser().open(url);
     expect(text).toContain('&#60;img src=x onerror=alert(1)&#62;');
     expect(text).not.toMatch(/<script|<img|<b>|"on/);
     expect((await verify((await signIn(mallory.id)).tokens.access_token)).payload.sub).toBe(mallory.id);

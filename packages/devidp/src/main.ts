@@ -1,5 +1,5 @@
 import { createDevIdp } from './createDevIdp.ts';
-import { DEMO_AUDIENCE, demoClient, demoLogin, demoUsers } from './demo/demoScene.ts';
+import { DEMO_AUDIENCE, demoClient, createDemoLoginClient, demoUsers } from './demo/demoData.ts';
 
 const GATEWAY_PORT = 3080;
 
@@ -16,7 +16,7 @@ async function main(): Promise<number> {
     port,
     users: demoUsers,
     audience: DEMO_AUDIENCE,
-    clients: [demoLogin(GATEWAY_PORT)],
+    clients: [createDemoLoginClient(GATEWAY_PORT)],
     onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
   });
   print(`OPENID_ISSUER=${idp.issuer}`);

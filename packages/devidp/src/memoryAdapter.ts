@@ -1,7 +1,7 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
 /** Older ones are forgotten: a provider that runs for weeks beside a test loop must not grow. */
-const MOST_RECORDS = 10_000;
+const MAX_RECORDS = 10_000;
 
 /**
  * The provider's records, in memory. Made once and handed to each instance of the provider, so that logins, codes and
@@ -9,37 +9,37 @@ const MOST_RECORDS = 10_000;
  */
 export function createMemoryAdapter(): (model: string) => Adapter {
   const records = new Map<string, AdapterPayload>();
-  const firstWhere = (model: string, matches: (payload: AdapterPayload) => boolean) => {
+  const findFirst = (model: string, matches: (payload: AdapterPayload) => boolean) => {
     for (const [key, payload] of records) if (key.startsWith(`${model}:`) && matches(payload)) return payload;
     return undefined;
   };
 
   return (model) => {
-    const keyOf = (id: string) => `${model}:${id}`;
+    const toKey = (id: string) => `${model}:${id}`;
     return {
       async upsert(id, payload) {
-        records.delete(keyOf(id));
-        records.set(keyOf(id), payload);
+        records.delete(toKey(id));
+        records.set(toKey(id), payload);
         for (const oldest of records.keys()) {
-          if (records.size <= MOST_RECORDS) break;
+          if (records.size <= MAX_RECORDS) break;
           records.delete(oldest);
         }
       },
       async find(id) {
-        return records.get(keyOf(id));
+        return records.get(toKey(id));
       },
       async findByUid(uid) {
-        return firstWhere(model, (payload) => payload.uid === uid);
+        return findFirst(model, (payload) => payload.uid === uid);
       },
       async findByUserCode(userCode) {
-        return firstWhere(model, (payload) => payload.userCode === userCode);
+        return findFirst(model, (payload) => payload.userCode === userCode);
       },
       async consume(id) {
-        const payload = records.get(keyOf(id));
+        const payload = records.get(toKey(id));
         if (payload) payload.consumed = Math.floor(Date.now() / 1000);
       },
       async destroy(id) {
-        records.delete(keyOf(id));
+        records.delete(toKey(id));
       },
       async revokeByGrantId(grantId) {
         for (const [key, payload] of records) if (payload.grantId === grantId) records.delete(key);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
 import { refreshTokenGrant } from 'openid-client';
 import { ada, closeIdps, createIdpRig } from '../test/idpRig.ts';
-import { createBrowser } from './browser.ts';
+import { createScriptedBrowser } from './scriptedBrowser.ts';
 
 let rig: Awaited<ReturnType<typeof createIdpRig>>;
 beforeEach(async () => void (rig = await createIdpRig()));
@@ -39,19 +39,19 @@ describe('key rotation', () => {
 
   test('leaves logins, codes and refresh tokens as they are', async () => {
     const { config, browser, tokens } = await rig.signIn(ada.id);
-    const waiting = createBrowser();
-    const { url, finish } = await rig.begin();
+    const waiting = createScriptedBrowser();
+    const { url, finishSignIn: finish } = await rig.beginSignIn();
     const page = await waiting.open(url);
-    const { url: again, finish: finishAgain } = await rig.begin();
+    const { url: again, finishSignIn: finishAgain } = await rig.beginSignIn();
     const code = await browser.signIn(again, ada.id);
 
     const { kid } = await rig.idp.rotateKeys({ keepOld: false });
     const refreshed = await refreshTokenGrant(config, tokens.refresh_token!);
     expect(kidOf(refreshed.access_token)).toBe(kid);
     expect(kidOf((await finishAgain(code)).access_token)).toBe(kid);
-    const { leavesTo } = await waiting.open(page.url, { user: ada.id });
+    const { externalRedirect: leavesTo } = await waiting.open(page.url, { user: ada.id });
     expect((await finish(leavesTo!)).claims()).toMatchObject({ sub: ada.id });
-    expect((await browser.open((await rig.begin()).url)).leavesTo).toBeDefined();
+    expect((await browser.open((await rig.beginSignIn()).url)).externalRedirect).toBeDefined();
   });
 
   test('publishes public halves only, and a few of them', async () => {

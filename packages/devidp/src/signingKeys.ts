@@ -3,27 +3,27 @@ import { promisify } from 'node:util';
 import type { Random } from '@behalf/kernel';
 
 /** RS256, as the large providers sign: an HS256 token made from the public key is an attack that can be tried on it. */
-export interface SigningKey {
+export interface DevSigningKey {
   kid: string;
   privateKey: KeyObject;
   publicKey: KeyObject;
 }
 
-export interface KeyRing {
-  current(): SigningKey;
+export interface DevKeyRing {
+  current(): DevSigningKey;
   /** Whose signatures hold now. */
-  published(): readonly SigningKey[];
+  published(): readonly DevSigningKey[];
   /** As the provider takes them: the first one signs, all of them are published. */
   jwks(): { keys: (JsonWebKey & { kid: string; alg: 'RS256'; use: 'sig' })[] };
   /** A new key signs from now on. Without `keepOld` it is the only one that is published. */
-  rotate(options: { keepOld: boolean }): Promise<SigningKey>;
+  rotate(options: { keepOld: boolean }): Promise<DevSigningKey>;
 }
 
 /** How many keys a real provider publishes at most, roughly; the oldest goes. */
-const MOST_KEYS = 5;
+const MAX_KEYS = 5;
 
-export async function createKeyRing(random: Random): Promise<KeyRing> {
-  let keys: readonly [SigningKey, ...SigningKey[]] = [await createSigningKey(random)];
+export async function createDevKeyRing(random: Random): Promise<DevKeyRing> {
+  let keys: readonly [DevSigningKey, ...DevSigningKey[]] = [await createSigningKey(random)];
   return {
     current: () => keys[0],
     published: () => keys,
@@ -36,22 +36,22 @@ export async function createKeyRing(random: Random): Promise<KeyRing> {
       })),
     }),
     async rotate({ keepOld }) {
-      const fresh = await createSigningKey(random);
-      keys = [fresh, ...(keepOld ? keys.slice(0, MOST_KEYS - 1) : [])];
-      return fresh;
+      const newKey = await createSigningKey(random);
+      keys = [newKey, ...(keepOld ? keys.slice(0, MAX_KEYS - 1) : [])];
+      return newKey;
     },
   };
 }
 
 /** A key that nobody publishes, until a ring takes it up. */
-export async function createSigningKey(random: Random): Promise<SigningKey> {
+export async function createSigningKey(random: Random): Promise<DevSigningKey> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   return { kid: random.id(), privateKey, publicKey: createPublicKey(privateKey) };
 }
 
 /** As it will be sent: no claim is added and none is looked at. */
 export function signJwt(
-  { kid, privateKey }: SigningKey,
+  { kid, privateKey }: DevSigningKey,
   typ: string,
   claims: Readonly<Record<string, unknown>>,
 ): string {

@@ -5,11 +5,11 @@ import {
   createExchangeRig,
   mail,
   OBO_SECRET,
-  TENANT,
+  RIG_TENANT,
   type ExchangeRig,
 } from '../test/exchangeRig.ts';
 import { ada, bob } from '../test/idpRig.ts';
-import { createBrowser } from './browser.ts';
+import { createScriptedBrowser } from './scriptedBrowser.ts';
 
 let rig: ExchangeRig;
 beforeAll(async () => void (rig = await createExchangeRig()));
@@ -28,7 +28,7 @@ async function signIn(userId: string, more: Record<string, string> = {}) {
     code_challenge_method: 'S256',
     ...more,
   });
-  const callback = await createBrowser({ fetch }).signIn(url, userId);
+  const callback = await createScriptedBrowser({ fetch }).signIn(url, userId);
   const tokens = await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier });
   return { config, tokens };
 }
@@ -36,7 +36,7 @@ async function signIn(userId: string, more: Record<string, string> = {}) {
 describe('a tenant', () => {
   test('has addresses as Entra has them', async () => {
     const response = await rig.fetch(`${rig.entra.issuer}/.well-known/openid-configuration`);
-    const base = `${rig.idp.issuer}/${TENANT}`;
+    const base = `${rig.idp.issuer}/${RIG_TENANT}`;
     expect(await response.json()).toMatchObject({
       issuer: `${base}/v2.0`,
       authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
@@ -60,23 +60,23 @@ describe('a tenant', () => {
       name: ada.name,
     });
     expect(claims).not.toHaveProperty('scope');
-    const { body } = await rig.obo({ assertion: tokens.access_token });
+    const { body } = await rig.requestObo({ assertion: tokens.access_token });
     expect((await rig.verify(body.access_token, mail.audience, rig.entra.issuer)).sub).toBe(ada.id);
-    expect((await rig.obo({ assertion: tokens.id_token })).body.error_codes).toEqual([240002]);
+    expect((await rig.requestObo({ assertion: tokens.id_token })).body.error_codes).toEqual([240002]);
 
     const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token!);
-    expect((await rig.obo({ assertion: refreshed.access_token })).status).toBe(200);
+    expect((await rig.requestObo({ assertion: refreshed.access_token })).status).toBe(200);
   });
 
   test('goes on signing people in after a rotation of keys', async () => {
     const { tokens } = await signIn(bob.id);
     await rig.idp.rotateKeys({ keepOld: true });
-    expect((await rig.obo({ assertion: tokens.access_token })).status).toBe(200);
+    expect((await rig.requestObo({ assertion: tokens.access_token })).status).toBe(200);
     expect((await signIn(bob.id)).tokens.claims()).toMatchObject({ sub: bob.id });
     await rig.idp.rotateKeys({ keepOld: false });
-    expect((await rig.obo({ assertion: tokens.access_token })).body.error_codes).toEqual([50013]);
+    expect((await rig.requestObo({ assertion: tokens.access_token })).body.error_codes).toEqual([50013]);
     const fresh = (await signIn(bob.id)).tokens.access_token;
-    expect((await rig.obo({ assertion: fresh })).status).toBe(200);
+    expect((await rig.requestObo({ assertion: fresh })).status).toBe(200);
   });
 
   test('is met by signing in with it', async () => {

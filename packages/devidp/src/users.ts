@@ -11,7 +11,7 @@ export interface DevUser {
 }
 
 /** What both kinds of token say about a user. A claim nobody configured is absent, not empty. */
-export function authorityClaims({ roles, groups, tenant }: Omit<DevUser, 'id' | 'email' | 'name'>) {
+export function toAuthorityClaims({ roles, groups, tenant }: Omit<DevUser, 'id' | 'email' | 'name'>) {
   return {
     ...(roles && { roles: [...roles] }),
     ...(groups && { groups: [...groups] }),
@@ -20,12 +20,12 @@ export function authorityClaims({ roles, groups, tenant }: Omit<DevUser, 'id' | 
 }
 
 /** What an ID token says in addition: who it is, for people to read. */
-export function personClaims({ email, name }: DevUser) {
+export function toProfileClaims({ email, name }: DevUser) {
   return { email, email_verified: true, name, preferred_username: email };
 }
 
 /** Who it is, as Entra's access tokens say it: `oid` is the same in every application. */
-export function entraClaims({ id, email, name }: DevUser) {
+export function toEntraClaims({ id, email, name }: DevUser) {
   return { oid: id, name, preferred_username: email };
 }
 

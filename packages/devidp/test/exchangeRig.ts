@@ -8,7 +8,7 @@ import {
 } from '../src/index.ts';
 import { ada, bob } from './idpRig.ts';
 
-export const TENANT = '7e2a9f4c-acme';
+export const RIG_TENANT = '7e2a9f4c-acme';
 export const OBO_SECRET = 'secret-of-the-obo-client';
 export const GRANTS = {
   bearer: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
@@ -27,13 +27,13 @@ export const mail = {
 };
 export const wiki = { id: 'api://wiki', scopes: ['edit'], consentedBy: [bob.id], tokenSeconds: 60 };
 
-const started: DevIdp[] = [];
+const startedIdps: DevIdp[] = [];
 
 export async function closeExchanges(): Promise<void> {
-  for (const idp of started.splice(0)) await idp.close();
+  for (const idp of startedIdps.splice(0)) await idp.close();
 }
 
-export interface Answer {
+export interface RigResponse {
   status: number;
   headers: Headers;
   body: Record<string, unknown> & { access_token: string };
@@ -43,49 +43,53 @@ export interface Answer {
 export async function createExchangeRig(options: Partial<DevIdpOptions> = {}) {
   const ca = await createDevAuthority();
   const certificate = await ca.issueClient('obo');
-  const elsewhere = await createElsewhere();
+  const externalIssuer = await createExternalIssuer();
   const clients = [
     {
       id: 'obo',
       secret: OBO_SECRET,
       redirectUris: ['http://127.0.0.1:1/callback'],
       certificates: [certificate.cert],
-      federations: [{ issuer: elsewhere.issuer, subject: 'workload', keys: elsewhere.keys }],
+      federations: [{ issuer: externalIssuer.issuer, subject: 'workload', keys: externalIssuer.keys }],
       audiences: ['api://gateway'],
     },
     { id: 'robot', secret: 'robot-secret' },
   ];
   const idp = await createDevIdp({
     ...{ production: false, port: 0, users: [ada, bob], clients, audience: 'api://obo' },
-    ...{ https: { ca }, tenant: TENANT, resources: [mail, wiki], ...options },
+    ...{ https: { ca }, tenant: RIG_TENANT, resources: [mail, wiki], ...options },
   });
-  started.push(idp);
+  startedIdps.push(idp);
   const fetch = createTrustingFetch(ca.caPem);
   const entra = idp.entra!;
 
-  const post = async (url: string, form: Record<string, string | string[]>): Promise<Answer> => {
+  const post = async (url: string, form: Record<string, string | string[]>): Promise<RigResponse> => {
     const body = new URLSearchParams();
     for (const [name, values] of Object.entries(form))
       for (const value of [values].flat()) body.append(name, value);
     const response = await fetch(url, { method: 'POST', body });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: JSON.parse(text) as Answer['body'] };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: JSON.parse(text) as RigResponse['body'],
+    };
   };
   const secret = { client_id: 'obo', client_secret: OBO_SECRET };
   /** On-Behalf-Of as Entra takes it, for Ada and the mail API; `undefined` leaves a field out. */
-  const obo = (fields: Record<string, string | undefined> = {}) =>
+  const requestObo = (fields: Record<string, string | undefined> = {}) =>
     post(
       entra.tokenEndpoint,
-      present({
+      omitUndefined({
         ...{ grant_type: GRANTS.bearer, requested_token_use: 'on_behalf_of', ...secret },
         ...{ assertion: entra.tokens.mint(), scope: `${mail.id}/.default`, ...fields },
       }),
     );
   /** RFC 8693, for Ada and the mail API. */
-  const exchange = (fields: Record<string, string | string[] | undefined> = {}) =>
+  const requestExchange = (fields: Record<string, string | string[] | undefined> = {}) =>
     post(
       idp.tokenEndpoint,
-      present({
+      omitUndefined({
         ...{ grant_type: GRANTS.exchange, ...secret, audience: mail.id },
         ...{ subject_token: idp.tokens.mint(), subject_token_type: TYPES.access, ...fields },
       }),
@@ -95,12 +99,12 @@ export async function createExchangeRig(options: Partial<DevIdpOptions> = {}) {
     return (await jwtVerify(token, createLocalJWKSet(idp.publicKeys()), options)).payload;
   };
 
-  return { idp, entra, ca, certificate, elsewhere, fetch, post, obo, exchange, verify };
+  return { idp, entra, ca, certificate, externalIssuer, fetch, post, requestObo, requestExchange, verify };
 }
 export type ExchangeRig = Awaited<ReturnType<typeof createExchangeRig>>;
 
 /** An issuer of somebody else's, whose assertions stand for a client. */
-async function createElsewhere() {
+async function createExternalIssuer() {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const issuer = 'https://workloads.example';
   const sign = (claims: Record<string, unknown> = {}) =>
@@ -112,7 +116,7 @@ async function createElsewhere() {
   return { issuer, sign, keys: { keys: [{ ...(await exportJWK(publicKey)), kid: 'w1', alg: 'RS256' }] } };
 }
 
-function present<T>(fields: Record<string, T | undefined>): Record<string, T> {
+function omitUndefined<T>(fields: Record<string, T | undefined>): Record<string, T> {
   return Object.fromEntries(
     Object.entries(fields).filter((entry): entry is [string, T] => entry[1] !== undefined),
   );

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet, type JWTVerifyResult } from 'jose';
 import * as client from 'openid-client';
-import { createBrowser, createDevIdp, type DevIdp, type DevIdpOptions } from '../src/index.ts';
+import { createScriptedBrowser, createDevIdp, type DevIdp, type DevIdpOptions } from '../src/index.ts';
 
 export const web = {
   id: 'web',
@@ -20,11 +20,11 @@ export const ada = {
 export const bob = { id: 'u-bob', email: 'bob@example.test', name: 'Bob' };
 export const audience = 'api://gateway';
 
-const started: DevIdp[] = [];
+const startedIdps: DevIdp[] = [];
 
 /** For `afterEach` or `afterAll`: also what a test that failed did not come to close. */
 export async function closeIdps(): Promise<void> {
-  for (const idp of started.splice(0)) await idp.close();
+  for (const idp of startedIdps.splice(0)) await idp.close();
 }
 
 /** A provider with two users and two clients, and what a relying party does with it. */
@@ -37,7 +37,7 @@ export async function createIdpRig(options: Partial<DevIdpOptions> = {}) {
     audience,
     ...options,
   });
-  started.push(idp);
+  startedIdps.push(idp);
   return { idp, ...relyingParty(idp) };
 }
 
@@ -51,7 +51,7 @@ function relyingParty({ issuer }: DevIdp) {
   const jwks = async () => (await (await fetch(`${issuer}/jwks`)).json()) as JSONWebKeySet;
 
   /** An authorization request, and what its answer is checked against. */
-  const begin = async (scope = 'openid email profile') => {
+  const beginSignIn = async (scope = 'openid email profile') => {
     const config = await discover();
     const verifier = client.randomPKCECodeVerifier();
     const nonce = client.randomNonce();
@@ -62,19 +62,19 @@ function relyingParty({ issuer }: DevIdp) {
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     });
-    const finish = (callback: URL) =>
+    const finishSignIn = (callback: URL) =>
       client.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier, expectedNonce: nonce });
-    return { config, url, finish };
+    return { config, url, finishSignIn };
   };
   const signIn = async (userId: string, scope?: string) => {
-    const browser = createBrowser();
-    const { config, url, finish } = await begin(scope);
+    const browser = createScriptedBrowser();
+    const { config, url, finishSignIn } = await beginSignIn(scope);
     const callback = await browser.signIn(url, userId);
-    return { config, browser, callback, tokens: await finish(callback) };
+    return { config, browser, callback, tokens: await finishSignIn(callback) };
   };
   /** As the gateway does: against the keys that are published now. */
   const verify = async (token: string): Promise<JWTVerifyResult> =>
     jwtVerify(token, createLocalJWKSet(await jwks()), { issuer, audience, algorithms: ['RS256'] });
 
-  return { discover, jwks, begin, signIn, verify };
+  return { discover, jwks, beginSignIn, signIn, verify };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createRig, PUBLIC, reasonOf } from '../test/rig.ts';
+import { createEgressRig, PUBLIC, reasonOf } from '../test/rig.ts';
 import { formatAddress, parseAddress } from './address.ts';
 import { rangeOf } from './ranges.ts';
 
@@ -87,7 +87,7 @@ describe('addresses', () => {
     test(`${range} is refused, as literal and behind a name`, async () => {
       for (const address of addresses) {
         expect({ address, range: rangeOf(parseAddress(address)!)?.name }).toEqual({ address, range });
-        const { egress, dialled } = createRig({ dns: { 'name.example': [address] } });
+        const { egress, dials: dialled } = createEgressRig({ dns: { 'name.example': [address] } });
         for (const audience of ['user-server', 'yaml-server', 'identity'] as const) {
           const fetch = egress.fetchFor({ audience });
           expect(await reasonOf(fetch('https://name.example/'))).toBe('private_address');
@@ -102,7 +102,7 @@ describe('addresses', () => {
 
   test('public addresses, also right beside a special range, are dialled', async () => {
     for (const address of publicAddresses) {
-      const { egress, dialled } = createRig({ dns: { 'name.example': [address] } });
+      const { egress, dials: dialled } = createEgressRig({ dns: { 'name.example': [address] } });
       expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://name.example/'))).toBe(
         'connection_failed',
       );
@@ -160,7 +160,7 @@ describe('addresses', () => {
           () => `${v4[0]}.0x${((v4[1] << 16) | (v4[2] << 8) | v4[3]).toString(16)}`,
           () => `${v4.join('.')}.`,
         ][spelling]!();
-        const { egress, dialled } = createRig();
+        const { egress, dials: dialled } = createEgressRig();
         const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })(`http://${host}/`));
         expect([host, reason, dialled]).toEqual([host, 'private_address', []]);
       }),
@@ -192,7 +192,7 @@ describe('addresses', () => {
     ];
     for (const text of [...loose, ...broken]) {
       expect([text, parseAddress(text)]).toEqual([text, undefined]);
-      const { egress, dialled } = createRig({ dns: { 'name.example': [PUBLIC, text] } });
+      const { egress, dials: dialled } = createEgressRig({ dns: { 'name.example': [PUBLIC, text] } });
       const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://name.example/'));
       expect([text, reason, dialled]).toEqual([text, 'dns_failed', []]);
     }

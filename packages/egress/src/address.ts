@@ -15,9 +15,9 @@ const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 export function parseAddress(text: string): Address | undefined {
   const v4 = parseV4(text);
   if (v4) return { bytes: v4 };
-  const [plain = '', zone, ...rest] = text.split('%');
+  const [ipText = '', zone, ...rest] = text.split('%');
   if (rest.length > 0 || (zone !== undefined && !/^[A-Za-z0-9._~-]{1,32}$/.test(zone))) return undefined;
-  const v6 = parseV6(plain);
+  const v6 = parseV6(ipText);
   if (!v6) return undefined;
   // The mapped form reaches the IPv4 host itself (RFC 4291 section 2.5.5.2): it is judged, compared and dialled as such.
   if (MAPPED_PREFIX.every((byte, i) => v6[i] === byte)) return { bytes: v6.subarray(12) };
@@ -38,8 +38,8 @@ function parseV4(text: string): Uint8Array | undefined {
 function parseV6(text: string): Uint8Array | undefined {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
-  const head = groups(halves[0] ?? '', halves.length === 1);
-  const tail = halves.length === 2 ? groups(halves[1] ?? '', true) : [];
+  const head = parseGroups(halves[0] ?? '', halves.length === 1);
+  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : [];
   if (!head || !tail) return undefined;
   const missing = 16 - head.length - tail.length;
   // `::` stands for at least one group of zeros (RFC 5952 section 4.2.2 asks for two; readers accept one).
@@ -48,12 +48,12 @@ function parseV6(text: string): Uint8Array | undefined {
 }
 
 /** The bytes of colon-separated groups; the last one may be an IPv4 address in dotted form when `last` says so. */
-function groups(text: string, last: boolean): number[] | undefined {
+function parseGroups(text: string, allowsIpv4: boolean): number[] | undefined {
   if (text === '') return [];
   const parts = text.split(':');
   const bytes: number[] = [];
   for (const [i, part] of parts.entries()) {
-    if (last && i === parts.length - 1 && part.includes('.')) {
+    if (allowsIpv4 && i === parts.length - 1 && part.includes('.')) {
       const v4 = parseV4(part);
       if (!v4) return undefined;
       bytes.push(...v4);
@@ -74,7 +74,7 @@ export function formatAddress({ bytes, zone }: Address): string {
   return zone === undefined ? parts.join(':') : `${parts.join(':')}%${zone}`;
 }
 
-export function sameAddress(a: Address, b: Address): boolean {
+export function isSameAddress(a: Address, b: Address): boolean {
   return a.bytes.length === b.bytes.length && a.bytes.every((byte, i) => b.bytes[i] === byte);
 }
 
@@ -93,10 +93,13 @@ export function parsePrefix(text: string): Prefix | undefined {
   return { bytes, bits: Number(length) };
 }
 
-export function within({ bytes }: Address, prefix: Prefix): boolean {
+export function isInPrefix({ bytes }: Address, prefix: Prefix): boolean {
   if (bytes.length !== prefix.bytes.length) return false;
-  const whole = prefix.bits >> 3;
-  for (let i = 0; i < whole; i += 1) if (bytes[i] !== prefix.bytes[i]) return false;
-  const rest = prefix.bits & 7;
-  return rest === 0 || ((bytes[whole] ?? 0) ^ (prefix.bytes[whole] ?? 0)) >> (8 - rest) === 0;
+  const fullBytes = prefix.bits >> 3;
+  for (let i = 0; i < fullBytes; i += 1) if (bytes[i] !== prefix.bytes[i]) return false;
+  const remainingBits = prefix.bits & 7;
+  return (
+    remainingBits === 0 ||
+    ((bytes[fullBytes] ?? 0) ^ (prefix.bytes[fullBytes] ?? 0)) >> (8 - remainingBits) === 0
+  );
 }

@@ -1,5 +1,5 @@
 /** What a container network, a cluster or a cloud calls its own services: never meant for outsiders. */
-const SERVICES = new Set([
+const SERVICE_NAMES = new Set([
   'localhost',
   'api',
   'admin',
@@ -39,12 +39,12 @@ const SERVICES = new Set([
 ]);
 
 /** Zones that are private by definition: RFC 6761 6.3, RFC 6762, RFC 8375, and ICANN's reservation of .internal. */
-const ZONES = ['.localhost', '.local', '.home.arpa', '.internal', '.svc'];
+const LOCAL_ZONES = ['.localhost', '.local', '.home.arpa', '.internal', '.svc'];
 
 /**
  * A second lock before the address check: such a name is refused before anything is asked of DNS, so a look-up
  * cannot tell an outsider which of them exist. An operator's host:port entry opens one.
  */
 export function isBlockedName(host: string): boolean {
-  return SERVICES.has(host) || ZONES.some((zone) => host.endsWith(zone));
+  return SERVICE_NAMES.has(host) || LOCAL_ZONES.some((zone) => host.endsWith(zone));
 }

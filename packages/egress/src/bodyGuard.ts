@@ -15,21 +15,21 @@ export function isEventStream(contentType: string): boolean {
 }
 
 /** A body may come in pieces this small on the whole; each one costs us time, whatever is in it. */
-const LEAST_PIECE = 16;
-const FEW_PIECES = 1_024;
+const MIN_AVERAGE_CHUNK_BYTES = 16;
+const MIN_CHUNK_LIMIT = 1_024;
 
 export function createBodyGuard(host: string, { bodyBytes }: Limits): BodyGuard {
-  const mostPieces = Math.max(FEW_PIECES, bodyBytes / LEAST_PIECE);
-  let total = 0;
-  let pieces = 0;
+  const maxChunks = Math.max(MIN_CHUNK_LIMIT, bodyBytes / MIN_AVERAGE_CHUNK_BYTES);
+  let totalBytes = 0;
+  let chunkCount = 0;
   return (chunk) => {
-    total += chunk.length;
-    pieces += 1;
-    return total > bodyBytes || pieces > mostPieces ? tooLarge(host, bodyBytes) : undefined;
+    totalBytes += chunk.length;
+    chunkCount += 1;
+    return totalBytes > bodyBytes || chunkCount > maxChunks ? bodyTooLarge(host, bodyBytes) : undefined;
   };
 }
 
-export function tooLarge(host: string, bodyBytes: number): EgressError {
+export function bodyTooLarge(host: string, bodyBytes: number): EgressError {
   return new EgressError('body_too_large', host, { detail: `${bodyBytes} bytes`, requestSent: true });
 }
 
@@ -38,24 +38,24 @@ export function tooLarge(host: string, bodyBytes: number): EgressError {
  * until the blank line that ends it: both are capped, or endless `data:` lines would fill the heap.
  */
 export function createEventStreamGuard(host: string, { sseLineBytes, bodyBytes }: Limits): BodyGuard {
-  let line = 0;
-  let event = 0;
+  let lineBytes = 0;
+  let eventBytes = 0;
   let lastWasCr = false;
   return (chunk) => {
     // Byte by byte: whatever the mix of line ends, each byte is looked at once.
     for (const byte of chunk) {
       if (byte !== LF && byte !== CR) {
-        line += 1;
-        event += 1;
+        lineBytes += 1;
+        eventBytes += 1;
         lastWasCr = false;
-        if (line > sseLineBytes) return lineTooLarge(host, sseLineBytes);
-        if (event > bodyBytes) return tooLarge(host, bodyBytes);
+        if (lineBytes > sseLineBytes) return lineTooLarge(host, sseLineBytes);
+        if (eventBytes > bodyBytes) return bodyTooLarge(host, bodyBytes);
         continue;
       }
       // LF right after CR is the second half of one line end, not a blank line.
       if (byte === CR || !lastWasCr) {
-        if (line === 0) event = 0;
-        line = 0;
+        if (lineBytes === 0) eventBytes = 0;
+        lineBytes = 0;
       }
       lastWasCr = byte === CR;
     }

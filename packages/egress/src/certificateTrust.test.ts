@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createAuthority, serveSecurely } from '../test/authority.ts';
 import { connectProxy, socksProxy } from '../test/proxies.ts';
-import { createRig, reasonOf } from '../test/rig.ts';
-import { settle } from '../test/sendRig.ts';
+import { createEgressRig, reasonOf } from '../test/rig.ts';
+import { flushEventLoop } from '../test/sendRig.ts';
 import { createSystemDial, EgressError, egressErrorCode, systemDial, type FetchOptions } from './index.ts';
 
 const { signal } = new AbortController();
@@ -22,7 +22,7 @@ async function begin(options: { names?: string[]; answer?: Parameters<typeof ser
   cleanUp.push(() => site.close());
   const door = (dial = systemDial, ...open: number[]) => {
     const allowedAddresses = [site.port, ...open].map((port) => `127.0.0.1:${port}`);
-    const { egress } = createRig({ settings: { allowedAddresses }, dns, dial });
+    const { egress } = createEgressRig({ settings: { allowedAddresses }, dns, dial });
     cleanUp.push(() => egress.close(0));
     return egress;
   };
@@ -51,7 +51,7 @@ describe('a server with an authority of its own', () => {
       expect([ca, error]).toEqual([ca, expect.any(EgressError)]);
       expect(error).toMatchObject({ reason: 'certificate_untrusted', requestSent: false });
       expect((error as EgressError).message).toMatch(
-        /^own\.example shows a certificate .*caFile.*\([A-Z_]+\)$/,
+        /^own\.example presents a certificate .*caFile.*\([A-Z_]+\)$/,
       );
       expect(egressErrorCode(error as EgressError)).toBe('MCP_UNREACHABLE');
     }
@@ -88,7 +88,7 @@ describe('a server with an authority of its own', () => {
     const egress = door();
     const ask = async (ca: string) => {
       await (await egress.fetchFor(options(ca))(url)).text();
-      await settle();
+      await flushEventLoop();
     };
     await ask(authority.ca);
     await ask(authority.ca);
@@ -118,7 +118,7 @@ describe('a server with an authority of its own', () => {
       }
       const other = `https://other.example:${site.port}/`;
       expect(await reasonOf(at(authority.ca)(other))).toBe('certificate_untrusted');
-      expect([site.requests.length, proxy.asked.length]).toEqual([seen, 4]);
+      expect([site.requests.length, proxy.requests.length]).toEqual([seen, 4]);
     }
   });
 
@@ -156,7 +156,7 @@ describe('a server with an authority of its own', () => {
     );
     // No address of a redirect is exempt, so the last step is dialled by hand.
     const there = (port: number) =>
-      createRig({
+      createEgressRig({
         settings: { allowedAddresses: [`127.0.0.1:${site.port}`] },
         dns: { ...dns, 'far.example': ['93.184.216.34'] },
         dial: (target, ended) => {

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { Clock, Dial, Fetch, Keyring, Resolve, Send } from '@behalf/kernel';
-import { createConnect } from './connect.ts';
-import { createDestinations } from './destination.ts';
+import { createGuardedConnect } from './guardedConnect.ts';
+import { createDestinationResolver } from './destination.ts';
 import { createGuardedFetch } from './guardedFetch.ts';
 import { createGuardedRequest, type GuardedRequest } from './guardedRequest.ts';
 import { createGuardedSend } from './guardedSend.ts';
 import { createHops, type Hops } from './hop.ts';
-import { createJudge, type Audience, type CheckedTarget } from './judge.ts';
+import { createTargetCheck, type Audience, type CheckedTarget } from './targetCheck.ts';
 import { defaultLimits, defaultTimeouts, type Limits, type Timeouts } from './limits.ts';
 import type { OwnEndpoints } from './ownEndpoints.ts';
 import { compilePolicy, type EgressSettings } from './policy.ts';
 import { createPools, type PoolScope } from './pools.ts';
 import { readUrl } from './target.ts';
-import { compileProxyChoice, type ProxyEnvironment } from './proxyChoice.ts';
+import { compileProxySelector, type ProxyEnvironment } from './proxySelector.ts';
 
 export interface EgressParts {
   resolve: Resolve;
@@ -23,7 +23,7 @@ export interface EgressParts {
   keyring: Keyring;
   settings: EgressSettings;
   /** Asked at each new connection: the listening port is known only after the start. */
-  own: () => OwnEndpoints;
+  ownEndpoints: () => OwnEndpoints;
   /** Proxy variables. */
   env: ProxyEnvironment;
 }
@@ -56,10 +56,10 @@ export interface Egress {
   /** The same without WHATWG objects, for the hot path: the same guards, limits and errors. */
   sendFor(options: FetchOptions): Send;
   /** The verdict alone, with the checked addresses. */
-  judge(url: string | URL, audience: Audience): Promise<CheckedTarget>;
+  checkTarget(url: string | URL, audience: Audience): Promise<CheckedTarget>;
   /** A judged and connected socket for protocols that are not HTTP requests, such as a websocket's upgrade. */
   connect(url: string | URL, options: FetchOptions, signal: AbortSignal): Promise<Duplex>;
-  readHop: Hops['read'];
+  readHopCount: Hops['read'];
   /** Lets requests in the air finish for a moment (5 s unless told), then closes every socket. */
   close(graceMs?: number): Promise<void>;
 }
@@ -68,26 +68,33 @@ export interface Egress {
 export function createEgress(parts: EgressParts): Egress {
   const { clock, dial, resolve } = parts;
   const policy = compilePolicy(parts.settings);
-  const proxyChoice = compileProxyChoice(parts.env);
-  const judge = createJudge({ resolve, policy, own: parts.own });
-  const connect = createConnect({ judge, resolve, dial, clock });
+  const selectProxyFor = compileProxySelector(parts.env);
+  const checkTarget = createTargetCheck({ resolve, policy, ownEndpoints: parts.ownEndpoints });
+  const connect = createGuardedConnect({ checkTarget, resolve, dial, clock });
   const pools = createPools({ connect, clock });
   const hops = createHops(parts.keyring);
-  const destinations = createDestinations();
+  const resolveDestination = createDestinationResolver();
 
-  function scopeOf({ audience, proxy, ca, timeouts }: FetchOptions, exemptions: boolean): PoolScope {
+  function poolScopeOf({ audience, proxy, ca, timeouts }: FetchOptions, hasExemptions: boolean): PoolScope {
     const connectMs = timeouts?.connectMs ?? defaultTimeouts.connectMs;
-    const trusted = ca === undefined ? null : createHash('sha256').update(ca).digest('base64url');
-    const key = JSON.stringify([audience, exemptions, proxy ?? null, trusted, connectMs]);
-    return { key, audience, exemptions, connectMs, ca, proxyFor: proxyChoice({ audience, own: proxy }) };
+    const caHash = ca === undefined ? null : createHash('sha256').update(ca).digest('base64url');
+    const key = JSON.stringify([audience, hasExemptions, proxy ?? null, caHash, connectMs]);
+    return {
+      key,
+      audience,
+      hasExemptions,
+      connectMs,
+      ca,
+      proxyFor: selectProxyFor({ audience, configuredProxy: proxy }),
+    };
   }
 
-  function requestFor(options: FetchOptions): GuardedRequest {
+  function createRequest(options: FetchOptions): GuardedRequest {
     return createGuardedRequest(
       { pools, hops, clock },
       {
-        scope: scopeOf(options, true),
-        redirectScope: scopeOf(options, false),
+        scope: poolScopeOf(options, true),
+        redirectScope: poolScopeOf(options, false),
         redirects: options.redirects ?? 'follow',
         hop: options.hop ?? 0,
         timeouts: { ...defaultTimeouts, ...options.timeouts },
@@ -97,11 +104,11 @@ export function createEgress(parts: EgressParts): Egress {
   }
 
   return {
-    fetchFor: (options) => createGuardedFetch(requestFor(options)),
-    sendFor: (options) => createGuardedSend(requestFor(options), destinations),
-    judge: async (url, audience) => judge(readUrl(url), { audience }),
-    connect: async (url, options, signal) => connect(readUrl(url), scopeOf(options, true), signal),
-    readHop: (value) => hops.read(value),
+    fetchFor: (options) => createGuardedFetch(createRequest(options)),
+    sendFor: (options) => createGuardedSend(createRequest(options), resolveDestination),
+    checkTarget: async (url, audience) => checkTarget(readUrl(url), { audience }),
+    connect: async (url, options, signal) => connect(readUrl(url), poolScopeOf(options, true), signal),
+    readHopCount: (value) => hops.read(value),
     close: (graceMs = 5_000) => pools.close(graceMs),
   };
 }

@@ -1,6 +1,6 @@
 import { EgressError } from './errors.ts';
 import type { PoolScope } from './pools.ts';
-import { readUrl, targetOf } from './target.ts';
+import { readUrl, parseTarget } from './target.ts';
 
 /** A URL that may be requested, read once. */
 export class Destination {
@@ -31,31 +31,31 @@ export class Destination {
 /** An HTTP request is for http(s) alone; the other schemes that a target may have are for sockets. */
 export function readDestination(input: string | URL): Destination {
   const url = readUrl(input);
-  const { host, protocol } = targetOf(url);
+  const { host, protocol } = parseTarget(url);
   if (protocol !== 'https:' && protocol !== 'http:') throw new EgressError('bad_url', host);
   return new Destination(url);
 }
 
-export type Destinations = (url: string) => Destination;
+export type ResolveDestination = (url: string) => Destination;
 
-const KEPT = 256;
+const MAX_CACHED = 256;
 
 /** Remembers the URLs that were asked for lately: reading one costs as much as the rest of a request's preparation. */
-export function createDestinations(): Destinations {
-  const kept = new Map<string, Destination>();
+export function createDestinationResolver(): ResolveDestination {
+  const cache = new Map<string, Destination>();
   /** Almost every request repeats the one before, and moving an entry costs a table every few times. */
-  let newest: [url: string, destination: Destination] | undefined;
+  let latest: [url: string, destination: Destination] | undefined;
   return (url) => {
-    if (newest?.[0] === url) return newest[1];
-    let destination = kept.get(url);
-    if (destination) kept.delete(url);
+    if (latest?.[0] === url) return latest[1];
+    let destination = cache.get(url);
+    if (destination) cache.delete(url);
     else {
       destination = readDestination(url);
-      const [oldest] = kept.keys();
-      if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest);
+      const [oldest] = cache.keys();
+      if (cache.size >= MAX_CACHED && oldest !== undefined) cache.delete(oldest);
     }
-    kept.set(url, destination);
-    newest = [url, destination];
+    cache.set(url, destination);
+    latest = [url, destination];
     return destination;
   };
 }

@@ -11,41 +11,41 @@ const STAGGER_MS = 250;
 export function dialFirst(
   parts: { dial: Dial; clock: Clock },
   addresses: readonly string[],
-  rest: Omit<DialTarget, 'address' | 'over'>,
+  endpoint: Omit<DialTarget, 'address' | 'tunnel'>,
   signal: AbortSignal,
 ): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const race = new AbortController();
-    let next = 0;
+    const raceController = new AbortController();
+    let nextIndex = 0;
     let pending = 0;
-    let settled = false;
+    let isSettled = false;
     let cancelTimer: () => void = () => undefined;
 
     const settle = (outcome: () => void) => {
-      if (settled) return;
-      settled = true;
+      if (isSettled) return;
+      isSettled = true;
       cancelTimer();
       signal.removeEventListener('abort', onAbort);
       outcome();
-      race.abort();
+      raceController.abort();
     };
     const onAbort = () => settle(() => reject(abortReason(signal)));
 
     const attempt = () => {
       cancelTimer();
-      const address = addresses[next];
-      if (settled || address === undefined) return;
-      next += 1;
+      const address = addresses[nextIndex];
+      if (isSettled || address === undefined) return;
+      nextIndex += 1;
       pending += 1;
-      if (next < addresses.length) cancelTimer = parts.clock.timer(STAGGER_MS, attempt);
-      parts.dial({ ...rest, address }, race.signal).then(
+      if (nextIndex < addresses.length) cancelTimer = parts.clock.timer(STAGGER_MS, attempt);
+      parts.dial({ ...endpoint, address }, raceController.signal).then(
         (socket) => {
-          if (settled) socket.on('error', () => undefined).destroy();
+          if (isSettled) socket.on('error', () => undefined).destroy();
           else settle(() => resolve(socket));
         },
         (error: unknown) => {
           pending -= 1;
-          if (next < addresses.length) attempt();
+          if (nextIndex < addresses.length) attempt();
           // Whatever the dialler threw is what the caller classifies.
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
           else if (pending === 0) settle(() => reject(error));

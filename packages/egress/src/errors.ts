@@ -2,37 +2,43 @@ import { formatPath, type ErrorCode, type Path } from '@behalf/contracts';
 
 /** Why a request did not go out, or its answer did not come in: what happened, what to do, and the code it maps to. */
 const reasons = {
-  bad_url: ['is not an http(s) URL without credentials', 'MCP_DOMAIN_NOT_ALLOWED'],
-  bad_request: ['was asked with a header or body that HTTP does not allow', 'MCP_PROTOCOL_ERROR'],
+  bad_url: ['is not a valid http(s) URL, or contains credentials', 'MCP_DOMAIN_NOT_ALLOWED'],
+  bad_request: [
+    'cannot be sent this request: a header or the body is not valid in HTTP',
+    'MCP_PROTOCOL_ERROR',
+  ],
   domain_not_allowed: ['is not in mcpSettings.allowedDomains', 'MCP_DOMAIN_NOT_ALLOWED'],
-  blocked_name: ['is an internal name; mcpSettings.allowedAddresses can open it', 'MCP_DOMAIN_NOT_ALLOWED'],
+  blocked_name: [
+    'is a blocked internal host name; mcpSettings.allowedAddresses can allow it',
+    'MCP_DOMAIN_NOT_ALLOWED',
+  ],
   private_address: [
-    'does not lead to a public address; mcpSettings.allowedAddresses can open it',
+    'is not at a public address; mcpSettings.allowedAddresses can allow it',
     'MCP_DOMAIN_NOT_ALLOWED',
   ],
   own_address: ['is this gateway itself', 'MCP_DOMAIN_NOT_ALLOWED'],
-  hop_limit: [
-    'would be the third gateway hop in a row: servers point at each other in a loop',
-    'MCP_DOMAIN_NOT_ALLOWED',
-  ],
+  hop_limit: ['would be the third gateway hop in a row: the servers form a loop', 'MCP_DOMAIN_NOT_ALLOWED'],
   dns_failed: ['cannot be resolved', 'MCP_UNREACHABLE'],
   connection_failed: ['cannot be reached, or closed the connection', 'MCP_UNREACHABLE'],
   certificate_untrusted: [
-    'shows a certificate that is not trusted for it; caFile can name the authority that signed it',
+    'presents a certificate that is not trusted; set caFile to the CA that signed it',
     'MCP_UNREACHABLE',
   ],
   proxy_refused: ['cannot be reached through the configured proxy', 'MCP_UNREACHABLE'],
-  closed: ['was asked after the door out was closed', 'MCP_UNREACHABLE'],
-  redirect_refused: ['answered with a redirect where none is followed', 'MCP_PROTOCOL_ERROR'],
+  closed: ['was requested after outbound connections were closed', 'MCP_UNREACHABLE'],
+  redirect_refused: [
+    'responded with a redirect, and this request does not follow redirects',
+    'MCP_PROTOCOL_ERROR',
+  ],
   too_many_redirects: ['redirected more than 5 times', 'MCP_PROTOCOL_ERROR'],
-  encoded_response: ['sent a compressed answer although none was accepted', 'MCP_PROTOCOL_ERROR'],
+  encoded_response: ['sent a compressed response although none was accepted', 'MCP_PROTOCOL_ERROR'],
   connect_timeout: ['did not accept a connection in time', 'MCP_TIMEOUT'],
-  headers_timeout: ['did not begin to answer in time', 'MCP_TIMEOUT'],
-  total_timeout: ['did not finish its answer in time', 'MCP_TIMEOUT'],
-  idle_timeout: ['stopped in the middle of its answer', 'MCP_TIMEOUT'],
-  body_too_large: ['sent more than the body limit', 'MCP_RESPONSE_TOO_LARGE'],
-  sse_line_too_large: ['sent more than the event-stream line limit', 'MCP_RESPONSE_TOO_LARGE'],
-} as const satisfies Record<string, readonly [says: string, code: ErrorCode]>;
+  headers_timeout: ['did not send response headers in time', 'MCP_TIMEOUT'],
+  total_timeout: ['did not finish its response in time', 'MCP_TIMEOUT'],
+  idle_timeout: ['stopped in the middle of its response', 'MCP_TIMEOUT'],
+  body_too_large: ['exceeded the response size limit', 'MCP_RESPONSE_TOO_LARGE'],
+  sse_line_too_large: ['exceeded the event stream line limit', 'MCP_RESPONSE_TOO_LARGE'],
+} as const satisfies Record<string, readonly [message: string, code: ErrorCode]>;
 
 export type EgressReason = keyof typeof reasons;
 export const egressReasons = Object.keys(reasons) as EgressReason[];
@@ -84,7 +90,7 @@ export class EgressPolicyError extends Error {
 
 const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{1,48}$/;
 /** What the platform calls a chain that ends nowhere, has run out or is for another name. */
-const UNTRUSTED =
+const UNTRUSTED_CODE =
   /^(?:UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|CERT_|INVALID_(?:CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$|ERR_TLS_CERT_ALTNAME_)/;
 
 /** Turns whatever the socket or the HTTP client threw into one typed error, without its free text. */
@@ -95,12 +101,12 @@ export function connectionError(error: unknown, host: string, requestSent: boole
   if (code === 'UND_ERR_INVALID_ARG') return new EgressError('bad_request', host);
   const detail = code !== undefined && SYSTEM_CODE.test(code) ? { detail: code } : {};
   // No request goes out before the certificate is checked.
-  if (isUntrusted(error)) return new EgressError('certificate_untrusted', host, detail);
+  if (isUntrustedCertificate(error)) return new EgressError('certificate_untrusted', host, detail);
   return new EgressError('connection_failed', host, { ...detail, requestSent });
 }
 
-export function isUntrusted(error: unknown): boolean {
-  return UNTRUSTED.test(codeOf(error) ?? '');
+export function isUntrustedCertificate(error: unknown): boolean {
+  return UNTRUSTED_CODE.test(codeOf(error) ?? '');
 }
 
 function codeOf(error: unknown): string | undefined {

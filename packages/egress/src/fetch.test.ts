@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import {
-  createRig,
-  loopback,
+  createEgressRig,
+  connectLoopback,
   PUBLIC,
   reasonOf,
-  serve,
+  startHttpServer,
   stopServers,
   testKeyring,
-  type RigOptions,
+  type EgressRigOptions,
 } from '../test/rig.ts';
 import { EgressError, egressErrorCode, egressReasons, HOP_HEADER } from './index.ts';
 
@@ -23,7 +23,7 @@ async function echo() {
     headers: IncomingHttpHeaders;
     body: string;
   }[] = [];
-  const port = await serve((request, response) => {
+  const port = await startHttpServer((request, response) => {
     let body = '';
     request.setEncoding('latin1').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
@@ -39,7 +39,7 @@ afterEach(stopServers);
 describe('fetch', () => {
   test('method, path, query, headers and every kind of body arrive', async () => {
     const { seen, port } = await echo();
-    const { egress } = createRig({ dns, to: port });
+    const { egress } = createEgressRig({ dns, loopbackPorts: port });
     const fetch = egress.fetchFor({ audience: 'user-server' });
     const bodies: [RequestInit['body'], body: string, type: string | undefined][] = [
       ['text', 'text', 'text/plain;charset=UTF-8'],
@@ -71,7 +71,7 @@ describe('fetch', () => {
 
   test('headers of the connection are ours: no caller chooses another host', async () => {
     const { seen, port } = await echo();
-    const { egress } = createRig({ dns, to: port });
+    const { egress } = createEgressRig({ dns, loopbackPorts: port });
     const headers = {
       host: 'internal.example',
       connection: 'upgrade',
@@ -94,7 +94,7 @@ describe('fetch', () => {
   });
 
   test('the answer is a Response: status, headers, body by every method', async () => {
-    const port = await serve((request, response) => {
+    const port = await startHttpServer((request, response) => {
       const status = Number(request.url?.slice(1));
       response.writeHead(
         status,
@@ -106,7 +106,7 @@ describe('fetch', () => {
       );
       response.end(status === 204 || status === 304 ? undefined : '\uFEFF{"a":"ü"}');
     });
-    const { egress } = createRig({ dns, to: port });
+    const { egress } = createEgressRig({ dns, loopbackPorts: port });
     const fetch = egress.fetchFor({ audience: 'user-server' });
     const get = (status: number) => fetch(`http://a.example/${status}`);
 
@@ -140,16 +140,16 @@ describe('fetch', () => {
   });
 
   test('a connection that breaks is one typed error, before and in the middle of an answer', async () => {
-    const port = await serve((request, response) => {
+    const port = await startHttpServer((request, response) => {
       if (request.url === '/before') request.socket.destroy();
       else response.write('half', () => request.socket.destroy());
     });
-    const { egress } = createRig({ dns, to: port });
+    const { egress } = createEgressRig({ dns, loopbackPorts: port });
     const fetch = egress.fetchFor({ audience: 'user-server' });
     const before: unknown = await fetch('http://a.example/before').catch((error: unknown) => error);
     expect(before).toMatchObject({ reason: 'connection_failed', requestSent: true });
     expect(await reasonOf((await fetch('http://a.example/half')).text())).toBe('connection_failed');
-    const refused: unknown = await createRig({ dns })
+    const refused: unknown = await createEgressRig({ dns })
       .egress.fetchFor({ audience: 'user-server' })('http://a.example/')
       .catch((error: unknown) => error);
     expect(refused).toMatchObject({ reason: 'connection_failed', requestSent: false });
@@ -171,15 +171,15 @@ describe('fetch', () => {
 describe('hops', () => {
   test('two hops pass, the third is refused and nothing is sent', async () => {
     const { seen, port } = await echo();
-    const { egress } = createRig({ dns, to: port });
+    const { egress } = createEgressRig({ dns, loopbackPorts: port });
     let value: string | undefined;
     for (const count of [1, 2]) {
-      const fetch = egress.fetchFor({ audience: 'user-server', hop: egress.readHop(value) });
+      const fetch = egress.fetchFor({ audience: 'user-server', hop: egress.readHopCount(value) });
       await (await fetch('http://a.example/')).text();
       value = seen.at(-1)!.headers[HOP_HEADER] as string;
-      expect(egress.readHop(value)).toBe(count);
+      expect(egress.readHopCount(value)).toBe(count);
     }
-    const third = egress.fetchFor({ audience: 'user-server', hop: egress.readHop(value) });
+    const third = egress.fetchFor({ audience: 'user-server', hop: egress.readHopCount(value) });
     expect(await reasonOf(third('http://a.example/'))).toBe('hop_limit');
     // The same over a shared connection, where the inbound header travels with the call.
     const shared = egress.fetchFor({ audience: 'yaml-server' });
@@ -190,23 +190,23 @@ describe('hops', () => {
   });
 
   test('replicas believe the seal: the clear number cannot lower it', () => {
-    const replica = createRig({ keyring: testKeyring() }).egress;
+    const replica = createEgressRig({ keyring: testKeyring() }).egress;
     const written = hopHeader(2);
     expect(written.startsWith('2;')).toBe(true);
-    expect(replica.readHop(`1${written.slice(1)}`)).toBe(2);
-    expect(replica.readHop(`0${written.slice(1)}`)).toBe(2);
+    expect(replica.readHopCount(`1${written.slice(1)}`)).toBe(2);
+    expect(replica.readHopCount(`0${written.slice(1)}`)).toBe(2);
   });
 
   test('a loop over gateways with other keys ends, too', () => {
-    const foreign = createRig({ keyring: testKeyring(9) }).egress;
-    expect(foreign.readHop(hopHeader(1))).toBe(1);
-    expect(foreign.readHop(hopHeader(2))).toBe(2);
-    expect(foreign.readHop(`0${hopHeader(1).slice(1)}`)).toBe(1);
+    const foreign = createEgressRig({ keyring: testKeyring(9) }).egress;
+    expect(foreign.readHopCount(hopHeader(1))).toBe(1);
+    expect(foreign.readHopCount(hopHeader(2))).toBe(2);
+    expect(foreign.readHopCount(`0${hopHeader(1).slice(1)}`)).toBe(1);
   });
 
   test('no header is no hop; one that makes no sense counts as the limit', () => {
-    const { egress } = createRig();
-    for (const none of [undefined, null, []]) expect(egress.readHop(none)).toBe(0);
+    const { egress } = createEgressRig();
+    for (const none of [undefined, null, []]) expect(egress.readHopCount(none)).toBe(0);
     for (const value of [
       '',
       '0',
@@ -217,7 +217,7 @@ describe('hops', () => {
       `${hopHeader(1)}, ${hopHeader(1)}`,
       [hopHeader(1)],
     ]) {
-      expect([value, egress.readHop(value)]).toEqual([value, 2]);
+      expect([value, egress.readHopCount(value)]).toEqual([value, 2]);
     }
   });
 
@@ -236,13 +236,13 @@ describe('kept connections', () => {
     return text;
   };
 
-  const rig = async (options: RigOptions = {}) => {
+  const rig = async (options: EgressRigOptions = {}) => {
     const { seen, port } = await echo();
-    return { seen, ...createRig({ dns, to: port, ...options }) };
+    return { seen, ...createEgressRig({ dns, loopbackPorts: port, ...options }) };
   };
 
   test('a second request of the same audience rides on the first connection', async () => {
-    const { egress, dialled, resolved } = await rig();
+    const { egress, dials: dialled, resolved } = await rig();
     for (let i = 0; i < 5; i += 1) {
       await read(egress.fetchFor({ audience: 'user-server' })('http://a.example/'));
     }
@@ -250,7 +250,11 @@ describe('kept connections', () => {
   });
 
   test("a user's server never rides on a socket that the operator's word opened", async () => {
-    const { egress, seen, dialled } = await rig({
+    const {
+      egress,
+      seen,
+      dials: dialled,
+    } = await rig({
       settings: { operatorAddresses: ['in.example:80'], identityOrigins: ['http://in.example'] },
     });
     for (const audience of ['yaml-server', 'identity'] as const) {
@@ -264,7 +268,7 @@ describe('kept connections', () => {
 
   test('the number of origins kept is capped, the least recent leaves', async () => {
     const names = Array.from({ length: 520 }, (_, i) => `n${i}.example`);
-    const { egress, dialled } = await rig({
+    const { egress, dials: dialled } = await rig({
       dns: Object.fromEntries(names.map((name) => [name, [PUBLIC]])),
     });
     const fetch = egress.fetchFor({ audience: 'user-server' });
@@ -278,7 +282,7 @@ describe('kept connections', () => {
   });
 
   test('refused URLs push no warm connection out', async () => {
-    const { egress, dialled } = await rig();
+    const { egress, dials: dialled } = await rig();
     const fetch = egress.fetchFor({ audience: 'user-server' });
     await read(fetch('http://a.example/'));
     for (let i = 0; i < 600; i += 1) await reasonOf(fetch(`http://gone${i}.example/`));
@@ -288,8 +292,8 @@ describe('kept connections', () => {
 
   test('connections that nobody uses are closed after a minute', async () => {
     const clock = createFakeClock();
-    const port = await serve((_request, response) => response.end('ok'));
-    const { egress, dialled } = createRig({ dns, clock, to: port });
+    const port = await startHttpServer((_request, response) => response.end('ok'));
+    const { egress, dials: dialled } = createEgressRig({ dns, clock, loopbackPorts: port });
     const fetch = egress.fetchFor({ audience: 'user-server' });
     await read(fetch('http://a.example/'));
     expect(dialled).toHaveLength(1);
@@ -300,8 +304,8 @@ describe('kept connections', () => {
 
   test('close lets requests finish for a moment, ends the rest, and refuses new ones', async () => {
     const clock = createFakeClock();
-    const port = await serve((_request, response) => void response.write('half'));
-    const { egress } = createRig({ dns, clock, to: port });
+    const port = await startHttpServer((_request, response) => void response.write('half'));
+    const { egress } = createEgressRig({ dns, clock, loopbackPorts: port });
     const fetch = egress.fetchFor({ audience: 'user-server' });
     const text = reasonOf((await fetch('http://a.example/')).text());
     const closed = egress.close(1_000);
@@ -316,12 +320,12 @@ describe('kept connections', () => {
     const clock = createFakeClock();
     const { port } = await echo();
     let abandoned = false;
-    const { egress, dialled } = createRig({
+    const { egress, dials: dialled } = createEgressRig({
       clock,
       dns: { 'two.example': ['2606:4700::1', PUBLIC] },
       dial: ({ address }, signal) =>
         address === PUBLIC
-          ? loopback(port)
+          ? connectLoopback(port)
           : new Promise((_, reject) => {
               signal.addEventListener('abort', () => {
                 abandoned = true;

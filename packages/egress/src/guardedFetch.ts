@@ -1,5 +1,5 @@
 import type { Fetch } from '@behalf/kernel';
-import type { Answer } from './answer.ts';
+import type { EgressResponse } from './egressResponse.ts';
 import { readDestination } from './destination.ts';
 import type { GuardedRequest } from './guardedRequest.ts';
 import { GuardedResponse } from './guardedResponse.ts';
@@ -9,32 +9,35 @@ import { readRequestHeaders } from './requestHeaders.ts';
 /** A WHATWG-shaped fetch that goes through the guard: see createEgress. */
 export function createGuardedFetch(request: GuardedRequest): Fetch {
   return async (input, init = {}) => {
-    const to = readDestination(input);
-    const { flat, hop, hasContentType } = readRequestHeaders(to.host, init.headers);
-    const encoded = readRequestBody(init.body);
-    const { content, contentType } = encoded instanceof Promise ? await encoded : encoded;
-    const { answer, from, redirected, bodiless } = await request({
-      to,
+    const destination = readDestination(input);
+    const { flatHeaders, hop, hasContentType } = readRequestHeaders(destination.host, init.headers);
+    const requestBody = readRequestBody(init.body);
+    const { content, contentType } = requestBody instanceof Promise ? await requestBody : requestBody;
+    const { response, finalDestination, isRedirected, hasNoBody } = await request({
+      destination,
       method: (init.method ?? 'GET').toUpperCase(),
-      headers: hasContentType || contentType === undefined ? flat : [...flat, 'content-type', contentType],
+      headers:
+        hasContentType || contentType === undefined
+          ? flatHeaders
+          : [...flatHeaders, 'content-type', contentType],
       hop,
       body: content,
       signal: init.signal,
       redirect: init.redirect ?? 'follow',
     });
-    const { status, statusText } = answer;
+    const { status, statusText } = response;
     const head = {
       status,
       statusText,
-      headers: toHeaders(answer.headers),
-      url: withoutFragment(from.url),
-      redirected,
+      headers: toHeaders(response.headers),
+      url: withoutFragment(finalDestination.url),
+      redirected: isRedirected,
     };
-    return new GuardedResponse(head, bodiless ? null : answer);
+    return new GuardedResponse(head, hasNoBody ? null : response);
   };
 }
 
-function toHeaders(source: Answer['headers']): Headers {
+function toHeaders(source: EgressResponse['headers']): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(source)) {
     if (typeof value === 'string') headers.append(name, value);

@@ -1,14 +1,14 @@
 import { parseUrl } from '@behalf/contracts';
 import type { Cancellation, Clock } from '@behalf/kernel';
-import { Answer } from './answer.ts';
-import { tooLarge } from './bodyGuard.ts';
+import { EgressResponse } from './egressResponse.ts';
+import { bodyTooLarge } from './bodyGuard.ts';
 import { readDestination, type Destination } from './destination.ts';
 import { EgressError } from './errors.ts';
-import { Exchange } from './exchange.ts';
+import { HttpExchange } from './httpExchange.ts';
 import { HOP_HEADER, MAX_HOPS, type Hops } from './hop.ts';
 import type { Limits, Timeouts } from './limits.ts';
 import type { Pools, PoolScope } from './pools.ts';
-import { safeAcrossOrigins } from './requestHeaders.ts';
+import { filterSafeHeaders } from './requestHeaders.ts';
 
 const MAX_REDIRECTS = 5;
 
@@ -24,14 +24,14 @@ export interface GuardedRequestOptions {
   limits: Limits;
 }
 
-export interface RequestParts {
+export interface GuardedRequestParts {
   pools: Pools;
   hops: Hops;
   clock: Clock;
 }
 
-export interface Outgoing {
-  readonly to: Destination;
+export interface OutboundRequest {
+  readonly destination: Destination;
   readonly method: string;
   /** Name, value, name, value: without reserved ones. Taken over: ours are added to it. */
   readonly headers: string[];
@@ -42,50 +42,61 @@ export interface Outgoing {
   readonly redirect: 'follow' | 'error' | 'manual';
 }
 
-export interface Incoming {
-  readonly answer: Answer;
-  readonly from: Destination;
-  readonly redirected: boolean;
+export interface InboundResponse {
+  readonly response: EgressResponse;
+  readonly finalDestination: Destination;
+  readonly isRedirected: boolean;
   /** True when HTTP gives this answer no body. */
-  readonly bodiless: boolean;
+  readonly hasNoBody: boolean;
 }
 
-export type GuardedRequest = (request: Outgoing) => Promise<Incoming>;
+export type GuardedRequest = (request: OutboundRequest) => Promise<InboundResponse>;
 
 /** The one way a request goes out: hop count, headers of ours, redirects, limits. Fetch and send are its two faces. */
-export function createGuardedRequest(parts: RequestParts, options: GuardedRequestOptions): GuardedRequest {
+export function createGuardedRequest(
+  parts: GuardedRequestParts,
+  options: GuardedRequestOptions,
+): GuardedRequest {
   const { pools, hops, clock } = parts;
   const { timeouts, limits } = options;
 
-  return async ({ to, method, headers, hop: inbound, body, signal, redirect }) => {
-    const mode = options.redirects === 'refuse' ? 'error' : redirect;
-    const hop = Math.max(options.hop, hops.read(inbound)) + 1;
-    if (hop > MAX_HOPS) throw new EgressError('hop_limit', to.host);
-    const own = ['accept-encoding', 'identity', HOP_HEADER, hops.write(hop)] as const;
-    let sent = headers;
-    headers.push(...own);
-    let from = to;
+  return async ({ destination, method, headers, hop: inboundHop, body, signal, redirect }) => {
+    const redirectMode = options.redirects === 'refuse' ? 'error' : redirect;
+    const hop = Math.max(options.hop, hops.read(inboundHop)) + 1;
+    if (hop > MAX_HOPS) throw new EgressError('hop_limit', destination.host);
+    const gatewayHeaders = ['accept-encoding', 'identity', HOP_HEADER, hops.write(hop)] as const;
+    let sentHeaders = headers;
+    headers.push(...gatewayHeaders);
+    let current = destination;
     let scope = options.scope;
 
-    const exchange = new Exchange(clock, timeouts, signal);
+    const exchange = new HttpExchange(clock, timeouts, signal);
     exchange.throwIfFailed();
-    for (let followed = 0; ; followed += 1) {
-      const answer = dispatch(exchange, scope, from, method, sent, body);
-      await answer.head;
-      const { location, status } = answer;
-      if (location === undefined || mode === 'manual' || (mode === 'follow' && !keepsMethod(status))) {
-        return accept(exchange, answer, from, followed > 0, method);
+    for (let redirectCount = 0; ; redirectCount += 1) {
+      const response = dispatch(exchange, scope, current, method, sentHeaders, body);
+      await response.headReceived;
+      const { location, status } = response;
+      if (
+        location === undefined ||
+        redirectMode === 'manual' ||
+        (redirectMode === 'follow' && !keepsMethod(status))
+      ) {
+        return accept(exchange, response, current, redirectCount > 0, method);
       }
       try {
-        await answer.discard();
+        await response.discard();
         exchange.throwIfFailed();
-        const next = followRedirect(from, location, mode === 'error' ? -1 : MAX_REDIRECTS - followed);
-        if (next.origin !== from.origin) {
+        const redirectTarget = followRedirect(
+          current,
+          location,
+          redirectMode === 'error' ? -1 : MAX_REDIRECTS - redirectCount,
+        );
+        if (redirectTarget.origin !== current.origin) {
           // For good: a detour over another origin must not win back what the first one was trusted with.
-          sent = [...safeAcrossOrigins(headers), ...own];
+          sentHeaders = [...filterSafeHeaders(headers), ...gatewayHeaders];
           scope = options.redirectScope;
         }
-        from = next;
+        current = redirectTarget;
       } catch (error) {
         exchange.end();
         throw error;
@@ -94,56 +105,64 @@ export function createGuardedRequest(parts: RequestParts, options: GuardedReques
   };
 
   function dispatch(
-    exchange: Exchange,
+    exchange: HttpExchange,
     scope: PoolScope,
-    to: Destination,
+    destination: Destination,
     method: string,
     headers: string[],
     body: string | Uint8Array | null,
-  ): Answer {
-    const entry = pools.borrow(scope, to);
-    const answer = new Answer(to.host, exchange, limits, clock, () => pools.release(entry));
-    exchange.awaitHeaders(to.host, answer);
-    entry.pool.dispatch({ path: to.path, method, headers, body }, answer);
-    return answer;
+  ): EgressResponse {
+    const entry = pools.acquire(scope, destination);
+    const response = new EgressResponse(destination.host, exchange, limits, clock, () =>
+      pools.release(entry),
+    );
+    exchange.awaitHeaders(destination.host, response);
+    entry.pool.dispatch({ path: destination.path, method, headers, body }, response);
+    return response;
   }
 
   function accept(
-    exchange: Exchange,
-    answer: Answer,
-    from: Destination,
-    redirected: boolean,
+    exchange: HttpExchange,
+    response: EgressResponse,
+    finalDestination: Destination,
+    isRedirected: boolean,
     method: string,
-  ): Incoming {
-    answer.accept();
-    const { status } = answer;
-    const bodiless = method === 'HEAD' || status === 204 || status === 205 || status === 304;
-    if (bodiless) void answer.discard();
+  ): InboundResponse {
+    response.accept();
+    const { status } = response;
+    const hasNoBody = method === 'HEAD' || status === 204 || status === 205 || status === 304;
+    if (hasNoBody) void response.discard();
     else {
-      const refused = unreadable(from.host, answer);
-      if (refused) {
-        exchange.fail(refused);
-        throw refused;
+      const error = findUnreadable(finalDestination.host, response);
+      if (error) {
+        exchange.fail(error);
+        throw error;
       }
     }
-    return { answer, from, redirected, bodiless };
+    return { response, finalDestination, isRedirected, hasNoBody };
   }
 
   /** What can be refused on the headers alone is not read first. */
-  function unreadable(host: string, answer: Answer): EgressError | undefined {
-    const encoding = answer.header('content-encoding')?.trim().toLowerCase() ?? '';
+  function findUnreadable(host: string, response: EgressResponse): EgressError | undefined {
+    const encoding = response.header('content-encoding')?.trim().toLowerCase() ?? '';
     if (encoding !== '' && encoding !== 'identity') {
       return new EgressError('encoded_response', host, { requestSent: true });
     }
-    const length = Number(answer.header('content-length') ?? 0);
-    return !answer.stream && length > limits.bodyBytes ? tooLarge(host, limits.bodyBytes) : undefined;
+    const length = Number(response.header('content-length') ?? 0);
+    return !response.isEventStreamBody && length > limits.bodyBytes
+      ? bodyTooLarge(host, limits.bodyBytes)
+      : undefined;
   }
 }
 
 /** The next URL, held to the same form as the first. `left` counts how many more may be followed. */
-function followRedirect({ url, host }: Destination, location: string, left: number): Destination {
-  if (left <= 0) {
-    throw new EgressError(left === 0 ? 'too_many_redirects' : 'redirect_refused', host, {
+function followRedirect(
+  { url, host }: Destination,
+  location: string,
+  remainingRedirects: number,
+): Destination {
+  if (remainingRedirects <= 0) {
+    throw new EgressError(remainingRedirects === 0 ? 'too_many_redirects' : 'redirect_refused', host, {
       requestSent: true,
     });
   }

@@ -1,6 +1,6 @@
-import type { Answer } from './answer.ts';
+import type { EgressResponse } from './egressResponse.ts';
 
-type Body = Pick<Answer, 'bytes' | 'next' | 'cancel'>;
+type ResponseBody = Pick<EgressResponse, 'readAll' | 'readChunk' | 'cancel'>;
 
 interface ResponseHead {
   readonly status: number;
@@ -21,11 +21,11 @@ export class GuardedResponse implements Response {
   readonly url: string;
   readonly redirected: boolean;
   readonly type = 'default';
-  #source: Body | null;
+  #source: ResponseBody | null;
   #stream: ReadableStream<Uint8Array> | null = null;
-  #used = false;
+  #isBodyUsed = false;
 
-  constructor(head: ResponseHead, body: Body | null) {
+  constructor(head: ResponseHead, body: ResponseBody | null) {
     this.status = head.status;
     this.statusText = head.statusText;
     this.headers = head.headers;
@@ -39,12 +39,12 @@ export class GuardedResponse implements Response {
   }
 
   get bodyUsed(): boolean {
-    return this.#used;
+    return this.#isBodyUsed;
   }
 
   get body(): ReadableStream<Uint8Array> | null {
     if (this.#stream === null && this.#source !== null) {
-      this.#stream = streamOf(this.#source);
+      this.#stream = toStream(this.#source);
       this.#source = null;
     }
     return this.#stream;
@@ -77,37 +77,38 @@ export class GuardedResponse implements Response {
 
   async formData(): Promise<FormData> {
     // Part of the interface that no caller needs: a multipart parser would be attack surface for nothing.
-    return Promise.reject(new TypeError('A form is not read from a response'));
+    return Promise.reject(new TypeError('Reading a response as form data is not supported'));
   }
 
   clone(): Response {
     const { body, status, statusText, headers } = this;
-    if (this.#used || body?.locked === true) throw new TypeError('The body has been read already');
+    if (this.#isBodyUsed || body?.locked === true) throw new TypeError('The body has been read already');
     if (body === null) return new GuardedResponse(this, null);
-    const [ours, theirs] = body.tee();
-    this.#stream = ours;
-    return new Response(theirs, { status, statusText, headers });
+    const [ownStream, cloneStream] = body.tee();
+    this.#stream = ownStream;
+    return new Response(cloneStream, { status, statusText, headers });
   }
 
   async #read(): Promise<Uint8Array> {
-    if (this.#used || this.#stream?.locked === true) throw new TypeError('The body has been read already');
+    if (this.#isBodyUsed || this.#stream?.locked === true)
+      throw new TypeError('The body has been read already');
     const source = this.#source;
     const stream = this.#stream;
     if (source === null && stream === null) return new Uint8Array();
-    this.#used = true;
+    this.#isBodyUsed = true;
     if (source !== null) {
       this.#source = null;
-      return source.bytes();
+      return source.readAll();
     }
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 }
 
 /** Pulls one piece at a time, so that a slow reader slows the server and not the heap. */
-function streamOf(body: Body): ReadableStream<Uint8Array> {
+function toStream(body: ResponseBody): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const chunk = await body.next();
+      const chunk = await body.readChunk();
       if (chunk === undefined) controller.close();
       else controller.enqueue(chunk);
     },

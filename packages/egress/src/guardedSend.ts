@@ -1,16 +1,16 @@
 import { reservedHeaders } from '@behalf/contracts';
-import type { Send, SendReply, SendRequest } from '@behalf/kernel';
-import type { Answer } from './answer.ts';
-import type { Destinations } from './destination.ts';
-import type { GuardedRequest, Incoming } from './guardedRequest.ts';
+import type { Send, SendResponse, SendRequest } from '@behalf/kernel';
+import type { EgressResponse } from './egressResponse.ts';
+import type { ResolveDestination } from './destination.ts';
+import type { GuardedRequest, InboundResponse } from './guardedRequest.ts';
 import { HOP_HEADER } from './hop.ts';
 
 /** The same door without WHATWG objects: see `Send`. */
-export function createGuardedSend(request: GuardedRequest, destinations: Destinations): Send {
+export function createGuardedSend(request: GuardedRequest, resolveDestination: ResolveDestination): Send {
   return async ({ method, url, headers, body, signal }) =>
-    new Reply(
+    new GuardedSendResponse(
       await request({
-        to: destinations(url),
+        destination: resolveDestination(url),
         method,
         headers: flatten(headers),
         hop: headers[HOP_HEADER],
@@ -31,57 +31,58 @@ function flatten(headers: SendRequest['headers']): string[] {
   return flat;
 }
 
-class Reply implements SendReply {
+class GuardedSendResponse implements SendResponse {
   readonly status: number;
   readonly isEventStream: boolean;
-  readonly #answer: Answer;
-  readonly #bodiless: boolean;
-  #used = false;
+  readonly #response: EgressResponse;
+  readonly #hasNoBody: boolean;
+  #isBodyUsed = false;
 
-  constructor({ answer, bodiless }: Incoming) {
-    this.#answer = answer;
-    this.#bodiless = bodiless;
-    this.status = answer.status;
-    this.isEventStream = answer.stream;
+  constructor({ response, hasNoBody }: InboundResponse) {
+    this.#response = response;
+    this.#hasNoBody = hasNoBody;
+    this.status = response.status;
+    this.isEventStream = response.isEventStreamBody;
   }
 
   header(name: string): string | undefined {
-    return this.#answer.header(name);
+    return this.#response.header(name);
   }
 
   async text(): Promise<string> {
     this.#use();
-    if (this.#bodiless) return '';
-    const text = (await this.#answer.bytes()).toString('utf8');
+    if (this.#hasNoBody) return '';
+    const text = (await this.#response.readAll()).toString('utf8');
     // A byte order mark is no part of the text (as in the Encoding standard's "UTF-8 decode").
     return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   }
 
   chunks(): AsyncIterable<Uint8Array> {
     this.#use();
-    return this.#bodiless ? none() : pieces(this.#answer);
+    return this.#hasNoBody ? emptyChunks() : readChunks(this.#response);
   }
 
   discard(): Promise<void> {
     this.#use();
-    return this.#answer.discard();
+    return this.#response.discard();
   }
 
   #use(): void {
-    if (this.#used) throw new TypeError('The body has been read already');
-    this.#used = true;
+    if (this.#isBodyUsed) throw new TypeError('The body has been read already');
+    this.#isBodyUsed = true;
   }
 }
 
-async function* none(): AsyncGenerator<Uint8Array> {
+async function* emptyChunks(): AsyncGenerator<Uint8Array> {
   // Nothing follows such a status.
 }
 
 /** Asks for one piece at a time, so that a slow reader slows the server and not the heap. */
-async function* pieces(answer: Answer): AsyncGenerator<Uint8Array> {
+async function* readChunks(response: EgressResponse): AsyncGenerator<Uint8Array> {
   try {
-    for (let chunk = await answer.next(); chunk !== undefined; chunk = await answer.next()) yield chunk;
+    for (let chunk = await response.readChunk(); chunk !== undefined; chunk = await response.readChunk())
+      yield chunk;
   } finally {
-    answer.cancel();
+    response.cancel();
   }
 }

@@ -24,29 +24,29 @@ const CONTEXT: SealContext = { tenant: '-', principal: '-', server: '-', kind: '
  */
 export function createHops(keyring: Keyring): Hops {
   // The same few values go out with every request: sealing each time would cost more than the request's parsing.
-  const written = new Map<number, string>();
+  const encodedCounts = new Map<number, string>();
 
   return {
     read(value) {
       if (value === undefined || value === null) return 0;
       if (typeof value !== 'string') return value.length === 0 ? 0 : MAX_HOPS;
-      const [, clear, envelope = ''] = /^([0-9]);([A-Za-z0-9._-]{1,200})$/.exec(value) ?? [];
-      if (clear === undefined) return MAX_HOPS;
+      const [, claimedCount, envelope = ''] = /^([0-9]);([A-Za-z0-9._-]{1,200})$/.exec(value) ?? [];
+      if (claimedCount === undefined) return MAX_HOPS;
       // A request that another gateway forwarded has at least one hop behind it, whatever it claims.
-      return Math.max(1, Number(clear), sealed(keyring, envelope));
+      return Math.max(1, Number(claimedCount), openCount(keyring, envelope));
     },
     write(count) {
-      let value = written.get(count);
+      let value = encodedCounts.get(count);
       if (value === undefined) {
         value = `${count};${keyring.seal(String(count), CONTEXT)}`;
-        written.set(count, value);
+        encodedCounts.set(count, value);
       }
       return value;
     },
   };
 }
 
-function sealed(keyring: Keyring, envelope: string): number {
+function openCount(keyring: Keyring, envelope: string): number {
   try {
     const count = Number(keyring.open(envelope, CONTEXT));
     return Number.isInteger(count) ? count : MAX_HOPS;

@@ -2,22 +2,29 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import fc from 'fast-check';
-import { createRig, PUBLIC, reasonOf, serve, stopServers, type RigOptions } from '../test/rig.ts';
+import {
+  createEgressRig,
+  PUBLIC,
+  reasonOf,
+  startHttpServer,
+  stopServers,
+  type EgressRigOptions,
+} from '../test/rig.ts';
 import { createEventStreamGuard, isEventStream } from './bodyGuard.ts';
 import type { EgressError } from './errors.ts';
 
 const dns = { 'a.example': [PUBLIC] };
 
 /** A server that hands each response to the test. */
-async function open(options: RigOptions = {}) {
+async function open(options: EgressRigOptions = {}) {
   const responses: ServerResponse[] = [];
   const closed: boolean[] = [];
-  const port = await serve((request, response) => {
+  const port = await startHttpServer((request, response) => {
     request.resume();
     response.on('close', () => closed.push(!response.writableFinished));
     responses.push(response);
   });
-  const rig = createRig({ dns, to: port, ...options });
+  const rig = createEgressRig({ dns, loopbackPorts: port, ...options });
   return { ...rig, responses, closed };
 }
 
@@ -29,7 +36,7 @@ describe('timeouts', () => {
   test('a connection that does not come about in time is given up', async () => {
     const clock = createFakeClock();
     let aborted = false;
-    const { egress } = createRig({
+    const { egress } = createEgressRig({
       dns,
       clock,
       dial: (_target, signal) =>
@@ -51,7 +58,7 @@ describe('timeouts', () => {
 
   test('a resolver that hangs counts as connecting', async () => {
     const clock = createFakeClock();
-    const { egress, dialled } = createRig({
+    const { egress, dials: dialled } = createEgressRig({
       clock,
       dns: { 'a.example': () => new Promise(() => undefined) as never },
     });
@@ -126,12 +133,12 @@ describe('timeouts', () => {
 
   test("the caller's signal ends the request in every phase with its own reason", async () => {
     const mine = new Error('mine');
-    const hanging = createRig({ dns, dial: () => new Promise(() => undefined) });
+    const hanging = createEgressRig({ dns, dial: () => new Promise(() => undefined) });
     const controller = new AbortController();
     const connecting = hanging.egress.fetchFor({ audience: 'user-server' })('http://a.example', {
       signal: controller.signal,
     });
-    await eventually('the dial begins', () => hanging.dialled.length === 1);
+    await eventually('the dial begins', () => hanging.dials.length === 1);
     controller.abort(mine);
     await expect(connecting).rejects.toBe(mine);
     await expect(

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@behalf/testkit';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createRig, serve, stopServers } from '../test/rig.ts';
+import { createEgressRig, startHttpServer, stopServers } from '../test/rig.ts';
 import { EgressError, HOP_HEADER, systemDial } from './index.ts';
 
 interface Message {
@@ -67,8 +67,8 @@ afterEach(stopServers);
 describe('the MCP SDK', () => {
   test("its client works over the guarded fetch, from hand-shake to the session's end", async () => {
     const server = createMcpServer();
-    const port = await serve(server.listener);
-    const { egress } = createRig({
+    const port = await startHttpServer(server.listener);
+    const { egress } = createEgressRig({
       dial: systemDial,
       settings: { allowedAddresses: [`127.0.0.1:${port}`] },
     });
@@ -100,7 +100,7 @@ describe('the MCP SDK', () => {
   });
 
   test('a refusal reaches its caller as the typed error', async () => {
-    const { egress, dialled } = createRig({ dial: systemDial });
+    const { egress, dials: dialled } = createEgressRig({ dial: systemDial });
     const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1:9/mcp'), {
       fetch: egress.fetchFor({ audience: 'user-server' }),
     });

@@ -1,14 +1,14 @@
-import { parseAddress, parsePrefix, within, type Address } from './address.ts';
-import { hostOf, type Target } from './target.ts';
+import { parseAddress, parsePrefix, isInPrefix, type Address } from './address.ts';
+import { parseHost, type NetworkTarget } from './target.ts';
 
-type Rule = (target: Target) => boolean;
+type NoProxyRule = (target: NetworkTarget) => boolean;
 
 /**
  * Compiles NO_PROXY: `*`, `host` (with its subdomains, as curl and Go read it), `.host` and `*.host`, an address, a
  * CIDR block, a range `a-b`, bare or bracketed IPv6, each but the blocks with an optional port. Entries compare with
  * the host as written: a name is never resolved to find out. An entry that is none of these matches nothing.
  */
-export function compileNoProxy(text: string): Rule {
+export function compileNoProxy(text: string): NoProxyRule {
   const rules = text
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
@@ -16,35 +16,35 @@ export function compileNoProxy(text: string): Rule {
   return (target) => rules.some((rule) => rule(target));
 }
 
-function compileEntry(entry: string): Rule {
+function compileEntry(entry: string): NoProxyRule {
   if (entry === '*') return () => true;
 
   const prefix = parsePrefix(entry);
-  if (prefix) return ({ literal }) => literal !== undefined && within(literal, prefix);
+  if (prefix) return ({ ipAddress }) => ipAddress !== undefined && isInPrefix(ipAddress, prefix);
 
-  const [low, high, ...more] = entry.split('-').map(parseAddress);
-  if (low && high && more.length === 0) {
-    return ({ literal }) =>
-      literal !== undefined && compare(low, literal) <= 0 && compare(literal, high) <= 0;
+  const [low, high, ...extra] = entry.split('-').map(parseAddress);
+  if (low && high && extra.length === 0) {
+    return ({ ipAddress }) =>
+      ipAddress !== undefined && compare(low, ipAddress) <= 0 && compare(ipAddress, high) <= 0;
   }
 
   // Bare IPv6 first: its last group is not a port.
-  const bare = parseAddress(entry);
-  if (bare) return ({ literal }) => literal !== undefined && compare(bare, literal) === 0;
+  const address = parseAddress(entry);
+  if (address) return ({ ipAddress }) => ipAddress !== undefined && compare(address, ipAddress) === 0;
 
   const [, rawHost = '', rawPort] = /^(\[[^\]]+\]|[^:]+)(?::([0-9]{1,5}))?$/.exec(entry) ?? [];
   const port = rawPort === undefined ? undefined : Number(rawPort);
-  const onPort = (target: Target) => port === undefined || port === target.port;
+  const matchesPort = (target: NetworkTarget) => port === undefined || port === target.port;
   const subdomainsOnly = /^\*?\./.test(rawHost);
-  const host = hostOf(rawHost.replace(/^\*?\./, ''));
+  const host = parseHost(rawHost.replace(/^\*?\./, ''));
   if (host === undefined) return () => false;
-  const literal = parseAddress(host);
-  if (literal) {
+  const ipAddress = parseAddress(host);
+  if (ipAddress) {
     return (target) =>
-      target.literal !== undefined && compare(literal, target.literal) === 0 && onPort(target);
+      target.ipAddress !== undefined && compare(ipAddress, target.ipAddress) === 0 && matchesPort(target);
   }
   return (target) =>
-    onPort(target) && (target.host.endsWith(`.${host}`) || (!subdomainsOnly && target.host === host));
+    matchesPort(target) && (target.host.endsWith(`.${host}`) || (!subdomainsOnly && target.host === host));
 }
 
 /** Orders addresses of one family; those of two families are never equal nor within each other. */

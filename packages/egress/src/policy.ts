@@ -1,9 +1,9 @@
 import type { Address } from './address.ts';
-import { compileDomains, type DomainRule } from './allowedDomains.ts';
+import { compileAllowedDomains, type DomainRule } from './allowedDomains.ts';
 import { EgressPolicyError } from './errors.ts';
-import type { Audience } from './judge.ts';
-import { compileOpenAddresses } from './openAddresses.ts';
-import { targetOf, type Target } from './target.ts';
+import type { Audience } from './targetCheck.ts';
+import { compileAllowedAddresses } from './allowedAddresses.ts';
+import { parseTarget, type NetworkTarget } from './target.ts';
 
 /** The settings that decide where requests may go. */
 export interface EgressSettings {
@@ -21,41 +21,50 @@ export interface EgressSettings {
 
 /** The settings, compiled once. */
 export interface Policy {
-  readonly domainAllowed: DomainRule;
-  opensHost(audience: Audience, host: string, port: number): boolean;
-  opensAddress(audience: Audience, address: Address, port: number): boolean;
-  isIssuer(target: Target): boolean;
-  isModel(target: Target): boolean;
+  readonly isDomainAllowed: DomainRule;
+  allowsHost(audience: Audience, host: string, port: number): boolean;
+  allowsAddress(audience: Audience, address: Address, port: number): boolean;
+  isIssuer(target: NetworkTarget): boolean;
+  isModel(target: NetworkTarget): boolean;
 }
 
 export function compilePolicy(settings: EgressSettings): Policy {
-  const everyone = compileOpenAddresses('allowedAddresses', settings.allowedAddresses ?? []);
-  const operator = compileOpenAddresses('operatorAddresses', settings.operatorAddresses ?? []);
-  const issuers = originsOf('identityOrigins', settings.identityOrigins, 'an issuer');
-  const models = originsOf('modelOrigins', settings.modelOrigins, 'a model API');
-  const trusted = (audience: Audience) => audience === 'yaml-server';
+  const forAllServers = compileAllowedAddresses('allowedAddresses', settings.allowedAddresses ?? []);
+  const forOperatorServers = compileAllowedAddresses('operatorAddresses', settings.operatorAddresses ?? []);
+  const issuers = parseOrigins('identityOrigins', settings.identityOrigins, 'an issuer');
+  const models = parseOrigins('modelOrigins', settings.modelOrigins, 'a model API');
+  const isOperatorServer = (audience: Audience) => audience === 'yaml-server';
   return {
-    domainAllowed: compileDomains(settings.allowedDomains ?? []),
-    opensHost: (audience, host, port) =>
-      everyone.hasHost(host, port) || (trusted(audience) && operator.hasHost(host, port)),
-    opensAddress: (audience, address, port) =>
-      everyone.hasAddress(address, port) || (trusted(audience) && operator.hasAddress(address, port)),
+    isDomainAllowed: compileAllowedDomains(settings.allowedDomains ?? []),
+    allowsHost: (audience, host, port) =>
+      forAllServers.hasHost(host, port) ||
+      (isOperatorServer(audience) && forOperatorServers.hasHost(host, port)),
+    allowsAddress: (audience, address, port) =>
+      forAllServers.hasAddress(address, port) ||
+      (isOperatorServer(audience) && forOperatorServers.hasAddress(address, port)),
     isIssuer: (target) => issuers.has(originKey(target)),
     isModel: (target) => models.has(originKey(target)),
   };
 }
 
-function originsOf(setting: string, urls: readonly string[] = [], what: string): ReadonlySet<string> {
+function parseOrigins(
+  setting: string,
+  urls: readonly string[] = [],
+  description: string,
+): ReadonlySet<string> {
   const keys = urls.map((url, index) => {
     try {
-      return originKey(targetOf(new URL(url)));
+      return originKey(parseTarget(new URL(url)));
     } catch {
-      throw new EgressPolicyError([setting, index], `is not the http(s) URL of ${what}, without credentials`);
+      throw new EgressPolicyError(
+        [setting, index],
+        `is not the http(s) URL of ${description}, without credentials`,
+      );
     }
   });
   return new Set(keys);
 }
 
-function originKey({ protocol, host, port }: Target): string {
+function originKey({ protocol, host, port }: NetworkTarget): string {
   return JSON.stringify([protocol, host, port]);
 }

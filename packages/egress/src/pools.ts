@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Cancel, Clock } from '@behalf/kernel';
 import { Pool } from 'undici';
-import type { Connect, ConnectOptions } from './connect.ts';
+import type { GuardedConnect, ConnectOptions } from './guardedConnect.ts';
 import type { Destination } from './destination.ts';
 import { EgressError } from './errors.ts';
 
@@ -19,17 +19,17 @@ export interface PoolScope extends ConnectOptions {
 
 export interface Pools {
   /** The pool of a scope and origin, for one request; hand it back with `release`. */
-  borrow(scope: PoolScope, to: Destination): PoolEntry;
+  acquire(scope: PoolScope, destination: Destination): PoolEntry;
   release(entry: PoolEntry): void;
   readonly size: number;
   /** Lets requests in the air finish for at most `graceMs`, then closes every socket. */
   close(graceMs: number): Promise<void>;
 }
 
-interface Kept extends PoolEntry {
+interface PoolState extends PoolEntry {
   readonly key: string;
-  borrowed: number;
-  sockets: number;
+  useCount: number;
+  socketCount: number;
   idleSince: number;
 }
 
@@ -42,18 +42,18 @@ const KEEP_ALIVE_MS = 10_000;
  * audience, exemptions, proxy and authority as well as by origin: a user's server never rides on a socket that only the
  * operator's word had opened, and nobody on one that another authority vouched for.
  */
-export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
+export function createPools(parts: { connect: GuardedConnect; clock: Clock }): Pools {
   const { connect, clock } = parts;
-  const kept = new Map<string, Kept>();
-  const leaving = new Set<Pool>();
-  const dials = new AbortController();
+  const entries = new Map<string, PoolState>();
+  const closingPools = new Set<Pool>();
+  const dialController = new AbortController();
   // Every dial in progress listens: many of them are load, not a leak.
-  setMaxListeners(0, dials.signal);
-  let newest: Kept | undefined;
-  let sweep: Cancel | undefined;
-  let closed = false;
+  setMaxListeners(0, dialController.signal);
+  let latest: PoolState | undefined;
+  let cancelSweep: Cancel | undefined;
+  let isClosed = false;
 
-  function open(scope: PoolScope, { origin }: Destination, key: string): Kept {
+  function openPool(scope: PoolScope, { origin }: Destination, key: string): PoolState {
     const url = new URL(origin);
     const pool = new Pool(origin, {
       pipelining: 1,
@@ -62,10 +62,10 @@ export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (_options, callback) => {
-        connect(url, scope, dials.signal).then(
+        connect(url, scope, dialController.signal).then(
           (socket) => {
-            entry.sockets += 1;
-            socket.once('close', () => (entry.sockets -= 1));
+            entry.socketCount += 1;
+            socket.once('close', () => (entry.socketCount -= 1));
             // The client wants a net.Socket and uses what every Duplex has.
             callback(null, socket as never);
           },
@@ -73,71 +73,72 @@ export function createPools(parts: { connect: Connect; clock: Clock }): Pools {
         );
       },
     });
-    const entry: Kept = { pool, origin, key, borrowed: 0, sockets: 0, idleSince: clock.now() };
+    const entry: PoolState = { pool, origin, key, useCount: 0, socketCount: 0, idleSince: clock.now() };
     return entry;
   }
 
-  function drop(entry: Kept): void {
-    if (kept.get(entry.key) === entry) kept.delete(entry.key);
-    if (newest === entry) newest = undefined;
-    leaving.add(entry.pool);
+  function closePool(entry: PoolState): void {
+    if (entries.get(entry.key) === entry) entries.delete(entry.key);
+    if (latest === entry) latest = undefined;
+    closingPools.add(entry.pool);
     void entry.pool
       .close()
       .catch(() => undefined)
-      .then(() => leaving.delete(entry.pool));
+      .then(() => closingPools.delete(entry.pool));
   }
 
-  function sweepLater(): void {
-    sweep ??= clock.timer(IDLE_MS, () => {
-      sweep = undefined;
-      const oldest = clock.now() - IDLE_MS;
-      for (const entry of kept.values()) if (entry.borrowed === 0 && entry.idleSince <= oldest) drop(entry);
-      if (kept.size > 0) sweepLater();
+  function scheduleSweep(): void {
+    cancelSweep ??= clock.timer(IDLE_MS, () => {
+      cancelSweep = undefined;
+      const expiresBefore = clock.now() - IDLE_MS;
+      for (const entry of entries.values())
+        if (entry.useCount === 0 && entry.idleSince <= expiresBefore) closePool(entry);
+      if (entries.size > 0) scheduleSweep();
     });
   }
 
   return {
-    borrow(scope, to) {
-      if (closed) throw new EgressError('closed', to.host);
-      const key = to.poolKey(scope);
-      let entry = kept.get(key);
+    acquire(scope, destination) {
+      if (isClosed) throw new EgressError('closed', destination.host);
+      const key = destination.poolKey(scope);
+      let entry = entries.get(key);
       // Moving an entry costs a table every few times, and almost every request repeats the one before.
-      if (!entry || entry !== newest) {
-        if (entry) kept.delete(key);
+      if (!entry || entry !== latest) {
+        if (entry) entries.delete(key);
         else {
-          entry = open(scope, to, key);
-          const [leastRecent] = kept.values();
+          entry = openPool(scope, destination, key);
+          const [leastRecent] = entries.values();
           // Closing is graceful: what the evicted pool still carries may finish.
-          if (kept.size >= MAX_POOLS && leastRecent) drop(leastRecent);
+          if (entries.size >= MAX_POOLS && leastRecent) closePool(leastRecent);
         }
-        kept.set(key, entry);
-        newest = entry;
+        entries.set(key, entry);
+        latest = entry;
       }
-      entry.borrowed += 1;
-      sweepLater();
+      entry.useCount += 1;
+      scheduleSweep();
       return entry;
     },
-    release(lent) {
-      const entry = lent as Kept;
-      entry.borrowed -= 1;
+    release(released) {
+      const entry = released as PoolState;
+      entry.useCount -= 1;
       entry.idleSince = clock.now();
       // Nothing was ever connected: keeping it would let refused URLs push warm pools out.
-      if (entry.borrowed === 0 && entry.sockets === 0) drop(entry);
+      if (entry.useCount === 0 && entry.socketCount === 0) closePool(entry);
     },
     get size() {
-      return kept.size;
+      return entries.size;
     },
     async close(graceMs) {
-      closed = true;
-      sweep?.();
-      for (const entry of kept.values()) drop(entry);
-      const hurry = clock.timer(graceMs, () => {
-        dials.abort();
-        for (const pool of leaving) void pool.destroy().catch(() => undefined);
+      isClosed = true;
+      cancelSweep?.();
+      for (const entry of entries.values()) closePool(entry);
+      const cancelForcedClose = clock.timer(graceMs, () => {
+        dialController.abort();
+        for (const pool of closingPools) void pool.destroy().catch(() => undefined);
       });
-      await Promise.all([...leaving].map((pool) => pool.close().catch(() => undefined)));
-      hurry();
-      dials.abort();
+      await Promise.all([...closingPools].map((pool) => pool.close().catch(() => undefined)));
+      cancelForcedClose();
+      dialController.abort();
     },
   };
 }

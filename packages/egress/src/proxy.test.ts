@@ -1,19 +1,19 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { connectProxy, socksProxy, type TestProxy } from '../test/proxies.ts';
 import {
-  createRig,
+  createEgressRig,
   OTHER_PUBLIC,
   PUBLIC,
   reasonOf,
-  serve,
+  startHttpServer,
   stopServers,
-  type RigOptions,
+  type EgressRigOptions,
 } from '../test/rig.ts';
 import { EgressPolicyError } from './index.ts';
-import type { Audience } from './judge.ts';
+import type { Audience } from './targetCheck.ts';
 import { compileNoProxy } from './noProxy.ts';
-import { compileProxyChoice, type ProxyEnvironment } from './proxyChoice.ts';
-import { targetOf } from './target.ts';
+import { compileProxySelector, type ProxyEnvironment } from './proxySelector.ts';
+import { parseTarget } from './target.ts';
 
 const proxies: TestProxy[] = [];
 const dns = {
@@ -29,20 +29,20 @@ afterEach(async () => {
   await stopServers();
 });
 
-async function behind(make: (upstream: number) => Promise<TestProxy>, options: RigOptions = {}) {
-  const upstream = await serve((request, response) =>
+async function behind(make: (upstream: number) => Promise<TestProxy>, options: EgressRigOptions = {}) {
+  const upstream = await startHttpServer((request, response) =>
     response.end(`${request.headers.host ?? ''} ${request.url ?? ''}`),
   );
   const proxy = await make(upstream);
   proxies.push(proxy);
   const to = { [`127.0.0.1:${proxy.port}`]: proxy.port };
-  return { proxy, ...createRig({ dns, to, ...options }) };
+  return { proxy, ...createEgressRig({ dns, loopbackPorts: to, ...options }) };
 }
 
 describe('a proxied request', () => {
   test('the proxy is asked for the checked literal, so its DNS has no say', async () => {
     for (const make of [connectProxy, socksProxy]) {
-      const { egress, proxy, dialled } = await behind((port) => make(port));
+      const { egress, proxy, dials: dialled } = await behind((port) => make(port));
       const scheme = make === socksProxy ? 'socks5' : 'http';
       const fetch = egress.fetchFor({
         audience: 'user-server',
@@ -51,7 +51,7 @@ describe('a proxied request', () => {
       expect(await (await fetch('http://a.example/x')).text()).toBe('a.example /x');
       expect(await (await fetch('http://a.example:8080/x')).text()).toBe('a.example:8080 /x');
       await (await fetch('http://six.example/')).text();
-      expect(proxy.asked.map(({ target }) => target)).toEqual([
+      expect(proxy.requests.map(({ target }) => target)).toEqual([
         `${PUBLIC}:80`,
         `${PUBLIC}:8080`,
         make === socksProxy ? '[26062800022000010248189325c81946]:80' : `[${OTHER_PUBLIC}]:80`,
@@ -62,7 +62,7 @@ describe('a proxied request', () => {
   });
 
   test('TLS is spoken through the tunnel with the name that was asked for', async () => {
-    const { egress, proxy, dialled } = await behind((port) => connectProxy(port));
+    const { egress, proxy, dials: dialled } = await behind((port) => connectProxy(port));
     const fetch = egress.fetchFor({
       audience: 'user-server',
       proxy: `http://proxy.internal:${proxy.port}`,
@@ -72,12 +72,12 @@ describe('a proxied request', () => {
       { address: '127.0.0.1', port: proxy.port, servername: 'proxy.internal', tls: false },
       { address: PUBLIC, port: 443, servername: 'a.example', tls: true },
     ]);
-    expect(proxy.asked).toEqual([{ target: `${PUBLIC}:443`, credentials: undefined }]);
+    expect(proxy.requests).toEqual([{ target: `${PUBLIC}:443`, credentials: undefined }]);
   });
 
   test('names and literals are judged here before the proxy hears of them', async () => {
     const settings = { operatorAddresses: ['in.example:80', 'far.example:80'] };
-    const { egress, proxy, dialled } = await behind((port) => connectProxy(port), { settings });
+    const { egress, proxy, dials: dialled } = await behind((port) => connectProxy(port), { settings });
     const options = { proxy: `http://127.0.0.1:${proxy.port}` };
     for (const audience of ['user-server', 'yaml-server'] as const) {
       const fetch = egress.fetchFor({ audience, ...options });
@@ -90,7 +90,7 @@ describe('a proxied request', () => {
     const user = egress.fetchFor({ audience: 'user-server', ...options });
     expect(await reasonOf(user('http://in.example/'))).toBe('private_address');
     expect(await reasonOf(user('http://far.example/'))).toBe('dns_failed');
-    expect([proxy.asked, dialled]).toEqual([[], []]);
+    expect([proxy.requests, dialled]).toEqual([[], []]);
   });
 
   test('an opened name goes through, by address or, if only the proxy knows it, by name', async () => {
@@ -99,7 +99,7 @@ describe('a proxied request', () => {
     const fetch = egress.fetchFor({ audience: 'yaml-server', proxy: `http://127.0.0.1:${proxy.port}` });
     await (await fetch('http://in.example/')).text();
     await (await fetch('http://far.example/')).text();
-    expect(proxy.asked.map(({ target }) => target)).toEqual(['10.0.0.2:80', 'far.example:80']);
+    expect(proxy.requests.map(({ target }) => target)).toEqual(['10.0.0.2:80', 'far.example:80']);
   });
 
   test('a proxy that refuses, or is not there, is an error of its own without its secrets', async () => {
@@ -113,7 +113,7 @@ describe('a proxied request', () => {
       expect(error).toMatchObject({ reason: 'proxy_refused', host: 'a.example', requestSent: false });
       expect(String(error)).not.toContain('hush');
     }
-    expect(proxy.asked[0]!.credentials).toBe(`Basic ${Buffer.from('user:hush').toString('base64')}`);
+    expect(proxy.requests[0]!.credentials).toBe(`Basic ${Buffer.from('user:hush').toString('base64')}`);
   });
 
   test('SOCKS5 signs in, and a wrong password ends it', async () => {
@@ -121,12 +121,12 @@ describe('a proxied request', () => {
     const at = (password: string) =>
       egress.fetchFor({ audience: 'user-server', proxy: `socks5://u:${password}@127.0.0.1:${proxy.port}` });
     expect(await (await at('p%40ss')('http://a.example/')).text()).toBe('a.example /');
-    expect(proxy.asked).toEqual([{ target: `${PUBLIC}:80`, credentials: 'u:p@ss' }]);
+    expect(proxy.requests).toEqual([{ target: `${PUBLIC}:80`, credentials: 'u:p@ss' }]);
     expect(await reasonOf(at('wrong')('http://a.example/'))).toBe('proxy_refused');
   });
 
   test('a request without the proxy never rides on a tunnel through it', async () => {
-    const { egress, proxy, dialled } = await behind((port) => connectProxy(port));
+    const { egress, proxy, dials: dialled } = await behind((port) => connectProxy(port));
     await (
       await egress.fetchFor({ audience: 'user-server', proxy: `http://127.0.0.1:${proxy.port}` })(
         'http://a.example/',
@@ -141,7 +141,7 @@ describe('a proxied request', () => {
 
 describe('which proxy', () => {
   const choose = (env: ProxyEnvironment, url: string, own?: string, audience: Audience = 'yaml-server') => {
-    const proxy = compileProxyChoice(env)({ audience, own })(targetOf(new URL(url)));
+    const proxy = compileProxySelector(env)({ audience, configuredProxy: own })(parseTarget(new URL(url)));
     return proxy && `${proxy.kind} ${proxy.host}:${proxy.port}`;
   };
 
@@ -210,7 +210,11 @@ describe('which proxy', () => {
   });
 
   test('a request to this machine crosses no network', async () => {
-    const { proxy, egress, dialled } = await behind((port) => connectProxy(port), {
+    const {
+      proxy,
+      egress,
+      dials: dialled,
+    } = await behind((port) => connectProxy(port), {
       env: { PROXY: 'http://proxy.internal:8080' },
       settings: { operatorAddresses: ['127.0.0.1:3000'], identityOrigins: ['http://127.0.0.1:3000'] },
     });
@@ -221,7 +225,7 @@ describe('which proxy', () => {
       expect(await reasonOf(egress.fetchFor({ audience })('http://a.example/'))).toBe('proxy_refused');
       expect(dialled.splice(0)).toMatchObject([{ address: '127.0.0.1', port: 8080 }]);
     }
-    expect(proxy.asked).toEqual([]);
+    expect(proxy.requests).toEqual([]);
   });
 
   test('a lower-case variable wins, and empty it switches its upper-case twin off', () => {
@@ -236,9 +240,9 @@ describe('which proxy', () => {
 
   test('a malformed proxy stops the start and keeps its password to itself', () => {
     for (const text of ['ftp://u:hush@h', 'http://', 'http://u:hush@', 'http://u:%zz@h', 'http://h:99999']) {
-      expect(() => createRig({ env: { PROXY: text } })).toThrow(EgressPolicyError);
-      expect(() => createRig({ env: { HTTPS_PROXY: text } })).toThrow(/^(?!.*hush)/);
-      expect(() => createRig().egress.fetchFor({ audience: 'yaml-server', proxy: text })).toThrow(
+      expect(() => createEgressRig({ env: { PROXY: text } })).toThrow(EgressPolicyError);
+      expect(() => createEgressRig({ env: { HTTPS_PROXY: text } })).toThrow(/^(?!.*hush)/);
+      expect(() => createEgressRig().egress.fetchFor({ audience: 'yaml-server', proxy: text })).toThrow(
         EgressPolicyError,
       );
     }
@@ -275,9 +279,9 @@ describe('which proxy', () => {
     for (const [noProxy, direct, proxied] of cases) {
       const rule = compileNoProxy(noProxy);
       for (const url of direct)
-        expect([noProxy, url, rule(targetOf(new URL(url)))]).toEqual([noProxy, url, true]);
+        expect([noProxy, url, rule(parseTarget(new URL(url)))]).toEqual([noProxy, url, true]);
       for (const url of proxied)
-        expect([noProxy, url, rule(targetOf(new URL(url)))]).toEqual([noProxy, url, false]);
+        expect([noProxy, url, rule(parseTarget(new URL(url)))]).toEqual([noProxy, url, false]);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { parseUrl } from '@behalf/contracts';
 import { EgressPolicyError } from './errors.ts';
-import { hostOf } from './target.ts';
+import { parseHost } from './target.ts';
 
 /** A proxy, read from its URL once. */
 export interface Proxy {
@@ -19,31 +19,34 @@ const KINDS: Readonly<Record<string, readonly [kind: Proxy['kind'], port: number
 };
 
 /** `where` names the setting or the variable in the error. */
-export function parseProxy(where: string, text: string): Proxy {
+export function parseProxy(settingName: string, text: string): Proxy {
   // A bare host:port is common in proxy variables.
-  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  const url = parseUrl(full) && new URL(full);
-  const known = url && KINDS[url.protocol];
-  const host = url && hostOf(url.hostname);
-  if (!url || !known || host === undefined) {
-    throw new EgressPolicyError([where], 'is not a proxy URL: use http, https or socks5 with a host');
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = parseUrl(withScheme) && new URL(withScheme);
+  const kindAndPort = url && KINDS[url.protocol];
+  const host = url && parseHost(url.hostname);
+  if (!url || !kindAndPort || host === undefined) {
+    throw new EgressPolicyError([settingName], 'is not a proxy URL: use http, https or socks5 with a host');
   }
-  const [kind, standard] = known;
+  const [kind, standardPort] = kindAndPort;
   return {
     kind,
     host,
-    port: url.port === '' ? standard : Number(url.port),
+    port: url.port === '' ? standardPort : Number(url.port),
     credentials:
       url.username === '' && url.password === ''
         ? undefined
-        : { username: decoded(where, url.username), password: decoded(where, url.password) },
+        : {
+            username: decodeCredential(settingName, url.username),
+            password: decodeCredential(settingName, url.password),
+          },
   };
 }
 
-function decoded(where: string, text: string): string {
+function decodeCredential(settingName: string, text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new EgressPolicyError([where], 'holds credentials that are not percent-encoded correctly');
+    throw new EgressPolicyError([settingName], 'has credentials that are not percent-encoded correctly');
   }
 }

@@ -1,19 +1,19 @@
-import { parsePrefix, within, type Address, type Prefix } from './address.ts';
+import { parsePrefix, isInPrefix, type Address, type Prefix } from './address.ts';
 
 /** A range that is not the public internet. */
-export interface Range {
+export interface AddressRange {
   readonly name: string;
   /** Whether an operator's entry can open it. The rest is never a server, whatever the settings say. */
-  readonly openable: boolean;
+  readonly canBeAllowed: boolean;
 }
 
-type Line = readonly [prefix: string, name: string, openable: 'openable' | 'never'];
+type RangeEntry = readonly [prefix: string, name: string, openable: 'openable' | 'never'];
 
 /**
  * Every special-purpose block of the IANA registries (RFC 6890) a server must not live in; the first match wins.
  * The source stands beside each line.
  */
-const lines: readonly Line[] = [
+const rangeEntries: readonly RangeEntry[] = [
   ['0.0.0.0/8', 'this-network', 'never'], // RFC 1122 section 3.2.1.3; Linux takes 0.0.0.0 for loopback
   ['10.0.0.0/8', 'private', 'openable'], // RFC 1918
   ['100.64.0.0/10', 'carrier-nat', 'openable'], // RFC 6598; some clouds keep metadata here
@@ -50,26 +50,26 @@ const lines: readonly Line[] = [
   ['ff00::/8', 'multicast-v6', 'never'], // RFC 4291 section 2.7
 ];
 
-const ranges = lines.map(([prefix, name, openable]) => ({
+const ranges = rangeEntries.map(([prefix, name, openable]) => ({
   name,
   openable: openable === 'openable',
-  prefix: prefixOf(prefix),
+  prefix: requirePrefix(prefix),
 }));
 
-const NAT64 = prefixOf('64:ff9b::/96');
-const GLOBAL_UNICAST = prefixOf('2000::/3');
-const UNASSIGNED: Range = { name: 'unassigned-v6', openable: false };
+const NAT64 = requirePrefix('64:ff9b::/96');
+const GLOBAL_UNICAST = requirePrefix('2000::/3');
+const UNASSIGNED: AddressRange = { name: 'unassigned-v6', canBeAllowed: false };
 
 /** The range an address falls in, or undefined for the public internet. */
-export function rangeOf(address: Address): Range | undefined {
+export function rangeOf(address: Address): AddressRange | undefined {
   // RFC 6052: with DNS64 every IPv4-only host gets such an address, so the hidden address is judged in its place.
-  if (within(address, NAT64)) return rangeOf({ bytes: address.bytes.subarray(12) });
-  for (const range of ranges) if (within(address, range.prefix)) return range;
+  if (isInPrefix(address, NAT64)) return rangeOf({ bytes: address.bytes.subarray(12) });
+  for (const range of ranges) if (isInPrefix(address, range.prefix)) return range;
   // Closed on doubt: only 2000::/3 is handed out as public IPv6 (RFC 4291 section 2.4, IANA).
-  return address.bytes.length === 16 && !within(address, GLOBAL_UNICAST) ? UNASSIGNED : undefined;
+  return address.bytes.length === 16 && !isInPrefix(address, GLOBAL_UNICAST) ? UNASSIGNED : undefined;
 }
 
-function prefixOf(text: string): Prefix {
+function requirePrefix(text: string): Prefix {
   const prefix = parsePrefix(text);
   if (!prefix) throw new TypeError(`Not a prefix: ${text}`);
   return prefix;

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
  */
 export function readBytes(
   socket: Duplex,
-  complete: (bytes: Buffer) => number | undefined,
+  findEnd: (bytes: Buffer) => number | undefined,
   maxBytes: number,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -24,7 +24,7 @@ export function readBytes(
         const chunk = socket.read() as Buffer | null;
         if (chunk === null) return;
         bytes = Buffer.concat([bytes, chunk]);
-        const length = complete(bytes);
+        const length = findEnd(bytes);
         if (length !== undefined && length <= bytes.length) {
           finish(() => {
             if (length < bytes.length) socket.unshift(bytes.subarray(length));
@@ -33,7 +33,7 @@ export function readBytes(
           return;
         }
         if (bytes.length > maxBytes) {
-          finish(() => reject(new Error('The proxy said too much')));
+          finish(() => reject(new Error('The proxy response is too large')));
           return;
         }
       }

@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createRig, PUBLIC, reasonOf, serve, stopServers, type RigOptions } from '../test/rig.ts';
+import {
+  createEgressRig,
+  PUBLIC,
+  reasonOf,
+  startHttpServer,
+  stopServers,
+  type EgressRigOptions,
+} from '../test/rig.ts';
 
 interface Seen {
   method: string | undefined;
@@ -13,7 +20,7 @@ interface Seen {
 /** A loopback server behind every name: answers by path, remembers what it saw. */
 async function site(answer: (path: string, host: string) => [status: number, location?: string]) {
   const seen: Seen[] = [];
-  const port = await serve((request, response) => {
+  const port = await startHttpServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
@@ -40,7 +47,7 @@ describe('redirects', () => {
   test('307 and 308 keep method and body', async () => {
     for (const status of [307, 308]) {
       const { seen, port } = await site((path) => (path === '/end' ? [200] : [status, '/end']));
-      const { egress } = createRig({ dns, to: port });
+      const { egress } = createEgressRig({ dns, loopbackPorts: port });
       const fetch = egress.fetchFor({ audience: 'user-server' });
       const response = await fetch('https://a.example/start', { method: 'POST', body: '{"a":1}' });
       expect([response.status, response.redirected, response.url]).toEqual([
@@ -60,7 +67,7 @@ describe('redirects', () => {
   test('301, 302 and 303 are returned and not followed', async () => {
     for (const status of [301, 302, 303]) {
       const { seen, port } = await site(() => [status, 'https://b.example/']);
-      const { egress } = createRig({ dns, to: port });
+      const { egress } = createEgressRig({ dns, loopbackPorts: port });
       const response = await egress.fetchFor({ audience: 'user-server' })('https://a.example/', {
         method: 'POST',
       });
@@ -76,7 +83,7 @@ describe('redirects', () => {
       const left = Number(path.slice(1));
       return left === 0 ? [200] : [307, `/${left - 1}`];
     });
-    const { egress } = createRig({ dns, to: port });
+    const { egress } = createEgressRig({ dns, loopbackPorts: port });
     const fetch = egress.fetchFor({ audience: 'user-server' });
     expect((await fetch('http://a.example/5')).status).toBe(200);
     expect(seen).toHaveLength(6);
@@ -85,7 +92,7 @@ describe('redirects', () => {
   });
 
   test('each hop is judged as if it had been asked for', async () => {
-    const targets: [location: string, reason: string, options?: RigOptions][] = [
+    const targets: [location: string, reason: string, options?: EgressRigOptions][] = [
       ['http://127.0.0.1:9/', 'private_address'],
       ['http://private.example/', 'private_address'],
       ['http://localhost/', 'blocked_name'],
@@ -97,7 +104,7 @@ describe('redirects', () => {
     ];
     for (const [location, reason, options] of targets) {
       const { seen, port } = await site(() => [307, location]);
-      const { egress, dialled } = createRig({ dns, to: port, ...options });
+      const { egress, dials: dialled } = createEgressRig({ dns, loopbackPorts: port, ...options });
       const fetch = egress.fetchFor({ audience: 'yaml-server' });
       expect([location, await reasonOf(fetch('https://a.example/'))]).toEqual([location, reason]);
       expect([seen.length, dialled.length]).toEqual([1, 1]);
@@ -108,9 +115,9 @@ describe('redirects', () => {
   test('a name is looked up anew: public first, private on the second hop', async () => {
     const answers = [[PUBLIC], ['127.0.0.1']];
     const { seen, port } = await site(() => [307, 'http://flip.example/x']);
-    const { egress, dialled } = createRig({
+    const { egress, dials: dialled } = createEgressRig({
       dns: { 'flip.example': () => answers.shift() ?? ['127.0.0.1'] },
-      to: port,
+      loopbackPorts: port,
     });
     const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://flip.example/'));
     expect(reason).toBe('private_address');
@@ -119,10 +126,10 @@ describe('redirects', () => {
 
   test("a user's server cannot redirect us to ourselves", async () => {
     const { port } = await site(() => [307, 'https://b.example/mcp']);
-    const { egress, dialled } = createRig({
+    const { egress, dials: dialled } = createEgressRig({
       dns,
-      to: port,
-      own: () => ({ origins: ['https://b.example'], listening: [], localAddresses: () => [] }),
+      loopbackPorts: port,
+      ownEndpoints: () => ({ origins: ['https://b.example'], listeners: [], localAddresses: () => [] }),
     });
     expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://a.example/'))).toBe(
       'own_address',
@@ -148,7 +155,7 @@ describe('redirects', () => {
     const others = ['https://b.example/end', 'http://a.example/end', 'https://a.example:8443/end'];
     for (const location of others) {
       const { seen, port } = await site((path) => (path === '/end' ? [200] : [308, location]));
-      const { egress } = createRig({ dns, to: port });
+      const { egress } = createEgressRig({ dns, loopbackPorts: port });
       const fetch = egress.fetchFor({ audience: 'user-server' });
       await (
         await fetch('https://a.example/', { method: 'POST', body: '{}', headers: { ...secrets, ...plain } })
@@ -166,7 +173,7 @@ describe('redirects', () => {
       if (path === '/end') return [200];
       return path === '/' ? [307, 'https://b.example/back'] : [307, 'https://a.example/end'];
     });
-    const { egress } = createRig({ dns, to: port });
+    const { egress } = createEgressRig({ dns, loopbackPorts: port });
     await (
       await egress.fetchFor({ audience: 'user-server' })('https://a.example/', { headers: secrets })
     ).text();
@@ -181,7 +188,7 @@ describe('redirects', () => {
   test('the same origin, also with its default port written out, keeps headers', async () => {
     for (const location of ['/end', 'https://a.example:443/end', 'https://A.example/end']) {
       const { seen, port } = await site((path) => (path === '/end' ? [200] : [307, location]));
-      const { egress } = createRig({ dns, to: port });
+      const { egress } = createEgressRig({ dns, loopbackPorts: port });
       await (
         await egress.fetchFor({ audience: 'user-server' })('https://a.example/', { headers: secrets })
       ).text();
@@ -192,7 +199,11 @@ describe('redirects', () => {
 
   test('the same origin keeps the exemption', async () => {
     const { port } = await site((path) => (path === '/mcp/' ? [200] : [307, '/mcp/']));
-    const { egress } = createRig({ dns, to: port, settings: { operatorAddresses: ['in.example:80'] } });
+    const { egress } = createEgressRig({
+      dns,
+      loopbackPorts: port,
+      settings: { operatorAddresses: ['in.example:80'] },
+    });
     const response = await egress.fetchFor({ audience: 'yaml-server' })('http://in.example/mcp');
     expect(response.status).toBe(200);
   });
@@ -211,7 +222,7 @@ describe('redirects', () => {
     ] as const;
     for (const [audience, location] of cases) {
       const { seen, port } = await site((_path, host) => (host === 'a.example' ? [307, location] : [200]));
-      const { egress } = createRig({ dns, to: port, settings });
+      const { egress } = createEgressRig({ dns, loopbackPorts: port, settings });
       const fetch = egress.fetchFor({ audience });
       // The kept connection of a direct request must not be a way in, either.
       expect((await (await fetch(location)).text()).length).toBeGreaterThan(0);
@@ -224,7 +235,7 @@ describe('redirects', () => {
   test('where redirects are refused, every one of them is an error', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const { seen, port } = await site(() => [status, '/elsewhere']);
-      const { egress } = createRig({ dns, to: port });
+      const { egress } = createEgressRig({ dns, loopbackPorts: port });
       const strict = egress.fetchFor({ audience: 'identity', redirects: 'refuse' });
       expect(await reasonOf(strict('https://a.example/token', { method: 'POST', body: 'code=1' }))).toBe(
         'redirect_refused',

@@ -1,8 +1,15 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { SendReply, SendRequest } from '@behalf/kernel';
+import type { SendResponse, SendRequest } from '@behalf/kernel';
 import { eventually } from '@behalf/testkit';
-import { createRig, PUBLIC, reasonOf, serve, stopServers, type RigOptions } from '../test/rig.ts';
+import {
+  createEgressRig,
+  PUBLIC,
+  reasonOf,
+  startHttpServer,
+  stopServers,
+  type EgressRigOptions,
+} from '../test/rig.ts';
 import { HOP_HEADER, type FetchOptions } from './index.ts';
 
 const dns = {
@@ -21,7 +28,7 @@ interface Seen {
 /** A loopback server behind every name: answers by path and host, remembers what it saw. */
 async function site(answer: (response: ServerResponse, path: string, host: string) => void) {
   const seen: Seen[] = [];
-  const port = await serve((request, response) => {
+  const port = await startHttpServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
@@ -36,12 +43,12 @@ async function site(answer: (response: ServerResponse, path: string, host: strin
 /** Sends over a rig of its own. */
 async function open(
   answer: (response: ServerResponse, path: string, host: string) => void = (response) => response.end('ok'),
-  { rig = {}, ...options }: Partial<FetchOptions> & { rig?: RigOptions } = {},
+  { rig = {}, ...options }: Partial<FetchOptions> & { rig?: EgressRigOptions } = {},
 ) {
   const { seen, port } = await site(answer);
-  const made = createRig({ dns, to: port, ...rig });
+  const made = createEgressRig({ dns, loopbackPorts: port, ...rig });
   const send = made.egress.sendFor({ audience: 'user-server', ...options });
-  const ask = (url: string, request: Partial<SendRequest> = {}): Promise<SendReply> =>
+  const ask = (url: string, request: Partial<SendRequest> = {}): Promise<SendResponse> =>
     send({ method: 'POST', url, headers: {}, body: '{}', signal: new AbortController().signal, ...request });
   return { seen, ask, ...made };
 }
@@ -106,7 +113,7 @@ describe('a request that is sent', () => {
   });
 
   test('the door is the same: nothing private is dialled', async () => {
-    const refused: [url: string, reason: string, rig?: RigOptions][] = [
+    const refused: [url: string, reason: string, rig?: EgressRigOptions][] = [
       ['http://127.0.0.1:1/', 'private_address'],
       ['http://private.example/', 'private_address'],
       ['http://in.example/', 'private_address', { settings: { operatorAddresses: ['in.example:80'] } }],
@@ -119,7 +126,7 @@ describe('a request that is sent', () => {
       ['not a url', 'bad_url'],
     ];
     for (const [url, reason, rig] of refused) {
-      const { ask, dialled, seen } = await open(undefined, rig ? { rig } : {});
+      const { ask, dials: dialled, seen } = await open(undefined, rig ? { rig } : {});
       // Twice: what was refused is not remembered as good.
       for (let i = 0; i < 2; i += 1) expect([url, await reasonOf(ask(url))]).toEqual([url, reason]);
       expect([dialled, seen]).toEqual([[], []]);
@@ -131,9 +138,12 @@ describe('a request that is sent', () => {
 
   test('a URL that was read before is judged at each new connection', async () => {
     const answers = [[PUBLIC], ['127.0.0.1']];
-    const { ask, dialled } = await open((response) => response.setHeader('connection', 'close').end('ok'), {
-      rig: { dns: { 'flip.example': () => answers.shift() ?? [] } },
-    });
+    const { ask, dials: dialled } = await open(
+      (response) => response.setHeader('connection', 'close').end('ok'),
+      {
+        rig: { dns: { 'flip.example': () => answers.shift() ?? [] } },
+      },
+    );
     expect(await (await ask('http://flip.example/')).text()).toBe('ok');
     await settle();
     expect(await reasonOf(ask('http://flip.example/'))).toBe('private_address');
@@ -142,9 +152,9 @@ describe('a request that is sent', () => {
 
   test("a socket that the operator's word opened carries nobody else", async () => {
     const { port } = await site((response) => response.end('ok'));
-    const { egress, dialled } = createRig({
+    const { egress, dials: dialled } = createEgressRig({
       dns,
-      to: port,
+      loopbackPorts: port,
       settings: { operatorAddresses: ['in.example:80'] },
     });
     const request = {
@@ -218,7 +228,7 @@ describe('a request that is sent', () => {
     for (const count of [1, 2]) {
       await (await ask('http://a.example/', { headers })).text();
       const value = seen.at(-1)!.headers[HOP_HEADER] as string;
-      expect(egress.readHop(value)).toBe(count);
+      expect(egress.readHopCount(value)).toBe(count);
       headers = { [HOP_HEADER]: value };
     }
     expect(await reasonOf(ask('http://a.example/', { headers }))).toBe('hop_limit');
@@ -276,7 +286,10 @@ describe('a redirect of what was sent', () => {
       ['http://localhost/', 'blocked_name'],
       ['ftp://b.example/', 'bad_url'],
     ] as const) {
-      const { ask, dialled } = await open(to(location), { audience: 'yaml-server', rig: { settings } });
+      const { ask, dials: dialled } = await open(to(location), {
+        audience: 'yaml-server',
+        rig: { settings },
+      });
       expect([location, await reasonOf(ask('http://a.example/'))]).toEqual([location, reason]);
       expect(dialled).toHaveLength(1);
     }

@@ -1,9 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { systemClock, type SendReply } from '@behalf/kernel';
+import { systemClock, type SendResponse } from '@behalf/kernel';
 import { createFakeClock, eventually } from '@behalf/testkit';
-import { createRig, loopback, PUBLIC, reasonOf, serve, stopServers } from '../test/rig.ts';
-import { openSend, read, settle } from '../test/sendRig.ts';
+import {
+  createEgressRig,
+  connectLoopback,
+  PUBLIC,
+  reasonOf,
+  startHttpServer,
+  stopServers,
+} from '../test/rig.ts';
+import { createSendRig, readText, flushEventLoop } from '../test/sendRig.ts';
 
 const dns = { 'a.example': [PUBLIC] };
 
@@ -12,7 +19,11 @@ afterEach(stopServers);
 describe('patience with an answer', () => {
   test('headers that do not come in time are given up', async () => {
     const clock = createFakeClock();
-    const { ask, next, closed } = await openSend({ rig: { clock }, timeouts: { headersMs: 900 } });
+    const {
+      sendRequest: ask,
+      nextResponse: next,
+      closed,
+    } = await createSendRig({ rig: { clock }, timeouts: { headersMs: 900 } });
     const reason = reasonOf(ask());
     await next();
     await clock.advance(899);
@@ -24,7 +35,7 @@ describe('patience with an answer', () => {
 
   test('a body that does not end in time is given up, also unread', async () => {
     const clock = createFakeClock();
-    const { exchange, closed } = await openSend({ rig: { clock }, timeouts: { totalMs: 5_000 } });
+    const { exchange, closed } = await createSendRig({ rig: { clock }, timeouts: { totalMs: 5_000 } });
     const reply = await exchange((response) => void response.write('some'));
     await clock.advance(4_999);
     expect(closed).toEqual([]);
@@ -36,14 +47,18 @@ describe('patience with an answer', () => {
   test('a stream that falls silent is given up; a live one goes on', async () => {
     const clock = createFakeClock();
     const timeouts = { idleMs: 1_000, totalMs: 1_500 };
-    const { exchange, ask, next } = await openSend({ rig: { clock }, timeouts });
+    const {
+      exchange,
+      sendRequest: ask,
+      nextResponse: next,
+    } = await createSendRig({ rig: { clock }, timeouts });
     let server: ServerResponse | undefined;
     const reply = await exchange((response) => {
       server = response;
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n');
     });
     expect(reply.isEventStream).toBe(true);
-    const stream = read(reply);
+    const stream = readText(reply);
     await stream.next();
     for (let i = 0; i < 5; i += 1) {
       await clock.advance(900);
@@ -68,9 +83,9 @@ describe('patience with an answer', () => {
         return systemClock.timer(...args);
       },
     };
-    const { exchange } = await openSend({ rig: { clock } });
+    const { exchange } = await createSendRig({ rig: { clock } });
     await (await exchange((response) => response.end('warm'))).text();
-    await settle();
+    await flushEventLoop();
     const before = timers;
     const reply = await exchange((response) => {
       for (let i = 0; i < 50; i += 1) response.write('x'.repeat(1_000));
@@ -82,16 +97,16 @@ describe('patience with an answer', () => {
 
   test("the caller's signal ends it in every phase with its own reason", async () => {
     const mine = new Error('mine');
-    const hanging = await openSend({ rig: { dial: () => new Promise(() => undefined) } });
+    const hanging = await createSendRig({ rig: { dial: () => new Promise(() => undefined) } });
     const connecting = new AbortController();
-    const dialling = hanging.ask(connecting.signal);
-    await eventually('the dial begins', () => hanging.dialled.length === 1);
+    const dialling = hanging.sendRequest(connecting.signal);
+    await eventually('the dial begins', () => hanging.dials.length === 1);
     connecting.abort(mine);
     await expect(dialling).rejects.toBe(mine);
-    await expect(hanging.ask(connecting.signal)).rejects.toBe(mine);
-    expect(hanging.dialled).toHaveLength(1);
+    await expect(hanging.sendRequest(connecting.signal)).rejects.toBe(mine);
+    expect(hanging.dials).toHaveLength(1);
 
-    const { ask, next, closed } = await openSend();
+    const { sendRequest: ask, nextResponse: next, closed } = await createSendRig();
     const waiting = new AbortController();
     const headers = ask(waiting.signal);
     await next();
@@ -110,7 +125,7 @@ describe('patience with an answer', () => {
     const streaming = new AbortController();
     const opened = ask(streaming.signal);
     (await next()).writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
-    const stream = read(await opened);
+    const stream = readText(await opened);
     await stream.next();
     streaming.abort(mine);
     await expect(stream.next()).rejects.toBe(mine);
@@ -121,11 +136,11 @@ describe('patience with an answer', () => {
     let connect: (() => void) | undefined;
     const gate = new Promise<void>((resolve) => (connect = resolve));
     const { port, hits } = await counting();
-    const { egress, dialled } = createRig({
+    const { egress, dials: dialled } = createEgressRig({
       dns,
       dial: async () => {
         await gate;
-        return loopback(port);
+        return connectLoopback(port);
       },
     });
     const controller = new AbortController();
@@ -143,7 +158,7 @@ describe('patience with an answer', () => {
 
 async function counting() {
   let hits = 0;
-  const port = await serve((request, response) => {
+  const port = await startHttpServer((request, response) => {
     hits += 1;
     request.resume();
     response.end('ok');
@@ -155,7 +170,7 @@ describe('size of an answer', () => {
   const limits = { bodyBytes: 1_000, sseLineBytes: 100 };
 
   test('a declared length over the limit fails before a byte is read', async () => {
-    const { exchange, closed } = await openSend({ limits });
+    const { exchange, closed } = await createSendRig({ limits });
     const reason = reasonOf(
       exchange((response) => void response.writeHead(200, { 'content-length': '1001' }).write('x')),
     );
@@ -164,14 +179,14 @@ describe('size of an answer', () => {
   });
 
   test('a chunked body fails at the limit, whole, in pieces or unread', async () => {
-    const readers: ((reply: SendReply) => Promise<unknown>)[] = [
+    const readers: ((reply: SendResponse) => Promise<unknown>)[] = [
       (reply) => reply.text(),
       async (reply) => {
         for await (const _ of reply.chunks());
       },
     ];
     for (const reader of readers) {
-      const { exchange, closed } = await openSend({ limits });
+      const { exchange, closed } = await createSendRig({ limits });
       let server: ServerResponse | undefined;
       const reply = await exchange((response) => {
         server = response;
@@ -182,13 +197,13 @@ describe('size of an answer', () => {
       expect(await reason).toBe('body_too_large');
       await eventually('the socket is closed', () => closed.length === 1);
     }
-    const { exchange } = await openSend({ limits });
+    const { exchange } = await createSendRig({ limits });
     const exact = await exchange((response) => response.end('x'.repeat(1_000)));
     expect(await exact.text()).toHaveLength(1_000);
   });
 
   test('lines and events of a stream are capped, its sum is not', async () => {
-    const { exchange } = await openSend({ limits });
+    const { exchange } = await createSendRig({ limits });
     const run = async (text: string) => {
       const reply = await exchange((response) =>
         response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text),
@@ -201,7 +216,7 @@ describe('size of an answer', () => {
   });
 
   test('a compressed answer is refused', async () => {
-    const { exchange, closed } = await openSend({ limits });
+    const { exchange, closed } = await createSendRig({ limits });
     const reason = reasonOf(
       exchange((response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).write('x')),
     );
@@ -210,7 +225,7 @@ describe('size of an answer', () => {
   });
 
   test('a slow reader slows the server, not the heap', async () => {
-    const { exchange } = await openSend();
+    const { exchange } = await createSendRig();
     const piece = 'x'.repeat(64 * 1024);
     let written = 0;
     const reply = await exchange((response) => {
@@ -248,18 +263,18 @@ describe('size of an answer', () => {
 
 describe('the end of an answer', () => {
   test('a short body that nobody wants leaves its socket in use', async () => {
-    const { exchange, dialled, closed } = await openSend();
+    const { exchange, dials: dialled, closed } = await createSendRig();
     for (let i = 0; i < 3; i += 1) {
       await (await exchange((response) => response.end('short'))).discard();
       await eventually('it is over', () => closed.length === i + 1);
-      await settle();
+      await flushEventLoop();
     }
     expect([dialled.length, closed]).toEqual([1, [false, false, false]]);
   });
 
   test('a long body and a stream are closed when nobody wants them', async () => {
     for (const type of ['application/json', 'text/event-stream']) {
-      const { exchange, closed } = await openSend({ rig: { clock: createFakeClock() } });
+      const { exchange, closed } = await createSendRig({ rig: { clock: createFakeClock() } });
       const reply = await exchange((response) => {
         response.writeHead(200, { 'content-type': type });
         response.write(type === 'text/event-stream' ? 'data: 1\n\n' : 'x'.repeat(100_000));
@@ -270,11 +285,11 @@ describe('the end of an answer', () => {
   });
 
   test('leaving in the middle of a stream closes it', async () => {
-    const { exchange, closed } = await openSend();
+    const { exchange, closed } = await createSendRig();
     const reply = await exchange((response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n'),
     );
-    for await (const text of read(reply)) {
+    for await (const text of readText(reply)) {
       expect(text).toBe('data: 1\n\n');
       break;
     }
@@ -282,7 +297,7 @@ describe('the end of an answer', () => {
   });
 
   test('a connection that breaks says whether the request was sent', async () => {
-    const { ask, next, exchange } = await openSend();
+    const { sendRequest: ask, nextResponse: next, exchange } = await createSendRig();
     const before = ask().catch((error: unknown) => error);
     (await next()).destroy();
     expect(await before).toMatchObject({ reason: 'connection_failed', requestSent: true });
@@ -290,7 +305,7 @@ describe('the end of an answer', () => {
       response.write('half', () => response.destroy());
     });
     expect(await reasonOf(half.text())).toBe('connection_failed');
-    const refused = createRig({ dns }).egress.sendFor({ audience: 'user-server' });
+    const refused = createEgressRig({ dns }).egress.sendFor({ audience: 'user-server' });
     const error: unknown = await refused({
       method: 'GET',
       url: 'http://a.example/',

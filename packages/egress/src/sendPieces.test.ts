@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { reasonOf, stopServers } from '../test/rig.ts';
-import { openSend, settle } from '../test/sendRig.ts';
+import { createSendRig, flushEventLoop } from '../test/sendRig.ts';
 
 afterEach(stopServers);
 
 describe('an answer in tiny pieces', () => {
   test('a body cut very small is read whole, or refused by their number', async () => {
     const run = async (bodyBytes: number, count: number) => {
-      const { exchange } = await openSend({ limits: { bodyBytes } });
+      const { exchange } = await createSendRig({ limits: { bodyBytes } });
       const reply = await exchange((response) => {
         response.socket!.setNoDelay(true);
         response.writeHead(200);
@@ -24,7 +24,7 @@ describe('an answer in tiny pieces', () => {
   });
 
   test('what waits for a slow reader is a few pieces, not one for every byte', async () => {
-    const { exchange } = await openSend();
+    const { exchange } = await createSendRig();
     const reply = await exchange((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (let i = 0; i < 20_000; i += 1) response.write('x');
@@ -34,7 +34,7 @@ describe('an answer in tiny pieces', () => {
     for await (const chunk of reply.chunks()) {
       sizes.push(chunk.length);
       // Long enough for everything to arrive.
-      if (sizes.length === 1) for (let i = 0; i < 50; i += 1) await settle();
+      if (sizes.length === 1) for (let i = 0; i < 50; i += 1) await flushEventLoop();
     }
     expect(sizes.reduce((sum, size) => sum + size)).toBe(20_000);
     expect(sizes.length).toBeLessThan(2_000);
@@ -46,7 +46,7 @@ describe('an answer that nobody wants', () => {
     const clock = createFakeClock();
     const day = 86_400_000;
     const timeouts = { headersMs: day, totalMs: day, idleMs: day };
-    const { exchange, closed } = await openSend({ rig: { clock }, timeouts });
+    const { exchange, closed } = await createSendRig({ rig: { clock }, timeouts });
     const reply = await exchange((response) =>
       response.writeHead(202, { 'content-length': '5' }).flushHeaders(),
     );
@@ -68,7 +68,7 @@ describe('an answer that nobody wants', () => {
 
   test('nor does a redirect hold up the one who follows it', async () => {
     const clock = createFakeClock();
-    const { ask, next, closed } = await openSend({ rig: { clock } });
+    const { sendRequest: ask, nextResponse: next, closed } = await createSendRig({ rig: { clock } });
     const reply = ask();
     (await next()).writeHead(307, { location: '/there', 'content-length': '5' }).flushHeaders();
     await eventually('the wait for its body', async () => {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@behalf/testkit';
 import { testCertificate, testKey } from '../test/certificate.ts';
 import { connectProxy } from '../test/proxies.ts';
-import { createRig, reasonOf, serve, stopServers } from '../test/rig.ts';
+import { createEgressRig, reasonOf, startHttpServer, stopServers } from '../test/rig.ts';
 import { createSystemDial, systemDial, systemLocalAddresses, systemResolve } from './index.ts';
 
 const { signal } = new AbortController();
@@ -38,14 +38,14 @@ describe('the system parts', () => {
   });
 
   test('sockets open, fail and stop as asked', async () => {
-    const port = await serve((_request, response) => response.end('ok'));
+    const port = await startHttpServer((_request, response) => response.end('ok'));
     const target = { address: '127.0.0.1', port, servername: 'x.example', tls: false };
     (await systemDial(target, signal)).destroy();
     await expect(systemDial(target, AbortSignal.abort())).rejects.toThrow('aborted');
     await stopServers();
     await expect(systemDial(target, signal)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     // A port that accepts and never speaks TLS: only the signal ends the wait.
-    const silent = await serve(() => undefined);
+    const silent = await startHttpServer(() => undefined);
     const controller = new AbortController();
     const waiting = systemDial({ ...target, port: silent, tls: true }, controller.signal);
     controller.abort(new Error('enough'));
@@ -56,7 +56,7 @@ describe('the system parts', () => {
     const site = await secureSite();
     const dns = { 'tls.example': ['127.0.0.1'], 'other.example': ['127.0.0.1'] };
     const open = { settings: { allowedAddresses: [`127.0.0.1:${site.port}`] }, dns };
-    const trusting = createRig({ ...open, dial: createSystemDial({ ca: testCertificate }) }).egress;
+    const trusting = createEgressRig({ ...open, dial: createSystemDial({ ca: testCertificate }) }).egress;
     const fetch = trusting.fetchFor({ audience: 'user-server' });
     expect(await (await fetch(`https://tls.example:${site.port}/`)).text()).toBe('secure');
     expect(await (await fetch(`https://127.0.0.1:${site.port}/`)).text()).toBe('secure');
@@ -64,7 +64,7 @@ describe('the system parts', () => {
     await expect(fetch(`https://other.example:${site.port}/`)).rejects.toThrow(
       'ERR_TLS_CERT_ALTNAME_INVALID',
     );
-    const wary = createRig({ ...open, dial: systemDial }).egress.fetchFor({ audience: 'user-server' });
+    const wary = createEgressRig({ ...open, dial: systemDial }).egress.fetchFor({ audience: 'user-server' });
     await expect(wary(`https://tls.example:${site.port}/`)).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT');
     await trusting.close();
   });
@@ -74,7 +74,7 @@ describe('the system parts', () => {
     const proxy = await connectProxy(site.port);
     cleanUp.push(() => proxy.close());
     const dns = { 'tls.example': ['127.0.0.1'], 'other.example': ['127.0.0.1'] };
-    const { egress } = createRig({
+    const { egress } = createEgressRig({
       settings: { allowedAddresses: [`127.0.0.1:${site.port}`] },
       dns,
       dial: createSystemDial({ ca: [testCertificate] }),
@@ -83,7 +83,7 @@ describe('the system parts', () => {
     expect(await (await fetch(`https://tls.example:${site.port}/`)).text()).toBe('secure');
     expect(site.names).toEqual(['tls.example']);
     expect(await reasonOf(fetch(`https://other.example:${site.port}/`))).toBe('certificate_untrusted');
-    expect(proxy.asked.map(({ target }) => target)).toEqual([
+    expect(proxy.requests.map(({ target }) => target)).toEqual([
       `127.0.0.1:${site.port}`,
       `127.0.0.1:${site.port}`,
     ]);

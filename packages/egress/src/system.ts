@@ -21,18 +21,18 @@ export interface SystemDialOptions {
 
 /** Opens real sockets, to literals alone: a name here would be resolved a second time, behind the guard's back. */
 export function createSystemDial({ ca }: SystemDialOptions = {}): Dial {
-  const trust = ca === undefined ? {} : { ca: [...(typeof ca === 'string' ? [ca] : ca)] };
+  const trustOptions = ca === undefined ? {} : { ca: [...(typeof ca === 'string' ? [ca] : ca)] };
   return (target, signal) =>
     new Promise((resolve, reject) => {
-      if (isIP(target.address) === 0 && target.over === undefined) {
-        reject(new TypeError('Only an address that was checked can be dialled'));
+      if (isIP(target.address) === 0 && target.tunnel === undefined) {
+        reject(new TypeError('Only an IP address can be dialed, not a host name'));
         return;
       }
       if (signal.aborted) {
         reject(abortReason(signal));
         return;
       }
-      const socket = open(target, target.ca === undefined ? trust : { ca: [target.ca] });
+      const socket = openSocket(target, target.ca === undefined ? trustOptions : { ca: [target.ca] });
       const onAbort = () => socket.destroy(abortReason(signal));
       signal.addEventListener('abort', onAbort, { once: true });
       socket.once('error', reject);
@@ -50,11 +50,14 @@ export function createSystemDial({ ca }: SystemDialOptions = {}): Dial {
 
 export const systemDial: Dial = createSystemDial();
 
-function open({ address, port, servername, tls, over }: DialTarget, trust: { ca?: string[] }): Socket {
+function openSocket(
+  { address, port, servername, tls, tunnel }: DialTarget,
+  trustOptions: { ca?: string[] },
+): Socket {
   const socket = tls
     ? connectTls({
-        ...trust,
-        ...(over === undefined ? { host: address, port } : { socket: over, host: servername }),
+        ...trustOptions,
+        ...(tunnel === undefined ? { host: address, port } : { socket: tunnel, host: servername }),
         // RFC 6066 section 3: a literal is never sent as server name; the certificate is then checked against `host`.
         ...(isIP(servername) === 0 ? { servername } : {}),
         ALPNProtocols: ['http/1.1'],

@@ -2,7 +2,7 @@ import { parseAddress, type Address } from './address.ts';
 import { EgressError } from './errors.ts';
 
 /** Where a URL leads, in the one form that every rule compares. */
-export interface Target {
+export interface NetworkTarget {
   readonly protocol: string;
   /** Lower case, without brackets and without a trailing dot. */
   readonly host: string;
@@ -10,13 +10,18 @@ export interface Target {
   readonly port: number;
   readonly tls: boolean;
   /** The address when the host is a literal. */
-  readonly literal: Address | undefined;
+  readonly ipAddress: Address | undefined;
 }
 
-const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'ws:': 80, 'wss:': 443 };
+const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'ws:': 80,
+  'wss:': 443,
+};
 
 export function defaultPort(protocol: string): number | undefined {
-  return PORTS[protocol];
+  return DEFAULT_PORTS[protocol];
 }
 
 /** The platform's error would repeat the text, which may hold a secret. */
@@ -29,29 +34,29 @@ export function readUrl(input: string | URL): URL {
 }
 
 /** Reads a URL that may be requested: http(s), or ws(s) for a socket, and no user name or password in it. */
-export function targetOf(url: URL): Target {
-  const host = bareHost(url.hostname);
+export function parseTarget(url: URL): NetworkTarget {
+  const host = normalizeHost(url.hostname);
   // The resolver may read `a..` as `a.`, which no comparison here would: a name that can pass for another is no name.
-  if (hasEmptyLabel(host)) throw new EgressError('bad_url', host, { detail: 'a dot too many' });
-  const standard = defaultPort(url.protocol);
-  if (standard === undefined || url.username !== '' || url.password !== '' || host === '') {
+  if (hasEmptyLabel(host)) throw new EgressError('bad_url', host, { detail: 'empty label in the host name' });
+  const standardPort = defaultPort(url.protocol);
+  if (standardPort === undefined || url.username !== '' || url.password !== '' || host === '') {
     throw new EgressError('bad_url', host === '' ? 'The URL' : host);
   }
   return {
     protocol: url.protocol,
     host,
-    port: url.port === '' ? standard : Number(url.port),
+    port: url.port === '' ? standardPort : Number(url.port),
     tls: url.protocol === 'https:' || url.protocol === 'wss:',
-    literal: parseAddress(host),
+    ipAddress: parseAddress(host),
   };
 }
 
 /** A host as the URL standard spells it (IDNA, odd IPv4 forms), or undefined when it is none. */
-export function hostOf(text: string): string | undefined {
+export function parseHost(text: string): string | undefined {
   if (text === '' || /[\s/?#@\\]/.test(text)) return undefined;
   try {
     const url = new URL(`http://${text}/`);
-    const host = bareHost(url.hostname);
+    const host = normalizeHost(url.hostname);
     return url.port === '' && host !== '' && !hasEmptyLabel(host) ? host : undefined;
   } catch {
     return undefined;
@@ -62,7 +67,7 @@ function hasEmptyLabel(host: string): boolean {
   return /^\.|\.\.|\.$/.test(host);
 }
 
-function bareHost(hostname: string): string {
+function normalizeHost(hostname: string): string {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   // `localhost.` is `localhost`: the root label must not slip past a comparison.
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;

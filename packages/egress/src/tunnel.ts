@@ -20,17 +20,20 @@ async function httpConnect(
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const lines = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`];
   if (credentials) {
-    const pair = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
-    lines.push(`Proxy-Authorization: Basic ${pair}`);
+    const basicCredentials = Buffer.from(`${credentials.username}:${credentials.password}`).toString(
+      'base64',
+    );
+    lines.push(`Proxy-Authorization: Basic ${basicCredentials}`);
   }
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   const head = await readBytes(socket, endOfHead, 16_384);
-  if (!/^HTTP\/1\.[01] 2[0-9]{2}[ \r]/.test(head.toString('latin1'))) throw new Error('The proxy refused');
+  if (!/^HTTP\/1\.[01] 2[0-9]{2}[ \r]/.test(head.toString('latin1')))
+    throw new Error('The proxy refused the connection');
 }
 
 function endOfHead(bytes: Buffer): number | undefined {
-  const at = bytes.indexOf('\r\n\r\n');
-  return at < 0 ? undefined : at + 4;
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  return headEnd < 0 ? undefined : headEnd + 4;
 }
 
 /** RFC 1928, with the user name and password of RFC 1929. */
@@ -43,35 +46,41 @@ async function socksConnect(
   const method = credentials ? 2 : 0;
   socket.write(Buffer.from([5, 1, method]));
   const greeting = await readBytes(socket, () => 2, 2);
-  if (greeting[0] !== 5 || greeting[1] !== method) throw new Error('The proxy wants another kind of sign-in');
+  if (greeting[0] !== 5 || greeting[1] !== method)
+    throw new Error('The proxy requires an unsupported authentication method');
   if (credentials) {
     socket.write(
-      Buffer.concat([Buffer.from([1]), counted(credentials.username), counted(credentials.password)]),
+      Buffer.concat([
+        Buffer.from([1]),
+        lengthPrefixed(credentials.username),
+        lengthPrefixed(credentials.password),
+      ]),
     );
-    const answer = await readBytes(socket, () => 2, 2);
-    if (answer[1] !== 0) throw new Error('The proxy refused the credentials');
+    const authResponse = await readBytes(socket, () => 2, 2);
+    if (authResponse[1] !== 0) throw new Error('The proxy refused the credentials');
   }
   socket.write(
     Buffer.concat([Buffer.from([5, 1, 0]), socksAddress(host), Buffer.from([port >> 8, port & 0xff])]),
   );
-  const reply = await readBytes(socket, socksReplyLength, 262);
-  if (reply[0] !== 5 || reply[1] !== 0) throw new Error('The proxy refused');
+  const connectResponse = await readBytes(socket, socksReplyLength, 262);
+  if (connectResponse[0] !== 5 || connectResponse[1] !== 0)
+    throw new Error('The proxy refused the connection');
 }
 
 function socksAddress(host: string): Buffer {
   const address = parseAddress(host);
-  if (!address) return Buffer.concat([Buffer.from([3]), counted(host)]);
+  if (!address) return Buffer.concat([Buffer.from([3]), lengthPrefixed(host)]);
   return Buffer.concat([Buffer.from([address.bytes.length === 4 ? 1 : 4]), address.bytes]);
 }
 
 function socksReplyLength(bytes: Buffer): number | undefined {
-  const [, , , kind, first] = bytes;
-  if (kind === undefined || first === undefined) return undefined;
-  if (kind === 1) return 10;
-  return kind === 4 ? 22 : 7 + first;
+  const [, , , addressType, nameLength] = bytes;
+  if (addressType === undefined || nameLength === undefined) return undefined;
+  if (addressType === 1) return 10;
+  return addressType === 4 ? 22 : 7 + nameLength;
 }
 
-function counted(text: string): Buffer {
+function lengthPrefixed(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length === 0 || bytes.length > 255) throw new Error('A SOCKS5 field has 1 to 255 bytes');
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);

@@ -20,32 +20,34 @@ export interface TestAuthority {
 
 export async function createAuthority(name = 'Test authority'): Promise<TestAuthority> {
   const keys = await makeKeys();
-  const life = {
+  const validity = {
     notBefore: new Date(Date.now() - 60_000),
     notAfter: new Date(Date.now() + 86_400_000),
     signingAlgorithm: algorithm,
   };
   const root = await x509.X509CertificateGenerator.createSelfSigned({
-    ...{ ...life, name: `CN=${name}`, keys, serialNumber: '01' },
+    ...{ ...validity, name: `CN=${name}`, keys, serialNumber: '01' },
     extensions: [new x509.BasicConstraintsExtension(true, undefined, true)],
   });
-  let issued = 1;
+  let serial = 1;
   return {
     ca: root.toString('pem'),
     async issue(...names) {
-      const own = await makeKeys();
-      issued += 1;
+      const leafKeys = await makeKeys();
+      serial += 1;
       const certificate = await x509.X509CertificateGenerator.create({
-        ...{ ...life, subject: `CN=${names[0] ?? ''}`, issuer: root.subject },
-        ...{ publicKey: own.publicKey, signingKey: keys.privateKey },
-        serialNumber: issued.toString(16).padStart(2, '0'),
+        ...{ ...validity, subject: `CN=${names[0] ?? ''}`, issuer: root.subject },
+        ...{ publicKey: leafKeys.publicKey, signingKey: keys.privateKey },
+        serialNumber: serial.toString(16).padStart(2, '0'),
         extensions: [
           new x509.SubjectAlternativeNameExtension(
             names.map((value) => ({ type: /^[0-9.]+$/.test(value) ? 'ip' : 'dns', value })),
           ),
         ],
       });
-      const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', own.privateKey)).toString('base64');
+      const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', leafKeys.privateKey)).toString(
+        'base64',
+      );
       return {
         key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----`,
         cert: certificate.toString('pem'),
@@ -67,14 +69,14 @@ export interface SecureSite {
 /** A real TLS server on loopback that answers `secure`, or as `answer` says. */
 export async function serveSecurely(
   pair: { key: string; cert: string },
-  answer: Parameters<typeof createServer>[1] = (_request, response) => void response.end('secure'),
+  listener: Parameters<typeof createServer>[1] = (_request, response) => void response.end('secure'),
 ): Promise<SecureSite> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
   const server = createServer(pair, (request, response) => {
     requests.push(request.url ?? '');
-    answer(request, response);
+    listener(request, response);
   });
   server.on('secureConnection', (socket) => {
     connections += 1;

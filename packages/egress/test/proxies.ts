@@ -1,37 +1,37 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { loopback } from './rig.ts';
+import { connectLoopback } from './rig.ts';
 
 export interface TestProxy {
   port: number;
   /** What the proxy was asked to reach, as `host:port`, with the credentials it was shown. */
-  asked: { target: string; credentials: string | undefined }[];
+  requests: { target: string; credentials: string | undefined }[];
   close(): void;
 }
 
 /** A real CONNECT proxy that leads every tunnel to one loopback port, or refuses with `status`. */
 export async function connectProxy(upstream: number, status = 200): Promise<TestProxy> {
-  const asked: TestProxy['asked'] = [];
+  const requests: TestProxy['requests'] = [];
   const sockets = new Set<Socket>();
   const server = createHttpServer();
   server.on('connection', (socket) => sockets.add(socket));
   server.on('connect', (request, socket: Socket) => {
-    asked.push({ target: request.url ?? '', credentials: request.headers['proxy-authorization'] });
+    requests.push({ target: request.url ?? '', credentials: request.headers['proxy-authorization'] });
     if (status !== 200) {
       socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
       return;
     }
-    void loopback(upstream).then((onward) => {
+    void connectLoopback(upstream).then((upstreamSocket) => {
       socket.write('HTTP/1.1 200 Connection established\r\nx-proxy: yes\r\n\r\n');
-      join(socket, onward);
+      pipeBoth(socket, upstreamSocket);
     });
   });
-  return { port: await listen(server), asked, close: () => end(server, sockets) };
+  return { port: await listen(server), requests, close: () => closeServer(server, sockets) };
 }
 
 /** A real SOCKS5 proxy (RFC 1928) that leads every tunnel to one loopback port. */
 export async function socksProxy(upstream: number, password?: string): Promise<TestProxy> {
-  const asked: TestProxy['asked'] = [];
+  const requests: TestProxy['requests'] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -45,22 +45,22 @@ export async function socksProxy(upstream: number, password?: string): Promise<T
       } else if (state === 'password') {
         const nameLength = bytes.readUInt8(1);
         const name = bytes.subarray(2, 2 + nameLength).toString();
-        const given = bytes.subarray(3 + nameLength).toString();
-        credentials = `${name}:${given}`;
+        const sentPassword = bytes.subarray(3 + nameLength).toString();
+        credentials = `${name}:${sentPassword}`;
         state = 'request';
-        socket.write(Buffer.from([1, given === password ? 0 : 1]));
+        socket.write(Buffer.from([1, sentPassword === password ? 0 : 1]));
       } else {
-        asked.push({ target: socksTarget(bytes), credentials });
+        requests.push({ target: socksTarget(bytes), credentials });
         socket.off('data', onData);
-        void loopback(upstream).then((onward) => {
+        void connectLoopback(upstream).then((upstreamSocket) => {
           socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
-          join(socket, onward);
+          pipeBoth(socket, upstreamSocket);
         });
       }
     };
     socket.on('data', onData);
   });
-  return { port: await listen(server), asked, close: () => end(server, sockets) };
+  return { port: await listen(server), requests, close: () => closeServer(server, sockets) };
 }
 
 function socksTarget(bytes: Buffer): string {
@@ -70,7 +70,7 @@ function socksTarget(bytes: Buffer): string {
   return `${bytes[3] === 3 ? address.subarray(1).toString() : `[${address.toString('hex')}]`}:${port}`;
 }
 
-function join(a: Socket, b: Socket): void {
+function pipeBoth(a: Socket, b: Socket): void {
   for (const [from, to] of [
     [a, b],
     [b, a],
@@ -86,7 +86,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function end(server: Server, sockets: Set<Socket>): void {
+function closeServer(server: Server, sockets: Set<Socket>): void {
   for (const socket of sockets) socket.destroy();
   server.close();
 }

@@ -13,21 +13,21 @@ import {
 import { createEgress, EgressError, type Egress, type EgressParts } from '../src/index.ts';
 
 /** What a dialler that never leaves loopback saw, without the tunnel that a test cannot compare. */
-export type Dialled = Omit<DialTarget, 'over'>;
+export type DialRecord = Omit<DialTarget, 'tunnel'>;
 
-export interface Rig {
+export interface EgressRig {
   egress: Egress;
   /** Every dial that was asked for, in order. */
-  dialled: Dialled[];
+  dials: DialRecord[];
   /** Every name that was looked up, in order. */
   resolved: string[];
 }
 
-export interface RigOptions extends Partial<Omit<EgressParts, 'resolve' | 'dial' | 'clock'>> {
+export interface EgressRigOptions extends Partial<Omit<EgressParts, 'resolve' | 'dial' | 'clock'>> {
   /** What DNS says; a function answers each look-up anew. Unknown names fail. */
   dns?: Record<string, readonly string[] | (() => readonly string[])>;
   /** Where on 127.0.0.1 a dial really ends: one port for all, or by `address:port`. Without it nothing is opened. */
-  to?: number | Record<string, number>;
+  loopbackPorts?: number | Record<string, number>;
   /** Takes the place of the loopback connection. */
   dial?: (target: DialTarget, signal: AbortSignal) => Promise<Duplex>;
   clock?: Clock;
@@ -41,39 +41,42 @@ export function testKeyring(fill = 7): Keyring {
 }
 
 /** An egress whose dialler records, and connects to a given loopback port or nowhere at all. */
-export function createRig(options: RigOptions = {}): Rig {
-  const dialled: Dialled[] = [];
+export function createEgressRig(options: EgressRigOptions = {}): EgressRig {
+  const dials: DialRecord[] = [];
   const resolved: string[] = [];
-  const { dns = {}, to, dial, ...parts } = options;
+  const { dns = {}, loopbackPorts, dial, ...parts } = options;
 
   const resolve: Resolve = async (name) => {
     resolved.push(name);
-    const answer = dns[name];
-    if (answer === undefined) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
-    return typeof answer === 'function' ? answer() : answer;
+    const addresses = dns[name];
+    if (addresses === undefined) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
+    return typeof addresses === 'function' ? addresses() : addresses;
   };
 
   const egress = createEgress({
     clock: systemClock,
     keyring: testKeyring(),
     settings: {},
-    own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
+    ownEndpoints: () => ({ origins: [], listeners: [], localAddresses: () => [] }),
     env: {},
     ...parts,
     resolve,
     dial: (target, signal) => {
-      const { over, ...seen } = target;
-      dialled.push(seen);
+      const { tunnel, ...dialRecord } = target;
+      dials.push(dialRecord);
       if (dial) return dial(target, signal);
-      if (over) return Promise.resolve(over);
-      const port = typeof to === 'number' ? to : to?.[`${target.address}:${target.port}`];
-      return port === undefined ? Promise.reject(new Error('recorded, not dialled')) : loopback(port);
+      if (tunnel) return Promise.resolve(tunnel);
+      const port =
+        typeof loopbackPorts === 'number'
+          ? loopbackPorts
+          : loopbackPorts?.[`${target.address}:${target.port}`];
+      return port === undefined ? Promise.reject(new Error('recorded, not dialled')) : connectLoopback(port);
     },
   });
-  return { egress, dialled, resolved };
+  return { egress, dials, resolved };
 }
 
-export function loopback(port: number): Promise<Socket> {
+export function connectLoopback(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port }, () => resolve(socket));
     socket.once('error', reject);
@@ -83,7 +86,7 @@ export function loopback(port: number): Promise<Socket> {
 const servers: Server[] = [];
 
 /** A real HTTP server on loopback; `stopServers` ends it. */
-export async function serve(listener: RequestListener): Promise<number> {
+export async function startHttpServer(listener: RequestListener): Promise<number> {
   const server = createServer(listener);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

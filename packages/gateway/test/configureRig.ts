@@ -1,5 +1,5 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { declaresPlainHttp, graphScopes, loadSettings, loginFacts } from '@behalf/settings';
+import { allowsPlainHttp, readGraphScopes, loadSettings, readLoginFacts } from '@behalf/settings';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
@@ -129,12 +129,12 @@ export async function configureRig(
     maxPerUser: 50,
     oboTargets: createOboTargets({
       providers: () => loaded.settings.identityProviders,
-      login: () => loginFacts(env),
+      login: () => readLoginFacts(env),
       declared: () => loaded.settings.servers,
-      graphScopes: graphScopes({}),
+      graphScopes: readGraphScopes({}),
     }),
     isPlainHttpAllowed: (url: string) =>
-      declaresPlainHttp(loaded.settings.mcpSettings.allowedDomains ?? [], url),
+      allowsPlainHttp(loaded.settings.mcpSettings.allowedDomains ?? [], url),
     ...over,
   };
   return {

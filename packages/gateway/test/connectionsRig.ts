@@ -1,4 +1,4 @@
-import { randomFrom } from '@behalf/kernel';
+import { createRandom } from '@behalf/kernel';
 import type { ServerSettings } from '@behalf/settings';
 import { createFakeClock } from '@behalf/testkit';
 import { createConnectionManager, type ConnectionLimits } from '../src/connections/connectionManager.ts';
@@ -103,7 +103,7 @@ export function connectionsRig(limits: Partial<ConnectionLimits> = {}) {
     signal: new AbortController().signal,
     manager: createConnectionManager({
       clock,
-      random: randomFrom((length) => new Uint8Array(length).fill(128)),
+      random: createRandom((length) => new Uint8Array(length).fill(128)),
       limits,
       open: (target, options) =>
         new Promise((resolve, reject) => {

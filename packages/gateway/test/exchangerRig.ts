@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createKeyring, HiddenText, LightCancellation, randomFrom, systemRandom } from '@behalf/kernel';
+import { createKeyring, HiddenText, LightCancellation, createRandom, systemRandom } from '@behalf/kernel';
 import type { Cancellation, Leases } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock, type FakeClock } from '@behalf/testkit';
@@ -111,7 +111,7 @@ export function exchangerRig({ replicas = 1, limits = {}, chances = [0], ...wrap
   const recorded: ExchangeEvent[] = [];
   let chance = -1;
   const random = {
-    ...randomFrom((length) => systemRandom.bytes(length)),
+    ...createRandom((length) => systemRandom.bytes(length)),
     uniform: () => chances[(chance += 1) % chances.length] ?? 0,
   };
   const parts = {

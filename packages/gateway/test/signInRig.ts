@@ -95,7 +95,7 @@ export function openNetwork(
       allowedAddresses: ports.flatMap((port) => [`127.0.0.1:${port}`, `localhost:${port}`]),
       operatorAddresses,
     },
-    own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
+    ownEndpoints: () => ({ origins: [], listeners: [], localAddresses: () => [] }),
     env: {},
     resolve: async (name) => (name === 'localhost' ? ['127.0.0.1'] : resolve(name)),
     dial,
@@ -107,7 +107,7 @@ export function openNetwork(
       (url, init) =>
         egress.fetchFor({ audience: audienceOf(url, audience, vouched) })(url, init),
     checkUrl: async ({ audience }, url, vouched) =>
-      void (await egress.judge(url, audienceOf(url, audience, vouched))),
+      void (await egress.checkTarget(url, audienceOf(url, audience, vouched))),
     readError: (error) =>
       error instanceof EgressError
         ? { code: egressErrorCode(error), requestSent: error.requestSent }

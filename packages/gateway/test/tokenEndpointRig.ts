@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { HiddenText, randomFrom, type Fetch } from '@behalf/kernel';
+import { HiddenText, createRandom, type Fetch } from '@behalf/kernel';
 import type { ProviderSettings } from '@behalf/settings';
 import { createFakeClock, createTestNetwork, type FakeClock } from '@behalf/testkit';
 import type { ExchangeFault } from '../src/credentials/obo/exchangeFault.ts';
@@ -72,7 +72,7 @@ export async function createTokenEndpointRig(): Promise<TokenEndpointRig> {
         },
         clock,
         // Each id another one, and the same ones in every run.
-        random: randomFrom((length) =>
+        random: createRandom((length) =>
           createHash('shake256', { outputLength: length })
             .update(`${(count += 1)}`)
             .digest(),

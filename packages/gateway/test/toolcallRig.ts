@@ -1,4 +1,4 @@
-import { randomFrom } from '@behalf/kernel';
+import { createRandom } from '@behalf/kernel';
 import { compileDefinition } from '@behalf/settings';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { roleDefaults } from '@behalf/contracts';
@@ -138,7 +138,7 @@ export function toolcallRig(
     catalog,
     clock,
     listAll: createListAll({ clock }),
-    random: randomFrom((length) => new Uint8Array(length).fill((ids += 1))),
+    random: createRandom((length) => new Uint8Array(length).fill((ids += 1))),
     arguments: createArgumentValidator({ clock, log: () => undefined }),
     oboTrust: { isTrusted: () => rig.isTrusted },
     policy: () => rig.policy,

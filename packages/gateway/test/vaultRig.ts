@@ -191,7 +191,7 @@ export async function vaultRig({
           failIf(() => faults.leasesDown, 'leases'),
           primary.leases.acquire(...given)
         ),
-        holder: (key) => primary.leases.holder(key),
+        findHolder: (key) => primary.leases.findHolder(key),
       },
       changes: primary.changes,
       keyring: ownKeyring,

@@ -30,7 +30,7 @@ describe('bytes that wait for their reader', () => {
         }
         const left = Buffer.concat(given).length - Buffer.concat(taken).length;
         expect(queue.length).toBe(left);
-        if (whole) taken.push(queue.take());
+        if (whole) taken.push(queue.drain());
         else taken.push(...drain(queue));
         expect(queue.length).toBe(0);
         expect(queue.shift()).toBeUndefined();
@@ -62,9 +62,9 @@ describe('bytes that wait for their reader', () => {
     const queue = new ByteQueue();
     const chunk = Buffer.from('one answer');
     queue.push(chunk);
-    expect(queue.take()).toBe(chunk);
+    expect(queue.drain()).toBe(chunk);
     queue.push(chunk);
     queue.clear();
-    expect([queue.length, queue.take().length]).toEqual([0, 0]);
+    expect([queue.length, queue.drain().length]).toEqual([0, 0]);
   });
 });

@@ -1,15 +1,15 @@
 /** Every piece costs memory beyond its bytes; so many are kept as they came, which is what an honest answer needs. */
-const FEW = 32;
+const UNMERGED_CHUNKS = 32;
 /** After that, what is smaller than this is copied together with its neighbours. */
-const SMALL = 16_384;
-const BLOCK = 65_536;
+const MERGE_BELOW_BYTES = 16_384;
+const BLOCK_BYTES = 65_536;
 
 /**
  * Bytes that wait for who reads them. The sender decides how they are cut: kept one by one, pieces of a byte each
  * would take a hundred times their size in memory.
  */
 export class ByteQueue {
-  #pieces: Buffer[] = [];
+  #chunks: Buffer[] = [];
   /** What is copied together: the bytes from `start` to `end` are not among the pieces yet. */
   #block: Buffer | undefined;
   #start = 0;
@@ -19,14 +19,14 @@ export class ByteQueue {
 
   push(chunk: Buffer): void {
     this.length += chunk.length;
-    if (chunk.length >= SMALL || this.#pieces.length < FEW) {
-      this.#seal();
-      this.#pieces.push(chunk);
+    if (chunk.length >= MERGE_BELOW_BYTES || this.#chunks.length < UNMERGED_CHUNKS) {
+      this.#flushBlock();
+      this.#chunks.push(chunk);
       return;
     }
     if (!this.#block || this.#block.length - this.#end < chunk.length) {
-      this.#seal();
-      this.#block = Buffer.allocUnsafeSlow(BLOCK);
+      this.#flushBlock();
+      this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
       this.#start = 0;
       this.#end = 0;
     }
@@ -36,32 +36,32 @@ export class ByteQueue {
 
   /** Some of what came first. */
   shift(): Buffer | undefined {
-    if (this.#pieces.length === 0) this.#seal();
-    const piece = this.#pieces.shift();
-    if (piece) this.length -= piece.length;
-    return piece;
+    if (this.#chunks.length === 0) this.#flushBlock();
+    const chunk = this.#chunks.shift();
+    if (chunk) this.length -= chunk.length;
+    return chunk;
   }
 
   /** All of it, in one piece; afterwards there is nothing. */
-  take(): Buffer {
-    this.#seal();
-    const [first] = this.#pieces;
-    const all = first && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces, this.length);
+  drain(): Buffer {
+    this.#flushBlock();
+    const [first] = this.#chunks;
+    const joined = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.length);
     this.clear();
-    return all;
+    return joined;
   }
 
   clear(): void {
-    this.#pieces = [];
+    this.#chunks = [];
     this.#block = undefined;
     this.#start = 0;
     this.#end = 0;
     this.length = 0;
   }
 
-  #seal(): void {
+  #flushBlock(): void {
     if (!this.#block || this.#start === this.#end) return;
-    this.#pieces.push(this.#block.subarray(this.#start, this.#end));
+    this.#chunks.push(this.#block.subarray(this.#start, this.#end));
     this.#start = this.#end;
   }
 }

@@ -12,7 +12,7 @@ export interface Cancellation {
 export type CancellationListener = (() => void) | { handleEvent(): void };
 
 /** Settles as the work does, or with the signal's reason as soon as it aborts. The work goes on. */
-export function unlessAborted<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
+export function rejectOnAbort<T>(work: Promise<T>, signal: Cancellation): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       // Nobody hears how it ends.
@@ -28,10 +28,10 @@ export function unlessAborted<T>(work: Promise<T>, signal: Cancellation): Promis
 /** For who needs the platform's own signal. Off the hot path: this is what costs. */
 export function toAbortSignal(cancellation: Cancellation): AbortSignal {
   if (cancellation instanceof AbortSignal) return cancellation;
-  const bridge = new AbortController();
-  if (cancellation.aborted) bridge.abort(cancellation.reason);
-  else cancellation.addEventListener('abort', () => bridge.abort(cancellation.reason));
-  return bridge.signal;
+  const controller = new AbortController();
+  if (cancellation.aborted) controller.abort(cancellation.reason);
+  else cancellation.addEventListener('abort', () => controller.abort(cancellation.reason));
+  return controller.signal;
 }
 
 /**
@@ -59,10 +59,10 @@ export class LightCancellation implements Cancellation {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    const told = [...(this.#listener ? [this.#listener] : []), ...(this.#others ?? [])];
+    const listeners = [...(this.#listener ? [this.#listener] : []), ...(this.#others ?? [])];
     this.#listener = undefined;
     this.#others = undefined;
-    for (const listener of told) {
+    for (const listener of listeners) {
       if (typeof listener === 'function') listener();
       else listener.handleEvent();
     }

@@ -11,22 +11,22 @@ export interface Clock {
    * Runs `fn` once after `ms`. Upkeep alone never keeps a process alive; with `hold` it does, because somebody waits
    * for what the timer brings.
    */
-  timer(ms: number, fn: () => void, options?: { hold?: boolean }): Cancel;
+  timer(ms: number, fn: () => void, options?: { keepAlive?: boolean }): Cancel;
 }
 
 /** Node fires a longer one at once: 32 bits of milliseconds, not quite 25 days. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  timer(ms, fn, { hold = false } = {}) {
+  timer(ms, fn, { keepAlive = false } = {}) {
     let handle: NodeJS.Timeout;
-    const wait = (left: number) => {
-      const step = Math.min(left, LONGEST_TIMEOUT_MS);
-      handle = setTimeout(() => (left > step ? wait(left - step) : fn()), step);
-      if (!hold) handle.unref();
+    const schedule = (remaining: number) => {
+      const step = Math.min(remaining, MAX_TIMEOUT_MS);
+      handle = setTimeout(() => (remaining > step ? schedule(remaining - step) : fn()), step);
+      if (!keepAlive) handle.unref();
     };
-    wait(ms);
+    schedule(ms);
     return () => clearTimeout(handle);
   },
 };
@@ -42,11 +42,11 @@ export function sleep(clock: Clock, ms: number, signal?: Cancellation): Promise<
       cancel();
       reject(abortReason(signal as Cancellation));
     };
-    const wake = () => {
+    const finish = () => {
       signal?.removeEventListener('abort', onAbort);
       resolve();
     };
-    const cancel = clock.timer(ms, wake, { hold: true });
+    const cancel = clock.timer(ms, finish, { keepAlive: true });
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
@@ -58,22 +58,22 @@ export function abortReason(signal: Pick<Cancellation, 'reason'>): Error {
 }
 
 /** Settles as `work` does, or with what `late` gives after `ms`. The timer does not outlive the answer. */
-export async function within<T, L>(
+export async function withTimeout<T, L>(
   clock: Clock,
   ms: number,
   work: Promise<T>,
-  late: () => L,
+  onTimeout: () => L,
 ): Promise<T | L> {
   let cancel: Cancel = () => undefined;
   const deadline = new Promise<L>((resolve, reject) => {
     const expire = () => {
       try {
-        resolve(late());
+        resolve(onTimeout());
       } catch (error) {
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     };
-    cancel = clock.timer(ms, expire, { hold: true });
+    cancel = clock.timer(ms, expire, { keepAlive: true });
   });
   try {
     return await Promise.race([work, deadline]);

@@ -1,13 +1,20 @@
-export { boundedText } from './boundedText.ts';
+export { readBoundedText } from './readBoundedText.ts';
 export { ByteQueue } from './byteQueue.ts';
-export { abortReason, sleep, systemClock, within, type Cancel, type Clock } from './clock.ts';
-export { LightCancellation, toAbortSignal, unlessAborted, type Cancellation } from './cancellation.ts';
-export { equalSecrets } from './equal.ts';
+export { abortReason, sleep, systemClock, withTimeout, type Cancel, type Clock } from './clock.ts';
+export { LightCancellation, toAbortSignal, rejectOnAbort, type Cancellation } from './cancellation.ts';
+export { areSecretsEqual } from './equalSecrets.ts';
 export { HiddenText } from './hiddenText.ts';
 export type { HeldLease, LeasePurpose, Leases } from './lease.ts';
-export type { Dial, DialTarget, Fetch, Resolve, Send, SendReply, SendRequest } from './network.ts';
-export { randomFrom, systemRandom, type Random } from './random.ts';
+export type { Dial, DialTarget, Fetch, Resolve, Send, SendResponse, SendRequest } from './network.ts';
+export { createRandom, systemRandom, type Random } from './random.ts';
 export { createRedactor, type Redactor } from './redact.ts';
-export { Roster } from './roster.ts';
-export { createKeyring, keyId, SealError, type Keyring, type OpenFailure, type SealContext } from './seal.ts';
+export { ActiveSet } from './activeSet.ts';
+export {
+  createKeyring,
+  keyId,
+  SealError,
+  type Keyring,
+  type UnsealFailure,
+  type SealContext,
+} from './seal.ts';
 export { createSingleFlight, type FlightKey, type FlightOptions, type SingleFlight } from './singleFlight.ts';

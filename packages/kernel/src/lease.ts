@@ -21,5 +21,5 @@ export interface Leases {
   /** Null when somebody else holds it. */
   acquire(key: string, purpose: LeasePurpose, ttlMs: number): Promise<HeldLease | null>;
   /** Who holds a key now, if anybody: what a waiter decides on. */
-  holder(key: string): Promise<{ owner: string; purpose: LeasePurpose } | null>;
+  findHolder(key: string): Promise<{ owner: string; purpose: LeasePurpose } | null>;
 }

@@ -15,7 +15,7 @@ export interface DialTarget {
   /** PEM certificates: the only authorities that count for it. Undefined: the public ones. */
   ca?: string | undefined;
   /** A tunnel through a proxy that already leads there: TLS is spoken over it and nothing is opened. */
-  over?: Duplex;
+  tunnel?: Duplex;
 }
 
 /** Opens a connection. A part, so that address tests record instead of dialling. */
@@ -35,7 +35,7 @@ export interface SendRequest {
 }
 
 /** Its answer. Exactly one of `text`, `chunks` and `discard` is used. */
-export interface SendReply {
+export interface SendResponse {
   readonly status: number;
   /** By lower-case name; several values joined with a comma. */
   header(name: string): string | undefined;
@@ -53,4 +53,4 @@ export interface SendReply {
  * The same door as `Fetch` without the platform's machinery, which costs more than the rest of a tool call. Guards,
  * limits and errors are the same.
  */
-export type Send = (request: SendRequest) => Promise<SendReply>;
+export type Send = (request: SendRequest) => Promise<SendResponse>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { randomFrom, systemRandom } from './random.ts';
+import { createRandom, systemRandom } from './random.ts';
 
 describe('random', () => {
   test('an id carries 128 bits, fits a URL and does not repeat', () => {
@@ -7,12 +7,12 @@ describe('random', () => {
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{22}$/);
     expect(new Set(ids).size).toBe(1_000);
     let asked = 0;
-    randomFrom((length) => new Uint8Array((asked = length))).id();
+    createRandom((length) => new Uint8Array((asked = length))).id();
     expect(asked).toBe(16);
   });
 
   test('a uniform number is at least 0 and below 1', () => {
-    const of = (byte: number) => randomFrom((length) => new Uint8Array(length).fill(byte)).uniform();
+    const of = (byte: number) => createRandom((length) => new Uint8Array(length).fill(byte)).uniform();
     expect(of(0)).toBe(0);
     expect(of(255)).toBeLessThan(1);
     expect(of(255)).toBeGreaterThan(0.999);

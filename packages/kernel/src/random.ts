@@ -9,7 +9,7 @@ export interface Random {
   uniform(): number;
 }
 
-export function randomFrom(bytes: (length: number) => Uint8Array): Random {
+export function createRandom(bytes: (length: number) => Uint8Array): Random {
   return {
     bytes,
     id: () => Buffer.from(bytes(16)).toString('base64url'),
@@ -17,4 +17,4 @@ export function randomFrom(bytes: (length: number) => Uint8Array): Random {
   };
 }
 
-export const systemRandom: Random = randomFrom((length) => randomBytes(length));
+export const systemRandom: Random = createRandom((length) => randomBytes(length));

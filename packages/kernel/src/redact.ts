@@ -11,10 +11,10 @@ const SECRET_FIELD_CAMEL =
 
 /** Names that give away what follows them in text. `OPENID_CLIENT_SECRET` counts; `status_code` is not a code. */
 const SECRET_NAME = String.raw`(?<![a-z0-9])(?:(?:access|refresh|id|session|auth)[_-]?token|client[_-]?secret|code[_-]?verifier|assertion|password|passphrase|(?:secret[_-]?)?access[_-]?key|(?:api|secret|private|signing|encryption|master)[_-]?key|token|secret)`;
-const PAIR_NAME = String.raw`(${SECRET_NAME}|\bcode)`;
+const ASSIGNED_NAME = String.raw`(${SECRET_NAME}|\bcode)`;
 
 /** Shapes that give a secret away inside free text. */
-const SECRET_SHAPES: readonly [RegExp, string][] = [
+const SECRET_PATTERNS: readonly [RegExp, string][] = [
   [/\b(Bearer|Basic|DPoP)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${MASK}`],
   // A JWT: three base64url parts, the first of which starts as `{"` does.
   [/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?/g, MASK],
@@ -27,21 +27,21 @@ const SECRET_SHAPES: readonly [RegExp, string][] = [
   // name: value in text.
   [new RegExp(`(${SECRET_NAME}):[ \\t]+(?:"[^"]*"|'[^']*'|[^\\s"',;}]+)`, 'gi'), `$1: ${MASK}`],
   // name=value in text, queries and form bodies.
-  [new RegExp(`${PAIR_NAME}=(?:"[^"]*"|'[^']*'|[^&\\s"',;}]+)`, 'gi'), `$1=${MASK}`],
+  [new RegExp(`${ASSIGNED_NAME}=(?:"[^"]*"|'[^']*'|[^&\\s"',;}]+)`, 'gi'), `$1=${MASK}`],
   // "name":"value", to the end of the string, whatever stands in it.
-  [new RegExp(String.raw`${PAIR_NAME}("\s*:\s*")(?:[^"\\]|\\.)*`, 'gis'), `$1$2${MASK}`],
+  [new RegExp(String.raw`${ASSIGNED_NAME}("\s*:\s*")(?:[^"\\]|\\.)*`, 'gis'), `$1$2${MASK}`],
   // The same inside a JSON string.
-  [new RegExp(String.raw`${PAIR_NAME}(\\+"\s*:\s*\\+")(?:[^"\\]|\\+(?!["\\]))*`, 'gis'), `$1$2${MASK}`],
+  [new RegExp(String.raw`${ASSIGNED_NAME}(\\+"\s*:\s*\\+")(?:[^"\\]|\\+(?!["\\]))*`, 'gis'), `$1$2${MASK}`],
 ];
 
-const DEEPEST = 8;
+const MAX_DEPTH = 8;
 /** A log line longer than this helps nobody, and matching shapes in it would cost everybody time. */
-const LONGEST_TEXT = 32_768;
+const MAX_TEXT_LENGTH = 32_768;
 /** The same for a whole value: an upstream's error may hold any number of texts just below that length. */
-const LONGEST_VALUE = 131_072;
-const MOST_NODES = 5_000;
+const MAX_VALUE_LENGTH = 131_072;
+const MAX_NODES = 5_000;
 /** Where a text was cut, half a secret may no longer look like one. */
-const CUT_EDGE = 1_024;
+const TRUNCATION_MARGIN = 1_024;
 
 export interface Redactor {
   text(value: string): string;
@@ -53,82 +53,82 @@ export interface Redactor {
  * Masks secrets on their way to a log or an error body. `live` are values known to be secret right now (the request's
  * own token, configured keys): they are scrubbed wherever they stand, whatever their shape.
  */
-export function createRedactor(live: readonly string[] = []): Redactor {
+export function createRedactor(liveSecrets: readonly string[] = []): Redactor {
   // Short values would mask half of a log and hide nothing.
-  const exact = [...new Set(live.filter((secret) => secret.length >= 6).flatMap(spellings))].sort(
-    (a, b) => b.length - a.length,
-  );
+  const secretForms = [
+    ...new Set(liveSecrets.filter((secret) => secret.length >= 6).flatMap(encodedForms)),
+  ].sort((a, b) => b.length - a.length);
 
   function text(value: string): string {
     let out = value;
-    for (const secret of exact) out = out.replaceAll(secret, MASK);
-    if (out.length <= LONGEST_TEXT) return maskShapes(out);
-    return `${maskShapes(out.slice(0, LONGEST_TEXT)).slice(0, -CUT_EDGE)}[cut]`;
+    for (const secret of secretForms) out = out.replaceAll(secret, MASK);
+    if (out.length <= MAX_TEXT_LENGTH) return maskPatterns(out);
+    return `${maskPatterns(out.slice(0, MAX_TEXT_LENGTH)).slice(0, -TRUNCATION_MARGIN)}[truncated]`;
   }
 
-  function walk(value: unknown, depth: number, seen: Seen): unknown {
-    seen.nodes += 1;
-    if (seen.characters > LONGEST_VALUE || seen.nodes > MOST_NODES) return '[cut]';
+  function redactNode(value: unknown, depth: number, state: WalkState): unknown {
+    state.nodes += 1;
+    if (state.characters > MAX_VALUE_LENGTH || state.nodes > MAX_NODES) return '[truncated]';
     if (typeof value === 'string') {
-      seen.characters += value.length;
+      state.characters += value.length;
       return text(value);
     }
     // JSON knows no such number, and a log line must not throw.
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (depth > DEEPEST) return '[too deep]';
+    if (depth > MAX_DEPTH) return '[too deep]';
     // Also what would be shown twice: a graph whose nodes share nodes is exponential when written out.
-    if (seen.objects.has(value)) return '[repeated]';
-    seen.objects.add(value);
+    if (state.objects.has(value)) return '[repeated]';
+    state.objects.add(value);
     try {
-      return copy(value, (item) => walk(item, depth + 1, seen));
+      return redactObject(value, (item) => redactNode(item, depth + 1, state));
     } catch {
       // A getter or a proxy that throws.
       return '[unreadable]';
     }
   }
 
-  function copy(value: object, inner: (item: unknown) => unknown): unknown {
+  function redactObject(value: object, redactChild: (item: unknown) => unknown): unknown {
     // Bytes are keys or bodies; neither belongs in a log.
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-    if (value instanceof Date) return Number.isNaN(value.getTime()) ? '[no date]' : value.toISOString();
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? '[invalid date]' : value.toISOString();
     if (value instanceof URL) return text(value.href);
-    if (Array.isArray(value)) return value.map(inner);
-    if (value instanceof Set) return [...value].map(inner);
-    if (value instanceof Map || value instanceof Headers) return fields([...value], inner);
-    const own = fields(Object.entries(value), inner);
-    if (!isNativeError(value) && !(value instanceof Error)) return own;
+    if (Array.isArray(value)) return value.map(redactChild);
+    if (value instanceof Set) return [...value].map(redactChild);
+    if (value instanceof Map || value instanceof Headers) return redactFields([...value], redactChild);
+    const redactedFields = redactFields(Object.entries(value), redactChild);
+    if (!isNativeError(value) && !(value instanceof Error)) return redactedFields;
     // What an error keeps out of its enumerable fields is what a reader of the log wants most.
     const { name, message, cause, errors } = value as Record<
       'name' | 'message' | 'cause' | 'errors',
       unknown
     >;
     return {
-      ...own,
+      ...redactedFields,
       name: text(String(name)),
       message: text(String(message)),
-      ...(cause !== undefined && { cause: inner(cause) }),
-      ...(Array.isArray(errors) && !('errors' in own) && { errors: inner(errors) }),
+      ...(cause !== undefined && { cause: redactChild(cause) }),
+      ...(Array.isArray(errors) && !('errors' in redactedFields) && { errors: redactChild(errors) }),
     };
   }
 
-  function fields(
+  function redactFields(
     entries: readonly (readonly [unknown, unknown])[],
-    inner: (item: unknown) => unknown,
+    redactChild: (item: unknown) => unknown,
   ): object {
     return Object.fromEntries(
       entries.map(([key, item]) => {
         const name = String(key);
-        return [text(name), isSecretField(name, item) ? MASK : inner(item)];
+        return [text(name), isSecretField(name, item) ? MASK : redactChild(item)];
       }),
     );
   }
 
-  return { text, value: (value) => walk(value, 0, { objects: new Set(), nodes: 0, characters: 0 }) };
+  return { text, value: (value) => redactNode(value, 0, { objects: new Set(), nodes: 0, characters: 0 }) };
 }
 
 /** What one walk has met so far. */
-interface Seen {
+interface WalkState {
   readonly objects: Set<object>;
   nodes: number;
   characters: number;
@@ -139,14 +139,14 @@ function isSecretField(name: string, value: unknown): boolean {
   return SECRET_FIELD.test(name) || SECRET_FIELD_CAMEL.test(name);
 }
 
-function maskShapes(text: string): string {
+function maskPatterns(text: string): string {
   let out = text;
-  for (const [shape, replacement] of SECRET_SHAPES) out = out.replace(shape, replacement);
+  for (const [pattern, replacement] of SECRET_PATTERNS) out = out.replace(pattern, replacement);
   return out;
 }
 
 /** How a secret looks in plain text, in a JSON string, in a URL and in a form. */
-function spellings(secret: string): string[] {
+function encodedForms(secret: string): string[] {
   // Over bytes, because half a surrogate pair would make the encoder throw.
   const url = encodeURIComponent(Buffer.from(secret).toString());
   const form = new URLSearchParams([['', secret]]).toString().slice(1);

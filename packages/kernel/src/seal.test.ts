@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { systemRandom } from './random.ts';
-import { createKeyring, keyId, SealError, type OpenFailure, type SealContext } from './seal.ts';
+import { createKeyring, keyId, SealError, type UnsealFailure, type SealContext } from './seal.ts';
 
 const keyA = Buffer.alloc(32, 1);
 const keyB = Buffer.alloc(32, 2);
@@ -15,7 +15,7 @@ const context: SealContext = {
 };
 const ring = createKeyring([keyA], systemRandom);
 
-function reasonOf(attempt: () => unknown): OpenFailure | 'opened' {
+function reasonOf(attempt: () => unknown): UnsealFailure | 'opened' {
   try {
     attempt();
     return 'opened';
@@ -116,7 +116,7 @@ describe('seal', () => {
     try {
       ring.open(envelope, { ...context, field: 'x' });
     } catch (error) {
-      expect((error as Error).message).toBe('A sealed value did not open: tampered');
+      expect((error as Error).message).toBe('Cannot open the sealed value: tampered');
     }
     expect.assertions(1);
   });
@@ -125,7 +125,7 @@ describe('seal', () => {
     const old = createKeyring([keyA], systemRandom);
     const rotating = createKeyring([keyB, keyA], systemRandom);
     const rotated = createKeyring([keyB], systemRandom);
-    expect(rotating.writingKey).toBe(keyId(keyB));
+    expect(rotating.writingKeyId).toBe(keyId(keyB));
     expect(rotating.open(old.seal('x', context), context)).toBe('x');
     expect(rotated.open(rotating.seal('x', context), context)).toBe('x');
     expect(reasonOf(() => rotated.open(old.seal('x', context), context))).toBe('unknown_key');
@@ -178,7 +178,7 @@ describe('seal', () => {
     expect(rotating.verifyMac('text', before, context)).toBe(true);
     expect(rotated.verifyMac('text', rotating.mac('text', context), context)).toBe(true);
     expect(rotated.verifyMac('text', before, context)).toBe(false);
-    expect([rotating.knowsKeyOf(before), rotated.knowsKeyOf(before), rotated.knowsKeyOf('')]).toEqual([
+    expect([rotating.hasKeyFor(before), rotated.hasKeyFor(before), rotated.hasKeyFor('')]).toEqual([
       true,
       false,
       false,

@@ -24,21 +24,21 @@ export interface SealContext {
   binding?: readonly string[];
 }
 
-export type OpenFailure = 'malformed' | 'unknown_key' | 'tampered';
+export type UnsealFailure = 'malformed' | 'unknown_key' | 'tampered';
 
 /** A sealed value that does not open is an alarm, never a missing value. */
 export class SealError extends Error {
   override readonly name = 'SealError';
-  readonly reason: OpenFailure;
-  constructor(reason: OpenFailure) {
-    super(`A sealed value did not open: ${reason}`);
+  readonly reason: UnsealFailure;
+  constructor(reason: UnsealFailure) {
+    super(`Cannot open the sealed value: ${reason}`);
     this.reason = reason;
   }
 }
 
 export interface Keyring {
   /** Id of the key that writes. */
-  readonly writingKey: string;
+  readonly writingKeyId: string;
   seal(plaintext: string, context: SealContext): string;
   open(envelope: string, context: SealContext): string;
   /** The same value under the writing key; the envelope itself when it already is. */
@@ -47,10 +47,10 @@ export interface Keyring {
   mac(text: string, context: SealContext): string;
   verifyMac(text: string, mac: string, context: SealContext): boolean;
   /** Whether the key that an envelope or a MAC names is one of ours: else nothing can be said about it. */
-  knowsKeyOf(value: string): boolean;
+  hasKeyFor(value: string): boolean;
 }
 
-const SCHEMA = 'v1';
+const FORMAT_VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -61,25 +61,26 @@ export function keyId(key: Uint8Array): string {
 
 /** AES-256-GCM under an HKDF subkey per (key, tenant, kind). The first key writes, all read. */
 export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyring {
-  const [first] = keys;
-  if (first === undefined) throw new RangeError('A keyring needs at least one key');
-  for (const key of keys) if (key.length !== 32) throw new RangeError('A sealing key has 32 bytes');
+  const [primaryKey] = keys;
+  if (primaryKey === undefined) throw new RangeError('A keyring needs at least one key');
+  for (const key of keys) if (key.length !== 32) throw new RangeError('A sealing key must have 32 bytes');
   const byId = new Map(keys.map((key) => [keyId(key), key]));
-  const writingKey = keyId(first);
+  const writingKeyId = keyId(primaryKey);
 
   function open(envelope: string, context: SealContext): string {
     const [version, kid, nonce, body, ...rest] = envelope.split('.');
-    if (version !== SCHEMA || !kid || !nonce || !body || rest.length > 0) throw new SealError('malformed');
+    if (version !== FORMAT_VERSION || !kid || !nonce || !body || rest.length > 0)
+      throw new SealError('malformed');
     const key = byId.get(kid);
     if (!key) throw new SealError('unknown_key');
     const iv = fromBase64url(nonce);
     const bytes = fromBase64url(body);
     if (iv.length !== NONCE_BYTES || bytes.length < TAG_BYTES) throw new SealError('malformed');
     try {
-      const decipher = createDecipheriv('aes-256-gcm', subkey(key, context), iv, {
+      const decipher = createDecipheriv('aes-256-gcm', deriveKey(key, context), iv, {
         authTagLength: TAG_BYTES,
       });
-      decipher.setAAD(authenticated(context));
+      decipher.setAAD(additionalData(context));
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
       return decipher.update(bytes.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     } catch {
@@ -89,40 +90,43 @@ export function createKeyring(keys: readonly Uint8Array[], random: Random): Keyr
 
   function seal(plaintext: string, context: SealContext): string {
     const nonce = random.bytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', subkey(first as Uint8Array, context), nonce, {
+    const cipher = createCipheriv('aes-256-gcm', deriveKey(primaryKey as Uint8Array, context), nonce, {
       authTagLength: TAG_BYTES,
     });
-    cipher.setAAD(authenticated(context));
+    cipher.setAAD(additionalData(context));
     const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return [SCHEMA, writingKey, Buffer.from(nonce).toString('base64url'), body.toString('base64url')].join(
-      '.',
-    );
+    return [
+      FORMAT_VERSION,
+      writingKeyId,
+      Buffer.from(nonce).toString('base64url'),
+      body.toString('base64url'),
+    ].join('.');
   }
 
   function mac(text: string, context: SealContext): string {
-    const digest = digestOf(first as Uint8Array, text, context);
-    return [SCHEMA, writingKey, digest.toString('base64url')].join('.');
+    const macBytes = computeMac(primaryKey as Uint8Array, text, context);
+    return [FORMAT_VERSION, writingKeyId, macBytes.toString('base64url')].join('.');
   }
 
-  function verifyMac(text: string, claimed: string, context: SealContext): boolean {
-    const [version, kid = '', digest = '', ...rest] = claimed.split('.');
+  function verifyMac(text: string, candidate: string, context: SealContext): boolean {
+    const [version, kid = '', digest = '', ...rest] = candidate.split('.');
     const key = byId.get(kid);
-    if (version !== SCHEMA || !key || rest.length > 0) return false;
-    const expected = Buffer.from(digestOf(key, text, context).toString('base64url'));
+    if (version !== FORMAT_VERSION || !key || rest.length > 0) return false;
+    const expected = Buffer.from(computeMac(key, text, context).toString('base64url'));
     // The text is compared, not what a lenient decoder makes of it.
-    const given = Buffer.from(digest);
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    const actual = Buffer.from(digest);
+    return actual.length === expected.length && timingSafeEqual(actual, expected);
   }
 
   return {
-    writingKey,
+    writingKeyId,
     seal,
     open,
     mac,
     verifyMac,
-    knowsKeyOf: (value) => byId.has(value.split('.', 2)[1] ?? ''),
+    hasKeyFor: (value) => byId.has(value.split('.', 2)[1] ?? ''),
     rewrap(envelope, context) {
-      return envelope.startsWith(`${SCHEMA}.${writingKey}.`)
+      return envelope.startsWith(`${FORMAT_VERSION}.${writingKeyId}.`)
         ? envelope
         : seal(open(envelope, context), context);
     },
@@ -136,22 +140,22 @@ function fromBase64url(text: string): Buffer {
   return bytes;
 }
 
-function subkey(key: Uint8Array, { tenant, kind }: SealContext): Uint8Array {
+function deriveKey(key: Uint8Array, { tenant, kind }: SealContext): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, 'behalf', lengthPrefixed([tenant, kind]), 32));
 }
 
 /** Under a subkey of its own: no MAC is ever made with a key that encrypts. */
-function digestOf(key: Uint8Array, text: string, context: SealContext): Buffer {
+function computeMac(key: Uint8Array, text: string, context: SealContext): Buffer {
   const info = lengthPrefixed(['mac', context.tenant, context.kind]);
   const macKey = new Uint8Array(hkdfSync('sha256', key, 'behalf', info, 32));
   return createHmac('sha256', macKey)
-    .update(authenticated(context))
+    .update(additionalData(context))
     .update(lengthPrefixed([text]))
     .digest();
 }
 
-function authenticated({ tenant, principal, server, kind, field, binding = [] }: SealContext): Buffer {
-  return lengthPrefixed([SCHEMA, tenant, principal, server, kind, field, ...binding]);
+function additionalData({ tenant, principal, server, kind, field, binding = [] }: SealContext): Buffer {
+  return lengthPrefixed([FORMAT_VERSION, tenant, principal, server, kind, field, ...binding]);
 }
 
 /** Length before content, so no two tuples share an encoding. */

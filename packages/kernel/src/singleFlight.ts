@@ -31,31 +31,31 @@ interface Flight<T> {
  */
 export function createSingleFlight<T>(): SingleFlight<T> {
   const flights = new Map<string, Flight<T>>();
-  const airborne = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
 
   function start(id: string, work: (signal: AbortSignal) => Promise<T>, detached: boolean): Flight<T> {
     const abort = new AbortController();
     const promise = (async () => work(abort.signal))();
     const flight: Flight<T> = { promise, abort, detached, waiters: 0 };
     flights.set(id, flight);
-    const landed = promise.then(
-      () => land(),
-      () => land(),
+    const completion = promise.then(
+      () => onSettled(),
+      () => onSettled(),
     );
-    airborne.add(landed);
-    const land = () => {
-      airborne.delete(landed);
+    inFlight.add(completion);
+    const onSettled = () => {
+      inFlight.delete(completion);
       // An abandoned flight was replaced long ago: it must not evict its successor.
       if (flights.get(id) === flight) flights.delete(id);
     };
     return flight;
   }
 
-  function leave(id: string, flight: Flight<T>): void {
+  function removeWaiter(id: string, flight: Flight<T>): void {
     flight.waiters -= 1;
     if (flight.waiters > 0 || flight.detached) return;
     if (flights.get(id) === flight) flights.delete(id);
-    flight.abort.abort(new DOMException('Nobody waits for this any more', 'AbortError'));
+    flight.abort.abort(new DOMException('Canceled by all callers', 'AbortError'));
   }
 
   return {
@@ -63,7 +63,7 @@ export function createSingleFlight<T>(): SingleFlight<T> {
       if (signal?.aborted) return Promise.reject(abortReason(signal));
       // JSON writes NaN and the infinities as null: they would meet each other.
       if (key.some((part) => typeof part === 'number' && !Number.isFinite(part))) {
-        return Promise.reject(new RangeError('A flight key holds finite numbers only'));
+        return Promise.reject(new RangeError('A single-flight key must contain finite numbers only'));
       }
       const id = JSON.stringify(key);
       const flight = flights.get(id) ?? start(id, work, detached);
@@ -72,18 +72,18 @@ export function createSingleFlight<T>(): SingleFlight<T> {
       flight.waiters += 1;
       return new Promise<T>((resolve, reject) => {
         const onAbort = () => {
-          leave(id, flight);
+          removeWaiter(id, flight);
           reject(abortReason(signal as AbortSignal));
         };
         signal?.addEventListener('abort', onAbort, { once: true });
-        const settled = () => signal?.removeEventListener('abort', onAbort);
+        const removeAbortListener = () => signal?.removeEventListener('abort', onAbort);
         flight.promise.then(
           (value) => {
-            settled();
+            removeAbortListener();
             resolve(value);
           },
           (error: unknown) => {
-            settled();
+            removeAbortListener();
             // Rejecting with the very error the work threw is the point.
             // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
             reject(error);
@@ -92,10 +92,10 @@ export function createSingleFlight<T>(): SingleFlight<T> {
       });
     },
     get size() {
-      return airborne.size;
+      return inFlight.size;
     },
     async idle() {
-      while (airborne.size > 0) await Promise.all(airborne);
+      while (inFlight.size > 0) await Promise.all(inFlight);
     },
   };
 }

@@ -1,12 +1,12 @@
 import { checkConfig, type Finding } from '@behalf/contracts';
 import { compileEndpoints } from './compile/compileEndpoints.ts';
-import { compileProviders, fillTexts } from './compile/compileProviders.ts';
-import { facadeRules } from './compile/facadeRules.ts';
+import { compileProviders, expandTexts } from './compile/compileProviders.ts';
+import { checkAuthorizationServer } from './compile/checkAuthorizationServer.ts';
 import { compileServer } from './compile/compileServer.ts';
-import { createProbe, createTexts } from './compile/texts.ts';
+import { createProbeExpander, createTextCompiler } from './compile/textCompiler.ts';
 import { deepFreeze } from './deepFreeze.ts';
 import { checkObo } from './obo/checkObo.ts';
-import { graphScopes, loginFacts } from './obo/login.ts';
+import { readGraphScopes, readLoginFacts } from './obo/login.ts';
 import type { Settings } from './settings.ts';
 import type { EnvRecord } from './template/resolveEnv.ts';
 
@@ -22,19 +22,25 @@ export interface BuiltSettings {
 
 /** From the plain value of a file to a frozen snapshot. */
 export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
-  const check = checkConfig(value, createProbe(env));
-  const texts = createTexts(env);
+  const check = checkConfig(value, createProbeExpander(env));
+  const texts = createTextCompiler(env);
   const servers = check.servers.map(([name, server]) => compileServer(name, server, texts));
   const providers = compileProviders(check.config?.identityProviders ?? {}, texts);
-  const facade = fillTexts(check.config?.authorizationServer, ['authorizationServer'], texts);
+  const authorizationServer = expandTexts(check.config?.authorizationServer, ['authorizationServer'], texts);
   const endpoints = compileEndpoints(check.config?.endpoints, env);
   const errors = [...check.errors, ...texts.findings, ...endpoints.errors];
   const warnings = [...check.warnings, ...endpoints.warnings];
   // A provider whose section is wrong is not one a server forgot to declare, and a misspelt key not one that is missing.
-  const isClear = !check.errors.some(({ path }) => path[0] === 'identityProviders');
-  if (check.config && isClear && texts.findings.length === 0) {
-    const obo = checkObo(servers, providers, { login: loginFacts(env), graphScopes: graphScopes(env) });
-    errors.push(...obo.errors, ...(facade ? facadeRules(facade, loginFacts(env)) : []));
+  const areProvidersValid = !check.errors.some(({ path }) => path[0] === 'identityProviders');
+  if (check.config && areProvidersValid && texts.findings.length === 0) {
+    const obo = checkObo(servers, providers, {
+      login: readLoginFacts(env),
+      graphScopes: readGraphScopes(env),
+    });
+    errors.push(
+      ...obo.errors,
+      ...(authorizationServer ? checkAuthorizationServer(authorizationServer, readLoginFacts(env)) : []),
+    );
     warnings.push(...obo.warnings);
   }
   const variables = [...new Set([...texts.variables, ...endpoints.variables])].sort();
@@ -46,7 +52,7 @@ export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
       interface: { mcpServers: check.config.interface?.mcpServers },
       endpoints: { custom: endpoints.custom, toolApproval: endpoints.toolApproval },
       identityProviders: providers,
-      authorizationServer: facade?.enabled === true ? facade : null,
+      authorizationServer: authorizationServer?.enabled === true ? authorizationServer : null,
     });
   }
   return result;

@@ -1,7 +1,7 @@
-import { checkServer, finding, serverNameProblem, type Finding } from '@behalf/contracts';
+import { checkServer, finding, checkServerName, type Finding } from '@behalf/contracts';
 import { compileServer } from './compile/compileServer.ts';
 import type { ServerSettings } from './compile/serverSettings.ts';
-import { createProbe, createTexts } from './compile/texts.ts';
+import { createProbeExpander, createTextCompiler } from './compile/textCompiler.ts';
 import { deepFreeze } from './deepFreeze.ts';
 import type { EnvRecord } from './template/resolveEnv.ts';
 
@@ -17,15 +17,15 @@ export function compileDefinition(
   { env }: { env: EnvRecord },
 ): CompiledDefinition {
   const path = ['mcpServers', name];
-  const problem = serverNameProblem(name);
-  const check = checkServer(value, path, createProbe(env));
+  const problem = checkServerName(name);
+  const check = checkServer(value, path, createProbeExpander(env));
   const errors = [
     ...(problem === undefined ? [] : [finding(path, 'name', problem, 'choose another name')]),
     ...check.errors,
     ...check.unknown,
   ];
   if (!check.server || errors.length > 0) return { ok: false, errors };
-  const texts = createTexts(env);
+  const texts = createTextCompiler(env);
   const server = compileServer(name, check.server, texts);
   return texts.findings.length > 0
     ? { ok: false, errors: texts.findings }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { codes, http } from '../test/oneServer.ts';
+import { findingCodes, httpServer } from '../test/oneServer.ts';
 import { loadSettings } from './loadSettings.ts';
 
-const mcpServers = { files: http, github: http, 'my files': http };
+const mcpServers = { files: httpServer, github: httpServer, 'my files': httpServer };
 
 function found(endpoint: object) {
-  return codes({ mcpServers, mcpSettings: { endpoint } });
+  return findingCodes({ mcpServers, mcpSettings: { endpoint } });
 }
 
 function told(endpoint: object) {
@@ -56,7 +56,7 @@ describe('mcpSettings.endpoint', () => {
       [`${at}.servers.files.key`, 'endpoint_key'],
     ]);
     expect(told({ servers: { files: { key: 'x' }, github: { key: 'x' } } })).toEqual([
-      `"x" is already that of ${at}.servers.files.key; choose another`,
+      `"x" is already used by ${at}.servers.files.key; choose another`,
     ]);
     for (const alias of ['a__b', 'a.b', 'a b', 'x'.repeat(65)]) {
       expect([alias, found({ servers: { files: { tools: { look: alias } } } })]).toEqual([
@@ -95,7 +95,7 @@ describe('mcpSettings.endpoint', () => {
       ]);
     }
     expect(told({ allowedOrigins: ['https://App.example:443/x'] })).toEqual([
-      'is not written as browsers write it; write https://app.example',
+      'is not in the form that browsers send; write https://app.example',
     ]);
   });
 });

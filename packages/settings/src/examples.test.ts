@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { unusedInterfaceKeys, unusedSections } from '@behalf/contracts';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { explain } from './explain.ts';
+import { formatDiagnostics } from './formatDiagnostics.ts';
 import { loadSettings } from './loadSettings.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -56,7 +56,7 @@ describe('the files we ship', () => {
   for (const path of [...examples.map((name) => `config/examples/${name}`), 'librechat.yaml.example']) {
     test(`${path} loads without a warning`, () => {
       const result = loadSettings(read(path), { env });
-      expect(result.ok ? '' : explain(result.diagnostics, path)).toBe('');
+      expect(result.ok ? '' : formatDiagnostics(result.diagnostics, path)).toBe('');
       expect(result).toMatchObject({ ok: true, warnings: [], unused: [] });
     });
 
@@ -89,7 +89,7 @@ describe('the files we ship', () => {
   test('a file with every section of LibreChat loads, each unused one named once', () => {
     const text = read('test/fixtures/librechat-all-sections.yaml');
     const result = loadSettings(text, { env });
-    if (!result.ok) throw new Error(explain(result.diagnostics, 'fixture'));
+    if (!result.ok) throw new Error(formatDiagnostics(result.diagnostics, 'fixture'));
     for (const section of unusedSections)
       expect(result.unused.filter((path) => path === section)).toEqual([section]);
     const present = Object.keys((parse(text) as { interface: object }).interface).filter(

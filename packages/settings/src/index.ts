@@ -3,7 +3,7 @@ export { compileDefinition, type CompiledDefinition } from './compileDefinition.
 export type { EndpointSettings } from './compile/compileEndpoints.ts';
 export type { ProviderSettings } from './compile/compileProviders.ts';
 export {
-  placeholdersOf,
+  collectPlaceholders,
   type ApiKeySettings,
   type OAuthSettings,
   type ServerSettings,
@@ -12,21 +12,21 @@ export {
   type StreamableHttpSettings,
   type WebsocketSettings,
 } from './compile/serverSettings.ts';
-export { withEnvFile } from './envFile.ts';
-export { explain } from './explain.ts';
-export { loadSettings, type LoadResult } from './loadSettings.ts';
-export type { KnownLogin } from './obo/exchangeAt.ts';
+export { mergeEnvFile } from './mergeEnvFile.ts';
+export { formatDiagnostics } from './formatDiagnostics.ts';
+export { loadSettings, type SettingsResult } from './loadSettings.ts';
+export type { KnownLogin } from './obo/resolveProvider.ts';
 export {
-  graphScopes,
+  readGraphScopes,
   isMicrosoftAuthority,
-  LOGIN,
-  loginFacts,
-  microsoftCloud,
+  LOGIN_PROVIDER,
+  readLoginFacts,
+  findMicrosoftCloud,
   type LoginFacts,
 } from './obo/login.ts';
-export { isAtLogin } from './obo/loginPlace.ts';
-export { NO_PROVIDER, oboTargetProblem, type OboAuthority, type OboProblem } from './obo/oboTargetProblem.ts';
-export { declaresPlainHttp, isReadable } from './obo/plainHttp.ts';
+export { isLoginProvider } from './obo/isLoginProvider.ts';
+export { NO_PROVIDER, checkOboTarget, type OboAuthority, type OboProblem } from './obo/checkOboTarget.ts';
+export { allowsPlainHttp, isUnencryptedRemote } from './obo/plainHttp.ts';
 export { maskAddress } from './redact/maskAddress.ts';
 export type { Settings } from './settings.ts';
 export { bodyFields, openidFields, userFields } from './template/fields.ts';
@@ -40,10 +40,10 @@ export {
 } from './template/renderTemplate.ts';
 export { resolveEnv, type EnvProblem, type EnvRecord, type ResolvedTemplate } from './template/resolveEnv.ts';
 export {
-  isToken,
-  literalText,
-  placeholdersIn,
-  placeholderText,
+  isUserToken,
+  readLiteralText,
+  listPlaceholders,
+  formatPlaceholder,
   type EnvReference,
   type Literal,
   type Placeholder,

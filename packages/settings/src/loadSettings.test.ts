@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { builtInSettings } from './builtInSettings.ts';
-import { explain } from './explain.ts';
+import { formatDiagnostics } from './formatDiagnostics.ts';
 import { loadSettings } from './loadSettings.ts';
-import { literalText } from './template/template.ts';
+import { readLiteralText } from './template/template.ts';
 
 function errors(text: string, env: Record<string, string> = {}): string {
   const result = loadSettings(text, { env });
-  return result.ok ? '' : explain(result.diagnostics, 'librechat.yaml');
+  return result.ok ? '' : formatDiagnostics(result.diagnostics, 'librechat.yaml');
 }
 
 function load(text: string, env: Record<string, string> = {}) {
   const result = loadSettings(text, { env });
-  if (!result.ok) throw new Error(explain(result.diagnostics, 'librechat.yaml'));
+  if (!result.ok) throw new Error(formatDiagnostics(result.diagnostics, 'librechat.yaml'));
   return result;
 }
 
@@ -82,7 +82,7 @@ describe('a mistake is told with line, path and suggestion', () => {
 
   test('On-Behalf-Of on a process: one message, exact path and suggestion', () => {
     expect(errors('mcpServers:\n  files:\n    command: npx\n    obo:\n      scopes: a\n')).toBe(
-      'librechat.yaml:4  mcpServers.files.obo  On-Behalf-Of is not possible on a stdio server: no request of it could carry ' +
+      'librechat.yaml:4  mcpServers.files.obo  On-Behalf-Of is not possible on a stdio server: its requests cannot carry ' +
         'the user\'s token; use a url with type "streamable-http" or "sse", or remove obo',
     );
   });
@@ -137,7 +137,7 @@ describe('the snapshot', () => {
     expect(settings.servers).toHaveLength(1);
     expect(server).toMatchObject({ name: 'everything', type: 'stdio', command: '/opt/${HOME}/node' });
     if (server?.type !== 'stdio') throw new Error('not stdio');
-    expect(server.args.map(literalText)).toEqual(['/opt/{{x}}/index.js', '']);
+    expect(server.args.map(readLiteralText)).toEqual(['/opt/{{x}}/index.js', '']);
     expect(server.env).toEqual({ GZIP_ALLOWED_DOMAINS: [{ kind: 'literal', text: 'invalid' }] });
   });
 });

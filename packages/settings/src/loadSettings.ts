@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 import type { EnvRecord } from './template/resolveEnv.ts';
 import { readYaml } from './yaml/readYaml.ts';
 
-export type LoadResult =
+export type SettingsResult =
   | {
       ok: true;
       settings: Settings;
@@ -22,37 +22,37 @@ export type LoadResult =
     }
   | { ok: false; diagnostics: Diagnostic[] };
 
-export interface LoadOptions {
+export interface SettingsOptions {
   env: EnvRecord;
   /** What others have to say against settings that are well formed: told with path and line like the rest. */
   check?: (settings: Settings) => readonly Finding[];
 }
 
 /** The text of a librechat.yaml to a frozen snapshot, or everything that is wrong with it. Never throws. */
-export function loadSettings(text: string, { env, check = () => [] }: LoadOptions): LoadResult {
+export function loadSettings(text: string, { env, check = () => [] }: SettingsOptions): SettingsResult {
   const yaml = readYaml(text);
   if (!yaml.ok) return yaml;
   const built = buildSettings(yaml.value, env);
-  if (!built.settings) return { ok: false, diagnostics: inOrder(built.errors.map(yaml.locate)) };
-  const objections = check(built.settings);
-  if (objections.length > 0) return { ok: false, diagnostics: inOrder(objections.map(yaml.locate)) };
+  if (!built.settings) return { ok: false, diagnostics: sortByLine(built.errors.map(yaml.locate)) };
+  const findings = check(built.settings);
+  if (findings.length > 0) return { ok: false, diagnostics: sortByLine(findings.map(yaml.locate)) };
   return {
     ok: true,
     settings: built.settings,
-    definitions: deepFreeze(definitionsOf(yaml.value)),
+    definitions: deepFreeze(readDefinitions(yaml.value)),
     redacted: deepFreeze(redactConfig(yaml.value)),
-    warnings: inOrder(built.warnings.map(yaml.locate)),
+    warnings: sortByLine(built.warnings.map(yaml.locate)),
     unused: built.unused,
     variables: built.variables,
   };
 }
 
 /** Only of a file that is valid, so each of them is a definition. */
-function definitionsOf(value: unknown): Record<string, unknown> {
+function readDefinitions(value: unknown): Record<string, unknown> {
   const { mcpServers } = value as { mcpServers?: Record<string, unknown> | null };
   return mcpServers ?? {};
 }
 
-function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+function sortByLine(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...diagnostics].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }

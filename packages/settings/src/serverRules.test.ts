@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { reservedHeaders } from '@behalf/contracts';
-import { codes, http, loaded, server } from '../test/oneServer.ts';
+import { findingCodes, httpServer, loadServer, serverFindings } from '../test/oneServer.ts';
 import { compileDefinition } from './compileDefinition.ts';
 import { loadSettings } from './loadSettings.ts';
 
@@ -10,10 +10,10 @@ describe('sign-in over a websocket', () => {
   const socket = { type: 'websocket', url: 'wss://s.example/mcp' };
   test('is refused, naming what asks for it', () => {
     const code = 'websocket_oauth';
-    expect(server({ ...socket, oauth: { client_id: 'c' } })).toEqual([['oauth', code]]);
-    expect(server({ ...socket, requiresOAuth: true })).toEqual([['requiresOAuth', code]]);
+    expect(serverFindings({ ...socket, oauth: { client_id: 'c' } })).toEqual([['oauth', code]]);
+    expect(serverFindings({ ...socket, requiresOAuth: true })).toEqual([['requiresOAuth', code]]);
     for (const auth of ['required', 'optional']) {
-      expect([auth, server({ ...socket, auth })]).toEqual([auth, [['auth', code]]]);
+      expect([auth, serverFindings({ ...socket, auth })]).toEqual([auth, [['auth', code]]]);
     }
     const grant = {
       grant: 'client_credentials',
@@ -21,17 +21,17 @@ describe('sign-in over a websocket', () => {
       client_secret: 's',
       issuer: 'https://a.example',
     };
-    expect(server({ ...socket, oauth: grant })).toEqual([['oauth', code]]);
+    expect(serverFindings({ ...socket, oauth: grant })).toEqual([['oauth', code]]);
   });
 
   test('keys and open servers are not', () => {
     for (const more of [{}, { requiresOAuth: false }, { auth: 'none' }]) {
-      expect(server({ ...socket, ...more })).toEqual([]);
+      expect(serverFindings({ ...socket, ...more })).toEqual([]);
     }
     const customUserVars = { KEY: { title: 'Key', description: 'A key' } };
-    expect(server({ ...socket, customUserVars, auth: 'required', headers: { 'X-Key': '{{KEY}}' } })).toEqual(
-      [],
-    );
+    expect(
+      serverFindings({ ...socket, customUserVars, auth: 'required', headers: { 'X-Key': '{{KEY}}' } }),
+    ).toEqual([]);
   });
 });
 
@@ -54,19 +54,22 @@ describe('names', () => {
       ' a',
       '日本',
     ]) {
-      expect([name, codes({ mcpServers: { [name]: http } }).map(([, code]) => code)]).toEqual([
+      expect([name, findingCodes({ mcpServers: { [name]: httpServer } }).map(([, code]) => code)]).toEqual([
         name,
         ['server_name'],
       ]);
     }
     for (const name of ['a b', 'a.b', 'My Server', 'x-1', 'Tools'])
-      expect(codes({ mcpServers: { [name]: http } })).toEqual([]);
+      expect(findingCodes({ mcpServers: { [name]: httpServer } })).toEqual([]);
   });
 
   test('two names with one normalised form are refused, naming both', () => {
-    const result = loadSettings(JSON.stringify({ mcpServers: { 'my server': http, my_server: http } }), {
-      env: {},
-    });
+    const result = loadSettings(
+      JSON.stringify({ mcpServers: { 'my server': httpServer, my_server: httpServer } }),
+      {
+        env: {},
+      },
+    );
     expect(result).toMatchObject({
       ok: false,
       diagnostics: [
@@ -77,36 +80,42 @@ describe('names', () => {
         },
       ],
     });
-    expect(codes({ mcpServers: { _a_: http, a: http } })).toEqual([['mcpServers.a', 'server_name_taken']]);
+    expect(findingCodes({ mcpServers: { _a_: httpServer, a: httpServer } })).toEqual([
+      ['mcpServers.a', 'server_name_taken'],
+    ]);
   });
 });
 
 describe('transports', () => {
   test('type decides; without it the choice is the one an existing file relies on', () => {
-    expect(loaded({ command: 'x' }).server).toMatchObject({ type: 'stdio', args: [] });
-    expect(loaded({ url: 'ws://s.example' }).server.type).toBe('websocket');
-    expect(loaded({ url: '${U}' }, { U: 'WSS://s.example' }).server.type).toBe('websocket');
-    expect(loaded({ type: 'http', url: 'https://s.example' }).server.type).toBe('streamable-http');
-    const bare = loaded({ url: 'https://s.example' });
+    expect(loadServer({ command: 'x' }).server).toMatchObject({ type: 'stdio', args: [] });
+    expect(loadServer({ url: 'ws://s.example' }).server.type).toBe('websocket');
+    expect(loadServer({ url: '${U}' }, { U: 'WSS://s.example' }).server.type).toBe('websocket');
+    expect(loadServer({ type: 'http', url: 'https://s.example' }).server.type).toBe('streamable-http');
+    const bare = loadServer({ url: 'https://s.example' });
     expect(bare.server.type).toBe('sse');
     expect(bare.warnings.map(({ code }) => code)).toEqual(['type_inferred']);
-    expect(loaded({ type: 'sse', url: 'https://s.example' }).warnings).toEqual([]);
+    expect(loadServer({ type: 'sse', url: 'https://s.example' }).warnings).toEqual([]);
   });
 
   test('fields of a process next to a url, and a transport that does not fit its url', () => {
-    expect(server({ ...http, command: 'x', args: [] })).toEqual([
+    expect(serverFindings({ ...httpServer, command: 'x', args: [] })).toEqual([
       ['command', 'process_field_with_url'],
       ['args', 'process_field_with_url'],
     ]);
-    expect(server({ url: 'https://s.example', env: {} })).toEqual([['env', 'process_field_with_url']]);
-    expect(server({ type: 'stdio', url: 'https://s.example' })).toEqual([['url', 'url_on_stdio']]);
-    expect(server({ type: 'sse', command: 'x' })).toEqual([['command', 'process_field_with_url']]);
-    expect(server({ type: 'sse', url: 'wss://s.example' })).toEqual([['url', 'url']]);
-    expect(server({ type: 'websocket', url: 'https://s.example' })).toEqual([['url', 'url']]);
-    expect(server({})).toEqual([['', 'missing']]);
-    expect(server({ type: 'streamable-htpp', url: 'https://s.example' })).toEqual([['type', 'wrong_value']]);
-    expect(server({ command: 'x', headers: {} })).toEqual([['headers', 'misplaced_key']]);
-    expect(server({ type: 'websocket', url: 'wss://s.example', proxy: 'http://p.example' })).toEqual([
+    expect(serverFindings({ url: 'https://s.example', env: {} })).toEqual([
+      ['env', 'process_field_with_url'],
+    ]);
+    expect(serverFindings({ type: 'stdio', url: 'https://s.example' })).toEqual([['url', 'url_on_stdio']]);
+    expect(serverFindings({ type: 'sse', command: 'x' })).toEqual([['command', 'process_field_with_url']]);
+    expect(serverFindings({ type: 'sse', url: 'wss://s.example' })).toEqual([['url', 'url']]);
+    expect(serverFindings({ type: 'websocket', url: 'https://s.example' })).toEqual([['url', 'url']]);
+    expect(serverFindings({})).toEqual([['', 'missing']]);
+    expect(serverFindings({ type: 'streamable-htpp', url: 'https://s.example' })).toEqual([
+      ['type', 'wrong_value'],
+    ]);
+    expect(serverFindings({ command: 'x', headers: {} })).toEqual([['headers', 'misplaced_key']]);
+    expect(serverFindings({ type: 'websocket', url: 'wss://s.example', proxy: 'http://p.example' })).toEqual([
       ['proxy', 'misplaced_key'],
     ]);
   });
@@ -120,77 +129,77 @@ describe('transports', () => {
       'https://',
       'https://u:p@s.example',
     ]) {
-      expect([url, server({ ...http, url })]).toEqual([url, [['url', 'url']]]);
+      expect([url, serverFindings({ ...httpServer, url })]).toEqual([url, [['url', 'url']]]);
     }
-    expect(server({ ...http, proxy: 'ftp://p.example' })).toEqual([['proxy', 'url']]);
+    expect(serverFindings({ ...httpServer, proxy: 'ftp://p.example' })).toEqual([['proxy', 'url']]);
     for (const proxy of [
       'http://u:p@p.example:8080',
       'https://p.example',
       'socks://p.example:1',
       'socks5://p.example:1',
     ]) {
-      expect(server({ ...http, proxy })).toEqual([]);
+      expect(serverFindings({ ...httpServer, proxy })).toEqual([]);
     }
   });
 
   test('a timeout of zero is an error, not an immediate timeout', () => {
     for (const field of ['timeout', 'initTimeout', 'sseReadTimeout']) {
       for (const value of [0, -1, 1.5, 3_000_000_000]) {
-        expect(server({ ...http, [field]: value })).toEqual([
+        expect(serverFindings({ ...httpServer, [field]: value })).toEqual([
           [field, expect.stringMatching(/too_small|too_big|wrong_type/)],
         ]);
       }
-      expect(server({ ...http, [field]: 1 })).toEqual([]);
+      expect(serverFindings({ ...httpServer, [field]: 1 })).toEqual([]);
     }
   });
 
   test('titles of any script, icons that cannot run anything', () => {
     for (const title of ['Documentación', '日本語', 'e\u0301te', "L'équipe", 'L’équipe', '3D tools', 'a-b'])
-      expect(server({ ...http, title })).toEqual([]);
+      expect(serverFindings({ ...httpServer, title })).toEqual([]);
     for (const title of ['-x', '<b>', 'a;b', ' a', ''])
-      expect(server({ ...http, title })).toEqual([['title', 'wrong_value']]);
+      expect(serverFindings({ ...httpServer, title })).toEqual([['title', 'wrong_value']]);
     for (const iconPath of [
       'https://i.example/x.png',
       'data:image/svg+xml,x',
       '/assets/x.svg',
       'assets/x.svg',
     ])
-      expect(server({ ...http, iconPath })).toEqual([]);
+      expect(serverFindings({ ...httpServer, iconPath })).toEqual([]);
     for (const iconPath of ['javascript:alert(1)', 'data:text/html,x', '//evil.example/x', 'file:///x']) {
-      expect(server({ ...http, iconPath })).toEqual([['iconPath', 'wrong_value']]);
+      expect(serverFindings({ ...httpServer, iconPath })).toEqual([['iconPath', 'wrong_value']]);
     }
   });
 });
 
 describe('credentials', () => {
   test('On-Behalf-Of next to oauth, apiKey or an authorization header of any case', () => {
-    expect(server({ ...http, obo })).toEqual([]);
-    expect(server({ ...http, type: 'sse', obo })).toEqual([]);
-    expect(server({ ...http, obo, oauth: {} })).toEqual([['oauth', 'obo_conflict']]);
-    expect(server({ ...http, obo, apiKey: { source: 'user', authorization_type: 'bearer' } })).toEqual([
-      ['apiKey', 'obo_conflict'],
-    ]);
+    expect(serverFindings({ ...httpServer, obo })).toEqual([]);
+    expect(serverFindings({ ...httpServer, type: 'sse', obo })).toEqual([]);
+    expect(serverFindings({ ...httpServer, obo, oauth: {} })).toEqual([['oauth', 'obo_conflict']]);
+    expect(
+      serverFindings({ ...httpServer, obo, apiKey: { source: 'user', authorization_type: 'bearer' } }),
+    ).toEqual([['apiKey', 'obo_conflict']]);
     for (const name of ['Authorization', 'authorization', 'AUTHORIZATION']) {
-      expect(server({ ...http, obo, headers: { [name]: 'Bearer x' } })).toEqual([
+      expect(serverFindings({ ...httpServer, obo, headers: { [name]: 'Bearer x' } })).toEqual([
         [`headers.${name}`, 'obo_conflict'],
       ]);
     }
     const env = { OPENID_ISSUER: 'https://sso.example', OPENID_CLIENT_ID: 'c' };
-    expect(loaded({ ...http, obo, requiresOAuth: true }, env).warnings.map(({ code }) => code)).toEqual([
-      'obo_wins',
-    ]);
+    expect(
+      loadServer({ ...httpServer, obo, requiresOAuth: true }, env).warnings.map(({ code }) => code),
+    ).toEqual(['obo_wins']);
   });
 
   test('scopes are required; keys of ours are read; ${NAME} works and {{...}} does not', () => {
-    expect(server({ ...http, obo: {} })).toEqual([['obo.scopes', 'missing']]);
-    expect(server({ ...http, obo: { scopes: ' ' } })).toEqual([['obo.scopes', 'wrong_value']]);
-    expect(server({ ...http, obo: { scopes: '{{LIBRECHAT_USER_ID}}' } })).toEqual([
+    expect(serverFindings({ ...httpServer, obo: {} })).toEqual([['obo.scopes', 'missing']]);
+    expect(serverFindings({ ...httpServer, obo: { scopes: ' ' } })).toEqual([['obo.scopes', 'wrong_value']]);
+    expect(serverFindings({ ...httpServer, obo: { scopes: '{{LIBRECHAT_USER_ID}}' } })).toEqual([
       ['obo.scopes', 'placeholder_forbidden'],
     ]);
     expect(
-      loaded({ ...http, obo: { scopes: '${S}', grant: 'token-exchange' } }, { S: 'a b' }).server,
+      loadServer({ ...httpServer, obo: { scopes: '${S}', grant: 'token-exchange' } }, { S: 'a b' }).server,
     ).toMatchObject({ obo: { scopes: 'a b', grant: 'token-exchange' } });
-    expect(server({ ...http, obo: { ...obo, provider: 'corprate' } })).toEqual([
+    expect(serverFindings({ ...httpServer, obo: { ...obo, provider: 'corprate' } })).toEqual([
       ['obo.provider', 'provider_unknown'],
     ]);
   });
@@ -203,8 +212,8 @@ describe('credentials', () => {
       'K',
     ]) {
       const customUserVars = { K: { title: 't', description: 'd' } };
-      const definition = { ...http, url: `https://s.example/{{${placeholder}}}`, obo, customUserVars };
-      expect(server(definition)).toEqual([['url', 'obo_url']]);
+      const definition = { ...httpServer, url: `https://s.example/{{${placeholder}}}`, obo, customUserVars };
+      expect(serverFindings(definition)).toEqual([['url', 'obo_url']]);
       // Nor in a definition that does not stand in the file.
       expect(compileDefinition('s', definition, { env: {} })).toMatchObject({
         ok: false,
@@ -220,60 +229,64 @@ describe('credentials', () => {
         },
       },
     });
-    expect(codes(config('b a', 'https://s.example:443/mcp'))).toEqual([]);
+    expect(findingCodes(config('b a', 'https://s.example:443/mcp'))).toEqual([]);
     for (const [scopes, url] of [
       ['a c', 'https://s.example'],
       ['a', 'https://s.example.evil.example'],
       ['a', 'http://s.example'],
       ['a', 'https://s.example:444'],
     ] as const) {
-      expect(codes(config(scopes, url))).toEqual([['mcpServers.s.obo', 'obo_target']]);
+      expect(findingCodes(config(scopes, url))).toEqual([['mcpServers.s.obo', 'obo_target']]);
     }
   });
 
   test('a secret needs an id, and both need their endpoints', () => {
     const urls = { authorization_url: 'https://a.example/a', token_url: 'https://a.example/t' };
-    expect(server({ ...http, oauth: { client_secret: 'x' } })).toEqual([
+    expect(serverFindings({ ...httpServer, oauth: { client_secret: 'x' } })).toEqual([
       ['oauth.client_secret', 'oauth_client'],
     ]);
-    expect(server({ ...http, oauth: { client_id: 'x', client_secret: 'y' } })).toEqual([
+    expect(serverFindings({ ...httpServer, oauth: { client_id: 'x', client_secret: 'y' } })).toEqual([
       ['oauth', 'oauth_client'],
       ['oauth', 'oauth_client'],
     ]);
     expect(
-      server({
-        ...http,
+      serverFindings({
+        ...httpServer,
         oauth: { client_id: 'x', client_secret: 'y', authorization_url: urls.authorization_url },
       }),
     ).toEqual([['oauth', 'oauth_client']]);
-    expect(server({ ...http, oauth: { client_id: 'x', client_secret: 'y', ...urls } })).toEqual([]);
-    expect(server({ ...http, oauth: { client_id: 'x' } })).toEqual([]);
-    expect(server({ ...http, oauth: { audience: '' } })).toEqual([['oauth.audience', 'too_small']]);
-    expect(server({ ...http, oauth: { token_url: '${T}' } }, { T: 'nowhere' })).toEqual([
+    expect(serverFindings({ ...httpServer, oauth: { client_id: 'x', client_secret: 'y', ...urls } })).toEqual(
+      [],
+    );
+    expect(serverFindings({ ...httpServer, oauth: { client_id: 'x' } })).toEqual([]);
+    expect(serverFindings({ ...httpServer, oauth: { audience: '' } })).toEqual([
+      ['oauth.audience', 'too_small'],
+    ]);
+    expect(serverFindings({ ...httpServer, oauth: { token_url: '${T}' } }, { T: 'nowhere' })).toEqual([
       ['oauth.token_url', 'url'],
     ]);
-    expect(server({ ...http, oauth: { code_challenge_methods_supported: ['plain'] } })).toEqual([
-      ['oauth.code_challenge_methods_supported', 'pkce'],
-    ]);
+    expect(serverFindings({ ...httpServer, oauth: { code_challenge_methods_supported: ['plain'] } })).toEqual(
+      [['oauth.code_challenge_methods_supported', 'pkce']],
+    );
   });
 
   test('a key of the operator must be there, and its header must be one', () => {
     const admin = { source: 'admin', authorization_type: 'custom', key: 'k' };
-    expect(server({ ...http, apiKey: admin })).toEqual([]);
-    expect(server({ ...http, apiKey: { source: 'admin', authorization_type: 'bearer' } })).toEqual([
-      ['apiKey.key', 'missing'],
-    ]);
-    expect(server({ ...http, apiKey: { source: 'user', authorization_type: 'bearer', key: 'k' } })).toEqual([
-      ['apiKey.key', 'api_key_source'],
-    ]);
+    expect(serverFindings({ ...httpServer, apiKey: admin })).toEqual([]);
+    expect(
+      serverFindings({ ...httpServer, apiKey: { source: 'admin', authorization_type: 'bearer' } }),
+    ).toEqual([['apiKey.key', 'missing']]);
+    expect(
+      serverFindings({ ...httpServer, apiKey: { source: 'user', authorization_type: 'bearer', key: 'k' } }),
+    ).toEqual([['apiKey.key', 'api_key_source']]);
     for (const name of ['Transfer-Encoding', 'mcp-session-id', 'a b', 'Host', 'x\n']) {
-      expect(server({ ...http, apiKey: { ...admin, custom_header: name } })).toEqual([
+      expect(serverFindings({ ...httpServer, apiKey: { ...admin, custom_header: name } })).toEqual([
         ['apiKey.custom_header', 'header_name'],
       ]);
     }
     expect(
-      server({
-        ...http,
+      serverFindings({
+        ...httpServer,
         apiKey: { source: 'user', authorization_type: 'bearer' },
         headers: { 'X-Key': '{{MCP_API_KEY}}' },
       }),
@@ -282,17 +295,19 @@ describe('credentials', () => {
 
   test('names that break requests, twins, and values with line breaks', () => {
     for (const name of ['Connection', 'content-length', 'Mcp-Session-Id', 'a:b', ...reservedHeaders]) {
-      expect(server({ ...http, headers: { [name]: 'x' } }).map(([, code]) => code)).toEqual(['header_name']);
+      expect(serverFindings({ ...httpServer, headers: { [name]: 'x' } }).map(([, code]) => code)).toEqual([
+        'header_name',
+      ]);
       const custom = [{ name: 'm', baseURL: 'https://m.example', headers: { [name]: 'x' } }];
-      expect(codes({ endpoints: { custom } }).map(([, code]) => code)).toEqual(['header_name']);
+      expect(findingCodes({ endpoints: { custom } }).map(([, code]) => code)).toEqual(['header_name']);
     }
-    expect(server({ ...http, headers: { 'X-A': '1', 'x-a': '2' } })).toEqual([
+    expect(serverFindings({ ...httpServer, headers: { 'X-A': '1', 'x-a': '2' } })).toEqual([
       ['headers.x-a', 'header_twice'],
     ]);
-    expect(server({ ...http, headers: { 'X-A': 'a\r\nX-Evil: 1' } })).toEqual([
+    expect(serverFindings({ ...httpServer, headers: { 'X-A': 'a\r\nX-Evil: 1' } })).toEqual([
       ['headers.X-A', 'header_value'],
     ]);
-    expect(server({ ...http, headers: { 'X-A': '${A}' } }, { A: 'a\nb' })).toEqual([
+    expect(serverFindings({ ...httpServer, headers: { 'X-A': '${A}' } }, { A: 'a\nb' })).toEqual([
       ['headers.X-A', 'header_value'],
     ]);
   });

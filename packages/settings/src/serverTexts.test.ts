@@ -1,21 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
-import { placeholdersOf } from './compile/serverSettings.ts';
-import { codes, http, loaded, server } from '../test/oneServer.ts';
+import { collectPlaceholders } from './compile/serverSettings.ts';
+import { findingCodes, httpServer, loadServer, serverFindings } from '../test/oneServer.ts';
 import { loadSettings } from './loadSettings.ts';
 
 describe('texts', () => {
   test('only declared variables may be named, and reserved names cannot be declared', () => {
     const declare = (name: string) => ({ customUserVars: { [name]: { title: 't', description: 'd' } } });
-    expect(server({ ...http, headers: { A: '{{TOKEN}}' } })).toEqual([['headers.A', 'variable_undeclared']]);
-    expect(server({ ...http, headers: { A: '{{TOKEN}}' }, ...declare('TOKEN') })).toEqual([]);
+    expect(serverFindings({ ...httpServer, headers: { A: '{{TOKEN}}' } })).toEqual([
+      ['headers.A', 'variable_undeclared'],
+    ]);
+    expect(serverFindings({ ...httpServer, headers: { A: '{{TOKEN}}' }, ...declare('TOKEN') })).toEqual([]);
     for (const name of ['LIBRECHAT_USER_ID', 'librechat_x', '1A', 'a-b', '']) {
-      expect(server({ ...http, ...declare(name) }).map(([, code]) => code)).toEqual(['invalid_name']);
+      expect(serverFindings({ ...httpServer, ...declare(name) }).map(([, code]) => code)).toEqual([
+        'invalid_name',
+      ]);
     }
   });
 
   test('an unset variable is an error that names field and variable', () => {
     const result = loadSettings(
-      JSON.stringify({ mcpServers: { s: { ...http, headers: { A: 'Bearer ${S_KEY}' } } } }),
+      JSON.stringify({ mcpServers: { s: { ...httpServer, headers: { A: 'Bearer ${S_KEY}' } } } }),
       { env: {} },
     );
     expect(result).toEqual({
@@ -36,39 +40,42 @@ describe('texts', () => {
     const secret = '${CREDS_KEY}';
     const env = { CREDS_KEY: 'planted' };
     const refused = (path: string, definition: Record<string, unknown>) =>
-      expect(server(definition, env)).toEqual([[path, 'variable_secret']]);
-    refused('headers.A', { ...http, headers: { A: secret } });
-    refused('oauth_headers.A', { ...http, oauth_headers: { A: secret } });
-    refused('url', { ...http, url: `https://s.example/${secret}` });
-    refused('proxy', { ...http, proxy: secret });
+      expect(serverFindings(definition, env)).toEqual([[path, 'variable_secret']]);
+    refused('headers.A', { ...httpServer, headers: { A: secret } });
+    refused('oauth_headers.A', { ...httpServer, oauth_headers: { A: secret } });
+    refused('url', { ...httpServer, url: `https://s.example/${secret}` });
+    refused('proxy', { ...httpServer, proxy: secret });
     refused('apiKey.key', {
-      ...http,
+      ...httpServer,
       apiKey: { source: 'admin', authorization_type: 'bearer', key: secret },
     });
-    refused('oauth.scope', { ...http, oauth: { scope: secret } });
-    refused('obo.scopes', { ...http, obo: { scopes: secret } });
+    refused('oauth.scope', { ...httpServer, oauth: { scope: secret } });
+    refused('obo.scopes', { ...httpServer, obo: { scopes: secret } });
     refused('command', { command: secret });
     refused('args[0]', { command: 'x', args: [secret] });
     refused('env.A', { command: 'x', env: { A: secret } });
     refused('cwd', { command: 'x', cwd: secret });
     expect(
-      codes({ identityProviders: { p: { type: 'entra', clientId: 'c', clientSecret: secret } } }, env),
+      findingCodes({ identityProviders: { p: { type: 'entra', clientId: 'c', clientSecret: secret } } }, env),
     ).toEqual([['identityProviders.p.clientSecret', 'variable_secret']]);
     expect(
-      codes({ endpoints: { custom: [{ name: 'm', baseURL: 'https://m.example', apiKey: secret }] } }, env),
+      findingCodes(
+        { endpoints: { custom: [{ name: 'm', baseURL: 'https://m.example', apiKey: secret }] } },
+        env,
+      ),
     ).toEqual([['endpoints.custom[0].apiKey', 'variable_secret']]);
   });
 
   test('program, directory and proxy are never chosen by user data', () => {
     for (const field of ['command', 'cwd']) {
-      expect(server({ command: 'x', [field]: '/x/{{LIBRECHAT_USER_ID}}' })).toEqual([
+      expect(serverFindings({ command: 'x', [field]: '/x/{{LIBRECHAT_USER_ID}}' })).toEqual([
         [field, 'placeholder_forbidden'],
       ]);
     }
-    expect(server({ ...http, proxy: 'http://{{LIBRECHAT_USER_ID}}.p.example' })).toEqual([
+    expect(serverFindings({ ...httpServer, proxy: 'http://{{LIBRECHAT_USER_ID}}.p.example' })).toEqual([
       ['proxy', 'placeholder_forbidden'],
     ]);
-    expect(loaded({ command: '${BIN}/x', cwd: '${BIN}' }, { BIN: '/opt' }).server).toMatchObject({
+    expect(loadServer({ command: '${BIN}/x', cwd: '${BIN}' }, { BIN: '/opt' }).server).toMatchObject({
       command: '/opt/x',
       cwd: '/opt',
     });
@@ -86,7 +93,7 @@ describe('texts', () => {
       `https://s.example${id}/`,
       `https://${id}${id}.example/`,
     ]) {
-      const found = server({ ...http, url });
+      const found = serverFindings({ ...httpServer, url });
       expect([
         url,
         found.length > 0 &&
@@ -99,7 +106,7 @@ describe('texts', () => {
       `https://s.example?u=${id}`,
       `https://${id}/mcp`,
     ]) {
-      expect([url, server({ ...http, url })]).toEqual([url, []]);
+      expect([url, serverFindings({ ...httpServer, url })]).toEqual([url, []]);
     }
   });
 
@@ -111,43 +118,45 @@ describe('texts', () => {
         `https://s.example${id}/`,
         `https://${id}${id}.example/`,
       ]) {
-        expect([url, server({ ...http, oauth: { [field]: url } })]).toEqual([
+        expect([url, serverFindings({ ...httpServer, oauth: { [field]: url } })]).toEqual([
           url,
           [[`oauth.${field}`, 'url_authority']],
         ]);
       }
-      expect(server({ ...http, oauth: { [field]: `https://${id}.s.example/t?u=${id}` } })).toEqual([]);
+      expect(
+        serverFindings({ ...httpServer, oauth: { [field]: `https://${id}.s.example/t?u=${id}` } }),
+      ).toEqual([]);
     }
   });
 
   test('a garbled placeholder is told with its field', () => {
-    expect(server({ ...http, headers: { A: 'Bearer ${TOKEN:-${OTHER}}' } }, { OTHER: 'x' })).toEqual([
-      ['headers.A', 'template_malformed'],
-    ]);
-    expect(server({ ...http, url: 'https://s.example/{{LIBRECHAT_USER_ID}' })).toEqual([
+    expect(
+      serverFindings({ ...httpServer, headers: { A: 'Bearer ${TOKEN:-${OTHER}}' } }, { OTHER: 'x' }),
+    ).toEqual([['headers.A', 'template_malformed']]);
+    expect(serverFindings({ ...httpServer, url: 'https://s.example/{{LIBRECHAT_USER_ID}' })).toEqual([
       ['url', 'template_malformed'],
     ]);
-    expect(server({ command: 'x', args: ['--config', '{"a":{"b":1}}', '$5'] })).toEqual([]);
+    expect(serverFindings({ command: 'x', args: ['--config', '{"a":{"b":1}}', '$5'] })).toEqual([]);
   });
 
   test('what decides the scope is found in every field, and only in what the file says', () => {
     const kinds = (definition: Record<string, unknown>, env: Record<string, string> = {}) =>
-      placeholdersOf(loaded(definition, env).server).map(({ kind, name }) => `${kind}:${name}`);
+      collectPlaceholders(loadServer(definition, env).server).map(({ kind, name }) => `${kind}:${name}`);
     expect(
       kinds({
-        ...http,
+        ...httpServer,
         apiKey: { source: 'admin', authorization_type: 'bearer', key: '{{LIBRECHAT_OPENID_TOKEN}}' },
       }),
     ).toEqual(['openid:TOKEN']);
-    expect(kinds({ ...http, oauth_headers: { A: '{{LIBRECHAT_BODY_MESSAGEID}}' } })).toEqual([
+    expect(kinds({ ...httpServer, oauth_headers: { A: '{{LIBRECHAT_BODY_MESSAGEID}}' } })).toEqual([
       'body:MESSAGEID',
     ]);
     expect(
-      kinds({ ...http, oauth: { scope: '{{LIBRECHAT_USER_ROLE}}', grant_types_supported: ['a'] } }),
+      kinds({ ...httpServer, oauth: { scope: '{{LIBRECHAT_USER_ROLE}}', grant_types_supported: ['a'] } }),
     ).toEqual(['user:ROLE']);
     for (const field of ['authorization_url', 'token_url', 'revocation_endpoint', 'client_id', 'audience']) {
       const text = 'https://s.example/{{LIBRECHAT_USER_ID}}';
-      expect([field, kinds({ ...http, oauth: { [field]: text } })]).toEqual([field, ['user:ID']]);
+      expect([field, kinds({ ...httpServer, oauth: { [field]: text } })]).toEqual([field, ['user:ID']]);
     }
     expect(
       kinds({
@@ -156,7 +165,7 @@ describe('texts', () => {
         env: { A: '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}' },
       }),
     ).toEqual(['user:ID', 'graph:ACCESS_TOKEN']);
-    expect(kinds({ ...http, headers: { A: '${A}' } }, { A: '{{LIBRECHAT_USER_ID}}' })).toEqual([]);
+    expect(kinds({ ...httpServer, headers: { A: '${A}' } }, { A: '{{LIBRECHAT_USER_ID}}' })).toEqual([]);
   });
 });
 
@@ -180,19 +189,19 @@ describe('mcpSettings', () => {
       '',
     ]) {
       for (const key of ['allowedAddresses', 'operatorAddresses']) {
-        expect([address, codes({ mcpSettings: { [key]: [address] } })]).toEqual([
+        expect([address, findingCodes({ mcpSettings: { [key]: [address] } })]).toEqual([
           address,
           [[`mcpSettings.${key}[0]`, 'wrong_value']],
         ]);
       }
     }
     expect(
-      codes({
+      findingCodes({
         mcpSettings: { allowedAddresses: ['10.0.0.1:80', 'h:1', '[::1]:80', 'a.b.internal:65535'] },
       }),
     ).toEqual([]);
     expect(
-      codes({
+      findingCodes({
         mcpSettings: {
           allowedDomains: [
             'h.example',
@@ -224,7 +233,7 @@ describe('mcpSettings', () => {
       'https://h.example..',
       '[::g]',
     ]) {
-      expect([domain, codes({ mcpSettings: { allowedDomains: [domain] } })]).toEqual([
+      expect([domain, findingCodes({ mcpSettings: { allowedDomains: [domain] } })]).toEqual([
         domain,
         [['mcpSettings.allowedDomains[0]', 'wrong_value']],
       ]);

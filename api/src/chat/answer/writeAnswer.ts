@@ -1,6 +1,6 @@
 import {
-  MOST_CHAT_ROUNDS,
-  MOST_PARALLEL_CALLS,
+  MAX_CHAT_ROUNDS,
+  MAX_PARALLEL_CALLS,
   type ChatCall,
   type ChatMessage,
   type FinishReason,
@@ -78,7 +78,7 @@ async function runRounds(parts: WriteAnswerParts, request: AnswerRequest): Promi
   const argumentBudget: ArgumentBudget = { remaining: MAX_ANSWER_ARGUMENTS_LENGTH };
   let currentMessages: ModelMessage[] = [{ role: 'user', content: text }];
   let textLength = 0;
-  for (let round = 1; round <= MOST_CHAT_ROUNDS; round += 1) {
+  for (let round = 1; round <= MAX_CHAT_ROUNDS; round += 1) {
     const messages = fitMessages({ system, earlierTurns, currentMessages });
     const response = await requestCompletion({
       messages,
@@ -118,7 +118,7 @@ async function runCalls(
   );
   for (const { call } of prepared) message.parts.push({ type: 'call', call });
   for (const { call } of prepared) await emit('tool_call', { call: { ...call, state: 'running' } });
-  const results = await mapWithConcurrency(prepared, MOST_PARALLEL_CALLS, (call) =>
+  const results = await mapWithConcurrency(prepared, MAX_PARALLEL_CALLS, (call) =>
     runPreparedCall(parts, request, call),
   );
   return [

@@ -1,5 +1,5 @@
 import type { Principal } from '@behalf/gateway';
-import { within, type Clock, type Fetch } from '@behalf/kernel';
+import { withTimeout, type Clock, type Fetch } from '@behalf/kernel';
 import type { EndpointSettings } from '@behalf/settings';
 import type { Logger } from '../../logger.ts';
 import { modelHeaders } from './modelHeaders.ts';
@@ -41,7 +41,7 @@ export function createFetchModels({ fetch, clock, logger }: FetchModelsParts): F
       await response.body?.cancel();
       throw new Error(`It answered with ${response.status}`);
     });
-    return within(clock, TIMEOUT_MS, request, () => {
+    return withTimeout(clock, TIMEOUT_MS, request, () => {
       timeout.abort();
       throw new Error('It did not answer in time');
     });

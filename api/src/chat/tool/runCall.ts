@@ -9,7 +9,7 @@ import {
   type PendingApproval,
   type UserPrincipal,
 } from '@behalf/gateway';
-import { abortReason, unlessAborted } from '@behalf/kernel';
+import { abortReason, rejectOnAbort } from '@behalf/kernel';
 import type { RateLimits } from '../../http/rateLimits.ts';
 import type { InFlightLimiter } from '../../rest/mcp/inFlightLimiter.ts';
 import type { ObserveRequest } from '../../rest/mcp/observeRequest.ts';
@@ -133,7 +133,7 @@ async function callWithApproval(
         if (!approval || run.signal.aborted) throw error;
         const identicalCall = approvalRequests.get(approval.id);
         // A call like this one asked already, and what it is given is good for one run. Then this one asks for itself.
-        if (identicalCall) await unlessAborted(identicalCall, run.signal);
+        if (identicalCall) await rejectOnAbort(identicalCall, run.signal);
         else {
           approvalRequests.set(approval.id, done);
           await waitForApproval(parts, context, call, approval);

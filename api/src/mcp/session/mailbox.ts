@@ -1,5 +1,5 @@
 import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
-import { Roster, type Cancel, type Clock, type Keyring, type SealContext } from '@behalf/kernel';
+import { ActiveSet, type Cancel, type Clock, type Keyring, type SealContext } from '@behalf/kernel';
 
 /** Words between the requests of one session, which may be served by different replicas. */
 export interface Mailbox {
@@ -39,7 +39,7 @@ const DEFAULT_TTL_MS = 5 * 60_000;
 export function createMailbox(parts: MailboxParts): Mailbox {
   const { cache, changes, keyring, clock } = parts;
   /** Looked through when there is a word, which is seldom; every request comes and goes here. */
-  const waiters = new Roster<Waiter>();
+  const waiters = new ActiveSet<Waiter>();
   const unsubscribe = changes.subscribe(({ topic, id }) => {
     if (topic !== 'mcpSessions') return;
     for (const waiter of waiters) if (id === '*' || waiter.sessionKey.key === id) void waiter.check(parts);
@@ -74,7 +74,7 @@ class Waiter {
   readonly sessionKey: SessionKey;
   readonly name: string;
   readonly #onMessage: (message: string) => void;
-  readonly #waiters: Roster<Waiter>;
+  readonly #waiters: ActiveSet<Waiter>;
   readonly #slot: number;
   #isStopped = false;
   #isChecking = false;
@@ -85,20 +85,20 @@ class Waiter {
     sessionKey: SessionKey,
     name: string,
     onMessage: (message: string) => void,
-    waiters: Roster<Waiter>,
+    waiters: ActiveSet<Waiter>,
   ) {
     this.sessionKey = sessionKey;
     this.name = name;
     this.#onMessage = onMessage;
     this.#waiters = waiters;
-    this.#slot = waiters.enter(this);
+    this.#slot = waiters.add(this);
   }
 
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.#cancel?.();
-    this.#waiters.leave(this.#slot, this);
+    this.#waiters.remove(this.#slot, this);
   }
 
   deliver(message: string): void {

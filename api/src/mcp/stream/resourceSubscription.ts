@@ -8,7 +8,7 @@ import {
   type ServerSubscription,
   type SubscribeParts,
 } from '@behalf/gateway';
-import { LightCancellation, within, type Clock } from '@behalf/kernel';
+import { LightCancellation, withTimeout, type Clock } from '@behalf/kernel';
 
 /** Follows resources for one caller. An address of which nothing can be heard is left out. */
 export type SubscribeResources = (
@@ -81,7 +81,7 @@ export function createSubscribeResources(parts: {
         const added = [...requested].filter((publicUri) => !subscribed.has(publicUri));
         await Promise.all(
           added.map((publicUri) =>
-            within(clock, DEADLINE_MS, addResource(publicUri), () => undefined).catch(() => undefined),
+            withTimeout(clock, DEADLINE_MS, addResource(publicUri), () => undefined).catch(() => undefined),
           ),
         );
         return [...requested].filter((publicUri) => subscribed.has(publicUri));

@@ -1,4 +1,4 @@
-import { Roster, type Cancel, type Clock } from '@behalf/kernel';
+import { ActiveSet, type Cancel, type Clock } from '@behalf/kernel';
 
 /** What is looked after while it waits. */
 export interface TickListener {
@@ -20,7 +20,7 @@ interface TickEntry {
 }
 
 export function createSharedTicker(clock: Clock): SharedTicker {
-  const entries = new Roster<TickEntry>();
+  const entries = new ActiveSet<TickEntry>();
   let cancel: Cancel | undefined;
   function tick(): void {
     const now = clock.now();
@@ -30,9 +30,9 @@ export function createSharedTicker(clock: Clock): SharedTicker {
   return {
     add(listener) {
       const entry = { listener, since: clock.now() };
-      const slot = entries.enter(entry);
+      const slot = entries.add(entry);
       cancel ??= clock.timer(TICK_MS, tick);
-      return () => entries.leave(slot, entry);
+      return () => entries.remove(slot, entry);
     },
   };
 }

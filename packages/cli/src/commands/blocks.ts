@@ -1,27 +1,27 @@
 import { BlockCheckView, BlocksView, BlockView, type BlockSummary } from '@behalf/contracts';
-import { usageError } from '../cliError.ts';
+import { createUsageError } from '../cliError.ts';
 import type { ArgumentSpec, Command, Context, OptionSpec } from '../command.ts';
-import type { Gateway } from '../gateway/gateway.ts';
-import { inputOptions, jsonArguments } from '../input/givenInputs.ts';
-import { readArguments } from '../input/readArguments.ts';
-import { clean } from '../output/clean.ts';
-import { explainMissing, missingTexts } from '../output/missing.ts';
-import { table } from '../output/table.ts';
-import { readResult, resultText } from '../output/toolResult.ts';
+import type { GatewayClient } from '../gateway/gatewayClient.ts';
+import { inputOptions, readJsonArguments } from '../input/inputOptions.ts';
+import { parseArgumentPairs } from '../input/readArguments.ts';
+import { stripControls } from '../output/stripControls.ts';
+import { toMissingError, formatMissingParts } from '../output/missing.ts';
+import { formatTable } from '../output/formatTable.ts';
+import { toolResultSchema, formatToolResult } from '../output/toolResult.ts';
 
-const PATIENCE_MS = 310_000;
-const blockArgument: ArgumentSpec = { name: 'BLOCK', about: 'The id of the block.' };
+const CALL_TIMEOUT_MS = 310_000;
+const blockArgument: ArgumentSpec = { name: 'BLOCK', description: 'The id of the block.' };
 const credentialOption: OptionSpec = {
   name: 'credential',
   value: 'LABEL',
-  about: 'Which of your credentials at the server. Default: your default or only one.',
+  description: 'Label of your credential at the server. Default: your default credential, or the only one.',
 };
 
-const at = (id: string, rest = '') => `/api/mcp/blocks/${encodeURIComponent(id)}${rest}`;
+const blockPath = (id: string, rest = '') => `/api/mcp/blocks/${encodeURIComponent(id)}${rest}`;
 
 export const blockList: Command = {
   path: ['block', 'list'],
-  summary: 'your blocks and those shared with you',
+  summary: 'lists your blocks and those shared with you',
   arguments: [],
   options: [],
   notes: [],
@@ -30,42 +30,47 @@ export const blockList: Command = {
     const rows = blocks.map(({ id, title, server, tool }) => [id, title, server.name, tool, server.state]);
     const text =
       rows.length === 0
-        ? 'There are no blocks for you.\n'
-        : table(['ID', 'TITLE', 'SERVER', 'TOOL', 'ACCESS'], rows, style);
-    return { ending: 'ok', text, json: { blocks } };
+        ? 'No blocks are available to you.\n'
+        : formatTable(['ID', 'TITLE', 'SERVER', 'TOOL', 'ACCESS'], rows, style);
+    return { exitStatus: 'ok', text, json: { blocks } };
   },
 };
 
 export const blockCheck: Command = {
   path: ['block', 'check'],
-  summary: 'whether a block would run for you now',
+  summary: 'checks whether a block can run for you now',
   arguments: [blockArgument],
   options: [...inputOptions, credentialOption],
   notes: [
-    'Nothing runs. Exit code 0: it would run. 2: inputs are missing or do not fit. 5: only a credential is missing. 1: it would not run for another reason.',
+    'Nothing runs. Exit code 0: the block can run. 2: inputs are missing or not valid. 5: only a credential is missing. 1: it cannot run for another reason.',
   ],
   async run(context) {
-    const id = context.given.argument('BLOCK');
-    const inputs = await inputsOf(context, id);
-    const credential = context.given.text('credential');
+    const id = context.input.argument('BLOCK');
+    const inputs = await readInputs(context, id);
+    const credential = context.input.text('credential');
     const body = {
       ...{ ids: [id], inputs: { [id]: inputs } },
       credentials: credential === undefined ? {} : { [id]: credential },
     };
-    const checked = await context
+    const report = await context
       .gateway()
-      .ask('/api/mcp/blocks/check', BlockCheckView, { method: 'POST', body });
-    const { missing } = checked;
-    const { state = 'not_found', code, errors = [] } = checked.blocks[0] ?? {};
-    const lines = [...missingTexts(missing), ...errors.map(({ path, message }) => `${path} ${message}`)];
-    const head = code === undefined ? state : `${state} (${code})`;
-    const isInput = missing.inputs.length > 0 || state === 'broken';
-    const isSignIn = missing.credentials.length > 0;
-    const ending = checked.runs ? 'ok' : isInput ? 'usage' : isSignIn ? 'signIn' : 'failed';
+      .request('/api/mcp/blocks/check', BlockCheckView, { method: 'POST', body });
+    const { missing } = report;
+    const { state = 'not_found', code, errors = [] } = report.blocks[0] ?? {};
+    const lines = [
+      ...formatMissingParts(missing),
+      ...errors.map(({ path, message }) => `${path} ${message}`),
+    ];
+    const headline = code === undefined ? state : `${state} (${code})`;
+    const isInputProblem = missing.inputs.length > 0 || state === 'broken';
+    const isSignInMissing = missing.credentials.length > 0;
+    const exitStatus = report.runs ? 'ok' : isInputProblem ? 'usage' : isSignInMissing ? 'signIn' : 'failed';
     return {
-      ending: state === 'not_found' ? 'absent' : ending,
-      text: clean([head, ...lines.map((line) => `  ${line}`)].map((line) => `${line}\n`).join('')),
-      json: checked,
+      exitStatus: state === 'not_found' ? 'absent' : exitStatus,
+      text: stripControls(
+        [headline, ...lines.map((line) => `  ${line}`)].map((line) => `${line}\n`).join(''),
+      ),
+      json: report,
     };
   },
 };
@@ -76,33 +81,33 @@ export const blockRun: Command = {
   arguments: [blockArgument],
   options: [...inputOptions, credentialOption],
   notes: [
-    'Inputs and credentials that are missing are named together, and nothing is sent: exit code 2, or 5 where only a credential is missing. Exit code 1: the tool ran and failed, or asks first.',
-    'What is printed are the words of the server; signs that a terminal would act upon are left out.',
+    'Missing inputs and credentials are reported together, and nothing is sent: exit code 2, or 5 if only a credential is missing. Exit code 1: the tool ran and failed, or requires approval.',
+    'Prints the text of the server without control characters.',
   ],
   async run(context) {
-    const id = context.given.argument('BLOCK');
-    const inputs = await inputsOf(context, id);
-    const credential = context.given.text('credential');
+    const id = context.input.argument('BLOCK');
+    const inputs = await readInputs(context, id);
+    const credential = context.input.text('credential');
     context.progress('Running ...');
     try {
-      const result = await context.gateway().ask(at(id, '/run'), readResult, {
+      const result = await context.gateway().request(blockPath(id, '/run'), toolResultSchema, {
         method: 'POST',
         body: { inputs, ...(credential !== undefined && { credential }) },
-        patienceMs: PATIENCE_MS,
+        timeoutMs: CALL_TIMEOUT_MS,
       });
-      const ending = result.signIn !== undefined ? 'signIn' : result.isError ? 'failed' : 'ok';
-      return { ending, text: clean(resultText(result)), json: result.whole };
+      const exitStatus = result.signIn !== undefined ? 'signIn' : result.isError ? 'failed' : 'ok';
+      return { exitStatus, text: stripControls(formatToolResult(result)), json: result.json };
     } catch (error) {
-      throw explainMissing(error);
+      throw toMissingError(error);
     }
   },
 };
 
-async function allBlocks(gateway: Gateway): Promise<BlockSummary[]> {
+async function allBlocks(gateway: GatewayClient): Promise<BlockSummary[]> {
   const blocks: BlockSummary[] = [];
   for (let after: string | null = ''; after !== null;) {
     const query: string = after === '' ? '' : `?after=${encodeURIComponent(after)}`;
-    const page: BlocksView = await gateway.ask(`/api/mcp/blocks${query}`, BlocksView);
+    const page: BlocksView = await gateway.request(`/api/mcp/blocks${query}`, BlocksView);
     blocks.push(...page.blocks);
     after = page.next;
   }
@@ -110,11 +115,11 @@ async function allBlocks(gateway: Gateway): Promise<BlockSummary[]> {
 }
 
 /** As the tool declares them. Which are missing is the gateway's to say: it knows what the block brings by itself. */
-async function inputsOf(context: Context, id: string): Promise<Record<string, unknown>> {
-  const { given, gateway } = context;
-  const { inputSchema } = await gateway().ask(at(id), BlockView);
+async function readInputs(context: Context, id: string): Promise<Record<string, unknown>> {
+  const { input, gateway } = context;
+  const { inputSchema } = await gateway().request(blockPath(id), BlockView);
   const { required: _required, ...rest } = inputSchema;
-  const read = readArguments(rest, given.texts('arg'), await jsonArguments(context));
-  if (read.ok) return read.args;
-  throw usageError('The inputs do not fit the block. Nothing was sent.', read.problems);
+  const parsed = parseArgumentPairs(rest, input.texts('arg'), await readJsonArguments(context));
+  if (parsed.ok) return parsed.args;
+  throw createUsageError('The inputs are not valid for the block. Nothing was sent.', parsed.problems);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { fakeIo, problem } from '../../test/fakeIo.ts';
+import { fakeIo, createProblem } from '../../test/fakeIo.ts';
 import type { Io } from '../io.ts';
-import { run } from '../run.ts';
+import { runCli } from '../run.ts';
 import { commands } from './commands.ts';
 
 const flow = {
@@ -63,7 +63,7 @@ async function login(
     },
     over,
   );
-  const code = await run(['mcp', 'login', 'notes', '--json'], commands, io, '1');
+  const code = await runCli(['mcp', 'login', 'notes', '--json'], commands, io, '1');
   return { code, io, json: JSON.parse(io.printed.out) as Record<string, unknown> };
 }
 
@@ -80,7 +80,7 @@ describe('a login from the command line', () => {
     ] as const) {
       const done = await login([pending, pending, ended(probe ? { probe } : {})], held);
       expect([probe, held, done.code]).toEqual([probe, held, code]);
-      expect(done.io.asked.filter(({ path }) => path.startsWith('/api/mcp/oauth/status'))).toHaveLength(3);
+      expect(done.io.requests.filter(({ path }) => path.startsWith('/api/mcp/oauth/status'))).toHaveLength(3);
     }
   });
 
@@ -108,10 +108,10 @@ describe('a login from the command line', () => {
   });
 
   test('goes on with one that is under way, and does not end it for the other', async () => {
-    const joined = problem(409, 'MCP_FLOW_PENDING', 'under way', flow);
+    const joined = createProblem(409, 'MCP_FLOW_PENDING', 'under way', flow);
     expect((await login([ended({ probe: 'ok' })], [credential], {}, joined)).code).toBe(0);
-    expect((await login([], [], {}, problem(409, 'MCP_FLOW_PENDING', 'under way'))).code).toBe(1);
-    expect((await login([], [], {}, problem(429, 'MCP_FLOW_LIMIT', 'too many'))).code).toBe(7);
+    expect((await login([], [], {}, createProblem(409, 'MCP_FLOW_PENDING', 'under way'))).code).toBe(1);
+    expect((await login([], [], {}, createProblem(429, 'MCP_FLOW_LIMIT', 'too many'))).code).toBe(7);
   });
 
   test('opens a browser only where somebody sits before one', async () => {

@@ -5,166 +5,185 @@ import {
   type CredentialView,
   type FlowError,
 } from '@behalf/contracts';
-import { CliError, stopped, usageError } from '../cliError.ts';
-import type { Context, OptionSpec, Outcome } from '../command.ts';
-import { anything } from '../gateway/anything.ts';
+import { CliError, createInterruptedError, createUsageError } from '../cliError.ts';
+import type { Context, OptionSpec, CommandOutput } from '../command.ts';
+import { anySchema } from '../gateway/anySchema.ts';
 import { GatewayProblem } from '../gateway/explainProblem.ts';
-import { ofServer } from '../gateway/paths.ts';
-import { clean } from '../output/clean.ts';
-import { credentialLine, shownCredential } from '../output/credential.ts';
-import { span } from '../output/span.ts';
+import { serverPath } from '../gateway/paths.ts';
+import { stripControls } from '../output/stripControls.ts';
+import { formatCredential, toCredentialJson } from '../output/credential.ts';
+import { formatTimeSpan } from '../output/formatTimeSpan.ts';
 
 export const loginOptions: readonly OptionSpec[] = [
   {
     name: 'label',
     value: 'LABEL',
-    about: 'Which of several credentials. Default: the one in use, else default.',
+    description: 'Label of the credential. Default: the one in use, else default.',
   },
-  { name: 'no-browser', about: 'Only prints the address.' },
-  { name: 'timeout', value: 'SECONDS', about: 'How long to wait. Default: as long as the sign-in is open.' },
+  { name: 'no-browser', description: 'Only prints the URL.' },
+  {
+    name: 'timeout',
+    value: 'SECONDS',
+    description: 'Maximum waiting time. Default: until the sign-in expires.',
+  },
 ];
 
 /** One long look at how it stands. */
-const WAIT_MS = 20_000;
+const POLL_WAIT_MS = 20_000;
 /** A gateway that restarts is not an end. */
-const MOST_MISSES = 10;
-const MISS_MS = 1_000;
+const MAX_FAILED_POLLS = 10;
+const POLL_RETRY_MS = 1_000;
 
-interface Started extends FlowView {
-  readonly isOurs: boolean;
+interface StartedFlow extends FlowView {
+  readonly isOwnFlow: boolean;
 }
 
 /** One sign-in from its beginning to a token that a server was asked with. */
-export async function login(context: Context, server: string): Promise<Outcome> {
-  const { given, io, gateway } = context;
-  const label = given.text('label');
-  const limit = timeoutOf(given.text('timeout'));
-  const flow = await start(context, server, label);
-  await show(context, server, flow);
-  const deadline = Math.min(flow.expiresAt, limit === undefined ? Infinity : io.now() + limit);
-  const status = await follow(context, server, flow, deadline);
-  if (!status.completed) return failure(server, flow, status.error);
-  const { credentials } = await gateway().ask(ofServer(server, 'credentials'), CredentialsView);
-  const landed = credentials.find((one) => one.label === flow.label && one.kind === 'oauth_code');
-  return success(server, flow, status, landed, io.now());
+export async function signIn(context: Context, server: string): Promise<CommandOutput> {
+  const { input, io, gateway } = context;
+  const label = input.text('label');
+  const timeoutMs = parseTimeout(input.text('timeout'));
+  const flow = await startFlow(context, server, label);
+  await showUrl(context, server, flow);
+  const deadline = Math.min(flow.expiresAt, timeoutMs === undefined ? Infinity : io.now() + timeoutMs);
+  const status = await waitForFlow(context, server, flow, deadline);
+  if (!status.completed) return createFailure(server, flow, status.error);
+  const { credentials } = await gateway().request(serverPath(server, 'credentials'), CredentialsView);
+  const credential = credentials.find(
+    (candidate) => candidate.label === flow.label && candidate.kind === 'oauth_code',
+  );
+  return createSuccess(server, flow, status, credential, io.now());
 }
 
-async function start(
+async function startFlow(
   { gateway, progress }: Context,
   server: string,
   label: string | undefined,
-): Promise<Started> {
+): Promise<StartedFlow> {
   try {
     const body = label === undefined ? {} : { label };
     return {
-      ...(await gateway().ask(ofServer(server, 'oauth/start'), FlowView, { method: 'POST', body })),
-      isOurs: true,
+      ...(await gateway().request(serverPath(server, 'oauth/start'), FlowView, { method: 'POST', body })),
+      isOwnFlow: true,
     };
   } catch (error) {
     const pending = error instanceof GatewayProblem ? FlowView.safeParse(error.problem) : undefined;
     // One for another credential is somebody's who wants something else.
     if (!pending?.success || (label !== undefined && pending.data.label !== label)) throw error;
-    progress('A sign-in there is under way already: going on with it.');
-    return { ...pending.data, isOurs: false };
+    progress('A sign-in at this server is already in progress: continuing it.');
+    return { ...pending.data, isOwnFlow: false };
   }
 }
 
-async function show(
-  { given, io, gateway, progress }: Context,
+async function showUrl(
+  { input, io, gateway, progress }: Context,
   server: string,
-  { connectUrl }: Started,
+  { connectUrl }: StartedFlow,
 ): Promise<void> {
   const url = new URL(connectUrl, gateway().url).href;
-  io.err(`Sign in at ${clean(server)} here:\n\n  ${clean(url)}\n\n`);
-  if (given.flag('no-browser') || !io.isInteractive) return;
-  if (await io.openBrowser(url)) progress('It was opened in your browser.');
+  io.err(`Sign in at ${stripControls(server)} here:\n\n  ${stripControls(url)}\n\n`);
+  if (input.flag('no-browser') || !io.isInteractive) return;
+  if (await io.openBrowser(url)) progress('The page was opened in your browser.');
 }
 
-async function follow(
+async function waitForFlow(
   context: Context,
   server: string,
-  { flowId, isOurs }: Started,
+  { flowId, isOwnFlow }: StartedFlow,
   deadline: number,
 ): Promise<FlowStatusView> {
   const { io, gateway, progress } = context;
-  let misses = 0;
+  let failedPolls = 0;
   for (;;) {
-    const left = deadline - io.now();
-    if (left <= 0)
+    const remainingMs = deadline - io.now();
+    if (remainingMs <= 0)
       return { status: 'FAILED', completed: false, failed: true, error: 'expired', expiresAt: deadline };
-    progress(`Waiting for the sign-in (${span(left)} left) ...`);
-    const wait = Math.max(1, Math.min(WAIT_MS, Math.ceil(left)));
+    progress(`Waiting for the sign-in (${formatTimeSpan(remainingMs)} left) ...`);
+    const wait = Math.max(1, Math.min(POLL_WAIT_MS, Math.ceil(remainingMs)));
     try {
       const path = `/api/mcp/oauth/status/${encodeURIComponent(flowId)}?wait=${wait}`;
-      const status = await gateway().ask(path, FlowStatusView, { patienceMs: wait + 10_000 });
-      misses = 0;
+      const status = await gateway().request(path, FlowStatusView, { timeoutMs: wait + 10_000 });
+      failedPolls = 0;
       if (status.completed || status.failed) return status;
     } catch (error) {
-      if (io.interrupted.aborted) {
-        if (isOurs) await cancel(context, server);
-        throw stopped();
+      if (io.interruptSignal.aborted) {
+        if (isOwnFlow) await cancelFlow(context, server);
+        throw createInterruptedError();
       }
-      misses += 1;
-      if (!(error instanceof CliError) || error.ending !== 'unreachable' || misses > MOST_MISSES) throw error;
-      await io.sleep(MISS_MS);
+      failedPolls += 1;
+      if (
+        !(error instanceof CliError) ||
+        error.exitStatus !== 'unreachable' ||
+        failedPolls > MAX_FAILED_POLLS
+      )
+        throw error;
+      await io.sleep(POLL_RETRY_MS);
     }
   }
 }
 
 /** Whoever stops does not want that somebody finishes it later. The sign-in before stays as it is. */
-async function cancel({ gateway }: Context, server: string): Promise<void> {
+async function cancelFlow({ gateway }: Context, server: string): Promise<void> {
   const path = `/api/mcp/oauth/cancel/${encodeURIComponent(server)}`;
   await gateway()
-    .ask(path, anything, { method: 'POST', body: {}, patienceMs: 3_000, isLast: true })
+    .request(path, anySchema, { method: 'POST', body: {}, timeoutMs: 3_000, ignoresInterrupt: true })
     .catch(() => undefined);
 }
 
 const reasons: Partial<Record<FlowError, string>> = {
   access_denied: 'it was denied',
-  expired: 'nobody finished it in time',
+  expired: 'it was not finished in time',
   cancelled: 'it was cancelled',
-  superseded: 'another sign-in was faster',
-  config_changed: 'the definition of the server changed meanwhile',
-  probe_refused: 'the server refuses the new token',
+  superseded: 'another sign-in was finished first',
+  config_changed: 'the definition of the server was changed in the meantime',
+  probe_refused: 'the server rejected the new token',
 };
 
-function failure(server: string, { flowId }: Started, error: FlowError = 'callback_failed'): Outcome {
-  const why = reasons[error] ?? error.replaceAll('_', ' ');
+function createFailure(
+  server: string,
+  { flowId }: StartedFlow,
+  error: FlowError = 'callback_failed',
+): CommandOutput {
+  const reason = reasons[error] ?? error.replaceAll('_', ' ');
   return {
-    ending: 'failed',
-    text: clean(`You are not signed in at ${server}: ${why}. What was there before is unchanged.\n`),
+    exitStatus: 'failed',
+    text: stripControls(
+      `You are not signed in at ${server}: ${reason}. Your previous credential is unchanged.\n`,
+    ),
     json: { serverName: server, flowId, signedIn: false, error },
   };
 }
 
-function success(
+function createSuccess(
   server: string,
-  { flowId }: Started,
+  { flowId }: StartedFlow,
   { probe }: FlowStatusView,
   credential: CredentialView | undefined,
   now: number,
-): Outcome {
-  const isThere = credential?.status === 'active';
-  const isProven = probe === 'ok' || probe === 'unverified';
-  const said = {
-    ok: 'The server answers to the new token.',
-    unverified: 'The server also answers without a token, so whether it takes this one cannot be told.',
-    unreachable: 'The server did not answer, so whether it takes the token is not known.',
+): CommandOutput {
+  const isSignedIn = credential?.status === 'active';
+  const isVerified = probe === 'ok' || probe === 'unverified';
+  const probeText = {
+    ok: 'The server accepts the new token.',
+    unverified: 'The server also responds without a token, so this token could not be verified.',
+    unreachable: 'The server did not respond, so the token could not be verified.',
   }[probe ?? 'unreachable'];
-  const held = credential ? ` ${credentialLine(credential, now)}.` : '';
-  const text = isThere ? `Signed in at ${server}.${held}\n${said}\n` : `No token has landed for ${server}.\n`;
+  const credentialText = credential ? ` ${formatCredential(credential, now)}.` : '';
+  const text = isSignedIn
+    ? `Signed in at ${server}.${credentialText}\n${probeText}\n`
+    : `No token was stored for ${server}.\n`;
   return {
-    ending: isThere && isProven ? 'ok' : 'failed',
-    text: clean(text),
+    exitStatus: isSignedIn && isVerified ? 'ok' : 'failed',
+    text: stripControls(text),
     json: {
-      ...{ serverName: server, flowId, signedIn: isThere, probe: probe ?? null },
-      credential: credential ? shownCredential(credential) : null,
+      ...{ serverName: server, flowId, signedIn: isSignedIn, probe: probe ?? null },
+      credential: credential ? toCredentialJson(credential) : null,
     },
   };
 }
 
-function timeoutOf(text: string | undefined): number | undefined {
+function parseTimeout(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw usageError('--timeout is a number of seconds.');
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw createUsageError('--timeout must be a number of seconds.');
   return Number(text) * 1_000;
 }

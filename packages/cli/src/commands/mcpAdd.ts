@@ -1,90 +1,111 @@
 import { NamedServerView } from '@behalf/contracts';
-import { CliError, usageError } from '../cliError.ts';
-import type { Command, Context, Given } from '../command.ts';
+import { CliError, createUsageError } from '../cliError.ts';
+import type { Command, Context, ParsedArguments } from '../command.ts';
 import { GatewayProblem } from '../gateway/explainProblem.ts';
-import type { Shape } from '../gateway/gateway.ts';
-import { clean } from '../output/clean.ts';
+import type { ResponseSchema } from '../gateway/gatewayClient.ts';
+import { stripControls } from '../output/stripControls.ts';
 
-const types = ['streamable-http', 'sse', 'websocket'];
+const transportTypes = ['streamable-http', 'sse', 'websocket'];
 
 export const mcpAdd: Command = {
   path: ['mcp', 'add'],
-  summary: 'defines a server of your own',
+  summary: 'adds a server of your own',
   arguments: [
-    { name: 'TITLE', about: 'What it is called. Its name is made of it: "My tools" becomes my-tools.' },
+    {
+      name: 'TITLE',
+      description: 'Display name. The server name is derived from it: "My tools" becomes my-tools.',
+    },
   ],
   options: [
-    { name: 'server-url', value: 'URL', about: 'Where the server is.' },
-    { name: 'type', value: 'TYPE', about: `${types.join(', ')}. Default: streamable-http.` },
-    { name: 'description', value: 'TEXT', about: 'What it is for.' },
-    { name: 'oauth', about: 'Its users sign in there.' },
+    { name: 'server-url', value: 'URL', description: 'URL of the server.' },
+    { name: 'type', value: 'TYPE', description: `${transportTypes.join(', ')}. Default: streamable-http.` },
+    { name: 'description', value: 'TEXT', description: 'Purpose of the server.' },
+    { name: 'oauth', description: 'Users sign in at the server (OAuth).' },
     {
       name: 'client-id',
       value: 'ID',
-      about: 'The OAuth client, where none can be registered. Implies --oauth.',
+      description: 'Id of a registered OAuth client. Implies --oauth.',
     },
-    { name: 'scope', value: 'SCOPES', about: 'What a sign-in asks for. Implies --oauth.' },
-    { name: 'key-stdin', about: 'A key of the server, read from standard input and sent as a bearer token.' },
-    { name: 'user-key', about: 'Every user enters a key of their own.' },
+    { name: 'scope', value: 'SCOPES', description: 'OAuth scopes to request. Implies --oauth.' },
+    {
+      name: 'key-stdin',
+      description: 'Reads a key of the server from standard input. It is sent as a bearer token.',
+    },
+    { name: 'user-key', description: 'Every user enters their own key.' },
     {
       name: 'config',
       value: 'FILE',
-      about: 'A JSON file with the definition; options are laid over it. "-": standard input.',
+      description: 'A JSON file with the definition; options override it. "-": standard input.',
     },
-    { name: 'check', about: 'Only says whether it could be added. Nothing is stored.' },
+    { name: 'check', description: 'Only checks whether the server can be added. Nothing is stored.' },
   ],
   notes: [
-    'The key needs the scope servers. The server is looked at before anything is stored; one whose users have to sign in or',
-    'enter a value first is stored without a look. One that does not answer is not stored at all: there are no servers that are',
-    'stored and switched off. No secret is taken from the command line, where others could read it.',
+    'The key needs the scope servers. The gateway inspects the server before it stores the definition. A server whose users',
+    'must first sign in or enter a value is stored without an inspection. A server that does not respond is not stored.',
+    'Secrets are not accepted on the command line, where other processes could read them.',
   ],
   async run(context) {
-    const { given, progress } = context;
-    const config = await definitionOf(context);
-    progress(`Looking at ${given.argument('TITLE')} ...`);
-    if (given.flag('check')) {
-      const { inspected, tools } = await send(context, '/api/mcp/servers/check', checked, config);
+    const { input, progress } = context;
+    const config = await readServerDefinition(context);
+    progress(`Inspecting ${input.argument('TITLE')} ...`);
+    if (input.flag('check')) {
+      const { inspected, tools } = await sendDefinition(
+        context,
+        '/api/mcp/servers/check',
+        checkResultSchema,
+        config,
+      );
       const text = inspected
-        ? `It could be added; it has ${tools ?? 0} tools.\n`
-        : 'It could be added; it was not looked at.\n';
-      return { ending: 'ok', text, json: { added: false, inspected, ...(tools !== undefined && { tools }) } };
+        ? `The server can be added; it has ${tools ?? 0} tools.\n`
+        : 'The server can be added; it was not inspected.\n';
+      return {
+        exitStatus: 'ok',
+        text,
+        json: { added: false, inspected, ...(tools !== undefined && { tools }) },
+      };
     }
-    const { serverName, ...server } = await send(context, '/api/mcp/servers', NamedServerView, config);
+    const { serverName, ...server } = await sendDefinition(
+      context,
+      '/api/mcp/servers',
+      NamedServerView,
+      config,
+    );
     const next = server.requiresOAuth ? ` Sign in with: behalf mcp login ${serverName}` : '';
     return {
-      ending: 'ok',
-      text: clean(`Added ${serverName}.${next}\n`),
+      exitStatus: 'ok',
+      text: stripControls(`Added ${serverName}.${next}\n`),
       json: { added: true, serverName, requiresOAuth: server.requiresOAuth },
     };
   },
 };
 
 /** The look at the server comes first, so what fails at it has stored nothing; that is not left to be guessed. */
-async function send<T>(
+async function sendDefinition<T>(
   { gateway }: Context,
   path: string,
-  shape: Shape<T>,
+  schema: ResponseSchema<T>,
   config: Record<string, unknown>,
 ): Promise<T> {
   try {
-    return await gateway().ask(path, shape, { method: 'POST', body: { config } });
+    return await gateway().request(path, schema, { method: 'POST', body: { config } });
   } catch (error) {
     if (error instanceof GatewayProblem && error.problem.code === 'MCP_INSPECTION_FAILED') {
-      throw new CliError(error.ending, `${error.message} Nothing was stored.`, {
+      throw new CliError(error.exitStatus, `${error.message} Nothing was stored.`, {
         code: error.problem.code,
-        action: 'Start the server or correct its address, then add it again. If its users sign in: --oauth.',
+        action:
+          'Start the server or correct its address, then add it again. If its users must sign in, add --oauth.',
       });
     }
     throw error;
   }
 }
 
-interface Checked {
+interface CheckResult {
   readonly inspected: boolean;
   readonly tools?: number;
 }
 
-const checked: Shape<Checked> = {
+const checkResultSchema: ResponseSchema<CheckResult> = {
   safeParse(value) {
     const { inspected, tools } = (value ?? {}) as Record<string, unknown>;
     if (typeof inspected !== 'boolean') return { success: false };
@@ -92,61 +113,66 @@ const checked: Shape<Checked> = {
   },
 };
 
-async function definitionOf({ given, io }: Context): Promise<Record<string, unknown>> {
-  const file = given.text('config');
-  if (file === '-' && given.flag('key-stdin'))
-    throw usageError('--config - and --key-stdin both read standard input.');
+async function readServerDefinition({ input, io }: Context): Promise<Record<string, unknown>> {
+  const file = input.text('config');
+  if (file === '-' && input.flag('key-stdin'))
+    throw createUsageError('--config - and --key-stdin both read standard input.');
   const base = file === undefined ? {} : await readDefinition(file, io);
-  const url = given.text('server-url');
-  const type = given.text('type') ?? (typeof base['type'] === 'string' ? undefined : 'streamable-http');
-  if (type !== undefined && !types.includes(type)) throw usageError(`--type is one of ${types.join(', ')}.`);
-  if (url === undefined && base['url'] === undefined) throw usageError('--server-url is missing.');
-  const description = given.text('description');
+  const url = input.text('server-url');
+  const type = input.text('type') ?? (typeof base['type'] === 'string' ? undefined : 'streamable-http');
+  if (type !== undefined && !transportTypes.includes(type))
+    throw createUsageError(`--type must be one of ${transportTypes.join(', ')}.`);
+  if (url === undefined && base['url'] === undefined) throw createUsageError('--server-url is missing.');
+  const description = input.text('description');
   return {
     ...base,
-    title: given.argument('TITLE'),
+    title: input.argument('TITLE'),
     ...(type !== undefined && { type }),
     ...(url !== undefined && { url }),
     ...(description !== undefined && { description }),
-    ...signInOf(given, base['oauth']),
-    ...(await keyOf({ given, io })),
+    ...toOAuthOptions(input, base['oauth']),
+    ...(await readKeyOptions({ input, io })),
   };
 }
 
 /** That there is an `oauth` says that users sign in. What the file holds of it stays, but for what an option says anew. */
-function signInOf(given: Given, inFile: unknown): Record<string, unknown> {
-  const clientId = given.text('client-id');
-  const scope = given.text('scope');
-  if (clientId === undefined && scope === undefined && !given.flag('oauth')) return {};
+function toOAuthOptions(input: ParsedArguments, fileOptions: unknown): Record<string, unknown> {
+  const clientId = input.text('client-id');
+  const scope = input.text('scope');
+  if (clientId === undefined && scope === undefined && !input.flag('oauth')) return {};
   return {
     oauth: {
-      ...(isMapping(inFile) && inFile),
+      ...(isMapping(fileOptions) && fileOptions),
       ...(clientId !== undefined && { client_id: clientId }),
       ...(scope !== undefined && { scope }),
     },
   };
 }
 
-async function keyOf({ given, io }: Pick<Context, 'given' | 'io'>): Promise<Record<string, unknown>> {
-  const isShared = given.flag('key-stdin');
-  if (isShared && given.flag('user-key')) throw usageError('--key-stdin and --user-key exclude each other.');
-  if (given.flag('user-key')) return { apiKey: { source: 'user', authorization_type: 'bearer' } };
+async function readKeyOptions({
+  input,
+  io,
+}: Pick<Context, 'input' | 'io'>): Promise<Record<string, unknown>> {
+  const isShared = input.flag('key-stdin');
+  if (isShared && input.flag('user-key'))
+    throw createUsageError('--key-stdin and --user-key cannot be combined.');
+  if (input.flag('user-key')) return { apiKey: { source: 'user', authorization_type: 'bearer' } };
   if (!isShared) return {};
   const key = (await io.readStdin()).trim();
-  if (key === '') throw usageError('Standard input holds no key.');
+  if (key === '') throw createUsageError('Standard input contains no key.');
   return { apiKey: { source: 'admin', authorization_type: 'bearer', key } };
 }
 
 async function readDefinition(file: string, io: Context['io']): Promise<Record<string, unknown>> {
   const text = file === '-' ? await io.readStdin() : await io.readFile(file).catch(() => undefined);
-  if (text === undefined) throw usageError(`${file} cannot be read.`);
+  if (text === undefined) throw createUsageError(`${file} cannot be read.`);
   try {
     const value: unknown = JSON.parse(text);
     if (isMapping(value)) return value;
   } catch {
     // Told below: the error of the parser quotes the text, which may hold a secret.
   }
-  throw usageError(`${file === '-' ? 'Standard input' : file} is no JSON object.`);
+  throw createUsageError(`${file === '-' ? 'Standard input' : file} is not a JSON object.`);
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {

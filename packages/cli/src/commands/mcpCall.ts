@@ -1,61 +1,70 @@
 import { ServerToolsView, type ErrorCode } from '@behalf/contracts';
 import { didYouMean } from '@behalf/contracts';
-import { CliError, usageError } from '../cliError.ts';
+import { CliError, createUsageError } from '../cliError.ts';
 import type { Command, Context } from '../command.ts';
-import { endingOf, GatewayProblem } from '../gateway/explainProblem.ts';
-import { definition } from '../gateway/paths.ts';
-import { inputOptions, jsonArguments } from '../input/givenInputs.ts';
-import { readArguments } from '../input/readArguments.ts';
-import { clean } from '../output/clean.ts';
-import { readResult, resultText, type ToolResult } from '../output/toolResult.ts';
+import { getExitStatus, GatewayProblem } from '../gateway/explainProblem.ts';
+import { definitionPath } from '../gateway/paths.ts';
+import { inputOptions, readJsonArguments } from '../input/inputOptions.ts';
+import { parseArgumentPairs } from '../input/readArguments.ts';
+import { stripControls } from '../output/stripControls.ts';
+import { toolResultSchema, formatToolResult, type ToolCallResult } from '../output/toolResult.ts';
 import { serverArgument } from './serverArgument.ts';
 
-const PATIENCE_MS = 310_000;
+const CALL_TIMEOUT_MS = 310_000;
 
 export const mcpCall: Command = {
   path: ['mcp', 'call'],
   summary: 'calls a tool',
-  arguments: [serverArgument, { name: 'TOOL', about: 'The name of the tool, as the server calls it.' }],
+  arguments: [serverArgument, { name: 'TOOL', description: 'The name of the tool at the server.' }],
   options: inputOptions,
   notes: [
-    'Inputs that are missing or do not fit are named together, and nothing is sent. Exit code 1: the tool ran and failed, or asks first.',
-    'What is printed are the words of the server; signs that a terminal would act upon are left out.',
+    'Missing or invalid inputs are reported together, and nothing is sent. Exit code 1: the tool ran and failed, or requires approval.',
+    'Prints the text of the server without control characters.',
   ],
   async run(context) {
-    const { given, gateway, progress } = context;
-    const [server, name] = [given.argument('SERVER'), given.argument('TOOL')];
-    progress(`Asking ${server} for its tools ...`);
-    const listed = await gateway().ask(definition(server, '/tools'), ServerToolsView);
-    const tool = listed.tools.find((one) => one.name === name || one.publicName === name);
-    if (!tool) throw notThere(listed, server, name);
-    const read = readArguments(tool.inputSchema, given.texts('arg'), await jsonArguments(context));
-    if (!read.ok)
-      throw usageError(`The inputs do not fit the tool "${tool.name}". Nothing was sent.`, read.problems);
+    const { input, gateway, progress } = context;
+    const [server, name] = [input.argument('SERVER'), input.argument('TOOL')];
+    progress(`Listing the tools of ${server} ...`);
+    const toolsView = await gateway().request(definitionPath(server, '/tools'), ServerToolsView);
+    const tool = toolsView.tools.find(
+      (candidate) => candidate.name === name || candidate.publicName === name,
+    );
+    if (!tool) throw createToolMissingError(toolsView, server, name);
+    const parsed = parseArgumentPairs(tool.inputSchema, input.texts('arg'), await readJsonArguments(context));
+    if (!parsed.ok)
+      throw createUsageError(
+        `The inputs are not valid for the tool "${tool.name}". Nothing was sent.`,
+        parsed.problems,
+      );
     progress(`Calling ${tool.name} ...`);
-    const result = await call(context, server, tool.name, read.args);
+    const result = await callTool(context, server, tool.name, parsed.args);
     const { isError, signIn } = result;
     const ending = signIn !== undefined ? 'signIn' : isError ? 'failed' : 'ok';
     const next = ending === 'signIn' ? `Sign in with: behalf mcp login ${server}\n` : '';
-    return { ending, text: clean(`${resultText(result)}${next}`), json: result.whole };
+    return {
+      exitStatus: ending,
+      text: stripControls(`${formatToolResult(result)}${next}`),
+      json: result.json,
+    };
   },
 };
 
-async function call(
+async function callTool(
   { gateway }: Context,
   server: string,
   tool: string,
   args: Record<string, unknown>,
-): Promise<ToolResult> {
+): Promise<ToolCallResult> {
   try {
-    const path = definition(server, `/tools/${encodeURIComponent(tool)}/call`);
-    return await gateway().ask(path, readResult, {
-      ...{ method: 'POST', body: { arguments: args }, patienceMs: PATIENCE_MS },
+    const path = definitionPath(server, `/tools/${encodeURIComponent(tool)}/call`);
+    return await gateway().request(path, toolResultSchema, {
+      ...{ method: 'POST', body: { arguments: args }, timeoutMs: CALL_TIMEOUT_MS },
     });
   } catch (error) {
     if (error instanceof GatewayProblem && error.problem.code === 'MCP_APPROVAL_REQUIRED') {
-      throw new CliError('failed', 'This tool asks first, and a key cannot answer for you.', {
+      throw new CliError('failed', 'This tool requires approval, which a key cannot give.', {
         code: error.problem.code,
-        action: 'Approve the call in the interface (it is waiting there), then repeat it unchanged.',
+        action: 'Approve the pending call in the web interface, then repeat it unchanged.',
       });
     }
     throw error;
@@ -63,19 +72,23 @@ async function call(
 }
 
 /** Why there is no such tool: it may be the server that is missing something. */
-function notThere({ state, code, tools }: ServerToolsView, server: string, name: string): CliError {
+function createToolMissingError(
+  { state, code, tools }: ServerToolsView,
+  server: string,
+  name: string,
+): CliError {
   if (state === 'connected' || code === undefined) {
-    const near = didYouMean(
+    const suggestion = didYouMean(
       name,
       tools.map((tool) => tool.name),
     );
     return new CliError('absent', `${server} has no tool "${name}" for you.`, {
       code: 'MCP_TOOL_NOT_FOUND',
-      ...(near !== undefined && { problems: [near] }),
+      ...(suggestion !== undefined && { problems: [suggestion] }),
     });
   }
-  const ending = state === 'needs_authorization' ? 'signIn' : endingOf(code as ErrorCode);
-  return new CliError(ending, `The tools of ${server} are not known: ${state.replace('_', ' ')}.`, {
+  const ending = state === 'needs_authorization' ? 'signIn' : getExitStatus(code as ErrorCode);
+  return new CliError(ending, `The tools of ${server} are not available: ${state.replace('_', ' ')}.`, {
     code,
     action:
       state === 'needs_authorization'

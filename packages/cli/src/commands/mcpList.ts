@@ -1,52 +1,52 @@
 import { ConnectionStatusesView, ServersView, type ServerStatus } from '@behalf/contracts';
 import type { Command } from '../command.ts';
-import { table } from '../output/table.ts';
+import { formatTable } from '../output/formatTable.ts';
 
 export const mcpList: Command = {
   path: ['mcp', 'list'],
-  summary: 'your servers, and how they stand',
+  summary: 'lists your servers and their state',
   arguments: [],
   options: [],
-  notes: ['Nothing is opened for it: a server that was never called is "disconnected".'],
+  notes: ['No connection is opened: a server that was never called is "disconnected".'],
   async run({ gateway, style }) {
     const [servers, { connectionStatus }] = await Promise.all([
-      gateway().ask('/api/mcp/servers', ServersView),
-      gateway().ask('/api/mcp/connection/status', ConnectionStatusesView),
+      gateway().request('/api/mcp/servers', ServersView),
+      gateway().request('/api/mcp/connection/status', ConnectionStatusesView),
     ]);
-    const listed = Object.entries(servers).map(([name, { title, type, source }]) => ({
+    const entries = Object.entries(servers).map(([name, { title, type, source }]) => ({
       name,
       ...(title !== undefined && { title }),
       ...{ type, source },
       status: connectionStatus[name] ?? null,
     }));
-    const rows = listed.map(({ name, status, type, source, title = '' }) => [
+    const rows = entries.map(({ name, status, type, source, title = '' }) => [
       name,
-      status?.connectionState ?? 'not yours to use',
-      status ? signInOf(status) : '',
+      status?.connectionState ?? 'no access',
+      status ? formatSignIn(status) : '',
       type,
       source,
       title,
     ]);
     const text =
       rows.length === 0
-        ? 'There are no servers for you.\n'
-        : table(['NAME', 'CONNECTION', 'SIGN-IN', 'TYPE', 'SOURCE', 'TITLE'], rows, style);
-    return { ending: 'ok', text, json: { servers: listed } };
+        ? 'No servers are available to you.\n'
+        : formatTable(['NAME', 'CONNECTION', 'SIGN-IN', 'TYPE', 'SOURCE', 'TITLE'], rows, style);
+    return { exitStatus: 'ok', text, json: { servers: entries } };
   },
 };
 
 /** What a user has to do before it works. */
-function signInOf({ authorizationState, configurationState }: ServerStatus): string {
+function formatSignIn({ authorizationState, configurationState }: ServerStatus): string {
   if (configurationState === 'needs_configuration') return 'values missing';
   switch (authorizationState) {
     case 'needs_authorization':
-      return 'needed';
+      return 'required';
     case 'authorizing':
-      return 'under way';
+      return 'in progress';
     case 'authorized':
       return 'done';
     case 'error':
-      return 'not known';
+      return 'unknown';
     case 'not_required':
       return '-';
   }

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { login, loginOptions } from './login.ts';
+import { signIn, loginOptions } from './login.ts';
 import { serverArgument } from './serverArgument.ts';
 
 export const mcpLogin: Command = {
@@ -8,12 +8,12 @@ export const mcpLogin: Command = {
   arguments: [serverArgument],
   options: loginOptions,
   notes: [
-    'Prints an address of the gateway and opens it where there is a browser; it also works in a browser on another machine, as',
-    'long as you are signed in to the gateway there. Waits until the token has landed and the server has been asked with it. A',
-    'sign-in that fails leaves the one before as it was.',
+    'Prints a URL of the gateway and opens it in a browser, if there is one. The URL also works in a browser on another machine',
+    'where you are signed in to the gateway. Waits until the token is stored and the server was called with it. A failed',
+    'sign-in leaves the previous credential unchanged.',
   ],
   run: async (context) => {
-    const { ending, text, json } = await login(context, context.given.argument('SERVER'));
-    return { ending, text, json };
+    const { exitStatus, text, json } = await signIn(context, context.input.argument('SERVER'));
+    return { exitStatus, text, json };
   },
 };

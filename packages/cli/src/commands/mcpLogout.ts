@@ -1,45 +1,49 @@
 import { DisconnectView } from '@behalf/contracts';
 import type { Command } from '../command.ts';
-import { ofServer } from '../gateway/paths.ts';
-import { clean } from '../output/clean.ts';
+import { serverPath } from '../gateway/paths.ts';
+import { stripControls } from '../output/stripControls.ts';
 import { serverArgument } from './serverArgument.ts';
 
 export const mcpLogout: Command = {
   path: ['mcp', 'logout'],
-  summary: 'ends your sign-in at a server, here and there',
+  summary: 'ends your sign-in at a server and revokes its tokens',
   arguments: [serverArgument],
-  options: [{ name: 'label', value: 'LABEL', about: 'Only that one of several credentials.' }],
+  options: [{ name: 'label', value: 'LABEL', description: 'Only the credential with this label.' }],
   notes: [
-    'The key needs the scope servers. Says what the authorization server answered. Exit code 1: it ended here, and the',
-    'authorization server did not confirm it.',
+    'The key needs the scope servers. Prints the result of the revocation. Exit code 1: the sign-in ended here, but the',
+    'authorization server did not confirm the revocation.',
   ],
-  async run({ given, gateway }) {
-    const server = given.argument('SERVER');
-    const label = given.text('label');
+  async run({ input, gateway }) {
+    const server = input.argument('SERVER');
+    const label = input.text('label');
     const view =
       label === undefined
-        ? await gateway().ask(ofServer(server, 'oauth/disconnect'), DisconnectView, {
+        ? await gateway().request(serverPath(server, 'oauth/disconnect'), DisconnectView, {
             method: 'POST',
             body: {},
           })
-        : await gateway().ask(ofServer(server, `credentials/${encodeURIComponent(label)}`), DisconnectView, {
-            method: 'DELETE',
-          });
+        : await gateway().request(
+            serverPath(server, `credentials/${encodeURIComponent(label)}`),
+            DisconnectView,
+            {
+              method: 'DELETE',
+            },
+          );
     return {
-      ending: view.revoked === 'failed' ? 'failed' : 'ok',
-      text: clean(`${sentenceOf(view, server)}\n`),
+      exitStatus: view.revoked === 'failed' ? 'failed' : 'ok',
+      text: stripControls(`${formatResult(view, server)}\n`),
       json: { serverName: server, ...view },
     };
   },
 };
 
-function sentenceOf({ disconnected, revoked }: DisconnectView, server: string): string {
+function formatResult({ disconnected, revoked }: DisconnectView, server: string): string {
   if (!disconnected) return `You were not signed in at ${server}.`;
-  const there = {
-    yes: 'The authorization server has ended it too.',
-    failed: 'The authorization server did not confirm that it ended: revoke it there if that matters.',
-    unsupported: 'The authorization server offers no way to end it: it runs out there by itself.',
-    none: 'There was nothing to end at an authorization server.',
+  const remoteText = {
+    yes: 'The authorization server revoked it too.',
+    failed: 'The authorization server did not confirm the revocation: revoke it there if necessary.',
+    unsupported: 'The authorization server does not support revocation: the token expires there.',
+    none: 'There was nothing to revoke at an authorization server.',
   }[revoked];
-  return `Your sign-in at ${server} has ended here. ${there}`;
+  return `Your sign-in at ${server} has ended here. ${remoteText}`;
 }

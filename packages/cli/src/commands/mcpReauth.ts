@@ -1,86 +1,86 @@
 import { ConnectionStatusesView, ReauthCampaignView } from '@behalf/contracts';
-import { CliError, usageError } from '../cliError.ts';
-import type { Command, Context, Outcome } from '../command.ts';
-import { clean } from '../output/clean.ts';
-import { login, loginOptions } from './login.ts';
+import { CliError, createUsageError } from '../cliError.ts';
+import type { Command, Context, CommandOutput } from '../command.ts';
+import { stripControls } from '../output/stripControls.ts';
+import { signIn, loginOptions } from './login.ts';
 
 export const mcpReauth: Command = {
   path: ['mcp', 'reauth'],
-  summary: 'signs you in again where that is needed, or makes everybody do so',
-  arguments: [{ name: 'SERVER', about: 'One server. Else say --all.', optional: true }],
+  summary: 'signs you in again where required, or requires all users to sign in again',
+  arguments: [{ name: 'SERVER', description: 'One server. Otherwise use --all.', optional: true }],
   options: [
-    { name: 'all', about: 'Every server that needs a sign-in of yours, one after the other.' },
+    { name: 'all', description: 'All servers that require your sign-in, one after the other.' },
     {
       name: 'everybody',
-      about: 'For administrators: everybody who is signed in at SERVER has to sign in there again.',
+      description: 'For administrators: all users who are signed in at SERVER must sign in again.',
     },
     ...loginOptions,
   ],
   notes: [
-    'With --all one that fails does not keep the others from being tried. --everybody needs a key with the scope admin; what',
-    'people have is kept until they sign in anew.',
+    'With --all, a failed sign-in does not stop the others. --everybody needs a key with the scope admin; stored credentials',
+    'are kept until the users sign in again.',
   ],
   async run(context) {
-    const { given } = context;
-    const server = given.optional('SERVER');
-    const [all, everybody] = [given.flag('all'), given.flag('everybody')];
-    if (everybody) {
-      if (server === undefined || all) throw usageError('--everybody is about one server: name it.');
-      return campaign(context, server);
+    const { input } = context;
+    const server = input.optional('SERVER');
+    const [isAll, isEverybody] = [input.flag('all'), input.flag('everybody')];
+    if (isEverybody) {
+      if (server === undefined || isAll) throw createUsageError('--everybody needs the name of one server.');
+      return startCampaign(context, server);
     }
-    if (all === (server !== undefined)) throw usageError('Name a server, or say --all.');
-    return server === undefined ? each(context) : login(context, server);
+    if (isAll === (server !== undefined)) throw createUsageError('Name a server, or use --all.');
+    return server === undefined ? signInEverywhere(context) : signIn(context, server);
   },
 };
 
-async function campaign({ gateway }: Context, serverName: string): Promise<Outcome> {
-  const { marked } = await gateway().ask('/api/admin/credentials/reauth', ReauthCampaignView, {
+async function startCampaign({ gateway }: Context, serverName: string): Promise<CommandOutput> {
+  const { marked } = await gateway().request('/api/admin/credentials/reauth', ReauthCampaignView, {
     ...{ method: 'POST', body: { serverName } },
   });
-  const who = marked === 1 ? 'One sign-in has' : `${marked} sign-ins have`;
+  const subject = marked === 1 ? 'One sign-in has' : `${marked} sign-ins have`;
   return {
-    ending: 'ok',
-    text: clean(`${who} to be made anew at ${serverName}.\n`),
+    exitStatus: 'ok',
+    text: stripControls(`${subject} to be repeated at ${serverName}.\n`),
     json: { serverName, marked },
   };
 }
 
-async function each(context: Context): Promise<Outcome> {
+async function signInEverywhere(context: Context): Promise<CommandOutput> {
   const { connectionStatus } = await context
     .gateway()
-    .ask('/api/mcp/connection/status', ConnectionStatusesView);
-  const needing = Object.entries(connectionStatus)
+    .request('/api/mcp/connection/status', ConnectionStatusesView);
+  const servers = Object.entries(connectionStatus)
     .filter(([, { authorizationState }]) => authorizationState === 'needs_authorization')
     .map(([name]) => name)
     .sort();
-  const done: { server: string; outcome: Outcome }[] = [];
-  for (const [index, server] of needing.entries()) {
-    context.progress(`${index + 1} of ${needing.length}: ${server}`);
-    done.push({ server, outcome: await attempt(context, server) });
+  const results: { server: string; result: CommandOutput }[] = [];
+  for (const [index, server] of servers.entries()) {
+    context.progress(`${index + 1} of ${servers.length}: ${server}`);
+    results.push({ server, result: await trySignIn(context, server) });
   }
-  const isWell = done.every(({ outcome }) => outcome.ending === 'ok');
+  const hasSucceeded = results.every(({ result }) => result.exitStatus === 'ok');
   return {
-    ending: isWell ? 'ok' : 'failed',
+    exitStatus: hasSucceeded ? 'ok' : 'failed',
     text:
-      done.length === 0
-        ? 'No server needs a sign-in of yours.\n'
-        : done.map(({ outcome }) => outcome.text).join(''),
-    json: { servers: done.map(({ outcome }) => outcome.json) },
+      results.length === 0
+        ? 'No server requires your sign-in.\n'
+        : results.map(({ result }) => result.text).join(''),
+    json: { servers: results.map(({ result }) => result.json) },
   };
 }
 
 /** What is wrong at one server says nothing of the next; what is wrong with the caller does. */
-async function attempt(context: Context, server: string): Promise<Outcome> {
+async function trySignIn(context: Context, server: string): Promise<CommandOutput> {
   try {
-    return await login(context, server);
+    return await signIn(context, server);
   } catch (error) {
-    const goesOn =
-      error instanceof CliError && !['interrupted', 'unreachable', 'forbidden'].includes(error.ending);
-    if (!goesOn) throw error;
-    const { message, detail, ending } = error;
+    const canContinue =
+      error instanceof CliError && !['interrupted', 'unreachable', 'forbidden'].includes(error.exitStatus);
+    if (!canContinue) throw error;
+    const { message, detail, exitStatus } = error;
     return {
-      ending,
-      text: clean(`You are not signed in at ${server}: ${message}\n`),
+      exitStatus,
+      text: stripControls(`You are not signed in at ${server}: ${message}\n`),
       json: { serverName: server, signedIn: false, error: detail.code ?? 'failed' },
     };
   }

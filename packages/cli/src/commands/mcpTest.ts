@@ -1,68 +1,72 @@
 import { CredentialsView, ReinitializeView, type CredentialView, type ErrorCode } from '@behalf/contracts';
 import type { Command } from '../command.ts';
-import type { Ending } from '../exitCodes.ts';
-import { endingOf } from '../gateway/explainProblem.ts';
-import { ofServer } from '../gateway/paths.ts';
-import { clean } from '../output/clean.ts';
-import { credentialLine, shownCredential } from '../output/credential.ts';
+import type { ExitStatus } from '../exitCodes.ts';
+import { getExitStatus } from '../gateway/explainProblem.ts';
+import { serverPath } from '../gateway/paths.ts';
+import { stripControls } from '../output/stripControls.ts';
+import { formatCredential, toCredentialJson } from '../output/credential.ts';
 import { diagnoseUser } from './diagnoseUser.ts';
 import { serverArgument } from './serverArgument.ts';
 
 /** A server may take that long to come up. */
-const PATIENCE_MS = 120_000;
+const TEST_TIMEOUT_MS = 120_000;
 
 export const mcpTest: Command = {
   path: ['mcp', 'test'],
-  summary: 'connects a server anew for you and lists its tools',
+  summary: 'reconnects a server for you and counts its tools',
   arguments: [serverArgument],
   options: [
     {
       name: 'as',
       value: 'USER',
-      about:
-        'For administrators: why it does or does not work for somebody else, by id or e-mail. Nothing of theirs is presented anywhere, and that you asked is written into the audit.',
+      description:
+        'For administrators: diagnoses the server for another user, given by id or email. No credential of that user is sent, and the audit log records the request.',
     },
   ],
   notes: [
-    'Shows how long it took, what is presented in your name (never a token) and how many tools there are. --as connects nothing:',
-    'it shows the steps of a diagnosis up to the credential, needs a key with the scope admin, and does not know groups that only',
-    'a sign-in of theirs would bring.',
+    'Prints the duration, your credential (never a token) and the number of tools. --as connects nothing:',
+    'it prints the steps of a diagnosis up to the credential, needs a key with the scope admin, and does not know groups that only',
+    'a new sign-in of that user would provide.',
   ],
   async run(context) {
-    const { given, gateway, io, style, progress } = context;
-    const name = given.argument('SERVER');
-    const somebody = given.text('as');
-    if (somebody !== undefined) return diagnoseUser(context, name, somebody);
+    const { input, gateway, io, style, progress } = context;
+    const name = input.argument('SERVER');
+    const otherUser = input.text('as');
+    if (otherUser !== undefined) return diagnoseUser(context, name, otherUser);
     progress(`Connecting ${name} ...`);
-    const begun = io.now();
-    const result = await gateway().ask(ofServer(name, 'reinitialize'), ReinitializeView, {
-      ...{ method: 'POST', body: {}, patienceMs: PATIENCE_MS },
+    const startedAt = io.now();
+    const result = await gateway().request(serverPath(name, 'reinitialize'), ReinitializeView, {
+      ...{ method: 'POST', body: {}, timeoutMs: TEST_TIMEOUT_MS },
     });
-    const ms = io.now() - begun;
-    const { credentials } = await gateway().ask(ofServer(name, 'credentials'), CredentialsView);
-    const used = credentials.find(({ isDefault }) => isDefault) ?? credentials[0];
-    const ending = endingOfTest(result);
+    const durationMs = io.now() - startedAt;
+    const { credentials } = await gateway().request(serverPath(name, 'credentials'), CredentialsView);
+    const credential = credentials.find(({ isDefault }) => isDefault) ?? credentials[0];
+    const exitStatus = getTestExitStatus(result);
     const { message, code, tools } = result;
-    const mark = ending === 'ok' ? style.good('ok') : style.bad('failed');
+    const statusText = exitStatus === 'ok' ? style.good('ok') : style.bad('failed');
     const lines = [
-      `${mark}  ${message} (${ms} ms)`,
+      `${statusText}  ${message} (${durationMs} ms)`,
       ...(tools ? [`tools  ${tools.length}`] : []),
-      ...(used ? [`credential  ${credentialLine(used, io.now())}`] : []),
-      ...(code !== undefined && ending !== 'ok' ? [`code  ${code}`] : []),
-      ...(ending === 'signIn' ? [`Sign in with: behalf mcp login ${name}`] : []),
-      ...(ending === 'ok' || ending === 'signIn' ? [] : [`See why with: behalf doctor ${name}`]),
+      ...(credential ? [`credential  ${formatCredential(credential, io.now())}`] : []),
+      ...(code !== undefined && exitStatus !== 'ok' ? [`code  ${code}`] : []),
+      ...(exitStatus === 'signIn' ? [`Sign in with: behalf mcp login ${name}`] : []),
+      ...(exitStatus === 'ok' || exitStatus === 'signIn' ? [] : [`See why with: behalf doctor ${name}`]),
     ];
-    return { ending, text: clean(`${lines.join('\n')}\n`), json: jsonOf(result, ms, used) };
+    return {
+      exitStatus,
+      text: stripControls(`${lines.join('\n')}\n`),
+      json: toJson(result, durationMs, credential),
+    };
   },
 };
 
-function endingOfTest({ success, oauthRequired, code }: ReinitializeView): Ending {
+function getTestExitStatus({ success, oauthRequired, code }: ReinitializeView): ExitStatus {
   if (oauthRequired) return 'signIn';
   if (success) return 'ok';
-  return code === undefined ? 'failed' : endingOf(code as ErrorCode);
+  return code === undefined ? 'failed' : getExitStatus(code as ErrorCode);
 }
 
-function jsonOf(
+function toJson(
   { serverName, success, message, oauthRequired, code, tools }: ReinitializeView,
   durationMs: number,
   credential: CredentialView | undefined,
@@ -71,6 +75,6 @@ function jsonOf(
     ...{ serverName, ok: success && !oauthRequired, message, durationMs },
     ...(code !== undefined && { code }),
     tools: tools?.length ?? null,
-    credential: credential ? shownCredential(credential) : null,
+    credential: credential ? toCredentialJson(credential) : null,
   };
 }

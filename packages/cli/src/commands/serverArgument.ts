@@ -1,3 +1,3 @@
 import type { ArgumentSpec } from '../command.ts';
 
-export const serverArgument: ArgumentSpec = { name: 'SERVER', about: 'The name of the server.' };
+export const serverArgument: ArgumentSpec = { name: 'SERVER', description: 'The name of the server.' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { CliError } from '../cliError.ts';
-import { readArguments } from './readArguments.ts';
-import { readToken } from './readToken.ts';
+import { parseArgumentPairs } from './readArguments.ts';
+import { parseTokenInput } from './readToken.ts';
 
 const schema = {
   type: 'object',
@@ -20,7 +20,7 @@ const schema = {
 };
 
 function read(...given: string[]) {
-  return readArguments(schema, given, {});
+  return parseArgumentPairs(schema, given, {});
 }
 
 describe('inputs of a tool', () => {
@@ -50,7 +50,7 @@ describe('inputs of a tool', () => {
       args: { text: '1', tags: [3, 4], any: 'plain' },
     });
     expect(read('text=', 'count=1')).toMatchObject({ ok: true, args: { text: '' } });
-    expect(readArguments(schema, ['count=2'], { text: 'base', count: 1 })).toEqual({
+    expect(parseArgumentPairs(schema, ['count=2'], { text: 'base', count: 1 })).toEqual({
       ok: true,
       args: { text: 'base', count: 2 },
     });
@@ -65,29 +65,29 @@ describe('inputs of a tool', () => {
         'loud is no boolean',
         'more is no object',
         'tags has an entry that is no integer',
-        'cuont is no input of the tool; did you mean "count"?',
+        'cuont is not an input of the tool; did you mean "count"?',
         'text is missing (string): What to say',
         'count is missing (integer)',
       ],
     });
     expect(read('text=a', 'text=b', 'count=1')).toMatchObject({
-      problems: ['text stands there more than once'],
+      problems: ['text is given more than once'],
     });
     expect(read('text=a', 'count=1.5')).toMatchObject({ ok: false });
     expect(read('text=a', 'count=')).toMatchObject({ ok: false });
     const strict = { ...schema, additionalProperties: false };
-    expect(readArguments(strict, ['text=a', 'count=1', 'unheardof=1'], {})).toMatchObject({
-      problems: ['unheardof is no input of the tool'],
+    expect(parseArgumentPairs(strict, ['text=a', 'count=1', 'unheardof=1'], {})).toMatchObject({
+      problems: ['unheardof is not an input of the tool'],
     });
   });
 
   test('with names of the language itself are inputs like others', () => {
-    const read = readArguments({ type: 'object' }, ['__proto__=1', 'constructor=x'], {});
+    const read = parseArgumentPairs({ type: 'object' }, ['__proto__=1', 'constructor=x'], {});
     expect(read.ok && Object.entries(read.args)).toEqual([
       ['__proto__', 1],
       ['constructor', 'x'],
     ]);
-    expect(readArguments({ required: ['toString'] }, [], {})).toMatchObject({
+    expect(parseArgumentPairs({ required: ['toString'] }, [], {})).toMatchObject({
       problems: ['toString is missing'],
     });
   });
@@ -95,20 +95,20 @@ describe('inputs of a tool', () => {
 
 describe('a token on standard input', () => {
   test('stands there alone or as an authorization server gives it', () => {
-    expect(readToken(' abc.def \n')).toEqual({ accessToken: 'abc.def' });
+    expect(parseTokenInput(' abc.def \n')).toEqual({ accessToken: 'abc.def' });
     expect(
-      readToken(
+      parseTokenInput(
         '{"access_token":"a","refresh_token":"r","expires_in":"60","scope":"x y","token_type":"Bearer"}',
       ),
     ).toEqual({ accessToken: 'a', refreshToken: 'r', expiresIn: 60, scope: 'x y' });
-    expect(readToken('{"accessToken":"a","issuer":"https://i","clientId":"c"}')).toEqual({
+    expect(parseTokenInput('{"accessToken":"a","issuer":"https://i","clientId":"c"}')).toEqual({
       ...{ accessToken: 'a', issuer: 'https://i', clientId: 'c' },
     });
   });
 
   test('is not repeated where it is wrong', () => {
     for (const text of ['', 'pl4nted pl4nted', '{"pl4nted', '{"refresh_token":"pl4nted"}']) {
-      const wrong = () => readToken(text);
+      const wrong = () => parseTokenInput(text);
       expect(wrong).toThrow(CliError);
       try {
         wrong();

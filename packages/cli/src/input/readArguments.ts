@@ -1,7 +1,7 @@
 import { didYouMean } from '@behalf/contracts';
-import { readValue, typesOf, type Schema } from './readValue.ts';
+import { parseValue, listTypes, type Schema } from './readValue.ts';
 
-export type ReadArguments =
+export type ArgumentsResult =
   | { readonly ok: true; readonly args: Record<string, unknown> }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -9,37 +9,37 @@ export type ReadArguments =
  * The inputs of a tool from `NAME=VALUE`, as its schema wants them. Everything that is missing or wrong is named at once: whoever
  * has to ask for an input asks for all of them.
  */
-export function readArguments(
+export function parseArgumentPairs(
   schema: Schema,
-  given: readonly string[],
+  pairs: readonly string[],
   base: Readonly<Record<string, unknown>>,
-): ReadArguments {
-  const properties = schemasIn(schema['properties']);
+): ArgumentsResult {
+  const properties = readProperties(schema['properties']);
   const problems: string[] = [];
   const texts = new Map<string, string[]>();
-  for (const [index, pair] of given.entries()) {
-    const at = pair.indexOf('=');
-    if (at < 1) problems.push(`--arg number ${index + 1} is not NAME=VALUE`);
+  for (const [index, pair] of pairs.entries()) {
+    const separator = pair.indexOf('=');
+    if (separator < 1) problems.push(`--arg number ${index + 1} is not NAME=VALUE`);
     else {
-      const name = pair.slice(0, at);
-      texts.set(name, [...(texts.get(name) ?? []), pair.slice(at + 1)]);
+      const name = pair.slice(0, separator);
+      texts.set(name, [...(texts.get(name) ?? []), pair.slice(separator + 1)]);
     }
   }
   const args: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   Object.assign(args, base);
   for (const [name, values] of texts) {
-    const read = readValue(Object.hasOwn(properties, name) ? properties[name] : undefined, values);
-    if (read.ok) args[name] = read.value;
-    else problems.push(`${name} ${read.problem}`);
+    const parsed = parseValue(Object.hasOwn(properties, name) ? properties[name] : undefined, values);
+    if (parsed.ok) args[name] = parsed.value;
+    else problems.push(`${name} ${parsed.problem}`);
   }
-  problems.push(...unknownNames(schema, properties, Object.keys(args)));
-  const missing = requiredOf(schema).filter((name) => !Object.hasOwn(args, name) && !texts.has(name));
-  problems.push(...missing.map((name) => missingText(name, properties[name])));
+  problems.push(...findUnknownNames(schema, properties, Object.keys(args)));
+  const missing = readRequired(schema).filter((name) => !Object.hasOwn(args, name) && !texts.has(name));
+  problems.push(...missing.map((name) => formatMissing(name, properties[name])));
   return problems.length > 0 ? { ok: false, problems } : { ok: true, args: { ...args } };
 }
 
 /** What the schema forbids, and what is so near to a name it has that it was meant. */
-function unknownNames(
+function findUnknownNames(
   schema: Schema,
   properties: Readonly<Record<string, Schema>>,
   names: readonly string[],
@@ -48,14 +48,14 @@ function unknownNames(
   return names
     .filter((name) => !Object.hasOwn(properties, name))
     .flatMap((name) => {
-      const near = didYouMean(name, known);
-      if (near === undefined && schema['additionalProperties'] !== false) return [];
-      return [`${name} is no input of the tool${near === undefined ? '' : `; ${near}`}`];
+      const suggestion = didYouMean(name, known);
+      if (suggestion === undefined && schema['additionalProperties'] !== false) return [];
+      return [`${name} is not an input of the tool${suggestion === undefined ? '' : `; ${suggestion}`}`];
     });
 }
 
-function missingText(name: string, schema: Schema | undefined): string {
-  const types = schema ? typesOf(schema) : [];
+function formatMissing(name: string, schema: Schema | undefined): string {
+  const types = schema ? listTypes(schema) : [];
   const about = schema?.['description'];
   return [
     `${name} is missing`,
@@ -64,11 +64,11 @@ function missingText(name: string, schema: Schema | undefined): string {
   ].join('');
 }
 
-function requiredOf(schema: Schema): string[] {
+function readRequired(schema: Schema): string[] {
   const { required } = schema;
   return Array.isArray(required) ? required.filter((name): name is string => typeof name === 'string') : [];
 }
 
-function schemasIn(value: unknown): Readonly<Record<string, Schema>> {
+function readProperties(value: unknown): Readonly<Record<string, Schema>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, Schema>) : {};
 }

@@ -1,80 +1,80 @@
 export type Schema = Readonly<Record<string, unknown>>;
 
-export type ReadValue =
+export type ValueResult =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 /** The types that a schema names; none where it says nothing of them. */
-export function typesOf({ type }: Schema): readonly string[] {
+export function listTypes({ type }: Schema): readonly string[] {
   if (typeof type === 'string') return [type];
   return Array.isArray(type)
-    ? type.filter((one): one is string => typeof one === 'string' && one !== 'null')
+    ? type.filter((entry): entry is string => typeof entry === 'string' && entry !== 'null')
     : [];
 }
 
 /** What was typed in, as the schema wants it. Several values are a list, where it wants one. */
-export function readValue(schema: Schema | undefined, values: readonly string[]): ReadValue {
-  const types = schema ? typesOf(schema) : [];
-  const [first = '', ...more] = values;
-  if (types.includes('array')) return readList(schema, values);
-  if (more.length > 0) return wrong('stands there more than once');
+export function parseValue(schema: Schema | undefined, values: readonly string[]): ValueResult {
+  const types = schema ? listTypes(schema) : [];
+  const [first = '', ...otherValues] = values;
+  if (types.includes('array')) return parseList(schema, values);
+  if (otherValues.length > 0) return createProblem('is given more than once');
   // Where a text is as good as anything else, it is what was typed.
-  if (types.includes('string')) return right(first);
-  if (types.length === 0) return readAnything(schema, first);
+  if (types.includes('string')) return createValue(first);
+  if (types.length === 0) return parseUntyped(schema, first);
   for (const type of types) {
-    const read = readAs(type, first);
+    const read = parseAs(type, first);
     if (read.ok) return read;
   }
-  return wrong(`is no ${types.join(' or ')}`);
+  return createProblem(`is not of type ${types.join(' or ')}`);
 }
 
-function readAs(type: string, text: string): ReadValue {
+function parseAs(type: string, text: string): ValueResult {
   switch (type) {
     case 'integer':
     case 'number': {
       const number = text.trim() === '' ? NaN : Number(text);
-      const fits = type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number);
-      return fits ? right(number) : wrong(`is no ${type}`);
+      const isValid = type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number);
+      return isValid ? createValue(number) : createProblem(`is not of type ${type}`);
     }
     case 'boolean':
       return text === 'true' || text === 'false'
-        ? right(text === 'true')
-        : wrong('is neither true nor false');
+        ? createValue(text === 'true')
+        : createProblem('is neither true nor false');
     case 'object': {
-      const value = parsed(text);
+      const value = tryParseJson(text);
       const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-      return isObject ? right(value) : wrong('is no JSON object');
+      return isObject ? createValue(value) : createProblem('is not a JSON object');
     }
     default:
-      return wrong(`is of an unknown type ${type}`);
+      return createProblem(`has the unknown type ${type}`);
   }
 }
 
-function readList(schema: Schema | undefined, values: readonly string[]): ReadValue {
+function parseList(schema: Schema | undefined, values: readonly string[]): ValueResult {
   const [first = ''] = values;
   if (values.length === 1 && first.trimStart().startsWith('[')) {
-    const value = parsed(first);
-    return Array.isArray(value) ? right(value) : wrong('is no JSON list');
+    const value = tryParseJson(first);
+    return Array.isArray(value) ? createValue(value) : createProblem('is not a JSON list');
   }
   const items = schema?.['items'];
-  const of = typeof items === 'object' && items !== null ? (items as Schema) : undefined;
+  const itemSchema = typeof items === 'object' && items !== null ? (items as Schema) : undefined;
   const list: unknown[] = [];
   for (const text of values) {
-    const read = readValue(of, [text]);
-    if (!read.ok) return wrong(`has an entry that ${read.problem}`);
+    const read = parseValue(itemSchema, [text]);
+    if (!read.ok) return createProblem(`has an entry that ${read.problem}`);
     list.push(read.value);
   }
-  return right(list);
+  return createValue(list);
 }
 
 /** Nobody says what it should be: one of the allowed texts, else JSON, else the text. */
-function readAnything(schema: Schema | undefined, text: string): ReadValue {
+function parseUntyped(schema: Schema | undefined, text: string): ValueResult {
   const allowed = schema?.['enum'];
-  if (Array.isArray(allowed) && allowed.includes(text)) return right(text);
-  const value = parsed(text);
-  return right(value === undefined ? text : value);
+  if (Array.isArray(allowed) && allowed.includes(text)) return createValue(text);
+  const value = tryParseJson(text);
+  return createValue(value === undefined ? text : value);
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -82,5 +82,5 @@ function parsed(text: string): unknown {
   }
 }
 
-const right = (value: unknown): ReadValue => ({ ok: true, value });
-const wrong = (problem: string): ReadValue => ({ ok: false, problem });
+const createValue = (value: unknown): ValueResult => ({ ok: true, value });
+const createProblem = (problem: string): ValueResult => ({ ok: false, problem });

@@ -1,20 +1,22 @@
 import type { CredentialView } from '@behalf/contracts';
-import { span } from './span.ts';
+import { formatTimeSpan } from './formatTimeSpan.ts';
 
 /** What is shown of a credential anywhere: nothing that leads to it. */
-export function credentialLine(credential: CredentialView, now: number): string {
+export function formatCredential(credential: CredentialView, now: number): string {
   const { label, fingerprint, hasRefreshToken } = credential;
-  const renewed = hasRefreshToken ? ', renewed by itself' : '';
-  return `${label}: ${fingerprint ?? 'no token'}, ${expiryOf(credential, now)}${renewed}`;
+  const refreshText = hasRefreshToken ? ', renewed automatically' : '';
+  return `${label}: ${fingerprint ?? 'no token'}, ${formatExpiry(credential, now)}${refreshText}`;
 }
 
-export function expiryOf({ expiresAt }: Pick<CredentialView, 'expiresAt'>, now: number): string {
-  if (expiresAt === null) return 'no known end';
-  return expiresAt <= now ? `ended ${span(now - expiresAt)} ago` : `ends in ${span(expiresAt - now)}`;
+export function formatExpiry({ expiresAt }: Pick<CredentialView, 'expiresAt'>, now: number): string {
+  if (expiresAt === null) return 'no known expiry';
+  return expiresAt <= now
+    ? `expired ${formatTimeSpan(now - expiresAt)} ago`
+    : `expires in ${formatTimeSpan(expiresAt - now)}`;
 }
 
 /** The same for programs. */
-export function shownCredential(credential: CredentialView) {
+export function toCredentialJson(credential: CredentialView) {
   const { server, label, kind, isDefault, status, reason, scopes, expiresAt, hasRefreshToken, fingerprint } =
     credential;
   const { issuer, lastUsedAt } = credential;

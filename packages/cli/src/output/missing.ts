@@ -3,12 +3,12 @@ import { CliError } from '../cliError.ts';
 import { GatewayProblem } from '../gateway/explainProblem.ts';
 
 /** All that is missing, one by one: what to bring, and where to do what. */
-export function missingTexts({ inputs, credentials }: MissingParts): string[] {
+export function formatMissingParts({ inputs, credentials }: MissingParts): string[] {
   const needs = credentials.flatMap((group) => group.needs);
   return [
     ...inputs.map(({ step, name, description }) => {
-      const place = step === undefined ? name : `${step}.${name}`;
-      return `${place} is missing${description === undefined ? '' : `: ${description.split('\n')[0] ?? ''}`}`;
+      const inputName = step === undefined ? name : `${step}.${name}`;
+      return `${inputName} is missing${description === undefined ? '' : `: ${description.split('\n')[0] ?? ''}`}`;
     }),
     ...needs.map((need) => {
       switch (need.kind) {
@@ -17,18 +17,18 @@ export function missingTexts({ inputs, credentials }: MissingParts): string[] {
         case 'values':
           return `values at ${need.server} are missing: ${need.values.map(({ name }) => name).join(', ')}; enter them at ${need.connectUrl}`;
         case 'choose':
-          return `several credentials are at ${need.server}: name one of ${need.choices.map(({ label }) => label).join(', ')}`;
+          return `there are several credentials at ${need.server}: select one of ${need.choices.map(({ label }) => label).join(', ')}`;
       }
     }),
   ];
 }
 
 /** What is missing ends a command as an input does; where it is a sign-in alone, as that does. */
-export function explainMissing(error: unknown): unknown {
+export function toMissingError(error: unknown): unknown {
   if (!(error instanceof GatewayProblem)) return error;
   const { missing, code, detail } = error.problem;
   if (!missing) return error;
-  const isSignIn = missing.inputs.length === 0 && missing.credentials.length > 0;
-  const problems = [...missingTexts(missing), ...(error.detail.problems ?? [])];
-  return new CliError(isSignIn ? 'signIn' : 'usage', detail, { code, problems });
+  const isOnlySignIn = missing.inputs.length === 0 && missing.credentials.length > 0;
+  const problems = [...formatMissingParts(missing), ...(error.detail.problems ?? [])];
+  return new CliError(isOnlySignIn ? 'signIn' : 'usage', detail, { code, problems });
 }

@@ -1,23 +1,23 @@
 import type { DiagnosisView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { checklist, verdictOf } from '../commands/doctor.ts';
-import { clean, cleanLine, jsonText } from './clean.ts';
-import { credentialLine } from './credential.ts';
-import { span } from './span.ts';
+import { formatChecklist, formatConclusion } from '../commands/doctor.ts';
+import { stripControls, toCleanLine, formatJson } from './stripControls.ts';
+import { formatCredential } from './credential.ts';
+import { formatTimeSpan } from './formatTimeSpan.ts';
 import { createStyle } from './style.ts';
-import { table } from './table.ts';
-import { readResult, resultText } from './toolResult.ts';
+import { formatTable } from './formatTable.ts';
+import { toolResultSchema, formatToolResult } from './toolResult.ts';
 
 const plain = createStyle(false);
 const ESCAPES = '\u001b[2J\u009b31mx\u202e\u0007\r';
 
 describe('what is printed', () => {
   test('holds nothing that a terminal would act upon', () => {
-    expect(clean(`a${ESCAPES}b\n\tc`)).toBe('a[2J31mxb\n\tc');
-    expect(cleanLine(` a\n b${ESCAPES}`)).toBe('a b[2J31mx');
-    expect(JSON.parse(jsonText({ a: ESCAPES }))).toEqual({ a: ESCAPES });
-    expect(jsonText({ a: ESCAPES })).toMatch(/^[\x20-\x7e\n]*$/);
-    expect(table(['NAME'], [[ESCAPES + '\nsecond']], plain)).toBe('NAME\n[2J31mx second\n');
+    expect(stripControls(`a${ESCAPES}b\n\tc`)).toBe('a[2J31mxb\n\tc');
+    expect(toCleanLine(` a\n b${ESCAPES}`)).toBe('a b[2J31mx');
+    expect(JSON.parse(formatJson({ a: ESCAPES }))).toEqual({ a: ESCAPES });
+    expect(formatJson({ a: ESCAPES })).toMatch(/^[\x20-\x7e\n]*$/);
+    expect(formatTable(['NAME'], [[ESCAPES + '\nsecond']], plain)).toBe('NAME\n[2J31mx second\n');
   });
 
   test('has colours only where they were asked for', () => {
@@ -41,21 +41,23 @@ describe('what is printed', () => {
         { step: 'tools', outcome: 'skipped', message: 'Not tried.' },
       ],
     };
-    expect(checklist(view, plain, false, verdictOf(view, plain)).split('\n')).toEqual([
+    expect(formatChecklist(view, plain, false, formatConclusion(view, plain)).split('\n')).toEqual([
       'ok   policy  Fine.',
       'FAIL tls     Bad[2J31mx. MCP_UNREACHABLE',
       '             Mend it.',
       'note scopes  Fewer.',
       '             Look.',
       '',
-      'Calls of yours to notes do not work, or not for long.',
+      'Your calls to notes do not work, or will stop working soon.',
       '',
     ]);
-    expect(checklist(view, plain, true, verdictOf(view, plain))).toContain('-    tools   Not tried.');
+    expect(formatChecklist(view, plain, true, formatConclusion(view, plain))).toContain(
+      '-    tools   Not tried.',
+    );
   });
 
   test('a result is its texts, and everything else by kind and size', () => {
-    const read = readResult.safeParse({
+    const read = toolResultSchema.safeParse({
       content: [
         { type: 'text', text: 'hello' },
         { type: 'image', mimeType: 'image/png', data: 'AAAA' },
@@ -67,16 +69,16 @@ describe('what is printed', () => {
     });
     if (!read.success) throw new Error('It was not read');
     expect(read.data).toMatchObject({ isError: true, signIn: 'absent' });
-    expect(resultText(read.data)).toBe(
+    expect(formatToolResult(read.data)).toBe(
       'hello\n[image image/png, 3 bytes; see it with --json]\ninside\n[unknown; see it with --json]\n',
     );
-    expect(readResult.safeParse({})).toEqual({ success: false });
-    const structured = readResult.safeParse({ content: [], structuredContent: { a: 1 } });
-    expect(structured.success && resultText(structured.data)).toBe('{\n  "a": 1\n}\n');
+    expect(toolResultSchema.safeParse({})).toEqual({ success: false });
+    const structured = toolResultSchema.safeParse({ content: [], structuredContent: { a: 1 } });
+    expect(structured.success && formatToolResult(structured.data)).toBe('{\n  "a": 1\n}\n');
   });
 
   test('times and credentials are told in words', () => {
-    expect([0, 90_000, 600_000, 7_200_000 * 3, 86_400_000 * 9].map(span)).toEqual([
+    expect([0, 90_000, 600_000, 7_200_000 * 3, 86_400_000 * 9].map(formatTimeSpan)).toEqual([
       '0 s',
       '90 s',
       '10 min',
@@ -89,10 +91,10 @@ describe('what is printed', () => {
       expiresAt: 61_000,
       hasRefreshToken: true,
     };
-    expect(credentialLine(credential as never, 1_000)).toBe(
-      'default: abcd1234, ends in 60 s, renewed by itself',
+    expect(formatCredential(credential as never, 1_000)).toBe(
+      'default: abcd1234, expires in 60 s, renewed automatically',
     );
-    expect(credentialLine({ ...credential, expiresAt: 0, hasRefreshToken: false } as never, 1_000)).toBe(
+    expect(formatCredential({ ...credential, expiresAt: 0, hasRefreshToken: false } as never, 1_000)).toBe(
       'default: abcd1234, ended 1 s ago',
     );
   });

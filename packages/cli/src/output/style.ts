@@ -9,11 +9,11 @@ export interface Style {
 }
 
 /** Colours where somebody looks, else the text as it is. */
-export function createStyle(coloured: boolean): Style {
+export function createStyle(hasColors: boolean): Style {
   const paint =
-    (from: number, to: number): Paint =>
+    (startCode: number, endCode: number): Paint =>
     (text) =>
-      coloured ? `\u001b[${from}m${text}\u001b[${to}m` : text;
+      hasColors ? `\u001b[${startCode}m${text}\u001b[${endCode}m` : text;
   return {
     bold: paint(1, 22),
     dim: paint(2, 22),

@@ -1,7 +1,7 @@
-import type { Shape } from '../gateway/gateway.ts';
+import type { ResponseSchema } from '../gateway/gatewayClient.ts';
 
-export interface ToolResult {
-  readonly whole: unknown;
+export interface ToolCallResult {
+  readonly json: unknown;
   readonly content: readonly unknown[];
   readonly structuredContent: unknown;
   readonly isError: boolean;
@@ -10,15 +10,15 @@ export interface ToolResult {
 }
 
 /** What a tool gave back. Its server decides what stands in it, so nothing of it is taken for granted. */
-export const readResult: Shape<ToolResult> = {
+export const toolResultSchema: ResponseSchema<ToolCallResult> = {
   safeParse(value) {
-    const fields = fieldsOf(value);
+    const fields = toFields(value);
     if (!Array.isArray(fields['content'])) return { success: false };
-    const auth = fieldsOf(fieldsOf(fields['_meta'])['behalf/auth']);
+    const auth = toFields(toFields(fields['_meta'])['behalf/auth']);
     return {
       success: true,
       data: {
-        whole: value,
+        json: value,
         content: fields['content'],
         structuredContent: fields['structuredContent'],
         isError: fields['isError'] === true,
@@ -29,25 +29,25 @@ export const readResult: Shape<ToolResult> = {
 };
 
 /** For people: texts as they are, everything else by its kind and size. */
-export function resultText({ content, structuredContent }: ToolResult): string {
-  const blocks = content.map(blockText);
+export function formatToolResult({ content, structuredContent }: ToolCallResult): string {
+  const blocks = content.map(formatBlock);
   if (blocks.length === 0 && structuredContent !== undefined)
     blocks.push(JSON.stringify(structuredContent, null, 2));
   return blocks.map((block) => `${block}\n`).join('');
 }
 
-function blockText(block: unknown): string {
-  const { type, text, mimeType, data, uri, resource } = fieldsOf(block);
+function formatBlock(block: unknown): string {
+  const { type, text, mimeType, data, uri, resource } = toFields(block);
   if (type === 'text' && typeof text === 'string') return text;
-  const inner = fieldsOf(resource);
-  if (type === 'resource' && typeof inner['text'] === 'string') return inner['text'];
+  const resourceFields = toFields(resource);
+  if (type === 'resource' && typeof resourceFields['text'] === 'string') return resourceFields['text'];
   const size = typeof data === 'string' ? `, ${Math.floor((data.length * 3) / 4)} bytes` : '';
-  const what = [mimeType ?? inner['mimeType'], uri ?? inner['uri']].filter(
+  const details = [mimeType ?? resourceFields['mimeType'], uri ?? resourceFields['uri']].filter(
     (part) => typeof part === 'string',
   );
-  return `[${[typeof type === 'string' ? type : 'unknown', ...what].join(' ')}${size}; see it with --json]`;
+  return `[${[typeof type === 'string' ? type : 'unknown', ...details].join(' ')}${size}; see it with --json]`;
 }
 
-function fieldsOf(value: unknown): Record<string, unknown> {
+function toFields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

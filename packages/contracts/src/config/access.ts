@@ -8,9 +8,9 @@ export const Access = section({
   users: names
     .optional()
     .describe(
-      'Ids of users, or emails of local accounts. An email in a token of an identity provider opens nothing.',
+      'Ids of users, or emails of local accounts. An email in a token of an identity provider grants nothing.',
     ),
-  groups: names.optional().describe('Groups of the token claim named by `OPENID_GROUPS_CLAIM`.'),
+  groups: names.optional().describe('Group names from the token claim named by `OPENID_GROUPS_CLAIM`.'),
   roles: names.optional().describe('Role names, such as `ADMIN`.'),
 });
 export type Access = z.output<typeof Access>;

@@ -5,13 +5,11 @@ import { section } from './section.ts';
 export const apiKeyVariable = 'MCP_API_KEY';
 
 export const ApiKey = section({
-  source: z
-    .enum(['admin', 'user'])
-    .describe('Whose key: one of the operator (`key`), or one each user enters.'),
+  source: z.enum(['admin', 'user']).describe('Who supplies the key: the operator (`key`), or each user.'),
   authorization_type: z
     .enum(['basic', 'bearer', 'custom'])
     .describe(
-      '`Authorization: Basic`, `Authorization: Bearer`, or a header of its own. For `basic`, `user:password` is encoded.',
+      '`Authorization: Basic`, `Authorization: Bearer`, or a custom header. For `basic`, `user:password` is encoded.',
     ),
   key: z
     .string()

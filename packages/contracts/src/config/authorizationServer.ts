@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { section } from './section.ts';
 
 /** A client that the operator registers, beside those that register themselves. */
-export const FacadeClient = section({
-  name: z.string().min(1).max(100).describe('Name shown to people who are asked for their consent.'),
+export const RegisteredClient = section({
+  name: z.string().min(1).max(100).describe('Name shown to users on the consent page.'),
   redirectUris: z
     .array(z.string().min(1))
     .default([])
-    .describe('Where people are sent back to, letter by letter. None: nobody signs in with this client.'),
+    .describe('Allowed redirect URIs, compared exactly. Empty: users cannot sign in with this client.'),
   clientSecret: z
     .string()
     .min(1)
     .optional()
-    .describe('Its secret; needed for `idJagIssuers`. Take it from the environment: `${NAME}`.'),
+    .describe('Client secret; required for `idJagIssuers`. Take it from the environment: `${NAME}`.'),
 });
-export type FacadeClient = z.output<typeof FacadeClient>;
+export type RegisteredClient = z.output<typeof RegisteredClient>;
 
-const FacadeRegistration = section({
+const ClientRegistration = section({
   enabled: z.boolean().default(true).describe('False: clients cannot register themselves (RFC 7591).'),
   perMinute: z
     .int()
@@ -24,7 +24,7 @@ const FacadeRegistration = section({
     .max(1_000)
     .default(10)
     .describe(
-      'Registrations that one network may make in a minute; all networks together make ten times as many.',
+      'Registrations that one network may make per minute; all networks together may make ten times as many.',
     ),
   most: z
     .int()
@@ -32,7 +32,7 @@ const FacadeRegistration = section({
     .max(100_000)
     .default(1_000)
     .describe(
-      'Registered clients there may be at one time. The oldest that nobody agreed to makes room for the next.',
+      'Maximum number of registered clients. A new client replaces the oldest one without a consent.',
     ),
 });
 
@@ -43,10 +43,10 @@ export const AuthorizationServer = section({
     .default(false)
     .describe('True: issue tokens for `/mcp` at `PUBLIC_URL` + `/as`. A change needs a restart.'),
   clients: z
-    .record(z.string().min(1), FacadeClient)
+    .record(z.string().min(1), RegisteredClient)
     .default({})
     .describe('Clients of the operator, by client id.'),
-  registration: FacadeRegistration.prefault({}).describe(
+  registration: ClientRegistration.prefault({}).describe(
     'Dynamic registration, for clients that have no metadata document.',
   ),
   replayWindowSeconds: z
@@ -55,7 +55,7 @@ export const AuthorizationServer = section({
     .max(60)
     .default(30)
     .describe(
-      'For how long a refresh token that was used answers again, with the same successor: clients race.',
+      'Seconds for which a used refresh token returns the same successor again, because clients may send it concurrently.',
     ),
   idJagIssuers: z
     .array(z.string().min(1))
@@ -65,12 +65,12 @@ export const AuthorizationServer = section({
     .record(z.string().min(1), z.string().min(1).max(128))
     .default({})
     .describe(
-      'By issuer, for those of `idJagIssuers` that are not the login’s: the tenant of their users. Absent: `default`.',
+      'Tenant of the users, by issuer, for entries of `idJagIssuers` other than the login issuer. Absent: `default`.',
     ),
   caFile: z
     .string()
     .min(1)
     .optional()
-    .describe('PEM file of the authority of the hosts where clients have their metadata documents.'),
+    .describe('PEM file of the CA of the hosts that serve client metadata documents.'),
 });
 export type AuthorizationServer = z.output<typeof AuthorizationServer>;

@@ -1,13 +1,13 @@
 import { checkServer } from './checkServer.ts';
 import { Config, ConfigWithoutServers } from './config.ts';
-import { didYouMean, nearest } from './didYouMean.ts';
-import { endpointRules } from './endpointRules.ts';
-import { findKeys, isMapping, type KeyReport } from './findKeys.ts';
+import { didYouMean, findNearest } from './didYouMean.ts';
+import { checkEndpoint } from './checkEndpoint.ts';
+import { checkKeys, isMapping, type KeyReport } from './checkKeys.ts';
 import { finding, type Finding } from './finding.ts';
-import { findTypes } from './findTypes.ts';
+import { parseSection } from './parseSection.ts';
 import { unusedInterfaceKeys } from './librechatKeys.ts';
-import { normalizeServerName, serverNameProblem } from './serverName.ts';
-import type { Expand } from './textRules.ts';
+import { normalizeServerName, checkServerName } from './serverName.ts';
+import type { ExpandText } from './checkTextValues.ts';
 import type { McpServer } from './transports.ts';
 
 export interface ConfigCheck {
@@ -22,7 +22,7 @@ export interface ConfigCheck {
 }
 
 /** The whole file, already read from YAML. Pure; what needs the environment comes in as `expand`. */
-export function checkConfig(value: unknown, expand: Expand = (text) => text): ConfigCheck {
+export function checkConfig(value: unknown, expand: ExpandText = (text) => text): ConfigCheck {
   const result: ConfigCheck = { servers: [], errors: [], warnings: [], unused: [] };
   if (!isMapping(value)) {
     result.errors.push(
@@ -32,18 +32,18 @@ export function checkConfig(value: unknown, expand: Expand = (text) => text): Co
   }
   const { mcpServers, ...rest } = value;
   const keys: KeyReport = { unknown: [], unused: new Set() };
-  findKeys(ConfigWithoutServers, rest, [], keys);
+  checkKeys(ConfigWithoutServers, rest, [], keys);
   // The servers' section is checked apart, but it is a word one can misspell.
-  const unknown = keys.unknown.map((item) => (item.path.length === 1 ? withTopLevelHint(item) : item));
+  const unknown = keys.unknown.map((item) => (item.path.length === 1 ? addTopLevelHint(item) : item));
 
-  const parsed = findTypes(ConfigWithoutServers, rest, []);
+  const parsed = parseSection(ConfigWithoutServers, rest, []);
   if ('findings' in parsed) result.errors.push(...parsed.findings);
   else result.config = parsed.value;
-  result.warnings.push(...misspeltInterface(rest.interface));
+  result.warnings.push(...findMisspelledInterface(rest.interface));
 
   const endpoint = result.config?.mcpSettings?.endpoint;
   const servers = isMapping(mcpServers) ? Object.keys(mcpServers) : [];
-  if (endpoint) result.errors.push(...endpointRules(endpoint, servers));
+  if (endpoint) result.errors.push(...checkEndpoint(endpoint, servers));
 
   const unused = new Set(keys.unused);
   checkServers(mcpServers, expand, result, unknown, unused);
@@ -57,7 +57,7 @@ export function checkConfig(value: unknown, expand: Expand = (text) => text): Co
 
 function checkServers(
   value: unknown,
-  expand: Expand,
+  expand: ExpandText,
   result: ConfigCheck,
   unknown: Finding[],
   unused: Set<string>,
@@ -69,43 +69,43 @@ function checkServers(
     );
     return;
   }
-  const taken = new Map<string, string>();
+  const namesByNormalized = new Map<string, string>();
   for (const [name, definition] of Object.entries(value)) {
     const path = ['mcpServers', name];
-    const problem = serverNameProblem(name);
+    const problem = checkServerName(name);
     if (problem) result.errors.push(finding(path, 'server_name', problem, 'choose another name'));
     const normalized = normalizeServerName(name);
-    const twin = taken.get(normalized);
-    if (twin !== undefined) {
+    const duplicate = namesByNormalized.get(normalized);
+    if (duplicate !== undefined) {
       result.errors.push(
         finding(
           path,
           'server_name_taken',
-          `"${name}" and "${twin}" both become "${normalized}" in tool names`,
+          `"${name}" and "${duplicate}" both become "${normalized}" in tool names`,
           'rename one of them',
         ),
       );
     }
-    taken.set(normalized, name);
+    namesByNormalized.set(normalized, name);
     const check = checkServer(definition, path, expand);
     result.errors.push(...check.errors);
     result.warnings.push(...check.warnings);
     unknown.push(...check.unknown);
     for (const item of check.unused) unused.add(item);
-    if (check.server && !problem && twin === undefined) result.servers.push([name, check.server]);
+    if (check.server && !problem && duplicate === undefined) result.servers.push([name, check.server]);
   }
 }
 
-function withTopLevelHint(item: Finding): Finding {
+function addTopLevelHint(item: Finding): Finding {
   const suggestion = didYouMean(String(item.path[0]), Object.keys(Config.shape));
   return finding(item.path, item.code, item.message, suggestion);
 }
 
 /** LibreChat drops unknown keys of `interface` and so do we, but one that looks like ours deserves a word. */
-function misspeltInterface(value: unknown): Finding[] {
+function findMisspelledInterface(value: unknown): Finding[] {
   if (!isMapping(value)) return [];
   return Object.keys(value)
     .filter((key) => key !== 'mcpServers' && !(unusedInterfaceKeys as readonly string[]).includes(key))
-    .filter((key) => nearest(key, ['mcpServers']) !== undefined)
+    .filter((key) => findNearest(key, ['mcpServers']) !== undefined)
     .map((key) => finding(['interface', key], 'unknown_key', 'unknown key', 'did you mean "mcpServers"?'));
 }

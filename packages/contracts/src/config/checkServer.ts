@@ -1,9 +1,9 @@
-import { findKeys, isMapping, type KeyReport } from './findKeys.ts';
+import { checkKeys, isMapping, type KeyReport } from './checkKeys.ts';
 import { finding, type Finding, type Path } from './finding.ts';
-import { findTypes } from './findTypes.ts';
+import { parseSection } from './parseSection.ts';
 import { inferTransport } from './inferTransport.ts';
-import { serverRules } from './serverRules.ts';
-import { textRules, type Expand } from './textRules.ts';
+import { checkServerRules } from './checkServerRules.ts';
+import { checkTextValues, type ExpandText } from './checkTextValues.ts';
 import { transportSchemas, type McpServer, type Transport } from './transports.ts';
 
 export interface ServerCheck {
@@ -17,7 +17,7 @@ export interface ServerCheck {
 }
 
 /** One definition: which transport it means, whether it fits it, and what is wrong if not. */
-export function checkServer(value: unknown, path: Path, expand: Expand = (text) => text): ServerCheck {
+export function checkServer(value: unknown, path: Path, expand: ExpandText = (text) => text): ServerCheck {
   const keys: KeyReport = { unknown: [], unused: new Set() };
   const result: ServerCheck = { errors: [], unknown: keys.unknown, warnings: [], unused: keys.unused };
   if (!isMapping(value)) {
@@ -32,19 +32,19 @@ export function checkServer(value: unknown, path: Path, expand: Expand = (text) 
   }
   const { transport } = inferred;
   result.warnings.push(...inferred.warnings);
-  findKeys(transportSchemas[transport], value, path, keys);
-  const [misplaced, unknown] = divide(keys.unknown, path, transport);
+  checkKeys(transportSchemas[transport], value, path, keys);
+  const [misplaced, unknown] = splitUnknownKeys(keys.unknown, path, transport);
   result.errors.push(...misplaced);
   result.unknown = unknown;
 
-  const parsed = findTypes(transportSchemas[transport], value, path);
+  const parsed = parseSection(transportSchemas[transport], value, path);
   if ('findings' in parsed) {
     result.errors.push(...parsed.findings);
     return result;
   }
   const server: McpServer = parsed.value;
-  const rules = serverRules(server, path);
-  result.errors.push(...rules.errors, ...textRules(server, path, expand));
+  const rules = checkServerRules(server, path);
+  result.errors.push(...rules.errors, ...checkTextValues(server, path, expand));
   result.warnings.push(...rules.warnings);
   if (result.errors.length === 0) result.server = server;
   return result;
@@ -53,26 +53,30 @@ export function checkServer(value: unknown, path: Path, expand: Expand = (text) 
 const allKeys = new Set(Object.values(transportSchemas).flatMap((schema) => Object.keys(schema.shape)));
 
 /** A key of another transport is not a misspelling, and no migration switch may let it pass. */
-function divide(unknown: readonly Finding[], path: Path, transport: Transport): [Finding[], Finding[]] {
+function splitUnknownKeys(
+  unknown: readonly Finding[],
+  path: Path,
+  transport: Transport,
+): [Finding[], Finding[]] {
   const misplaced: Finding[] = [];
   const rest: Finding[] = [];
   for (const item of unknown) {
     const key = item.path.at(-1);
     if (item.path.length !== path.length + 1 || typeof key !== 'string' || !allKeys.has(key)) rest.push(item);
-    else if (key === 'obo') misplaced.push(oboMisplaced(item.path, transport));
+    else if (key === 'obo') misplaced.push(createOboFinding(item.path, transport));
     else
       misplaced.push(
-        finding(item.path, 'misplaced_key', `has no meaning on a ${transport} server`, 'remove it'),
+        finding(item.path, 'misplaced_key', `is not supported on a ${transport} server`, 'remove it'),
       );
   }
   return [misplaced, rest];
 }
 
-function oboMisplaced(path: Path, transport: Transport): Finding {
+function createOboFinding(path: Path, transport: Transport): Finding {
   return finding(
     path,
     'obo_transport',
-    `On-Behalf-Of is not possible on a ${transport} server: no request of it could carry the user's token`,
+    `On-Behalf-Of is not possible on a ${transport} server: its requests cannot carry the user's token`,
     'use a url with type "streamable-http" or "sse", or remove obo',
   );
 }

@@ -8,7 +8,7 @@ import { McpSettings } from './mcpSettings.ts';
 import { section, unusedKey } from './section.ts';
 import { McpServer } from './transports.ts';
 
-const unused = Object.fromEntries(
+const unusedFields = Object.fromEntries(
   unusedSections.map((name) => [name, unusedKey('A section of LibreChat. It has no effect here.')]),
 ) as Record<(typeof unusedSections)[number], ReturnType<typeof unusedKey>>;
 
@@ -17,23 +17,23 @@ export const topLevel = {
   version: z
     .union([z.string(), z.number()])
     .optional()
-    .describe('Version of LibreChat’s format. Accepted, without meaning here.'),
-  mcpSettings: McpSettings.optional().describe('Which addresses servers may have, and the MCP endpoint.'),
+    .describe('Version of LibreChat’s format. Accepted and ignored.'),
+  mcpSettings: McpSettings.optional().describe('Allowed server addresses, and the MCP endpoint.'),
   interface: Interface.optional().describe('Only `mcpServers` is used.'),
   endpoints: Endpoints.optional().describe('Only `custom` and `agents.toolApproval` are used.'),
   identityProviders: IdentityProviders.optional().describe(
-    'Where tokens are exchanged, by name. Own section of Behalf.',
+    'Identity providers for token exchange, by name. Behalf extension.',
   ),
   authorizationServer: AuthorizationServer.optional().describe(
-    'Our own authorization server for MCP clients. Off unless it is enabled. Own section of Behalf.',
+    'Behalf’s authorization server for MCP clients. Off by default. Behalf extension.',
   ),
   unknownKeys: z
     .enum(['error', 'warn'])
     .default('error')
     .describe(
-      '`warn` turns unknown keys into warnings while an old file is being cleaned up. Own key of Behalf.',
+      '`warn` turns unknown keys into warnings while an old file is being cleaned up. Behalf extension.',
     ),
-  ...unused,
+  ...unusedFields,
 };
 
 const mcpServers = z.record(z.string(), McpServer);

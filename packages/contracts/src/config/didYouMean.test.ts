@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nearest } from './didYouMean.ts';
+import { findNearest } from './didYouMean.ts';
 
 describe('did you mean', () => {
   test('case, separators, swapped, missing and added letters; nothing when nothing is near', () => {
@@ -14,9 +14,9 @@ describe('did you mean', () => {
       ['URL', 'url'],
       ['usee', 'use'],
     ] as const) {
-      expect([word, nearest(word, known)]).toEqual([word, meant]);
+      expect([word, findNearest(word, known)]).toEqual([word, meant]);
     }
     for (const word of ['foo', 'colour', '', 'x'.repeat(10_000)])
-      expect(nearest(word, known)).toBeUndefined();
+      expect(findNearest(word, known)).toBeUndefined();
   });
 });

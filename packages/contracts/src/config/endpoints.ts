@@ -3,7 +3,7 @@ import { openSection, section, unusedKey } from './section.ts';
 
 /** LibreChat's shape. Behalf speaks to OpenAI-compatible models alone. */
 export const CustomEndpoint = openSection({
-  name: z.string().min(1).describe('Name shown to people.'),
+  name: z.string().min(1).describe('Display name.'),
   apiKey: z
     .string()
     .min(1)
@@ -15,16 +15,18 @@ export const CustomEndpoint = openSection({
       .array(z.union([z.string(), z.looseObject({ name: z.string() })]))
       .optional()
       .describe('Models to offer.'),
-    fetch: z.boolean().optional().describe('Ask the API for its models.'),
+    fetch: z.boolean().optional().describe('Read the list of models from the API.'),
   })
     .optional()
-    .describe('Which models it has.'),
+    .describe('Models of this endpoint.'),
   headers: z.record(z.string(), z.string()).optional().describe('Headers sent with every request.'),
   addParams: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe('Fields added to every request, such as `temperature`. What is said and the tools stay ours.'),
-  dropParams: z.array(z.string()).optional().describe('Fields taken out of every request.'),
+    .describe(
+      'Fields added to every request, such as `temperature`. Messages and tools cannot be overridden.',
+    ),
+  dropParams: z.array(z.string()).optional().describe('Fields removed from every request.'),
 });
 export type CustomEndpoint = z.output<typeof CustomEndpoint>;
 
@@ -32,11 +34,9 @@ const patterns = z.array(z.string().min(1));
 
 /** What differs for one role. */
 export const RoleToolPolicy = section({
-  allow: patterns
-    .optional()
-    .describe('The only tools there are for this role. Absent or empty: no such limit.'),
-  deny: patterns.optional().describe('Tools that do not exist for this role.'),
-  ask: patterns.optional().describe('Tools that ask first for this role.'),
+  allow: patterns.optional().describe('The only tools available to this role. Absent or empty: no limit.'),
+  deny: patterns.optional().describe('Tools that are hidden from this role.'),
+  ask: patterns.optional().describe('Tools that require approval for this role.'),
   readOnlyOnly: z
     .boolean()
     .default(false)
@@ -49,42 +49,40 @@ export type RoleToolPolicy = z.output<typeof RoleToolPolicy>;
  * which is a text for a chat.
  */
 export const ToolApproval = section({
-  enabled: z.boolean().optional().describe('False: no tool asks first. What is denied stays denied.'),
+  enabled: z.boolean().optional().describe('False: no tool requires approval. `deny` still applies.'),
   mode: z
     .enum(['default', 'dontAsk', 'bypass'])
     .optional()
     .describe(
-      '`default`: tools that no list names ask first; absent, they run. `dontAsk`: what would ask is denied. ' +
-        '`bypass`: what would ask runs.',
+      '`default`: tools in no list require approval; absent: they run. `dontAsk`: tools that would require approval are denied. ' +
+        '`bypass`: they run.',
     ),
   allow: patterns
     .optional()
     .describe(
-      'Tools that run at once: `mcp:<server>:<tool>` or `mcp:<server>`, with `*` for any text and `?` for one character.',
+      'Tools that run without approval: `mcp:<server>:<tool>` or `mcp:<server>`, with `*` for any text and `?` for one character.',
     ),
   deny: patterns
     .optional()
-    .describe(
-      'Tools that are neither listed nor called, whatever the other lists, the mode and `enabled` say.',
-    ),
+    .describe('Tools that are never listed or called, regardless of the other lists, `mode` and `enabled`.'),
   ask: patterns
     .optional()
-    .describe('Tools that ask first: each call waits for the user’s approval. Wins over `allow`.'),
+    .describe('Tools that require approval: each call waits for the user. Takes precedence over `allow`.'),
   roles: z
     .record(z.string().min(1), RoleToolPolicy)
     .optional()
-    .describe('Further rules for the users of a role, by its name. Own key of Behalf.'),
-  reason: unusedKey('LibreChat’s words for the question. It has no effect here.'),
+    .describe('Additional rules for the users of a role, by role name. Behalf extension.'),
+  reason: unusedKey('LibreChat’s text of the approval prompt. It has no effect here.'),
   hooks: z
     .array(z.unknown())
     .optional()
-    .describe('LibreChat’s modules that restrict further. They are not run here, so there may be none.'),
+    .describe('LibreChat’s policy modules. Behalf does not run them; the list must be empty.'),
 });
 export type ToolApproval = z.output<typeof ToolApproval>;
 
 export const Endpoints = openSection({
   custom: z.array(CustomEndpoint).optional().describe('Models for the chat.'),
-  agents: openSection({ toolApproval: ToolApproval.optional().describe('Which tools ask first.') })
+  agents: openSection({ toolApproval: ToolApproval.optional().describe('Which tools require approval.') })
     .optional()
     .describe('Only `toolApproval` is used.'),
 });

@@ -27,7 +27,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /** What is wrong with the name of a configured header, or nothing. */
-export function headerNameProblem(name: string): string | undefined {
+export function checkHeaderName(name: string): string | undefined {
   if (!TOKEN.test(name)) return 'is not a valid header name';
   const lower = name.toLowerCase();
   if (reservedHeaders.has(lower)) return 'belongs to the connection or the gateway and cannot be configured';

@@ -4,11 +4,11 @@ import { parseUrl } from './parseUrl.ts';
 import { section } from './section.ts';
 
 export const ExchangeTarget = section({
-  scopes: z.array(z.string().min(1)).min(1).describe('Scopes that may be asked for.'),
+  scopes: z.array(z.string().min(1)).min(1).describe('Scopes that may be requested.'),
   origins: z
     .array(z.string().min(1))
     .min(1)
-    .describe('Origins that may receive such a token: `https://host[:port]`.'),
+    .describe('Origins that may receive tokens with these scopes: `https://host[:port]`.'),
 });
 export type ExchangeTarget = z.output<typeof ExchangeTarget>;
 
@@ -17,27 +17,30 @@ export const ResourceAuthorizationServer = section({
   issuer: z
     .string()
     .min(1)
-    .describe('Its issuer: the audience of the assertion. Its metadata names the token endpoint.'),
+    .describe('Issuer, which is the audience of the assertion. Its metadata names the token endpoint.'),
   tokenEndpoint: z.string().min(1).optional().describe('Token endpoint, in place of discovery.'),
-  clientId: z.string().min(1).describe('Our client id there, which the identity provider must know too.'),
+  clientId: z
+    .string()
+    .min(1)
+    .describe('Client id of the gateway at this server. The identity provider must know it too.'),
   clientSecret: z
     .string()
     .min(1)
     .optional()
     .describe('Client secret. Take it from the environment: `${NAME}`.'),
-  certificateFile: z.string().min(1).optional().describe('PEM certificate that goes with `privateKeyFile`.'),
+  certificateFile: z.string().min(1).optional().describe('PEM certificate of `privateKeyFile`.'),
   privateKeyFile: z
     .string()
     .min(1)
     .optional()
-    .describe('PEM private key that signs for the client (`private_key_jwt`), in place of a secret.'),
+    .describe('PEM private key for client authentication (`private_key_jwt`), in place of a secret.'),
   clientAuth: z
     .enum(['basic', 'post', 'private_key_jwt'])
     .optional()
     .describe(
-      'How the client proves itself. Absent: `private_key_jwt` with a `privateKeyFile`, else `basic`.',
+      'Client authentication method. Absent: `private_key_jwt` with a `privateKeyFile`, else `basic`.',
     ),
-  caFile: z.string().min(1).optional().describe('PEM file of the authority that signed its certificate.'),
+  caFile: z.string().min(1).optional().describe('PEM file of the CA that signed its certificate.'),
 });
 export type ResourceAuthorizationServer = z.output<typeof ResourceAuthorizationServer>;
 
@@ -58,7 +61,7 @@ export const IdentityProvider = section({
     .min(1)
     .optional()
     .describe(
-      'Client id. Absent: the login client (`OPENID_CLIENT_ID` and its secret), at the place where people sign in alone.',
+      'Client id. Absent: the login client (`OPENID_CLIENT_ID` and its secret), at the login provider only.',
     ),
   clientSecret: z
     .string()
@@ -80,12 +83,12 @@ export const IdentityProvider = section({
     .enum(['basic', 'post', 'private_key_jwt'])
     .optional()
     .describe(
-      'How the client proves itself (not for `entra`). Absent: `private_key_jwt` with a `privateKeyFile`, else `basic`.',
+      'Client authentication method (not for `entra`). Absent: `private_key_jwt` with a `privateKeyFile`, else `basic`.',
     ),
   parameters: z
     .record(z.string().min(1), z.string())
     .optional()
-    .describe('Further form fields of every exchange, for providers that want some. Not for `entra`.'),
+    .describe('Additional form fields of every exchange. Not for `entra`.'),
   subjectTokenType: z
     .string()
     .min(1)
@@ -95,7 +98,7 @@ export const IdentityProvider = section({
     .enum(['id_token', 'refresh_token', 'auto'])
     .optional()
     .describe(
-      'For `id-jag`: which token of the sign-in the provider is shown. `refresh_token` where ID tokens end too soon; `auto`: the ID token while it is good, then the refresh token. Absent: `id_token`.',
+      'For `id-jag`: which token of the sign-in is the subject token. `refresh_token`: for providers with short-lived ID tokens; `auto`: the ID token until it expires, then the refresh token. Absent: `id_token`.',
     ),
   requestedTokenType: z
     .string()
@@ -111,26 +114,22 @@ export const IdentityProvider = section({
     .enum(['require', 'off'])
     .optional()
     .describe(
-      'Tokens that are bound to a key of each user (RFC 9449); with `id-jag`, those of the second leg. Absent: `off`. Not for `entra`.',
+      'Bind tokens to a key of each user (DPoP, RFC 9449); with `id-jag`, the tokens of the second exchange. Absent: `off`. Not for `entra`.',
     ),
   resourceServers: z
     .array(ResourceAuthorizationServer)
     .min(1)
     .optional()
     .describe(
-      'For `id-jag`: the authorization servers that take its assertions. Of several, `obo.audience` names one, else the server’s own metadata does; one that is not in this list is never asked.',
+      'For `id-jag`: the authorization servers that accept its assertions. If there are several, `obo.audience` selects one, else the server’s metadata does. Servers outside this list are never contacted.',
     ),
-  caFile: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('PEM file of the authority that signed the provider’s certificate.'),
+  caFile: z.string().min(1).optional().describe('PEM file of the CA that signed the provider’s certificate.'),
   targets: z
     .array(ExchangeTarget)
     .min(1)
     .optional()
     .describe(
-      'Which scopes may go to which origins. When present, every OBO server of this provider must match.',
+      'Which scopes may go to which origins. If present, every OBO server of this provider must match an entry.',
     ),
 });
 export type IdentityProvider = z.output<typeof IdentityProvider>;
@@ -151,12 +150,12 @@ export const IdentityProviders = z.record(
  */
 export function matchesTarget(targets: readonly ExchangeTarget[], scopes: string, url: string): boolean {
   const origin = originOf(url);
-  const wanted = scopeList(scopes);
+  const requestedScopes = scopeList(scopes);
   // No scope at all would be part of every entry, and the provider would choose some.
-  if (origin === undefined || wanted.length === 0) return false;
+  if (origin === undefined || requestedScopes.length === 0) return false;
   return targets.some(
     (target) =>
-      wanted.every((scope) => target.scopes.includes(scope)) &&
+      requestedScopes.every((scope) => target.scopes.includes(scope)) &&
       target.origins.some((entry) => originOf(entry) === origin),
   );
 }

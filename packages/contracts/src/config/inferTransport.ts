@@ -2,10 +2,10 @@ import { didYouMean } from './didYouMean.ts';
 import { finding, type Finding, type Path } from './finding.ts';
 import type { Transport } from './transports.ts';
 
-const types = ['stdio', 'websocket', 'sse', 'streamable-http', 'http'] as const;
+const transportTypes = ['stdio', 'websocket', 'sse', 'streamable-http', 'http'] as const;
 export const processFields = ['command', 'args', 'env', 'cwd', 'stderr'] as const;
 
-export type Inferred = { transport: Transport; warnings: Finding[] } | { findings: Finding[] };
+export type TransportResult = { transport: Transport; warnings: Finding[] } | { findings: Finding[] };
 
 /**
  * Which transport a definition means. A written `type` decides; without one the choice is LibreChat's, so that an
@@ -15,30 +15,30 @@ export function inferTransport(
   server: Record<string, unknown>,
   url: string | undefined,
   path: Path,
-): Inferred {
+): TransportResult {
   const { type } = server;
   const findings: Finding[] = [];
-  if (type !== undefined && !(types as readonly unknown[]).includes(type)) {
-    const near = typeof type === 'string' ? didYouMean(type, types) : undefined;
+  if (type !== undefined && !(transportTypes as readonly unknown[]).includes(type)) {
+    const suggestion = typeof type === 'string' ? didYouMean(type, transportTypes) : undefined;
     findings.push(
       finding(
         [...path, 'type'],
         'wrong_value',
-        `must be one of ${types.map((t) => `"${t}"`).join(', ')}`,
-        near,
+        `must be one of ${transportTypes.map((t) => `"${t}"`).join(', ')}`,
+        suggestion,
       ),
     );
     return { findings };
   }
-  const process = processFields.filter((field) => Object.hasOwn(server, field));
+  const processKeys = processFields.filter((field) => Object.hasOwn(server, field));
   const hasUrl = Object.hasOwn(server, 'url');
-  if (hasUrl && process.length > 0) {
+  if (hasUrl && processKeys.length > 0) {
     return {
-      findings: process.map((field) =>
+      findings: processKeys.map((field) =>
         finding(
           [...path, field],
           'process_field_with_url',
-          'belongs to a process and cannot stand next to url',
+          'is for a child process and cannot be combined with url',
           `remove ${field} or url`,
         ),
       ),
@@ -57,20 +57,20 @@ export function inferTransport(
       ],
     };
   }
-  if (transport !== undefined && transport !== 'stdio' && process.length > 0) {
+  if (transport !== undefined && transport !== 'stdio' && processKeys.length > 0) {
     return {
-      findings: process.map((field) =>
+      findings: processKeys.map((field) =>
         finding(
           [...path, field],
           'process_field_with_url',
-          `belongs to a process, but type is "${String(type)}"`,
+          `is for a child process, but type is "${String(type)}"`,
           'write type: stdio, or url',
         ),
       ),
     };
   }
   if (transport !== undefined) return { transport, warnings: [] };
-  if (process.length > 0) return { transport: 'stdio', warnings: [] };
+  if (processKeys.length > 0) return { transport: 'stdio', warnings: [] };
   if (!hasUrl) {
     return {
       findings: [
@@ -90,8 +90,8 @@ export function inferTransport(
       finding(
         [...path, 'url'],
         'type_inferred',
-        'a url without type means the old sse transport',
-        'write type: streamable-http, or type: sse if it is meant',
+        'a url without type selects the old sse transport',
+        'write type: streamable-http, or type: sse to keep it',
       ),
     ],
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { section } from './section.ts';
 
-const names = z.record(z.string().min(1), z.string().min(1));
+const aliasMap = z.record(z.string().min(1), z.string().min(1));
 
 /** What one server and what it has are called where all servers stand side by side. */
 export const EndpointServer = section({
@@ -10,14 +10,14 @@ export const EndpointServer = section({
     .min(1)
     .optional()
     .describe(
-      'What its names begin with, in place of its own name: letters, digits, `_` and `-`, 24 at most, without `__`.',
+      'Prefix of its tool and prompt names, in place of the server name: up to 24 letters, digits, `_` and `-`, without `__`.',
     ),
-  tools: names
+  tools: aliasMap
     .default({})
     .describe(
-      'Names of its tools, by what the server calls them: letters, digits, `_` and `-`, without `__`.',
+      'Aliases of its tools, by the name that the server uses: letters, digits, `_` and `-`, without `__`.',
     ),
-  prompts: names.default({}).describe('The same for its prompts.'),
+  prompts: aliasMap.default({}).describe('Aliases of its prompts.'),
 });
 export type EndpointServer = z.output<typeof EndpointServer>;
 
@@ -27,21 +27,21 @@ export const McpEndpoint = section({
     .enum(['prefix', 'priority'])
     .default('prefix')
     .describe(
-      '`prefix`: `<server>__<tool>`. `priority`: tools of the servers in `priority` keep their own names where they can.',
+      '`prefix`: `<server>__<tool>`. `priority`: tools of the servers in `priority` keep their own names where possible.',
     ),
   priority: z
     .array(z.string().min(1))
     .default([])
-    .describe('Servers of this file. Where two have a tool of the same name, the first keeps it.'),
+    .describe('Servers of this file. If two servers have a tool with the same name, the first one keeps it.'),
   servers: z
     .record(z.string().min(1), EndpointServer)
     .default({})
-    .describe('Names that are chosen by hand, by server of this file. They come before all others.'),
+    .describe('Prefixes and aliases, by server of this file. They take precedence over generated names.'),
   allowedOrigins: z
     .array(z.string().min(1))
     .default([])
     .describe(
-      'Origins whose pages may use the MCP endpoints with a token, such as `https://app.example`. None: no page of another site.',
+      'Origins whose pages may use the MCP endpoints with a token, such as `https://app.example`. Empty: no page of another site.',
     ),
 });
 export type McpEndpoint = z.output<typeof McpEndpoint>;

@@ -4,25 +4,26 @@ import { parseUrl } from './parseUrl.ts';
 import { section, unusedKey } from './section.ts';
 
 /** A blank, a path or a CIDR would read as an entry and match nothing; the scheme and port are optional. */
-const DOMAIN =
+const DOMAIN_PATTERN =
   /^(?:(?:https?|wss?):\/\/)?(?:\*\.)?([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?\/?$/i;
-const ADDRESS = /^(\[[0-9A-Fa-f:.]+\]|[^\s/:?#@*[\]\\]+):(\d{1,5})$/;
+const ADDRESS_PATTERN = /^(\[[0-9A-Fa-f:.]+\]|[^\s/:?#@*[\]\\]+):(\d{1,5})$/;
 
 /** The shape has been checked; here the host must be one that can be asked for, on a port that exists. */
-function isReachable(pattern: RegExp, value: string): boolean {
+function isValidEntry(pattern: RegExp, value: string): boolean {
   const [, host = '', port = '1'] = pattern.exec(value) ?? [];
   if (host === '' || Number(port) < 1 || /^\.|\.\./.test(host)) return false;
   return parseUrl(`http://${host}:${port}/`) !== undefined;
 }
 
-const domain = 'must be a host or *.host, either with http, https, ws or wss and a port from 1 to 65535';
-const address = 'must be host:port, without scheme, path, CIDR or blanks';
+const domainMessage =
+  'must be a host or *.host, optionally with http, https, ws or wss and a port from 1 to 65535';
+const addressMessage = 'must be host:port, without scheme, path, CIDR or spaces';
 
-const addresses = z.array(
+const addressList = z.array(
   z
     .string()
-    .regex(ADDRESS, { message: address, abort: true })
-    .refine((value) => isReachable(ADDRESS, value), address),
+    .regex(ADDRESS_PATTERN, { message: addressMessage, abort: true })
+    .refine((value) => isValidEntry(ADDRESS_PATTERN, value), addressMessage),
 );
 
 /** What the operator knows of an authorization server that servers name. */
@@ -30,7 +31,7 @@ export const OAuthIssuer = section({
   profile: z
     .enum(['entra'])
     .optional()
-    .describe('`entra`: `resource` is omitted and S256 assumed, because it says neither.'),
+    .describe('`entra`: `resource` is omitted and S256 assumed, because its metadata states neither.'),
   pkce: z
     .enum(['required', 'assume-s256'])
     .default('required')
@@ -41,19 +42,19 @@ export const OAuthIssuer = section({
     .min(0)
     .max(300)
     .default(0)
-    .describe('For how long a refresh token still answers after it was rotated. 0: unknown.'),
+    .describe('Seconds for which a rotated refresh token still works. 0: unknown.'),
   revokeOnReplace: z
     .enum(['per-token', 'never'])
     .default('never')
-    .describe('`per-token`: revoking a replaced token leaves the rest of its grant alone.'),
+    .describe('`per-token`: revoking a replaced token does not affect the rest of its grant.'),
   origins: z
     .array(z.string().min(1))
     .default([])
-    .describe('Origins of servers that may be sent tokens of this issuer, whoever defined them.'),
+    .describe('Server origins that may receive tokens of this issuer, regardless of who defined the server.'),
   endpointOrigins: z
     .array(z.string().min(1))
     .default([])
-    .describe('Further origins that its token, registration and revocation endpoints may have.'),
+    .describe('Additional origins of its token, registration and revocation endpoints.'),
 });
 export type OAuthIssuer = z.output<typeof OAuthIssuer>;
 
@@ -62,29 +63,27 @@ export const McpSettings = section({
     .array(
       z
         .string()
-        .regex(DOMAIN, { message: domain, abort: true })
-        .refine((value) => isReachable(DOMAIN, value), domain),
+        .regex(DOMAIN_PATTERN, { message: domainMessage, abort: true })
+        .refine((value) => isValidEntry(DOMAIN_PATTERN, value), domainMessage),
     )
     .optional()
-    .describe(
-      'Hosts that servers may have: `host`, `*.host`, optional scheme and port. Absent: any public host.',
-    ),
-  allowedAddresses: addresses
+    .describe('Allowed server hosts: `host`, `*.host`, optional scheme and port. Absent: any public host.'),
+  allowedAddresses: addressList
     .optional()
     .describe(
-      '`host:port` entries in private space that any server may reach. The address check is never off otherwise.',
+      'Private `host:port` addresses that any server may use. All other private addresses stay blocked.',
     ),
-  operatorAddresses: addresses
+  operatorAddresses: addressList
     .optional()
     .describe(
-      '`host:port` entries in private space that servers of this file alone may reach. Prefer it. Own key of Behalf.',
+      'Private `host:port` addresses that only servers of this file may use. Preferred over `allowedAddresses`. Behalf extension.',
     ),
   issuers: z
     .record(z.string().min(1), OAuthIssuer)
     .optional()
-    .describe('What is known of authorization servers, by issuer. Own key of Behalf.'),
+    .describe('Settings of authorization servers, by issuer. Behalf extension.'),
   endpoint: McpEndpoint.optional().describe(
-    'The MCP endpoint `/mcp`: what things are called there, and which pages may use it. Own key of Behalf.',
+    'The MCP endpoint `/mcp`: tool and prompt names, and allowed browser origins. Behalf extension.',
   ),
   catalogRecovery: unusedKey('LibreChat’s recovery timings for tool catalogs.'),
 });

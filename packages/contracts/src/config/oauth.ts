@@ -14,12 +14,12 @@ export const OAuth = section({
   revocation_endpoint: text.optional().describe('Revocation endpoint. Discovered when absent.'),
   redirect_uri: text
     .optional()
-    .describe('Accepted for compatibility and ignored: the redirect is always our own callback.'),
+    .describe('Accepted for compatibility and ignored: the gateway always uses its own callback.'),
   client_id: text.optional().describe('Client id of a pre-registered client.'),
   client_secret: text
     .optional()
     .describe('Client secret; needs `client_id`, and `authorization_url` and `token_url`, or `issuer`.'),
-  scope: z.string().optional().describe('Scopes to ask for, separated by blanks.'),
+  scope: z.string().optional().describe('Scopes to request, separated by spaces.'),
   token_exchange_method: z
     .enum(['default_post', 'basic_auth_header'])
     .optional()
@@ -44,42 +44,40 @@ export const OAuth = section({
   resource: text
     .optional()
     .describe(
-      'RFC 8707 `resource`: `send` (default), `omit` (Entra), or the value to send. Own key of Behalf.',
+      'RFC 8707 `resource`: `send` (default), `omit` (Entra), or the value to send. Behalf extension.',
     ),
   grant: z
     .enum(['authorization_code', 'client_credentials'])
     .default('authorization_code')
     .describe(
-      '`client_credentials`: one token of ours for everybody; the server is shared. Own key of Behalf.',
+      '`client_credentials`: one token of the gateway for all users; the server is shared. Behalf extension.',
     ),
   issuer: text
     .optional()
-    .describe(
-      'The only authorization server that counts, compared character by character. Own key of Behalf.',
-    ),
+    .describe('The only accepted authorization server, compared exactly. Behalf extension.'),
   private_key_file: text
     .optional()
-    .describe('PEM private key: the client proves itself with `private_key_jwt`. Own key of Behalf.'),
-  private_key_id: text.optional().describe('`kid` of that key. Own key of Behalf.'),
+    .describe('PEM private key for client authentication with `private_key_jwt`. Behalf extension.'),
+  private_key_id: text.optional().describe('`kid` of that key. Behalf extension.'),
   private_key_alg: z
     .enum(['RS256', 'PS256', 'ES256', 'EdDSA'])
     .optional()
-    .describe('Absent: what fits the key. Own key of Behalf.'),
+    .describe('Absent: derived from the key. Behalf extension.'),
   dpop: z
     .enum(['auto', 'require', 'off'])
     .default('auto')
     .describe(
-      'Tokens that are bound to a key (RFC 9449): `auto`, where the server asks for it and its authorization server can; `require`; `off`. Own key of Behalf.',
+      'DPoP-bound tokens (RFC 9449). `auto`: if the server requests DPoP and its authorization server supports it; `require`; `off`. Behalf extension.',
     ),
   authorize_params: z
     .partialRecord(z.enum(['access_type', 'prompt', 'audience', 'domain_hint', 'login_hint']), z.string())
     .optional()
-    .describe('Further parameters of the authorize request. Own key of Behalf.'),
+    .describe('Additional parameters of the authorization request. Behalf extension.'),
   legacyAuthDiscovery: z
     .boolean()
     .default(false)
     .describe(
-      'Allow the server’s origin as issuer when it publishes no metadata (MCP 2025-03-26). Own key of Behalf.',
+      'Allow the server’s origin as issuer when it publishes no metadata (MCP 2025-03-26). Behalf extension.',
     ),
 });
 export type OAuth = z.output<typeof OAuth>;

@@ -6,28 +6,32 @@ export const Obo = section({
   scopes: z
     .string()
     .refine((text) => text.trim() !== '', 'must not be empty')
-    .describe('Scopes of the exchanged token, separated by blanks.'),
+    .describe('Scopes of the exchanged token, separated by spaces.'),
   provider: z
     .string()
     .min(1)
     .optional()
-    .describe('An entry of `identityProviders`. Absent: the login provider (`OPENID_*`). Own key of Behalf.'),
+    .describe('An entry of `identityProviders`. Absent: the login provider (`OPENID_*`). Behalf extension.'),
   grant: z
     .enum(['jwt-bearer', 'token-exchange'])
     .optional()
-    .describe('RFC 7523 or RFC 8693. Absent: as the provider says, else `jwt-bearer`. Own key of Behalf.'),
+    .describe(
+      'RFC 7523 or RFC 8693. Absent: the grant of the provider, else `jwt-bearer`. Behalf extension.',
+    ),
   audience: z
     .string()
     .min(1)
     .optional()
     .describe(
-      '`audience` of the exchange; with `id-jag`, which of its `resourceServers`. Own key of Behalf.',
+      '`audience` of the exchange; with `id-jag`, the issuer of one of its `resourceServers`. Behalf extension.',
     ),
   resource: z
     .string()
     .min(1)
     .optional()
-    .describe('`resource` of the exchange; with `id-jag`, absent: the address. Own key of Behalf.'),
+    .describe(
+      '`resource` of the exchange; with `id-jag`, absent: the address of the server. Behalf extension.',
+    ),
 });
 export type Obo = z.output<typeof Obo>;
 

@@ -6,13 +6,13 @@ import { unusedKey } from './section.ts';
 import { UserVariables } from './userVariables.ts';
 
 /** Timers hold 31 bits; a larger delay would fire at once. */
-const MAX_DELAY = 2_147_483_647;
-const MAX_ICON = 262_144;
+const MAX_DELAY_MS = 2_147_483_647;
+const MAX_ICON_LENGTH = 262_144;
 
-const TITLE = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}'\u2019 -]*$/u;
+const TITLE_PATTERN = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}'\u2019 -]*$/u;
 
 /** Zero is refused: taken literally it is a timeout that has already passed. */
-const milliseconds = z.int().positive().max(MAX_DELAY);
+const milliseconds = z.int().positive().max(MAX_DELAY_MS);
 
 function isIcon(value: string): boolean {
   if (/^https?:\/\//i.test(value) || /^data:image\//i.test(value)) return true;
@@ -25,13 +25,16 @@ export const headerMap = z.record(z.string(), z.string());
 export const serverFields = {
   title: z
     .string()
-    .regex(TITLE, 'must start with a letter or digit; then letters, digits, blanks, hyphens and apostrophes')
+    .regex(
+      TITLE_PATTERN,
+      'must start with a letter or digit; then letters, digits, spaces, hyphens and apostrophes',
+    )
     .optional()
-    .describe('Name shown to people.'),
-  description: z.string().max(4096).optional().describe('What the server is for.'),
+    .describe('Display name.'),
+  description: z.string().max(4096).optional().describe('Purpose of the server.'),
   iconPath: z
     .string()
-    .max(MAX_ICON)
+    .max(MAX_ICON_LENGTH)
     .refine(isIcon, 'must be an http(s) URL, a data:image URL or a path of this site')
     .optional()
     .describe('Icon: an http(s) URL, a `data:image/` URL or a path of this site.'),
@@ -67,38 +70,36 @@ export const serverFields = {
     .enum(['none', 'optional', 'required'])
     .optional()
     .describe(
-      'Whether calls need a credential of the user. `optional` goes bare only if the user never had one. Own key of Behalf.',
+      'Whether calls need a credential of the user. `optional`: calls are sent without a credential only if the user never had one. Behalf extension.',
     ),
   exclusive: z
     .boolean()
     .default(false)
     .describe(
-      'One call per credential at a time, for servers that end the old token on refresh. Own key of Behalf.',
+      'One call per credential at a time, for servers that invalidate the old token on refresh. Behalf extension.',
     ),
   access: Access.optional().describe(
-    'Who sees this server. Absent: everyone who may use servers. Own key of Behalf.',
+    'Who can use this server. Absent: every user who may use servers. Behalf extension.',
   ),
-  tools: ToolFilter.optional().describe('Which of its tools are offered. Own key of Behalf.'),
+  tools: ToolFilter.optional().describe('Which of its tools are offered. Behalf extension.'),
   trustAnnotations: z
     .boolean()
     .default(false)
     .describe(
-      'Believe the server when it calls a tool read-only or idempotent: such a call is repeated once when its outcome is unknown. Own key of Behalf.',
+      'Trust the server’s read-only and idempotent annotations: such a call is retried once if its outcome is unknown. Behalf extension.',
     ),
   idempotentTools: z
     .array(z.string().min(1))
     .default([])
-    .describe(
-      'Tools that may run twice without harm: a call is repeated once when its outcome is unknown. Own key of Behalf.',
-    ),
+    .describe('Idempotent tools: a call is retried once if its outcome is unknown. Behalf extension.'),
   era: z
     .enum(['auto', 'modern', 'legacy'])
     .default('auto')
-    .describe('Protocol era: probe, 2026-07-28 only, or up to 2025-11-25. Own key of Behalf.'),
+    .describe('Protocol era: probe, 2026-07-28 only, or up to 2025-11-25. Behalf extension.'),
   relay: z
     .array(z.enum(['sampling', 'roots']))
     .default([])
-    .describe('Requests of the server that reach the client; both are off by default. Own key of Behalf.'),
+    .describe('Requests of the server that are relayed to the client. Default: none. Behalf extension.'),
   oauthRefreshWaitTimeout: unusedKey(
     'LibreChat’s wait for a refresh; refreshes are coordinated by a lease here.',
   ),
@@ -110,10 +111,10 @@ export const serverFields = {
 
 /** What a server reached over the network may say besides. */
 export const remoteFields = {
-  headers: headerMap.optional().describe('Headers sent with every request. Values may hold placeholders.'),
+  headers: headerMap.optional().describe('Headers sent with every request. Values may contain placeholders.'),
   caFile: z
     .string()
     .min(1)
     .optional()
-    .describe('PEM file of the authority that signed the server’s certificate. Own key of Behalf.'),
+    .describe('PEM file of the CA that signed the server’s certificate. Behalf extension.'),
 };

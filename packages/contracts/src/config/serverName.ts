@@ -1,5 +1,5 @@
 /** Segments of our own routes: a server of that name would be unreachable, or reach the wrong route. */
-export const routeWords = [
+export const reservedServerNames = [
   'tools',
   'servers',
   'connection',
@@ -16,7 +16,7 @@ export const routeWords = [
 /** What a server that nobody saved is called for as long as somebody signs in at it: no saved one can be called so. */
 export const draftPrefix = 'draft~';
 
-const MAX_NAME = 128;
+const MAX_NAME_LENGTH = 128;
 
 /** The form in which a name becomes part of a tool's public name. */
 export function normalizeServerName(name: string): string {
@@ -24,13 +24,14 @@ export function normalizeServerName(name: string): string {
 }
 
 /** What is wrong with a server's name, or nothing. The stock front end puts names into URLs without encoding them. */
-export function serverNameProblem(name: string): string | undefined {
-  if (name.length > MAX_NAME) return `a server name has at most ${MAX_NAME} characters`;
+export function checkServerName(name: string): string | undefined {
+  if (name.length > MAX_NAME_LENGTH) return `a server name has at most ${MAX_NAME_LENGTH} characters`;
   if (/[/\\?#%\u0000-\u001f\u007f-\u009f]/.test(name))
     return 'a server name may not contain / \\ ? # % or control characters';
-  if (name.trim() !== name) return 'a server name may not begin or end with a blank';
-  if (name === '.' || name === '..') return 'a server name may not be a path step';
-  if ((routeWords as readonly string[]).includes(name)) return `"${name}" is a word of our own routes`;
+  if (name.trim() !== name) return 'a server name may not begin or end with a space';
+  if (name === '.' || name === '..') return 'a server name may not be a path segment';
+  if ((reservedServerNames as readonly string[]).includes(name))
+    return `"${name}" is reserved for a route of the gateway`;
   if (name.startsWith(draftPrefix)) return `a server name may not begin with ${draftPrefix}`;
   if (normalizeServerName(name) === '')
     return 'a server name needs at least one letter or digit of the Latin alphabet';

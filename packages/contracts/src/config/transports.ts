@@ -8,7 +8,7 @@ const url = z.string().min(1);
 const httpFields = {
   ...serverFields,
   ...remoteFields,
-  obo: Obo.optional().describe('Exchange the caller’s own token for one for this server.'),
+  obo: Obo.optional().describe('Exchange the caller’s token for a token for this server.'),
   proxy: z
     .string()
     .min(1)
@@ -21,18 +21,18 @@ const httpFields = {
 export const StdioServer = section({
   type: z.literal('stdio').default('stdio').describe('A child process.'),
   command: z.string().min(1).describe('Program to run. `${NAME}` is expanded, user values never are.'),
-  args: z.array(z.string()).default([]).describe('Its arguments.'),
+  args: z.array(z.string()).default([]).describe('Arguments of the program.'),
   env: headerMap
     .optional()
     .describe(
-      'Its environment. Of the gateway’s own it gets PATH, HOME, LANG, LC_ALL and TZ (where set) and nothing else.',
+      'Environment of the process. From the gateway it inherits only PATH, HOME, LANG, LC_ALL and TZ, if set.',
     ),
-  cwd: z.string().min(1).optional().describe('Its working directory. `${NAME}` is expanded.'),
+  cwd: z.string().min(1).optional().describe('Working directory of the process. `${NAME}` is expanded.'),
   stderr: z
     .union([z.enum(['pipe', 'ignore', 'inherit']), z.int().nonnegative()])
     .default('pipe')
     .describe(
-      'Where its error output goes: `pipe` to the debug log, `ignore` nowhere, `inherit` to that of the gateway. A number is a file descriptor.',
+      'Where its error output goes: `pipe` to the debug log, `ignore` nowhere, `inherit` to the error output of the gateway. A number is a file descriptor.',
     ),
   ...serverFields,
 }).describe('A server that runs as a child process.');

@@ -9,11 +9,11 @@ export const librechatSecrets = [
 ] as const;
 
 /** The breaker here counts consecutive failures per server and origin; LibreChat's connect cycles have no counterpart. */
-const withoutCounterpart = `
+const unsupportedMcpVariables = `
   MCP_CB_MAX_CYCLES MCP_CB_CYCLE_WINDOW_MS MCP_CB_CYCLE_COOLDOWN_MS MCP_CB_FAILED_WINDOW_MS MCP_CONNECTION_CHECK_TTL
   MCP_OAUTH_ON_AUTH_ERROR MCP_SKIP_CODE_CHALLENGE_CHECK`;
 
-const others = `
+const otherVariables = `
   ADMIN_PANEL_URL AGENT_DEBUG_LOGGING ALLOW_ACCOUNT_DELETION ALLOW_EMAIL_LOGIN ALLOW_PASSWORD_RESET ALLOW_REGISTRATION
   ALLOW_SHARED_LINKS ALLOW_SHARED_LINKS_PUBLIC ALLOW_SOCIAL_LOGIN ALLOW_SOCIAL_REGISTRATION ALLOW_UNVERIFIED_EMAIL_LOGIN
   ANALYTICS_GTM_ID ANTHROPIC_API_KEY ANTHROPIC_MODELS ANTHROPIC_REVERSE_PROXY ANTHROPIC_USE_VERTEX ANTHROPIC_VERTEX_REGION
@@ -58,7 +58,7 @@ const others = `
   USE_ENTRA_ID_FOR_PEOPLE_SEARCH USE_REDIS_CLUSTER USE_REDIS_STREAMS`;
 
 /** Variables of LibreChat that are not honoured here: named once at start when they are set. */
-export const unhonouredVariables: readonly string[] = [
+export const ignoredVariables: readonly string[] = [
   ...librechatSecrets,
-  ...`${withoutCounterpart} ${others}`.split(/\s+/).filter((name) => name !== ''),
+  ...`${unsupportedMcpVariables} ${otherVariables}`.split(/\s+/).filter((name) => name !== ''),
 ];

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { didYouMean } from '../config/didYouMean.ts';
 import type { Diagnostic } from '../errors/diagnostic.ts';
-import { unhonouredVariables } from './librechatVariables.ts';
+import { ignoredVariables } from './librechatVariables.ts';
 import type { Variable } from './variable.ts';
 import { variables, type VariableName } from './variables.ts';
 
@@ -18,39 +18,41 @@ export type EnvResult =
   { ok: true; env: Env; ignored: string[] } | { ok: false; diagnostics: Diagnostic[]; ignored: string[] };
 
 /** Names beginning like these are ours: an unknown one is a misspelling, not someone else's variable. */
-const OWN = /^(BEHALF|OPENID)_/;
+const OWN_PREFIX = /^(BEHALF|OPENID)_/;
 /** Switches of the test run, which the gateway does not read. */
-const TEST = /^BEHALF_TEST_/;
+const TEST_PREFIX = /^BEHALF_TEST_/;
 
 /** Pure: who holds a process reads its environment and passes it in. No value ever stands in a diagnostic. */
 export function parseEnv(record: EnvRecord): EnvResult {
   const diagnostics: Diagnostic[] = [];
   const values: Partial<Record<VariableName, unknown>> = {};
   for (const [name, variable] of Object.entries<Variable>(variables)) {
-    const found = read(record, name, variable);
+    const found = readVariable(record, name, variable);
     if (found === undefined) continue;
     const parsed = variable.schema.safeParse(found.text);
     if (parsed.success) values[name as VariableName] = parsed.data;
     else {
       for (const { message } of parsed.error.issues) {
         const [reason = message, suggestion] = message.split('; ');
-        diagnostics.push(diagnostic(found.name, 'wrong_value', reason, suggestion ?? example(variable)));
+        diagnostics.push(
+          diagnostic(found.name, 'wrong_value', reason, suggestion ?? formatExample(variable)),
+        );
       }
     }
   }
-  diagnostics.push(...misspelt(record));
+  diagnostics.push(...findMisspelled(record));
   const env = values as unknown as Env;
-  if (diagnostics.length === 0) diagnostics.push(...together(env, record));
-  const ignored = unhonouredVariables.filter((name) => isSet(record[name])).sort();
+  if (diagnostics.length === 0) diagnostics.push(...checkCombinations(env, record));
+  const ignored = ignoredVariables.filter((name) => isSet(record[name])).sort();
   if (diagnostics.length > 0) return { ok: false, diagnostics, ignored };
-  return { ok: true, env: Object.freeze(settleRedis(env, record)), ignored };
+  return { ok: true, env: Object.freeze(resolveRedis(env, record)), ignored };
 }
 
 function isSet(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== '';
 }
 
-function read(
+function readVariable(
   record: EnvRecord,
   name: string,
   variable: Variable,
@@ -65,25 +67,28 @@ function read(
   return variable.default === undefined ? undefined : { name, text: variable.default };
 }
 
-function example(variable: Variable): string | undefined {
+function formatExample(variable: Variable): string | undefined {
   return variable.default === undefined ? undefined : `for example ${variable.default}`;
 }
 
-function misspelt(record: EnvRecord): Diagnostic[] {
-  const known = [...Object.keys(variables), ...unhonouredVariables];
+function findMisspelled(record: EnvRecord): Diagnostic[] {
+  const known = [...Object.keys(variables), ...ignoredVariables];
   return Object.keys(record)
-    .filter((name) => OWN.test(name) && !TEST.test(name) && isSet(record[name]) && !known.includes(name))
+    .filter(
+      (name) =>
+        OWN_PREFIX.test(name) && !TEST_PREFIX.test(name) && isSet(record[name]) && !known.includes(name),
+    )
     .map((name) =>
       diagnostic(name, 'unknown_variable', 'unknown variable', didYouMean(name, known) ?? 'remove it'),
     );
 }
 
-function together(env: Env, record: EnvRecord): Diagnostic[] {
-  const found: Diagnostic[] = [];
-  const needs = (name: VariableName, reason: string, suggestion: string) =>
-    found.push(diagnostic(name, 'missing', reason, suggestion));
+function checkCombinations(env: Env, record: EnvRecord): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const reportMissing = (name: VariableName, reason: string, suggestion: string) =>
+    diagnostics.push(diagnostic(name, 'missing', reason, suggestion));
   if (env.OPENID_ISSUER === undefined && (env.OPENID_CLIENT_ID ?? env.OPENID_CLIENT_SECRET) !== undefined) {
-    needs(
+    reportMissing(
       'OPENID_ISSUER',
       'is missing, although a client is set',
       'set it, or unset OPENID_CLIENT_ID and OPENID_CLIENT_SECRET',
@@ -94,29 +99,29 @@ function together(env: Env, record: EnvRecord): Diagnostic[] {
     env.OPENID_CLIENT_ID === undefined &&
     env.OPENID_AUDIENCE === undefined
   ) {
-    needs(
+    reportMissing(
       'OPENID_CLIENT_ID',
       'is missing, although OPENID_ISSUER is set',
-      'set it to offer sign-in, or OPENID_AUDIENCE to accept bearer tokens alone',
+      'set it to offer sign-in, or OPENID_AUDIENCE to accept bearer tokens only',
     );
   }
   if (env.OPENID_CLIENT_SECRET !== undefined && env.OPENID_CLIENT_ID === undefined) {
-    needs('OPENID_CLIENT_ID', 'is missing, although OPENID_CLIENT_SECRET is set', 'set it');
+    reportMissing('OPENID_CLIENT_ID', 'is missing, although OPENID_CLIENT_SECRET is set', 'set it');
   }
   if (env.OPENID_INTROSPECTION === true && env.OPENID_CLIENT_SECRET === undefined) {
-    needs(
+    reportMissing(
       'OPENID_CLIENT_SECRET',
       'is missing, although OPENID_INTROSPECTION is true',
       'set it with OPENID_ISSUER and OPENID_CLIENT_ID, or unset OPENID_INTROSPECTION',
     );
   }
   if (env.USE_REDIS === true && env.REDIS_URI === undefined) {
-    needs('REDIS_URI', 'is missing, although USE_REDIS is true', 'set it, or USE_REDIS=false');
+    reportMissing('REDIS_URI', 'is missing, although USE_REDIS is true', 'set it, or USE_REDIS=false');
   }
-  const redis = env.USE_REDIS !== false && env.REDIS_URI !== undefined;
+  const usesRedis = env.USE_REDIS !== false && env.REDIS_URI !== undefined;
   // Found by the driver it would be an exception that shows the URI with its password.
-  if (redis && env.REDIS_CA !== undefined && !/^rediss:/i.test(env.REDIS_URI)) {
-    found.push(
+  if (usesRedis && env.REDIS_CA !== undefined && !/^rediss:/i.test(env.REDIS_URI)) {
+    diagnostics.push(
       diagnostic(
         'REDIS_URI',
         'wrong_value',
@@ -125,27 +130,31 @@ function together(env: Env, record: EnvRecord): Diagnostic[] {
       ),
     );
   }
-  if ((env.MONGO_URI !== undefined || redis) && env.CREDS_KEY === undefined) {
-    needs(
+  if ((env.MONGO_URI !== undefined || usesRedis) && env.CREDS_KEY === undefined) {
+    reportMissing(
       'CREDS_KEY',
       'is required with MONGO_URI or REDIS_URI: every replica needs the same key',
-      'make one with: openssl rand -hex 32',
+      'create one with: openssl rand -hex 32',
     );
   }
   if (env.REDIS_KEY_PREFIX_VAR !== undefined && env.REDIS_KEY_PREFIX !== undefined) {
-    needs('REDIS_KEY_PREFIX_VAR', 'cannot be set together with REDIS_KEY_PREFIX', 'unset one of them');
+    reportMissing(
+      'REDIS_KEY_PREFIX_VAR',
+      'cannot be set together with REDIS_KEY_PREFIX',
+      'unset one of them',
+    );
   }
   if (env.REDIS_KEY_PREFIX_VAR !== undefined && !isSet(record[env.REDIS_KEY_PREFIX_VAR])) {
-    needs(
+    reportMissing(
       'REDIS_KEY_PREFIX_VAR',
       'names a variable that is not set',
       'set that variable, or use REDIS_KEY_PREFIX',
     );
   }
-  return found;
+  return diagnostics;
 }
 
-function settleRedis(env: Env, record: EnvRecord): Env {
+function resolveRedis(env: Env, record: EnvRecord): Env {
   if (env.USE_REDIS === false) return { ...env, REDIS_URI: undefined };
   if (env.REDIS_KEY_PREFIX_VAR === undefined) return env;
   return { ...env, REDIS_KEY_PREFIX: record[env.REDIS_KEY_PREFIX_VAR] };

@@ -17,37 +17,53 @@ export interface Variable<S extends z.ZodType = z.ZodType> {
   alias?: string;
 }
 
-export type Group<T extends Record<string, Variable>> = { title: string; variables: T };
+export type VariableGroup<T extends Record<string, Variable>> = { title: string; variables: T };
 
-type Facts = Partial<Pick<Variable, 'default' | 'secret' | 'librechat' | 'alias'>>;
+type VariableOptions = Partial<Pick<Variable, 'default' | 'secret' | 'librechat' | 'alias'>>;
 
-function make<S extends z.ZodType, F extends Facts>(type: string, schema: S, description: string, facts: F) {
-  return { secret: false, librechat: false, ...facts, type, schema, description };
+function createVariable<S extends z.ZodType, F extends VariableOptions>(
+  type: string,
+  schema: S,
+  description: string,
+  options: F,
+) {
+  return { secret: false, librechat: false, ...options, type, schema, description };
 }
 
-export const text = <F extends Facts>(description: string, facts: F) =>
-  make('text', z.string(), description, facts);
+export const textVariable = <F extends VariableOptions>(description: string, options: F) =>
+  createVariable('text', z.string(), description, options);
 
-export const oneOf = <const V extends readonly [string, ...string[]], F extends Facts>(
+export const enumVariable = <const V extends readonly [string, ...string[]], F extends VariableOptions>(
   values: V,
   description: string,
-  facts: F,
-) => make(values.join(' \\| '), z.enum(values, `must be one of ${values.join(', ')}`), description, facts);
+  options: F,
+) =>
+  createVariable(
+    values.join(' \\| '),
+    z.enum(values, `must be one of ${values.join(', ')}`),
+    description,
+    options,
+  );
 
-export const flag = <F extends Facts>(description: string, facts: F) =>
-  make(
+export const booleanVariable = <F extends VariableOptions>(description: string, options: F) =>
+  createVariable(
     'true \\| false',
     z
       .string()
       .regex(/^(true|false|1|0)$/i, 'must be true or false')
       .transform((value) => /^(true|1)$/i.test(value)),
     description,
-    facts,
+    options,
   );
 
 /** Whole numbers, also as a product (`15 * 60 * 1000`), which is how LibreChat's files write durations. */
-export const number = <F extends Facts>(min: number, max: number, description: string, facts: F) =>
-  make(
+export const numberVariable = <F extends VariableOptions>(
+  min: number,
+  max: number,
+  description: string,
+  options: F,
+) =>
+  createVariable(
     'whole number',
     z
       .string()
@@ -55,12 +71,12 @@ export const number = <F extends Facts>(min: number, max: number, description: s
       .transform((value) => value.split('*').reduce((product, factor) => product * Number(factor), 1))
       .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`),
     description,
-    facts,
+    options,
   );
 
-export const custom = <S extends z.ZodType, F extends Facts>(
+export const customVariable = <S extends z.ZodType, F extends VariableOptions>(
   type: string,
   schema: S,
   description: string,
-  facts: F,
-) => make(type, schema, description, facts);
+  options: F,
+) => createVariable(type, schema, description, options);

@@ -4,33 +4,33 @@ import type { ErrorKind } from './errorKind.ts';
 export const oboErrorKinds = {
   OBO_SUBJECT_TOKEN_MISSING: {
     status: 401,
-    title: 'There is no sign-in to exchange',
-    action: 'Sign in with your organisation.',
+    title: 'There is no sign-in token to exchange',
+    action: 'Sign in with your organization.',
   },
   OBO_SUBJECT_TOKEN_EXPIRED: {
     status: 401,
-    title: 'The sign-in to exchange has ended',
+    title: 'The sign-in token to exchange has expired',
     action: 'Sign in again.',
   },
   OBO_EMPTY_RESPONSE: {
     status: 502,
-    title: 'The identity provider gave no token',
-    action: 'Ask the operator to check it.',
+    title: 'The identity provider returned no token',
+    action: 'Ask the operator to check the identity provider.',
   },
   OBO_TEMPORARY: { status: 503, title: 'The identity provider is busy', action: 'Try again.' },
   OBO_REJECTED: {
     status: 401,
-    title: 'The identity provider does not take your sign-in any more',
+    title: 'The identity provider no longer accepts your sign-in',
     action: 'Sign in again.',
   },
   OBO_CONSENT_REQUIRED: {
     status: 401,
-    title: 'The identity provider wants you to act',
+    title: 'The identity provider requires an action from you',
     action: 'Sign in again and consent.',
   },
   OBO_MISCONFIGURED: {
     status: 500,
-    title: 'The exchange is misconfigured',
-    action: 'Ask the operator to check client and scopes.',
+    title: 'The token exchange is misconfigured',
+    action: 'Ask the operator to check the client and the scopes.',
   },
 } as const satisfies Record<string, ErrorKind>;

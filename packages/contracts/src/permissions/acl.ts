@@ -12,14 +12,14 @@ export const ALL_ACL_BITS = aclRoles.mcpServer_owner;
 export const principalTypes = ['user', 'group', 'role', 'public'] as const;
 export type PrincipalType = (typeof principalTypes)[number];
 
-export function grants(bits: number, bit: AclBit): boolean {
+export function hasAclBit(bits: number, bit: AclBit): boolean {
   return (bits & aclBits[bit]) === aclBits[bit];
 }
 
 /** The largest named set that these bits hold; undefined for none. */
-export function aclRoleOf(bits: number): AclRole | undefined {
-  const held = (Object.keys(aclRoles) as AclRole[]).filter(
+export function findAclRole(bits: number): AclRole | undefined {
+  const matchingRoles = (Object.keys(aclRoles) as AclRole[]).filter(
     (role) => (bits & aclRoles[role]) === aclRoles[role],
   );
-  return held.sort((a, b) => aclRoles[b] - aclRoles[a])[0];
+  return matchingRoles.sort((a, b) => aclRoles[b] - aclRoles[a])[0];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { InterfaceMcpServers } from '../config/interface.ts';
-import { aclBits, aclRoles, grants } from './acl.ts';
-import { explicitPermissions, mcpPermissions, roleDefaults } from './permissions.ts';
+import { aclBits, aclRoles, hasAclBit } from './acl.ts';
+import { readExplicitPermissions, mcpPermissions, roleDefaults } from './permissions.ts';
 
 describe('permissions', () => {
   test('ADMIN has every bit, USER only USE', () => {
@@ -10,7 +10,7 @@ describe('permissions', () => {
   });
 
   test('only what the file names is applied, to USER; ADMIN by its own key', () => {
-    const parse = (value: unknown) => explicitPermissions(InterfaceMcpServers.parse(value));
+    const parse = (value: unknown) => readExplicitPermissions(InterfaceMcpServers.parse(value));
     expect(parse({})).toEqual({ ADMIN: {}, USER: {} });
     expect(parse({ configureObo: false, create: true })).toEqual({
       ADMIN: {},
@@ -20,15 +20,15 @@ describe('permissions', () => {
       ADMIN: { CONFIGURE_OBO: false },
       USER: { SHARE_PUBLIC: true },
     });
-    expect(explicitPermissions(undefined)).toEqual({ ADMIN: {}, USER: {} });
+    expect(readExplicitPermissions(undefined)).toEqual({ ADMIN: {}, USER: {} });
   });
 
   test('bits and named sets of bits', () => {
     expect(aclRoles.mcpServer_owner).toBe(Object.values(aclBits).reduce((sum, bit) => sum + bit, 0));
     expect([
-      grants(aclRoles.mcpServer_editor, 'EDIT'),
-      grants(aclRoles.mcpServer_viewer, 'EDIT'),
-      grants(aclRoles.mcpServer_editor, 'SHARE'),
+      hasAclBit(aclRoles.mcpServer_editor, 'EDIT'),
+      hasAclBit(aclRoles.mcpServer_viewer, 'EDIT'),
+      hasAclBit(aclRoles.mcpServer_editor, 'SHARE'),
     ]).toEqual([true, false, false]);
   });
 });

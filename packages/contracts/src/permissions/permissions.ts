@@ -19,7 +19,7 @@ export const roleDefaults: Readonly<Record<BuiltInRole, Readonly<Record<McpPermi
   USER: { USE: true, CREATE: false, SHARE: false, SHARE_PUBLIC: false, CONFIGURE_OBO: false },
 };
 
-const switches = {
+const permissionKeys = {
   USE: 'use',
   CREATE: 'create',
   SHARE: 'share',
@@ -28,24 +28,24 @@ const switches = {
 } as const satisfies Record<McpPermission, keyof InterfaceMcpServers>;
 
 /** Some of a role's bits. One that is missing was not decided here. */
-export type SomePermissions = Partial<Record<McpPermission, boolean>>;
+export type PartialPermissions = Partial<Record<McpPermission, boolean>>;
 
 /**
  * The bits the file names, per role. Only these override what is stored: a default that did so would take back at every
  * start what an administrator granted. `interface.mcpServers` speaks of USER; ADMIN is meant only by its `admin` key.
  */
-export function explicitPermissions(
+export function readExplicitPermissions(
   mcpServers: InterfaceMcpServers | undefined,
-): Record<BuiltInRole, SomePermissions> {
-  return { ADMIN: named(mcpServers?.admin), USER: named(mcpServers) };
+): Record<BuiltInRole, PartialPermissions> {
+  return { ADMIN: readPermissions(mcpServers?.admin), USER: readPermissions(mcpServers) };
 }
 
-type Switches = { [K in (typeof switches)[McpPermission]]?: boolean | undefined };
+type PermissionSettings = { [K in (typeof permissionKeys)[McpPermission]]?: boolean | undefined };
 
-function named(source: Switches | undefined): SomePermissions {
-  const bits: SomePermissions = {};
+function readPermissions(source: PermissionSettings | undefined): PartialPermissions {
+  const bits: PartialPermissions = {};
   for (const permission of mcpPermissions) {
-    const value = source?.[switches[permission]];
+    const value = source?.[permissionKeys[permission]];
     if (value !== undefined) bits[permission] = value;
   }
   return bits;

@@ -5,8 +5,8 @@ import { mcpPermissions, permissionType } from '../permissions/permissions.ts';
 export const RoleName = z
   .string()
   .max(64)
-  .regex(/^[A-Za-z][A-Za-z0-9_ -]*$/, 'Letters, digits, spaces, - and _, beginning with a letter.')
-  .refine((name) => name.trim() === name, 'No space at the end.');
+  .regex(/^[A-Za-z][A-Za-z0-9_ -]*$/, 'Use letters, digits, spaces, - and _, and begin with a letter.')
+  .refine((name) => name.trim() === name, 'The name may not end with a space.');
 
 const description = z.string().trim().max(500);
 
@@ -27,7 +27,7 @@ export type RoleRequest = z.infer<typeof RoleRequest>;
 /** `PATCH /api/admin/roles/:name`. What is left out stays. */
 export const RoleChangeRequest = z
   .strictObject({ description: description.optional(), permissions: permissions.optional() })
-  .refine((change) => Object.keys(change).length > 0, 'Nothing to change.');
+  .refine((change) => Object.keys(change).length > 0, 'The request contains no change.');
 export type RoleChangeRequest = z.infer<typeof RoleChangeRequest>;
 
 const bits = z.record(z.enum(mcpPermissions), z.boolean());
@@ -55,10 +55,10 @@ export const UserChangeRequest = z
     roleSource: z.enum(['manual', 'claim']).optional(),
     disabled: z.boolean().optional(),
   })
-  .refine((change) => Object.keys(change).length > 0, 'Nothing to change.')
+  .refine((change) => Object.keys(change).length > 0, 'The request contains no change.')
   .refine(({ role, roleSource }) => role === undefined || roleSource !== 'claim', {
     path: ['roleSource'],
-    message: 'A role that is given here is manual.',
+    message: 'A role that is set here is manual.',
   });
 export type UserChangeRequest = z.infer<typeof UserChangeRequest>;
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { auditKinds, auditOutcomes } from './auditWords.ts';
+import { auditKinds, auditOutcomes } from './auditKinds.ts';
 
 const name = z.string().min(1).max(200);
 /** A date is its first moment. Both in UTC unless an offset is given. */
-const moment = z
+const timestamp = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()])
   .transform((text) => Date.parse(text));
 
@@ -19,8 +19,8 @@ const filters = {
   code: name.optional(),
   request: name.optional(),
   /** Not before, and not after. */
-  from: moment.optional(),
-  to: moment.optional(),
+  from: timestamp.optional(),
+  to: timestamp.optional(),
 };
 
 export const AuditExportQuery = z.strictObject(filters);

@@ -5,7 +5,7 @@ import { Diagnostic } from '../errors/diagnostic.ts';
 const title = z.string().trim().min(1).max(200);
 const description = z.string().max(4_096);
 const values = z.record(z.string().max(256), z.unknown());
-const value = z.unknown().refine((given) => given !== undefined, 'is needed');
+const value = z.unknown().refine((input) => input !== undefined, 'is required');
 
 /**
  * What becomes of one argument of the tool. `fixed`: always this value, whoever runs the block. `default`: this value, unless a
@@ -41,7 +41,7 @@ export const BlockChange = z
     description: description.nullable().optional(),
     inputs: BlockInputs.optional(),
   })
-  .refine((change) => Object.keys(change).length > 0, 'names nothing to change');
+  .refine((change) => Object.keys(change).length > 0, 'contains no change');
 export type BlockChange = z.infer<typeof BlockChange>;
 
 /** The query of `GET /api/mcp/blocks`. */
@@ -88,7 +88,7 @@ export const BlocksView = z.object({ blocks: z.array(BlockSummary), next: z.stri
 export type BlocksView = z.infer<typeof BlocksView>;
 
 /** What is kept of a block, sealed. */
-export const KeptBlock = z.strictObject({
+export const StoredBlock = z.strictObject({
   title,
   description: description.optional(),
   /** As the server was called when the inputs were saved: what it is called when it is gone. */
@@ -97,7 +97,7 @@ export const KeptBlock = z.strictObject({
   inputSchema: schema,
   outputSchema: schema.optional(),
 });
-export type KeptBlock = z.infer<typeof KeptBlock>;
+export type StoredBlock = z.infer<typeof StoredBlock>;
 
 const label = z.string().min(1).max(64);
 const field = z.string().min(1).max(256);
@@ -136,7 +136,7 @@ export const CredentialChoice = z.object({
 });
 export type CredentialChoice = z.infer<typeof CredentialChoice>;
 
-const need = {
+const needFields = {
   server: z.string(),
   title: z.string(),
   /** A page of ours where it is given. */
@@ -150,15 +150,15 @@ const need = {
 /** `sign_in`: at the server; `values`: variables of the server to fill in; `choose`: there are several and none is the default. */
 export const CredentialNeed = z.discriminatedUnion('kind', [
   /** `label`: of the credential, where the run names one. */
-  z.object({ kind: z.literal('sign_in'), ...need, reason: z.string(), label: z.string().optional() }),
+  z.object({ kind: z.literal('sign_in'), ...needFields, reason: z.string(), label: z.string().optional() }),
   z.object({
     kind: z.literal('values'),
-    ...need,
+    ...needFields,
     values: z.array(
       z.object({ name: z.string(), title: z.string(), description: z.string(), sensitive: z.boolean() }),
     ),
   }),
-  z.object({ kind: z.literal('choose'), ...need, choices: z.array(CredentialChoice) }),
+  z.object({ kind: z.literal('choose'), ...needFields, choices: z.array(CredentialChoice) }),
 ]);
 export type CredentialNeed = z.infer<typeof CredentialNeed>;
 

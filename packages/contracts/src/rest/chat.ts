@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorCodes } from '../errors/codes.ts';
 import { Diagnostic } from '../errors/diagnostic.ts';
-import { LONGEST_CHAT_TEXT } from './chatLimits.ts';
+import { MAX_CHAT_TEXT_LENGTH } from './chatLimits.ts';
 
 const id = z.string().min(1).max(128);
 
@@ -9,7 +9,7 @@ const id = z.string().min(1).max(128);
 export const ChatRequest = z.strictObject({
   /** Absent: a new conversation. */
   conversationId: id.optional(),
-  text: z.string().trim().min(1).max(LONGEST_CHAT_TEXT),
+  text: z.string().trim().min(1).max(MAX_CHAT_TEXT_LENGTH),
   /** Name of an entry of `endpoints.custom`, and one of its models. Absent: the first. */
   endpoint: z.string().min(1).max(200).optional(),
   model: z.string().min(1).max(200).optional(),
@@ -149,8 +149,8 @@ export const ConversationChange = z.strictObject({ title: z.string().trim().min(
 export type ConversationChange = z.infer<typeof ConversationChange>;
 
 /** `POST /api/chat/:id/connects/:callId`: whether the sign-in that a call waits for is there, or not wanted. */
-export const ConnectWord = z.strictObject({ connected: z.boolean() });
-export type ConnectWord = z.infer<typeof ConnectWord>;
+export const ConnectDecision = z.strictObject({ connected: z.boolean() });
+export type ConnectDecision = z.infer<typeof ConnectDecision>;
 
 /** `GET /api/chat/models`. */
 export const ModelsView = z.object({

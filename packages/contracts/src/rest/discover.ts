@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const id = z.string().regex(/^[\w-]{1,64}$/, 'has to be an id');
+const id = z.string().regex(/^[\w-]{1,64}$/, 'must be an id');
 
 /**
  * What the server is asked with. A key is used for this one question: it is not kept, and no answer repeats it. It stands under

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { apiKeyScopes } from '../permissions/apiKeyScopes.ts';
 
 /** A year: whoever needs a key for longer makes a new one in time. */
-const LONGEST_DAYS = 365;
+const MAX_LIFETIME_DAYS = 365;
 
 export const ApiKeyRequest = z.strictObject({
   name: z.string().trim().min(1).max(100),
   scopes: z.array(z.enum(apiKeyScopes)).min(1).max(apiKeyScopes.length),
-  expiresInDays: z.int().min(1).max(LONGEST_DAYS).default(90),
+  expiresInDays: z.int().min(1).max(MAX_LIFETIME_DAYS).default(90),
 });
 export type ApiKeyRequest = z.infer<typeof ApiKeyRequest>;
 

@@ -32,7 +32,7 @@ const label = z
   .max(64)
   .regex(
     /^[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u,
-    'begins with a letter or digit; then letters, digits, blanks and . _ -',
+    'must begin with a letter or digit; then letters, digits, spaces and . _ -',
   );
 
 /** `POST /api/mcp/:serverName/oauth/start`. */
@@ -45,7 +45,7 @@ export const StartFlowRequest = z.strictObject({
   scopes: z
     .string()
     .max(4_096)
-    .regex(/^[!#-[\]-~]+( [!#-[\]-~]+)*$/, 'names of scopes with one blank between')
+    .regex(/^[!#-[\]-~]+( [!#-[\]-~]+)*$/, 'must be scope names separated by one space')
     .optional(),
 });
 export type StartFlowRequest = z.infer<typeof StartFlowRequest>;
@@ -63,7 +63,7 @@ export const FlowView = z.object({
 export type FlowView = z.infer<typeof FlowView>;
 
 /** `GET /api/mcp/:serverName/oauth/asked?for=`: what stands in a link that an MCP client showed. */
-export const AskedQuery = z.strictObject({ for: z.string().min(1).max(200) });
+export const ConsentQuery = z.strictObject({ for: z.string().min(1).max(200) });
 
 /** `GET /api/mcp/oauth/status/:flowId?wait=`: milliseconds to wait for an end, at most 25,000. */
 export const FlowStatusQuery = z.strictObject({
@@ -131,7 +131,7 @@ export type DisconnectView = z.infer<typeof DisconnectView>;
 const token = z
   .string()
   .max(16_384)
-  .regex(/^[\x21-\x7e]+$/, 'has to be a token: visible ASCII characters without blanks');
+  .regex(/^[\x21-\x7e]+$/, 'must be a token: visible ASCII characters without spaces');
 
 const TEN_YEARS_S = 10 * 365 * 24 * 60 * 60;
 

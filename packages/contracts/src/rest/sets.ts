@@ -6,14 +6,16 @@ import { BlockRunRequest, CheckedBlock, MissingParts } from './blocks.ts';
 const title = z.string().trim().min(1).max(200);
 const description = z.string().max(4_096);
 const values = z.record(z.string().max(256), z.unknown());
-const value = z.unknown().refine((given) => given !== undefined, 'is needed');
+const value = z.unknown().refine((input) => input !== undefined, 'is required');
 const label = z.string().min(1).max(64);
 const id = z.string().min(1).max(256);
 
-export const MOST_STEPS = 20;
+export const MAX_STEPS = 20;
 
 /** What a step is called by the steps after it, and by who runs the set. It stays when steps change places. */
-export const StepKey = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'has other characters than A-Z a-z 0-9 _ -');
+export const StepKey = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'contains other characters than A-Z a-z 0-9 _ -');
 
 /** RFC 6901. Empty: the whole. */
 export const JsonPointer = z
@@ -47,17 +49,18 @@ export type SetStep = z.infer<typeof SetStep>;
 export const SetSteps = z
   .array(SetStep)
   .min(1)
-  .max(MOST_STEPS)
+  .max(MAX_STEPS)
   .superRefine((steps, context) => {
-    const before = new Set<string>();
-    steps.forEach(({ key, inputs }, at) => {
+    const earlierKeys = new Set<string>();
+    steps.forEach(({ key, inputs }, index) => {
       for (const [name, input] of Object.entries(inputs)) {
-        if (input.mode !== 'from' || before.has(input.step)) continue;
-        const path = [at, 'inputs', name, 'step'];
+        if (input.mode !== 'from' || earlierKeys.has(input.step)) continue;
+        const path = [index, 'inputs', name, 'step'];
         context.addIssue({ code: 'custom', path, message: 'is not the key of an earlier step' });
       }
-      if (before.has(key)) context.addIssue({ code: 'custom', path: [at, 'key'], message: 'is there twice' });
-      before.add(key);
+      if (earlierKeys.has(key))
+        context.addIssue({ code: 'custom', path: [index, 'key'], message: 'occurs twice' });
+      earlierKeys.add(key);
     });
   });
 export type SetSteps = z.infer<typeof SetSteps>;
@@ -73,7 +76,7 @@ export const SetChange = z
     description: description.nullable().optional(),
     steps: SetSteps.optional(),
   })
-  .refine((change) => Object.keys(change).length > 0, 'names nothing to change');
+  .refine((change) => Object.keys(change).length > 0, 'contains no change');
 export type SetChange = z.infer<typeof SetChange>;
 
 /** The query of `GET /api/mcp/sets`, and of the list of runs. */
@@ -105,10 +108,10 @@ export const SetsView = z.object({ sets: z.array(SetView), next: z.string().null
 export type SetsView = z.infer<typeof SetsView>;
 
 /** What is kept of a set, sealed. */
-export const KeptSet = z.strictObject({ title, description: description.optional(), steps: SetSteps });
-export type KeptSet = z.infer<typeof KeptSet>;
+export const StoredSet = z.strictObject({ title, description: description.optional(), steps: SetSteps });
+export type StoredSet = z.infer<typeof StoredSet>;
 
-const brought = {
+const runInputs = {
   /** By the key of the step. */
   inputs: z.record(StepKey, values).default({}),
   /** Which of the caller's credentials at the server of a step; by default their default or only one. */
@@ -116,7 +119,7 @@ const brought = {
 };
 
 /** `POST /api/mcp/sets/:id/check`: what the run would bring. */
-export const SetCheckRequest = z.strictObject(brought);
+export const SetCheckRequest = z.strictObject(runInputs);
 export type SetCheckRequest = z.infer<typeof SetCheckRequest>;
 
 /** One step, as its block would be checked. `drift`, `credentials` and the rest are those of blocks. */
@@ -137,7 +140,7 @@ export type SetCheckView = z.infer<typeof SetCheckView>;
 
 /** `POST /api/mcp/sets/:id/run`, with `If-Match` only if it is that version. 202 with the run, which goes on; with `Accept: text/event-stream` the events of it. */
 export const SetRunRequest = z.strictObject({
-  ...brought,
+  ...runInputs,
   /** The versions of the blocks that the caller has read, by the key of the step: of these no other is run. */
   blocks: z.record(StepKey, z.number().int()).default({}),
   request: BlockRunRequest.shape.request,
@@ -145,7 +148,7 @@ export const SetRunRequest = z.strictObject({
 export type SetRunRequest = z.infer<typeof SetRunRequest>;
 
 /** `POST /api/mcp/runs/:runId/resume`: over what the run brought, for steps that have not run. */
-export const RunResumeRequest = z.strictObject(brought);
+export const RunResumeRequest = z.strictObject(runInputs);
 export type RunResumeRequest = z.infer<typeof RunResumeRequest>;
 
 /**
@@ -253,7 +256,7 @@ export const RunProgress = z.looseObject({
 export type RunProgress = z.infer<typeof RunProgress>;
 
 /** A step of a run, as it is kept. */
-export const KeptStep = RunStepView.extend({
+export const StoredStep = RunStepView.extend({
   /** Of one that failed or is uncertain: nothing ran, or its tool may run again. */
   mayGoOn: z.boolean(),
   inputs: SetStep.shape.inputs,
@@ -262,12 +265,12 @@ export const KeptStep = RunStepView.extend({
   /** Of the block when the run began: another is not run. Runs of earlier releases have none. */
   blockVersion: z.number().int().optional(),
 });
-export type KeptStep = z.infer<typeof KeptStep>;
+export type StoredStep = z.infer<typeof StoredStep>;
 
 /** What is kept of a run, sealed. */
-export const KeptRun = z.strictObject({
+export const StoredRun = z.strictObject({
   title: z.string(),
-  steps: z.array(KeptStep),
+  steps: z.array(StoredStep),
   request: BlockRunRequest.shape.request,
 });
-export type KeptRun = z.infer<typeof KeptRun>;
+export type StoredRun = z.infer<typeof StoredRun>;

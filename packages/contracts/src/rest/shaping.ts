@@ -19,7 +19,7 @@ export const Attachment = z.object({
 });
 export type Attachment = z.infer<typeof Attachment>;
 
-const shaped = {
+const shapedFields = {
   isError: z.boolean(),
   attachments: z.array(Attachment),
   structuredContent: z.unknown().optional(),
@@ -30,7 +30,7 @@ const shaped = {
 export const OpenAiResult = z.object({
   format: z.literal('openai'),
   message: z.object({ role: z.literal('tool'), content: z.string() }),
-  ...shaped,
+  ...shapedFields,
 });
 export type OpenAiResult = z.infer<typeof OpenAiResult>;
 
@@ -54,7 +54,7 @@ export const AnthropicResult = z.object({
     content: z.array(AnthropicContent).min(1),
     is_error: z.boolean(),
   }),
-  ...shaped,
+  ...shapedFields,
 });
 export type AnthropicResult = z.infer<typeof AnthropicResult>;
 

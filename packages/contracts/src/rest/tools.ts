@@ -58,13 +58,13 @@ export const PromptRequest = z.strictObject({
 });
 
 /** A timer set for longer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const ReinitializeRequest = z.strictObject({
   /** False keeps a connection that works. */
   forceNew: z.boolean().default(true),
   /** Milliseconds that this caller waits; the server's own limits hold as well. */
-  connectionTimeout: z.int().min(100).max(LONGEST_TIMER_MS).optional(),
+  connectionTimeout: z.int().min(100).max(MAX_TIMER_MS).optional(),
 });
 
 /** `POST /api/mcp/:serverName/reinitialize`. 200 for every attempt that ran; `success` says how it went. */
@@ -112,13 +112,13 @@ export const ConnectionStatusesView = z.object({
 });
 export type ConnectionStatusesView = z.infer<typeof ConnectionStatusesView>;
 
-const { connectionState, ...others } = serverStatus;
+const { connectionState, ...otherStatusFields } = serverStatus;
 export const ConnectionStatusView = z.object({
   success: z.boolean(),
   serverName: z.string(),
   /** The same as `connectionState` of the map; an existing front end reads it under this name. */
   connectionStatus: connectionState,
-  ...others,
+  ...otherStatusFields,
 });
 export type ConnectionStatusView = z.infer<typeof ConnectionStatusView>;
 
@@ -131,7 +131,7 @@ export type AuthValuesView = z.infer<typeof AuthValuesView>;
 
 /** `POST /api/user/plugins`: how an existing front end stores a user's variables of a server. */
 export const PluginsRequest = z.strictObject({
-  pluginKey: z.string().regex(/^mcp_./, 'must be mcp_ and the name of a server'),
+  pluginKey: z.string().regex(/^mcp_./, 'must be mcp_ followed by the name of a server'),
   action: z.enum(['install', 'uninstall']),
   auth: z.record(z.string(), z.string().max(16_384)).default({}),
   isEntityTool: z.boolean().optional(),

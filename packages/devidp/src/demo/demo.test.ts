@@ -6,10 +6,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createBrowser, createTrustingFetch } from '../index.ts';
-import { startGateway } from './gatewayProcess.ts';
+import { createScriptedBrowser, createTrustingFetch } from '../index.ts';
+import { startDemoGateway } from './demoGateway.ts';
 import { startDemo, type Demo } from './startDemo.ts';
-import { thingsToTry } from './thingsToTry.ts';
+import { renderDemoInstructions } from './demoInstructions.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const loader = ['--no-warnings', '--import', `${root}tools/ts-loader.mjs`];
@@ -51,10 +51,10 @@ describe('the demo', () => {
   });
 
   test('signs a person in, who then sees their own tools', async () => {
-    const here = createBrowser();
-    const there = createBrowser({ fetch: createTrustingFetch(demo.ca.caPem) });
+    const here = createScriptedBrowser();
+    const there = createScriptedBrowser({ fetch: createTrustingFetch(demo.ca.caPem) });
     const begun = await here.open(`${demo.gateway.url}/oauth/openid`);
-    const callback = await there.signIn(begun.leavesTo!, 'gil');
+    const callback = await there.signIn(begun.externalRedirect!, 'gil');
     await here.open(callback);
     const me = await here.open(`${demo.gateway.url}/api/user`);
     expect(JSON.parse(me.text)).toMatchObject({ name: 'Gil Guest' });
@@ -80,7 +80,7 @@ describe('the demo', () => {
   });
 
   test('says what comes back when the provider asks for time', async () => {
-    const said = await thingsToTry(demo);
+    const said = await renderDemoInstructions(demo);
     const [, wish] = /-d '(\{.+\})'/.exec(said)!;
     const send = createTrustingFetch(await readFile(demo.caFile, 'utf8'));
     const set = await send(`${demo.idp.issuer}/dev/switches`, {
@@ -113,7 +113,7 @@ describe('the demo', () => {
   test('leaves nothing behind', async () => {
     await demo.close();
     await demo.close();
-    expect(await demo.gateway.ended).toBe(0);
+    expect(await demo.gateway.exited).toBe(0);
     expect(existsSync(demo.directory)).toBe(false);
     const trusting = createTrustingFetch(demo.ca.caPem);
     for (const url of [demo.gateway.url, demo.idp.issuer, demo.mail.url, demo.notes.url]) {
@@ -126,9 +126,9 @@ describe('the demo', () => {
     await expect(broken).rejects.toThrow('The gateway ended:\nno');
     const told = new AbortController();
     const parts = { command: ['-e', 'setInterval(() => undefined, 1000)'], directory: root, env: {} };
-    const waiting = startGateway({ ...parts, signal: told.signal });
+    const waiting = startDemoGateway({ ...parts, signal: told.signal });
     told.abort();
-    await expect(waiting).rejects.toThrow('was not waited for');
-    await expect(startGateway({ ...parts, signal: told.signal })).rejects.toThrow('was not waited for');
+    await expect(waiting).rejects.toThrow('start was aborted');
+    await expect(startDemoGateway({ ...parts, signal: told.signal })).rejects.toThrow('start was aborted');
   });
 });

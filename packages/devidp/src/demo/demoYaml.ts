@@ -1,5 +1,5 @@
 import type { TenantAddresses } from '../tenant.ts';
-import { DEMO_MODEL, demoResources } from './demoScene.ts';
+import { DEMO_MODEL, demoResources } from './demoData.ts';
 
 export interface DemoAddresses {
   readonly entra: TenantAddresses;
@@ -13,19 +13,19 @@ export interface DemoAddresses {
 }
 
 /** The configuration of the gateway: what somebody would write for two servers and two ways to exchange. */
-export function demoYaml({ entra, tokenEndpoint, mail, notes, model, caFile }: DemoAddresses): string {
+export function renderDemoYaml({ entra, tokenEndpoint, mail, notes, model, caFile }: DemoAddresses): string {
   const ca = JSON.stringify(caFile);
   const hosts = [mail, notes].map((url) => JSON.stringify(new URL(url).host));
-  return `# Where tokens are exchanged. The client and its secret are those of the sign-in (OPENID_*).
+  return `# Identity providers for token exchange. Client and secret come from the sign-in (OPENID_*).
 identityProviders:
-  # The provider that people sign in at, which servers without \`obo.provider\` use. Entra's own way to exchange.
+  # The login provider, used by servers without \`obo.provider\`. Entra On-Behalf-Of.
   login:
     type: entra
     authority: ${entra.authority}
     caFile: ${ca}
     targets:
       - { scopes: ['${demoResources.mail.id}/.default'], origins: ['${new URL(mail).origin}'] }
-  # The standard way: OAuth 2.0 Token Exchange (RFC 8693).
+  # OAuth 2.0 Token Exchange (RFC 8693).
   exchange:
     type: token-exchange
     tokenEndpoint: ${tokenEndpoint}

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { startDemo } from './startDemo.ts';
-import { thingsToTry } from './thingsToTry.ts';
+import { renderDemoInstructions } from './demoInstructions.ts';
 
 process.exitCode = await main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -9,35 +9,37 @@ process.exitCode = await main().catch((error: unknown) => {
 
 async function main(): Promise<number> {
   // From the first moment: a start that is interrupted must not leave a process behind.
-  const told = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => told.abort());
+  const stopController = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopController.abort());
   const { env } = process;
   const ports = {
-    gateway: portOf('PORT', env.PORT),
-    idp: portOf('DEMO_IDP_PORT', env.DEMO_IDP_PORT),
-    mail: portOf('DEMO_MAIL_PORT', env.DEMO_MAIL_PORT),
-    notes: portOf('DEMO_NOTES_PORT', env.DEMO_NOTES_PORT),
-    model: portOf('DEMO_MODEL_PORT', env.DEMO_MODEL_PORT),
+    gateway: parsePort('PORT', env.PORT),
+    idp: parsePort('DEMO_IDP_PORT', env.DEMO_IDP_PORT),
+    mail: parsePort('DEMO_MAIL_PORT', env.DEMO_MAIL_PORT),
+    notes: parsePort('DEMO_NOTES_PORT', env.DEMO_NOTES_PORT),
+    model: parsePort('DEMO_MODEL_PORT', env.DEMO_MODEL_PORT),
   };
   process.stdout.write('Starting a provider, two servers, a model and the gateway ...\n');
   const demo = await startDemo({
     production: env.NODE_ENV === 'production',
-    ...{ ports, signal: told.signal },
+    ...{ ports, signal: stopController.signal },
     onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
   });
   try {
-    process.stdout.write(await thingsToTry(demo));
-    const stopped = told.signal.aborted ? null : once(told.signal, 'abort').then(() => null);
-    const ended = await Promise.race([stopped, demo.gateway.ended.then((code) => ({ code }))]);
+    process.stdout.write(await renderDemoInstructions(demo));
+    const stopped = stopController.signal.aborted
+      ? null
+      : once(stopController.signal, 'abort').then(() => null);
+    const ended = await Promise.race([stopped, demo.gateway.exited.then((code) => ({ code }))]);
     if (!ended) return 0;
-    process.stderr.write(`The gateway ended with ${ended.code}:\n${demo.gateway.output()}`);
+    process.stderr.write(`The gateway exited with ${ended.code}:\n${demo.gateway.output()}`);
     return 1;
   } finally {
     await demo.close();
   }
 }
 
-function portOf(name: string, text: string | undefined): number {
+function parsePort(name: string, text: string | undefined): number {
   const port = Number(text ?? 0);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`${name} must be a port number.`);
   return port;

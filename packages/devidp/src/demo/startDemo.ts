@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createDevIdp, type DevIdp } from '../createDevIdp.ts';
-import { refuseOutsideDevelopment } from '../developmentOnly.ts';
+import { assertDevelopment } from '../assertDevelopment.ts';
 import { createSampleServer, type SampleServer } from '../sample/createSampleServer.ts';
 import { demoScript } from '../sample/demoScript.ts';
 import { startScriptedModel, type ScriptedModel } from '../sample/scriptedModel.ts';
@@ -14,12 +14,12 @@ import {
   DEMO_MODEL,
   DEMO_TENANT,
   demoClient,
-  demoLogin,
+  createDemoLoginClient,
   demoResources,
   demoUsers,
-} from './demoScene.ts';
-import { demoYaml } from './demoYaml.ts';
-import { startGateway, type DemoGateway } from './gatewayProcess.ts';
+} from './demoData.ts';
+import { renderDemoYaml } from './demoYaml.ts';
+import { startDemoGateway, type DemoGateway } from './demoGateway.ts';
 
 export interface DemoOptions {
   /** True where NODE_ENV says so: nothing starts then. */
@@ -59,45 +59,45 @@ const HOST = '127.0.0.1';
 
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { production, ports = {}, onError = () => undefined } = options;
-  refuseOutsideDevelopment({ production, host: HOST });
+  assertDevelopment({ production, host: HOST });
   // In the order in which they are closed.
-  const closers: (() => Promise<unknown>)[] = [];
+  const disposables: (() => Promise<unknown>)[] = [];
   const close = async () => {
-    for (const end of closers.splice(0)) await end().catch(onError);
+    for (const dispose of disposables.splice(0)) await dispose().catch(onError);
   };
   try {
     const directory = await mkdtemp(join(tmpdir(), 'behalf-demo-'));
-    closers.unshift(() => rm(directory, { recursive: true, force: true }));
+    disposables.unshift(() => rm(directory, { recursive: true, force: true }));
     const ca = await createDevAuthority();
     const caFile = await ca.writeCaFile(directory);
     // The provider must know where people are sent back to before the gateway runs.
     const port = ports.gateway || (await freePort());
     const idp = await createDevIdp({
       ...{ production, port: ports.idp ?? 0, https: { ca }, tenant: DEMO_TENANT, onError },
-      ...{ users: demoUsers, clients: [demoLogin(port)], audience: DEMO_AUDIENCE },
+      ...{ users: demoUsers, clients: [createDemoLoginClient(port)], audience: DEMO_AUDIENCE },
       resources: Object.values(demoResources),
     });
-    closers.unshift(() => idp.close());
-    const serve = async (name: 'mail' | 'notes') => {
+    disposables.unshift(() => idp.close());
+    const startServer = async (name: 'mail' | 'notes') => {
       const { audience, scopes } = demoResources[name];
       const server = await createSampleServer({
         ...{ production, name, idp, audience, scopes, port: ports[name] ?? 0, https: { ca }, onError },
       });
-      closers.unshift(() => server.close());
+      disposables.unshift(() => server.close());
       return server;
     };
-    const [mail, notes] = [await serve('mail'), await serve('notes')];
+    const [mail, notes] = [await startServer('mail'), await startServer('notes')];
     const model = await startScriptedModel({
       ...{ script: demoScript, models: [DEMO_MODEL], port: ports.model ?? 0 },
     });
-    closers.unshift(() => model.close());
+    disposables.unshift(() => model.close());
 
     const { entra, tokenEndpoint } = idp;
-    if (!entra) throw new TypeError('The demo has a tenant.');
+    if (!entra) throw new TypeError('The demo needs a tenant.');
     const yaml = join(directory, 'librechat.yaml');
     const urls = { mail: mail.url, notes: notes.url, model: model.url };
-    await writeFile(yaml, demoYaml({ entra, tokenEndpoint, caFile, ...urls }));
-    const gateway = await startGateway({
+    await writeFile(yaml, renderDemoYaml({ entra, tokenEndpoint, caFile, ...urls }));
+    const gateway = await startDemoGateway({
       command: options.command ?? [join(root, 'tools/start.mjs')],
       ...{ directory, signal: options.signal },
       env: {
@@ -108,7 +108,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
         ...options.env,
       },
     });
-    closers.unshift(() => gateway.stop());
+    disposables.unshift(() => gateway.stop());
 
     return {
       ...{ idp, ca, mail, notes, model, gateway, directory, caFile, close },

@@ -1,41 +1,45 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@behalf/kernel';
-import { Refusal } from './refusal.ts';
+import { TokenRefusal } from './refusal.ts';
 
-interface Entry {
+interface AadstsEntry {
   readonly status: number;
   readonly error: string;
   readonly suberror?: string;
 }
 
-const entry = (error: string, more: Partial<Entry> = {}): Entry => ({ status: 400, error, ...more });
+const createEntry = (error: string, overrides: Partial<AadstsEntry> = {}): AadstsEntry => ({
+  status: 400,
+  error,
+  ...overrides,
+});
 
 /** Entra's own numbers for what goes wrong at its token endpoint, with the OAuth error each comes with. */
-const codes = {
-  28000: entry('invalid_scope'),
-  50013: entry('invalid_grant'),
-  50034: entry('invalid_grant'),
-  50076: entry('interaction_required', { suberror: 'basic_action' }),
-  65001: entry('invalid_grant', { suberror: 'consent_required' }),
-  70003: entry('unsupported_grant_type'),
-  70011: entry('invalid_scope'),
-  90002: entry('invalid_request'),
-  90055: entry('temporarily_unavailable', { status: 429 }),
-  240002: entry('invalid_grant'),
-  500011: entry('invalid_resource'),
-  500133: entry('invalid_grant'),
-  650053: entry('invalid_scope'),
-  700016: entry('unauthorized_client'),
-  700024: entry('invalid_client', { status: 401 }),
-  700027: entry('invalid_client', { status: 401 }),
-  700211: entry('invalid_client', { status: 401 }),
-  900144: entry('invalid_request'),
-  7000114: entry('invalid_grant'),
-  7000215: entry('invalid_client', { status: 401 }),
-  7000218: entry('invalid_client', { status: 401 }),
-} as const satisfies Record<number, Entry>;
+const aadstsEntries = {
+  28000: createEntry('invalid_scope'),
+  50013: createEntry('invalid_grant'),
+  50034: createEntry('invalid_grant'),
+  50076: createEntry('interaction_required', { suberror: 'basic_action' }),
+  65001: createEntry('invalid_grant', { suberror: 'consent_required' }),
+  70003: createEntry('unsupported_grant_type'),
+  70011: createEntry('invalid_scope'),
+  90002: createEntry('invalid_request'),
+  90055: createEntry('temporarily_unavailable', { status: 429 }),
+  240002: createEntry('invalid_grant'),
+  500011: createEntry('invalid_resource'),
+  500133: createEntry('invalid_grant'),
+  650053: createEntry('invalid_scope'),
+  700016: createEntry('unauthorized_client'),
+  700024: createEntry('invalid_client', { status: 401 }),
+  700027: createEntry('invalid_client', { status: 401 }),
+  700211: createEntry('invalid_client', { status: 401 }),
+  900144: createEntry('invalid_request'),
+  7000114: createEntry('invalid_grant'),
+  7000215: createEntry('invalid_client', { status: 401 }),
+  7000218: createEntry('invalid_client', { status: 401 }),
+} as const satisfies Record<number, AadstsEntry>;
 
-export type AadstsCode = keyof typeof codes;
+export type AadstsCode = keyof typeof aadstsEntries;
 
 export interface AadstsDetail {
   readonly claims?: string;
@@ -43,12 +47,17 @@ export interface AadstsDetail {
 }
 
 /** An error as Entra words it: the number in front, and behind it what its support asks for. */
-export function aadsts(clock: Clock, code: AadstsCode, text: string, detail: AadstsDetail = {}): Refusal {
-  const { status, error, suberror }: Entry = codes[code];
+export function createAadstsRefusal(
+  clock: Clock,
+  code: AadstsCode,
+  text: string,
+  detail: AadstsDetail = {},
+): TokenRefusal {
+  const { status, error, suberror }: AadstsEntry = aadstsEntries[code];
   const { claims, retryAfterSeconds } = detail;
   const [trace, correlation] = [randomUUID(), randomUUID()];
   const timestamp = `${new Date(clock.now()).toISOString().slice(0, 19).replace('T', ' ')}Z`;
-  return new Refusal(
+  return new TokenRefusal(
     status,
     {
       error,

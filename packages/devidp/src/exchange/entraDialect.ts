@@ -1,14 +1,14 @@
 import type { Clock } from '@behalf/kernel';
-import { audiencesOf, type DevClient } from '../clients.ts';
-import { aadsts, type AadstsCode } from './aadsts.ts';
-import { proveClient, type ClientFault } from './clientProofs.ts';
-import { isRecord, meetsDemand, provenIn } from './demandedClaims.ts';
+import { listClientAudiences, type DevClient } from '../clients.ts';
+import { createAadstsRefusal, type AadstsCode } from './aadsts.ts';
+import { verifyClient, type ClientFault } from './clientVerification.ts';
+import { isRecord, satisfiesClaimsRequest, pickProvenClaims } from './claimsRequest.ts';
 import { JWT_BEARER, type Dialect } from './grants.ts';
-import type { Refusal } from './refusal.ts';
-import { consented, targetOfScope, type DevResource, type TargetFault } from './resources.ts';
+import type { TokenRefusal } from './refusal.ts';
+import { requireConsent, resolveTargetByScope, type DevResource, type TargetFault } from './resources.ts';
 import type { SubjectFault, Subjects } from './subjects.ts';
 
-export interface EntraParts {
+export interface EntraDialectParts {
   tenant: string;
   issuer: string;
   tokenEndpoint: string;
@@ -18,9 +18,9 @@ export interface EntraParts {
   clock: Clock;
 }
 
-type Words = readonly [AadstsCode, string];
+type EntraError = readonly [AadstsCode, string];
 
-const clientWords: Record<ClientFault, Words> = {
+const clientErrors: Record<ClientFault, EntraError> = {
   unnamed: [900144, "The request body must contain the following parameter: 'client_id'."],
   unknown: [700016, 'The application was not found in the directory.'],
   'no-proof': [7000218, "The request body must contain 'client_assertion' or 'client_secret'."],
@@ -30,7 +30,7 @@ const clientWords: Record<ClientFault, Words> = {
   'no-federation': [700211, 'No matching federated identity record found for the presented assertion.'],
 };
 
-const subjectWords: Record<SubjectFault, Words> = {
+const subjectErrors: Record<SubjectFault, EntraError> = {
   'not-ours': [50013, 'The assertion failed signature validation.'],
   'wrong-issuer': [50013, 'The issuer of the assertion is not one this directory trusts.'],
   'outside-its-time': [500133, 'The assertion is not within its valid time range.'],
@@ -40,7 +40,7 @@ const subjectWords: Record<SubjectFault, Words> = {
   'unknown-user': [50034, 'The user account does not exist in the directory.'],
 };
 
-const targetWords: Record<TargetFault['fault'], Words> = {
+const targetErrors: Record<TargetFault['fault'], EntraError> = {
   'nothing-asked': [900144, "The request body must contain the following parameter: 'scope'."],
   'default-mixed': [70011, "The scope is not valid: '.default' cannot be combined with other scopes."],
   'several-resources': [28000, 'The scope is not valid: it contains more than one resource.'],
@@ -50,42 +50,50 @@ const targetWords: Record<TargetFault['fault'], Words> = {
 };
 
 /** On-Behalf-Of as Entra speaks it: a jwt-bearer grant that says so, and scopes that name their resource. */
-export function createEntraDialect(parts: EntraParts): Dialect {
+export function createEntraDialect(parts: EntraDialectParts): Dialect {
   const { tenant, issuer, tokenEndpoint, clients, resources, subjects, clock } = parts;
-  const refused = ([code, text]: Words) => aadsts(clock, code, text);
-  const challenged = (claims: string): Refusal =>
-    aadsts(clock, 50076, 'Multi-factor authentication is required to access the resource.', { claims });
+  const createRefusal = ([code, text]: EntraError) => createAadstsRefusal(clock, code, text);
+  const createChallenge = (claims: string): TokenRefusal =>
+    createAadstsRefusal(clock, 50076, 'Multi-factor authentication is required to access the resource.', {
+      claims,
+    });
 
   return {
     issuer,
     type: 'JWT',
-    challenged,
-    throttled: (retryAfterSeconds) =>
-      aadsts(clock, 90055, 'There are too many incoming requests.', { retryAfterSeconds }),
+    createChallenge,
+    createThrottle: (retryAfterSeconds) =>
+      createAadstsRefusal(clock, 90055, 'There are too many incoming requests.', { retryAfterSeconds }),
     async grant({ form, headers }) {
-      const proof = { clients, clock, audiences: [tokenEndpoint], namesCertificate: true };
-      const client = await proveClient({ form, headers }, proof);
-      if (typeof client === 'string') throw refused(clientWords[client]);
+      const verification = { clients, clock, audiences: [tokenEndpoint], requiresThumbprint: true };
+      const client = await verifyClient({ form, headers }, verification);
+      if (typeof client === 'string') throw createRefusal(clientErrors[client]);
       if (form.get('grant_type') !== JWT_BEARER || form.get('requested_token_use') !== 'on_behalf_of') {
-        throw refused([70003, 'The app requested an unsupported grant type.']);
+        throw createRefusal([70003, 'The app requested an unsupported grant type.']);
       }
-      const subject = await subjects.prove(form.get('assertion') ?? '', audiencesOf(client));
-      if (typeof subject === 'string') throw refused(subjectWords[subject]);
-      const target = consented(targetOfScope(form.get('scope') ?? '', resources), subject.user.id);
-      if ('fault' in target) throw refused(targetWords[target.fault]);
-      const claims = demandOf(form.get('claims'));
+      const subject = await subjects.prove(form.get('assertion') ?? '', listClientAudiences(client));
+      if (typeof subject === 'string') throw createRefusal(subjectErrors[subject]);
+      const target = requireConsent(
+        resolveTargetByScope(form.get('scope') ?? '', resources),
+        subject.user.id,
+      );
+      if ('fault' in target) throw createRefusal(targetErrors[target.fault]);
+      const claims = readClaimsRequest(form.get('claims'));
       // A capability (CP1) rides in the same field and demands nothing.
-      if (claims !== undefined && !meetsDemand(claims, { ...subject.claims, iat: clock.now() / 1000 })) {
-        throw challenged(claims);
+      if (
+        claims !== undefined &&
+        !satisfiesClaimsRequest(claims, { ...subject.claims, iat: clock.now() / 1000 })
+      ) {
+        throw createChallenge(claims);
       }
       const { user } = subject;
       return {
         ...{ subject, client, target },
         claims: {
           ...{ ver: '2.0', oid: user.id, tid: user.tenant ?? tenant },
-          ...{ scp: target.scopes.join(' '), azpacr: '1', ...provenIn(subject.claims) },
+          ...{ scp: target.scopes.join(' '), azpacr: '1', ...pickProvenClaims(subject.claims) },
         },
-        answer: {
+        responseFields: {
           token_type: 'Bearer',
           scope: target.scopes.map((name) => `${target.resource.id}/${name}`).join(' '),
         },
@@ -95,7 +103,7 @@ export function createEntraDialect(parts: EntraParts): Dialect {
 }
 
 /** What of the `claims` parameter a token can fail to meet. */
-function demandOf(text: string | null): string | undefined {
+function readClaimsRequest(text: string | null): string | undefined {
   if (text === null) return undefined;
   let parsed: unknown;
   try {
@@ -104,6 +112,8 @@ function demandOf(text: string | null): string | undefined {
     return text;
   }
   if (!isRecord(parsed) || !isRecord(parsed.access_token)) return undefined;
-  const { xms_cc: _capabilities, ...demanded } = parsed.access_token;
-  return Object.keys(demanded).length > 0 ? JSON.stringify({ access_token: demanded }) : undefined;
+  const { xms_cc: _capabilities, ...requestedClaims } = parsed.access_token;
+  return Object.keys(requestedClaims).length > 0
+    ? JSON.stringify({ access_token: requestedClaims })
+    : undefined;
 }

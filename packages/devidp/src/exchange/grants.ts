@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DevClient } from '../clients.ts';
-import type { Refusal } from './refusal.ts';
-import type { Target } from './resources.ts';
+import type { TokenRefusal } from './refusal.ts';
+import type { ResourceTarget } from './resources.ts';
 import type { ProvenSubject } from './subjects.ts';
 
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -15,20 +15,20 @@ export const tokenTypes = {
   idJag: 'urn:ietf:params:oauth:token-type:id-jag',
 } as const;
 
-export interface TokenRequest {
+export interface DialectRequest {
   readonly form: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
 }
 
 /** What is about to be given: everything was checked, nothing is signed yet. */
-export interface Granted {
+export interface ExchangeGrant {
   readonly subject: ProvenSubject;
   readonly client: DevClient;
-  readonly target: Target;
+  readonly target: ResourceTarget;
   /** Beside who, for whom and how long. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** Beside `access_token` and `expires_in`. */
-  readonly answer: Readonly<Record<string, unknown>>;
+  readonly responseFields: Readonly<Record<string, unknown>>;
   /** What is signed is no access token for the target, but an assertion for somebody else. */
   readonly assertion?: { readonly type: string; readonly audience: string; readonly lifetimeSeconds: number };
 }
@@ -39,7 +39,7 @@ export interface Dialect {
   /** `typ` of what it issues. */
   readonly type: 'JWT' | 'at+jwt';
   /** Throws Refusal. */
-  grant(request: TokenRequest): Promise<Granted>;
-  throttled(retryAfterSeconds: number | undefined): Refusal;
-  challenged(claims: string): Refusal;
+  grant(request: DialectRequest): Promise<ExchangeGrant>;
+  createThrottle(retryAfterSeconds: number | undefined): TokenRefusal;
+  createChallenge(claims: string): TokenRefusal;
 }

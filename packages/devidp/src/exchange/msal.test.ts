@@ -55,7 +55,7 @@ describe('Entra’s own library', () => {
     const ways: Partial<Configuration['auth']>[] = [
       { clientSecret: OBO_SECRET },
       { clientCertificate: { thumbprintSha256: thumbprint, privateKey: key, x5c: cert } },
-      { clientAssertion: await rig.elsewhere.sign() },
+      { clientAssertion: await rig.externalIssuer.sign() },
     ];
     for (const way of ways) {
       const result = await ask(msal(way));
@@ -69,7 +69,7 @@ describe('Entra’s own library', () => {
   test('is refused with another key, issuer, subject or audience', async () => {
     const other = await rig.ca.issueClient('obo');
     const { thumbprint } = rig.certificate;
-    const { sign } = rig.elsewhere;
+    const { sign } = rig.externalIssuer;
     const unproven: [Partial<Configuration['auth']>, number][] = [
       [{ clientSecret: 'guessed' }, 7000215],
       [{ clientCertificate: { thumbprintSha256: other.thumbprint, privateKey: other.key } }, 700027],
@@ -90,7 +90,7 @@ describe('Entra’s own library', () => {
     const x5t = Buffer.from(rig.certificate.thumbprint, 'hex').toString('base64url');
     expect(cert).toContain('BEGIN CERTIFICATE');
     const assertion = async (claims: Record<string, unknown>, header: Record<string, unknown>) =>
-      rig.obo({
+      rig.requestObo({
         client_secret: undefined,
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
         client_assertion: await new SignJWT({

@@ -8,7 +8,7 @@ beforeAll(async () => void (rig = await createExchangeRig()));
 afterAll(closeExchanges);
 
 /** The number of an error that came as Entra sends one. */
-async function codeOf(asked: ReturnType<ExchangeRig['obo']>): Promise<unknown> {
+async function codeOf(asked: ReturnType<ExchangeRig['requestObo']>): Promise<unknown> {
   const { body } = await asked;
   expect(body).not.toHaveProperty('access_token');
   const [code] = body.error_codes as number[];
@@ -25,7 +25,7 @@ async function codeOf(asked: ReturnType<ExchangeRig['obo']>): Promise<unknown> {
 
 describe('On-Behalf-Of at the tenant', () => {
   test('gives a token for the resource that speaks of the user', async () => {
-    const { status, headers, body } = await rig.obo();
+    const { status, headers, body } = await rig.requestObo();
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600, ext_expires_in: 3600 });
@@ -40,7 +40,10 @@ describe('On-Behalf-Of at the tenant', () => {
 
   test('gives what was asked for, of whom it was asked for', async () => {
     const assertion = rig.entra.tokens.mint({ user: bob.id });
-    const { body } = await rig.obo({ assertion, scope: 'openid profile offline_access api://wiki/edit' });
+    const { body } = await rig.requestObo({
+      assertion,
+      scope: 'openid profile offline_access api://wiki/edit',
+    });
     expect(body).toMatchObject({ expires_in: 60, scope: 'api://wiki/edit' });
     const claims = await rig.verify(body.access_token, wiki.id, rig.entra.issuer);
     expect(claims).toMatchObject({ sub: bob.id, scp: 'edit', tid: rig.entra.tenant });
@@ -48,15 +51,23 @@ describe('On-Behalf-Of at the tenant', () => {
   });
 
   test('takes a token of either name of this provider, and its own', async () => {
-    expect((await rig.obo({ assertion: rig.idp.tokens.mint() })).status).toBe(200);
+    expect((await rig.requestObo({ assertion: rig.idp.tokens.mint() })).status).toBe(200);
     for (const aud of ['obo', 'api://obo', 'api://gateway']) {
-      expect((await rig.obo({ assertion: rig.entra.tokens.mint({ claims: { aud } }) })).status).toBe(200);
+      expect((await rig.requestObo({ assertion: rig.entra.tokens.mint({ claims: { aud } }) })).status).toBe(
+        200,
+      );
     }
   });
 
   test('refuses an assertion that does not hold', async () => {
-    const { mint, mintIdToken, mintAppOnly, mintUnsigned, mintWithPublicKeyAsSecret, unknownKey } =
-      rig.entra.tokens;
+    const {
+      mint,
+      mintIdToken,
+      mintAppOnly,
+      mintUnsigned,
+      mintWithPublicKeyAsSecret,
+      createUnknownKey: unknownKey,
+    } = rig.entra.tokens;
     const key = await unknownKey();
     const [{ kid }] = rig.idp.publicKeys().keys as [{ kid: string }];
     const soon = Math.floor(Date.now() / 1000) + 600;
@@ -77,7 +88,8 @@ describe('On-Behalf-Of at the tenant', () => {
       [mintAppOnly(), 7000114],
       [mint({ subject: 'u-nobody' }), 50034],
     ];
-    for (const [assertion, code] of assertions) expect(await codeOf(rig.obo({ assertion }))).toBe(code);
+    for (const [assertion, code] of assertions)
+      expect(await codeOf(rig.requestObo({ assertion }))).toBe(code);
   });
 
   test('refuses a client that is not proven', async () => {
@@ -89,11 +101,11 @@ describe('On-Behalf-Of at the tenant', () => {
       [{ client_id: 'robot' }, 7000215, 401],
     ];
     for (const [fields, code, status] of unproven) {
-      expect(await codeOf(rig.obo(fields))).toBe(code);
-      expect((await rig.obo(fields)).status).toBe(status);
+      expect(await codeOf(rig.requestObo(fields))).toBe(code);
+      expect((await rig.requestObo(fields)).status).toBe(status);
     }
     // Another client, properly proven: the token was not issued for it.
-    expect(await codeOf(rig.obo({ client_id: 'robot', client_secret: 'robot-secret' }))).toBe(50013);
+    expect(await codeOf(rig.requestObo({ client_id: 'robot', client_secret: 'robot-secret' }))).toBe(50013);
   });
 
   test('refuses what is not one resource with consent', async () => {
@@ -106,30 +118,30 @@ describe('On-Behalf-Of at the tenant', () => {
       ['openid', 900144],
       ['api://wiki/.default', 65001],
     ];
-    for (const [scope, code] of targets) expect(await codeOf(rig.obo({ scope }))).toBe(code);
-    const { body } = await rig.obo({ scope: 'api://wiki/.default' });
+    for (const [scope, code] of targets) expect(await codeOf(rig.requestObo({ scope }))).toBe(code);
+    const { body } = await rig.requestObo({ scope: 'api://wiki/.default' });
     expect(body).toMatchObject({ error: 'invalid_grant', suberror: 'consent_required' });
   });
 
   test('is not another grant in disguise', async () => {
-    expect(await codeOf(rig.obo({ requested_token_use: undefined }))).toBe(70003);
-    expect(await codeOf(rig.obo({ grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange' }))).toBe(
-      70003,
-    );
+    expect(await codeOf(rig.requestObo({ requested_token_use: undefined }))).toBe(70003);
+    expect(
+      await codeOf(rig.requestObo({ grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange' })),
+    ).toBe(70003);
   });
 
   test('wants proven what the request says must be', async () => {
     const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
-    const { status, body } = await rig.obo({ claims });
+    const { status, body } = await rig.requestObo({ claims });
     expect([status, body.error, body.error_codes, body.claims]).toEqual([
       ...[400, 'interaction_required', [50076], claims],
     ]);
     const assertion = rig.entra.tokens.mint({ claims: { acrs: ['c1'] } });
-    const granted = await rig.obo({ claims, assertion });
+    const granted = await rig.requestObo({ claims, assertion });
     expect(await rig.verify(granted.body.access_token, mail.audience, rig.entra.issuer)).toMatchObject({
       acrs: ['c1'],
     });
     const capability = JSON.stringify({ access_token: { xms_cc: { values: ['CP1'] } } });
-    expect((await rig.obo({ claims: capability })).status).toBe(200);
+    expect((await rig.requestObo({ claims: capability })).status).toBe(200);
   });
 });

@@ -17,35 +17,37 @@ export interface RefreshSubjectParts {
   readonly adapter: (model: string) => Adapter;
   readonly users: readonly DevUser[];
   /** Whether each exchange uses the token up and gives another, as a refresh does. */
-  readonly rotates: boolean;
+  readonly shouldRotate: boolean;
 }
 
 export function createRefreshSubjects({
   provider,
   adapter,
   users,
-  rotates,
+  shouldRotate,
 }: RefreshSubjectParts): ProveRefreshToken {
   return async (token, clientId) => {
     const { RefreshToken } = provider();
-    const found = await RefreshToken.find(token);
-    if (!found) return 'not-ours';
-    if (found.clientId !== clientId) return 'wrong-audience';
-    const user = findUser(users, found.accountId);
+    const refreshToken = await RefreshToken.find(token);
+    if (!refreshToken) return 'not-ours';
+    if (refreshToken.clientId !== clientId) return 'wrong-audience';
+    const user = findUser(users, refreshToken.accountId);
     if (!user) return 'unknown-user';
-    if (found.consumed !== undefined) {
+    if (refreshToken.consumed !== undefined) {
       // Somebody has a copy of it: nothing of that sign-in is good any more (RFC 9700, section 4.14.2).
-      await adapter('RefreshToken').revokeByGrantId(found.grantId ?? '');
+      await adapter('RefreshToken').revokeByGrantId(refreshToken.grantId ?? '');
       return 'outside-its-time';
     }
-    const claims = { sub: user.id, iat: found.iat };
-    if (!rotates) return { user, claims };
+    const claims = { sub: user.id, iat: refreshToken.iat };
+    if (!shouldRotate) return { user, claims };
     const client = await provider().Client.find(clientId);
     if (!client) return 'wrong-audience';
-    await found.consume();
-    const { accountId, authTime, grantId, gty, iiat, scope, sessionUid, sid, resource } = found;
-    const kept = { accountId, authTime, grantId, gty, iiat, scope, sessionUid, sid, resource };
-    const next = new RefreshToken({ ...kept, client } as ConstructorParameters<typeof RefreshToken>[0]);
-    return { user, claims, successor: await next.save() };
+    await refreshToken.consume();
+    const { accountId, authTime, grantId, gty, iiat, scope, sessionUid, sid, resource } = refreshToken;
+    const fields = { accountId, authTime, grantId, gty, iiat, scope, sessionUid, sid, resource };
+    const successorToken = new RefreshToken({ ...fields, client } as ConstructorParameters<
+      typeof RefreshToken
+    >[0]);
+    return { user, claims, successor: await successorToken.save() };
   };
 }

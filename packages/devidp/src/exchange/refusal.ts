@@ -1,5 +1,5 @@
 /** A token request that is answered with an error. */
-export class Refusal extends Error {
+export class TokenRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;

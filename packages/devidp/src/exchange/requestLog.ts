@@ -25,40 +25,40 @@ export interface RecordedSignIn {
 /** What happened, for tests to count. */
 export interface RequestLog {
   /** Exchanges, oldest first. */
-  readonly all: readonly RecordedRequest[];
+  readonly entries: readonly RecordedRequest[];
   readonly signIns: readonly RecordedSignIn[];
   /** All of them, or those that fit. */
-  count(where?: Partial<Pick<RecordedRequest, 'client' | 'user' | 'grant' | 'scope' | 'status'>>): number;
+  count(filter?: Partial<Pick<RecordedRequest, 'client' | 'user' | 'grant' | 'scope' | 'status'>>): number;
   clear(): void;
 }
 
 /** Older ones are forgotten: a provider that runs for weeks must not grow. */
-const MOST_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 
-export interface WritableLog extends RequestLog {
+export interface WritableRequestLog extends RequestLog {
   add(request: RecordedRequest): void;
   addSignIn(signIn: RecordedSignIn): void;
 }
 
-export function createRequestLog(): WritableLog {
-  const all: RecordedRequest[] = [];
+export function createRequestLog(): WritableRequestLog {
+  const entries: RecordedRequest[] = [];
   const signIns: RecordedSignIn[] = [];
-  const keep = <T>(list: T[], item: T) => {
+  const append = <T>(list: T[], item: T) => {
     list.push(item);
-    if (list.length > MOST_ENTRIES) list.shift();
+    if (list.length > MAX_ENTRIES) list.shift();
   };
   return {
-    all,
+    entries,
     signIns,
-    count: (where = {}) =>
-      all.filter((entry) =>
-        Object.entries(where).every(([name, value]) => entry[name as keyof RecordedRequest] === value),
+    count: (filter = {}) =>
+      entries.filter((entry) =>
+        Object.entries(filter).every(([name, value]) => entry[name as keyof RecordedRequest] === value),
       ).length,
     clear() {
-      all.length = 0;
+      entries.length = 0;
       signIns.length = 0;
     },
-    add: (request) => keep(all, request),
-    addSignIn: (signIn) => keep(signIns, signIn),
+    add: (request) => append(entries, request),
+    addSignIn: (signIn) => append(signIns, signIn),
   };
 }

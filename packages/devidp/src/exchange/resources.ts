@@ -13,7 +13,7 @@ export interface DevResource {
 }
 
 /** One resource and what is asked for there. */
-export interface Target {
+export interface ResourceTarget {
   readonly resource: DevResource;
   readonly scopes: readonly string[];
 }
@@ -23,58 +23,66 @@ export type TargetFault =
   | { readonly fault: 'unknown-resource' | 'unknown-scope'; readonly name: string };
 
 /** They say something about the answer and nothing about the resource. */
-const OF_OPENID: readonly string[] = ['openid', 'profile', 'email', 'offline_access'];
+const OPENID_SCOPES: readonly string[] = ['openid', 'profile', 'email', 'offline_access'];
 
 /** `<resource>/<name>` or `<resource>/.default`, several of one resource: how the scope alone names where to. */
-export function targetOfScope(scope: string, resources: readonly DevResource[]): Target | TargetFault {
-  const asked = scopesOf(scope).map((text) => {
+export function resolveTargetByScope(
+  scope: string,
+  resources: readonly DevResource[],
+): ResourceTarget | TargetFault {
+  const requested = parseScopes(scope).map((text) => {
     const slash = text.lastIndexOf('/');
     return { resource: text.slice(0, Math.max(slash, 0)), name: text.slice(slash + 1) };
   });
-  const [first] = asked;
+  const [first] = requested;
   if (!first) return { fault: 'nothing-asked' };
-  if (asked.some(({ resource }) => resource !== first.resource)) return { fault: 'several-resources' };
+  if (requested.some(({ resource }) => resource !== first.resource)) return { fault: 'several-resources' };
   const resource = resources.find(({ id }) => id === first.resource);
   if (!resource) return { fault: 'unknown-resource', name: first.resource };
-  return named(
+  return resolveScopes(
     resource,
-    asked.map(({ name }) => name),
+    requested.map(({ name }) => name),
   );
 }
 
 /** `audience` and `resource` name where to; the scope's names stand alone, or with the resource before them. */
-export function targetNamed(
+export function resolveTargetByName(
   { targets, scope }: { targets: readonly string[]; scope: string },
   resources: readonly DevResource[],
-): Target | TargetFault {
-  const found = targets.map((name) => ({
+): ResourceTarget | TargetFault {
+  const matches = targets.map((name) => ({
     name,
     resource: resources.find(
       ({ id, audience, locations = [] }) => id === name || audience === name || locations.includes(name),
     ),
   }));
-  const unknown = found.find(({ resource }) => resource === undefined);
+  const unknown = matches.find(({ resource }) => resource === undefined);
   if (unknown) return { fault: 'unknown-resource', name: unknown.name };
-  const resource = found[0]?.resource;
-  if (!resource) return targetOfScope(scope, resources);
-  if (found.some((other) => other.resource !== resource)) return { fault: 'several-resources' };
+  const resource = matches[0]?.resource;
+  if (!resource) return resolveTargetByScope(scope, resources);
+  if (matches.some((other) => other.resource !== resource)) return { fault: 'several-resources' };
   const prefix = `${resource.id}/`;
-  const names = scopesOf(scope).map((text) => (text.startsWith(prefix) ? text.slice(prefix.length) : text));
-  return named(resource, names.length === 0 ? ['.default'] : names);
+  const names = parseScopes(scope).map((text) =>
+    text.startsWith(prefix) ? text.slice(prefix.length) : text,
+  );
+  return resolveScopes(resource, names.length === 0 ? ['.default'] : names);
 }
 
 /** Consent is asked last: what does not exist is not a matter of it. */
-export function consented(target: Target | TargetFault, userId: string): Target | TargetFault {
+export function requireConsent(
+  target: ResourceTarget | TargetFault,
+  userId: string,
+): ResourceTarget | TargetFault {
   if ('fault' in target) return target;
   const { consentedBy } = target.resource;
   return consentedBy && !consentedBy.includes(userId) ? { fault: 'no-consent' } : target;
 }
 
-export function audienceOf({ id, audience }: DevResource): string {
+export function getResourceAudience({ id, audience }: DevResource): string {
   return audience ?? id;
 }
 
-function named(resource: DevResource, names: readonly string[]): Target | TargetFault {
+function resolveScopes(resource: DevResource, names: readonly string[]): ResourceTarget | TargetFault {
   if (names.includes('.default')) {
     // It stands for all that was consented to, so beside another it would mean two things.
     return names.length > 1 ? { fault: 'default-mixed' } : { resource, scopes: resource.scopes };
@@ -84,7 +92,7 @@ function named(resource: DevResource, names: readonly string[]): Target | Target
   return { resource, scopes: names };
 }
 
-function scopesOf(text: string): string[] {
-  const all = text.split(/\s+/).filter((scope) => scope !== '');
-  return [...new Set(all)].filter((scope) => !OF_OPENID.includes(scope));
+function parseScopes(text: string): string[] {
+  const scopes = text.split(/\s+/).filter((scope) => scope !== '');
+  return [...new Set(scopes)].filter((scope) => !OPENID_SCOPES.includes(scope));
 }

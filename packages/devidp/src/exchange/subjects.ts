@@ -1,6 +1,6 @@
 import type { Clock } from '@behalf/kernel';
 import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
-import type { KeyRing } from '../signingKeys.ts';
+import type { DevKeyRing } from '../signingKeys.ts';
 import { findUser, type DevUser } from '../users.ts';
 
 export type SubjectFault =
@@ -28,7 +28,7 @@ export interface Subjects {
 }
 
 export interface SubjectParts {
-  keys: KeyRing;
+  keys: DevKeyRing;
   users: readonly DevUser[];
   /** The names under which this provider issues. */
   issuers: readonly string[];
@@ -38,20 +38,20 @@ export interface SubjectParts {
 export function createSubjects({ keys, users, issuers, clock }: SubjectParts): Subjects {
   const verify: Subjects['verify'] = async (token) => {
     try {
-      const { payload } = await jwtVerify(token, ({ kid }) => publishedKey(keys, kid), {
+      const { payload } = await jwtVerify(token, ({ kid }) => findPublishedKey(keys, kid), {
         algorithms: ['RS256'],
         requiredClaims: ['iss', 'sub', 'aud', 'iat', 'exp'],
         currentDate: new Date(clock.now()),
       });
       return issuers.includes(payload.iss ?? '') ? payload : 'wrong-issuer';
     } catch (error) {
-      const late = error instanceof errors.JWTExpired;
-      const early = error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf';
-      return late || early ? 'outside-its-time' : 'not-ours';
+      const isExpired = error instanceof errors.JWTExpired;
+      const isNotYetValid = error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf';
+      return isExpired || isNotYetValid ? 'outside-its-time' : 'not-ours';
     }
   };
 
-  const userOf = (claims: JWTPayload): ProvenSubject | SubjectFault => {
+  const toSubject = (claims: JWTPayload): ProvenSubject | SubjectFault => {
     const user = findUser(users, claims.sub);
     return user ? { user, claims } : 'unknown-user';
   };
@@ -62,15 +62,15 @@ export function createSubjects({ keys, users, issuers, clock }: SubjectParts): S
       const claims = await verify(token);
       if (typeof claims === 'string') return claims;
       if (isIdToken(token, claims)) return 'id-token';
-      if (!isFor(claims, audiences)) return 'wrong-audience';
+      if (!hasAudience(claims, audiences)) return 'wrong-audience';
       if (claims.idtyp === 'app') return 'app-only';
-      return userOf(claims);
+      return toSubject(claims);
     },
     async proveIdToken(token, clientId) {
       const claims = await verify(token);
       if (typeof claims === 'string') return claims;
-      if (!isIdToken(token, claims) || !isFor(claims, [clientId])) return 'wrong-audience';
-      return userOf(claims);
+      if (!isIdToken(token, claims) || !hasAudience(claims, [clientId])) return 'wrong-audience';
+      return toSubject(claims);
     },
   };
 }
@@ -81,11 +81,11 @@ function isIdToken(token: string, claims: JWTPayload): boolean {
   return claims.scp === undefined && claims.scope === undefined && claims.idtyp === undefined;
 }
 
-function isFor({ aud }: JWTPayload, audiences: readonly string[]): boolean {
+function hasAudience({ aud }: JWTPayload, audiences: readonly string[]): boolean {
   return (Array.isArray(aud) ? aud : [aud ?? '']).some((value) => audiences.includes(value));
 }
 
-function publishedKey(keys: KeyRing, kid: string | undefined) {
+function findPublishedKey(keys: DevKeyRing, kid: string | undefined) {
   const key = keys.published().find((candidate) => candidate.kid === kid);
   if (!key) throw new errors.JWKSNoMatchingKey();
   return key.publicKey;

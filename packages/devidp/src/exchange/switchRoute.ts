@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readBody } from '../body.ts';
-import { isRecord } from './demandedClaims.ts';
-import type { Behaviour, SwitchChoice, Switches } from './switches.ts';
+import { collectBody } from '../collectBody.ts';
+import { isRecord } from './claimsRequest.ts';
+import type { FaultBehavior, FaultOptions, FaultSwitches } from './switches.ts';
 
 export const switchPath = '/dev/switches';
 
 /** What each kind takes beside `user` and `times`; with `?` it may be absent. */
-const shapes: Record<Behaviour['kind'], Readonly<Record<string, 'text' | 'number' | 'number?'>>> = {
+const switchFields: Record<FaultBehavior['kind'], Readonly<Record<string, 'text' | 'number' | 'number?'>>> = {
   claims: { claims: 'text' },
   throttle: { retryAfterSeconds: 'number?' },
   slow: { ms: 'number' },
@@ -22,29 +22,29 @@ const shapes: Record<Behaviour['kind'], Readonly<Record<string, 'text' | 'number
 
 /** GET lists, POST sets one, DELETE clears. From programs of this machine: a page's script cannot send this type. */
 export async function handleSwitches(
-  switches: Switches,
+  switches: FaultSwitches,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
   const reply = (status: number, body: object) =>
     res.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
-  const active = () => ({
-    active: switches.active().map(({ behaviour, choice }) => ({ ...behaviour, ...choice })),
+  const toResponse = () => ({
+    active: switches.active().map(({ behavior: behaviour, options }) => ({ ...behaviour, ...options })),
   });
-  if (req.headers.origin !== undefined) return void reply(403, { error: 'not for pages' });
+  if (req.headers.origin !== undefined) return void reply(403, { error: 'not allowed from web pages' });
   if (req.method === 'DELETE') switches.clear();
   if (req.method === 'POST') {
     const type = req.headers['content-type'] ?? '';
-    const body = type.startsWith('application/json') ? String(await readBody(req, 10_000)) : '';
-    const wish = readSwitch(body);
-    if (!wish) return void reply(400, { error: 'not a switch', kinds: shapes });
-    switches.set(wish.behaviour, wish.choice);
+    const body = type.startsWith('application/json') ? String(await collectBody(req, 10_000)) : '';
+    const setting = parseSwitch(body);
+    if (!setting) return void reply(400, { error: 'not a valid switch', kinds: switchFields });
+    switches.set(setting.behaviour, setting.options);
   }
-  reply(200, active());
+  reply(200, toResponse());
 }
 
 /** Undefined: not a switch. An unknown member is a misunderstanding, not something to pass over. */
-export function readSwitch(text: string): { behaviour: Behaviour; choice: SwitchChoice } | undefined {
+export function parseSwitch(text: string): { behaviour: FaultBehavior; options: FaultOptions } | undefined {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -53,18 +53,18 @@ export function readSwitch(text: string): { behaviour: Behaviour; choice: Switch
   }
   if (!isRecord(body)) return undefined;
   const { kind, user, times, ...rest } = body;
-  if (typeof kind !== 'string' || !Object.hasOwn(shapes, kind)) return undefined;
-  const shape = shapes[kind as Behaviour['kind']];
-  const fits = Object.entries(shape).every(([name, type]) => {
+  if (typeof kind !== 'string' || !Object.hasOwn(switchFields, kind)) return undefined;
+  const fields = switchFields[kind as FaultBehavior['kind']];
+  const hasValidFields = Object.entries(fields).every(([name, type]) => {
     if (type === 'number?' && rest[name] === undefined) return true;
     return typeof rest[name] === (type === 'text' ? 'string' : 'number');
   });
-  if (!fits || Object.keys(rest).some((name) => !Object.hasOwn(shape, name))) return undefined;
+  if (!hasValidFields || Object.keys(rest).some((name) => !Object.hasOwn(fields, name))) return undefined;
   if (user !== undefined && typeof user !== 'string') return undefined;
   if (times !== undefined && !(Number.isInteger(times) && Number(times) > 0)) return undefined;
-  const choice = {
+  const options = {
     ...(user !== undefined && { user }),
     ...(times !== undefined && { times: Number(times) }),
   };
-  return { behaviour: { kind, ...rest } as Behaviour, choice };
+  return { behaviour: { kind, ...rest } as FaultBehavior, options };
 }

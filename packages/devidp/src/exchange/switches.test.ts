@@ -6,11 +6,11 @@ import {
   createExchangeRig,
   mail,
   OBO_SECRET,
-  TENANT,
+  RIG_TENANT,
   type ExchangeRig,
 } from '../../test/exchangeRig.ts';
 import { ada, bob } from '../../test/idpRig.ts';
-import type { Behaviour } from './switches.ts';
+import type { FaultBehavior } from './switches.ts';
 
 let rig: ExchangeRig;
 beforeAll(async () => void (rig = await createExchangeRig()));
@@ -20,56 +20,60 @@ beforeEach(() => {
 });
 afterAll(closeExchanges);
 
-const forBob = () => rig.obo({ assertion: rig.entra.tokens.mint({ user: bob.id }) });
+const forBob = () => rig.requestObo({ assertion: rig.entra.tokens.mint({ user: bob.id }) });
 
 describe('switches', () => {
   test('throttle one user, with a time and without', async () => {
     const { switches } = rig.idp;
     switches.set({ kind: 'throttle', retryAfterSeconds: 7 }, { user: ada.id, times: 1 });
     switches.set({ kind: 'throttle' }, { user: ada.id, times: 1 });
-    const [first, other] = [await rig.obo(), await forBob()];
+    const [first, other] = [await rig.requestObo(), await forBob()];
     expect([first.status, first.headers.get('retry-after'), other.status]).toEqual([429, '7', 200]);
     expect(first.body).toMatchObject({ error: 'temporarily_unavailable', error_codes: [90055] });
-    const second = await rig.exchange();
+    const second = await rig.requestExchange();
     expect([second.status, second.headers.get('retry-after')]).toEqual([429, null]);
-    expect((await rig.obo()).status).toBe(200);
+    expect((await rig.requestObo()).status).toBe(200);
     expect(switches.active()).toEqual([]);
   });
 
   test('break the answer, until they are off', async () => {
     const { switches } = rig.idp;
-    const answers: [Behaviour, number, object][] = [
+    const answers: [FaultBehavior, number, object][] = [
       [{ kind: 'fail' }, 500, {}],
       [{ kind: 'empty' }, 200, {}],
     ];
     for (const [behaviour, status, body] of answers) {
       const broken = switches.set(behaviour);
-      for (const ask of [rig.obo, rig.exchange]) expect(await ask()).toMatchObject({ status, body });
-      expect((await rig.obo()).body).toEqual({});
-      broken.off();
-      expect((await rig.obo()).body.access_token).not.toBe('');
+      for (const ask of [rig.requestObo, rig.requestExchange])
+        expect(await ask()).toMatchObject({ status, body });
+      expect((await rig.requestObo()).body).toEqual({});
+      broken.remove();
+      expect((await rig.requestObo()).body.access_token).not.toBe('');
     }
     switches.set({ kind: 'empty-token' }, { times: 1 });
-    expect(await rig.obo()).toMatchObject({ status: 200, body: { access_token: '', token_type: 'Bearer' } });
+    expect(await rig.requestObo()).toMatchObject({
+      status: 200,
+      body: { access_token: '', token_type: 'Bearer' },
+    });
     switches.set({ kind: 'not-bearer' }, { times: 1 });
-    expect((await rig.obo()).body.token_type).toBe('N_A');
+    expect((await rig.requestObo()).body.token_type).toBe('N_A');
     switches.set({ kind: 'other-audience', audience: 'api://bank' }, { times: 1 });
-    expect(decodeJwt((await rig.obo()).body.access_token).aud).toBe('api://bank');
-    expect(decodeJwt((await rig.obo()).body.access_token).aud).toBe(mail.audience);
+    expect(decodeJwt((await rig.requestObo()).body.access_token).aud).toBe('api://bank');
+    expect(decodeJwt((await rig.requestObo()).body.access_token).aud).toBe(mail.audience);
   });
 
   test('close connections and go down', async () => {
     const { switches } = rig.idp;
     switches.set({ kind: 'close' }, { times: 1 });
-    await expect(rig.obo()).rejects.toThrow('fetch failed');
-    expect((await rig.obo()).status).toBe(200);
+    await expect(rig.requestObo()).rejects.toThrow('fetch failed');
+    expect((await rig.requestObo()).status).toBe(200);
     const down = switches.set({ kind: 'down' });
-    await expect(rig.exchange()).rejects.toThrow('fetch failed');
+    await expect(rig.requestExchange()).rejects.toThrow('fetch failed');
     await expect(rig.fetch(`${rig.idp.issuer}/jwks`)).rejects.toThrow('fetch failed');
-    down.off();
+    down.remove();
     expect((await rig.fetch(`${rig.idp.issuer}/jwks`)).status).toBe(200);
     // What never reached the exchange was not one.
-    expect(rig.idp.requests.all.map(({ status }) => status)).toEqual([undefined, 200]);
+    expect(rig.idp.requests.entries.map(({ status }) => status)).toEqual([undefined, 200]);
   });
 
   test('make it slow or silent', async () => {
@@ -77,7 +81,7 @@ describe('switches', () => {
     const slow = await createExchangeRig({ clock });
     slow.idp.switches.set({ kind: 'slow', ms: 5_000 }, { times: 1 });
     let answered = false;
-    const asked = slow.obo().finally(() => (answered = true));
+    const asked = slow.requestObo().finally(() => (answered = true));
     await eventually('the request', () => slow.idp.requests.count() === 1);
     await clock.advance(4_999);
     expect(answered).toBe(false);
@@ -85,7 +89,7 @@ describe('switches', () => {
     expect((await asked).status).toBe(200);
 
     slow.idp.switches.set({ kind: 'hang' });
-    const hung = slow.obo();
+    const hung = slow.requestObo();
     hung.catch(() => undefined);
     await eventually('the second request', () => slow.idp.requests.count() === 2);
     expect(slow.idp.requests.count({ status: 200 })).toBe(1);
@@ -95,7 +99,7 @@ describe('switches', () => {
 
   test('demand a claim until it is proven or the sign-in is newer', async () => {
     const clock = createFakeClock();
-    const { idp, entra, obo, exchange } = await createExchangeRig({ clock });
+    const { idp, entra, requestObo: obo, requestExchange: exchange } = await createExchangeRig({ clock });
     const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
     idp.switches.set({ kind: 'claims', claims }, { user: ada.id });
     const old = entra.tokens.mint();
@@ -122,10 +126,10 @@ describe('switches', () => {
     };
     const wish = { kind: 'throttle', retryAfterSeconds: 3, user: ada.id, times: 2 };
     expect(await send('POST', JSON.stringify(wish))).toEqual({ status: 200, body: { active: [wish] } });
-    expect((await rig.obo()).headers.get('retry-after')).toBe('3');
+    expect((await rig.requestObo()).headers.get('retry-after')).toBe('3');
     expect((await send('GET')).body).toEqual({ active: [wish] });
     expect((await send('DELETE')).body).toEqual({ active: [] });
-    expect((await rig.obo()).status).toBe(200);
+    expect((await rig.requestObo()).status).toBe(200);
 
     const wrong = [
       ...['', 'x', '[]', '{"kind":"fast"}', '{"kind":"slow"}', '{"kind":"slow","ms":"1"}'],
@@ -143,22 +147,22 @@ describe('the record of requests', () => {
   test('counts exchanges and keeps no secret', async () => {
     const assertion = rig.entra.tokens.mint();
     await Promise.all([
-      rig.obo({ assertion }),
-      rig.obo({ client_secret: 'guessed' }),
+      rig.requestObo({ assertion }),
+      rig.requestObo({ client_secret: 'guessed' }),
       forBob(),
-      rig.exchange(),
+      rig.requestExchange(),
     ]);
     const { requests } = rig.idp;
     expect([requests.count(), requests.count({ user: ada.id }), requests.count({ status: 401 })]).toEqual([
       4, 3, 1,
     ]);
-    expect(requests.all.find(({ user }) => user === bob.id)).toEqual({
-      path: `/${TENANT}/oauth2/v2.0/token`,
+    expect(requests.entries.find(({ user }) => user === bob.id)).toEqual({
+      path: `/${RIG_TENANT}/oauth2/v2.0/token`,
       grant: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
       fields: ['grant_type', 'requested_token_use', 'client_id', 'client_secret', 'assertion', 'scope'],
       ...{ client: 'obo', user: bob.id, scope: 'api://mail/.default', claims: undefined, status: 200 },
     });
-    const all = JSON.stringify(requests.all);
+    const all = JSON.stringify(requests.entries);
     for (const secret of [assertion, OBO_SECRET, 'guessed']) expect(all).not.toContain(secret);
   });
 });

@@ -1,7 +1,7 @@
 import type { Clock } from '@behalf/kernel';
 
 /** What a provider can be made to do instead of answering as it should. */
-export type Behaviour =
+export type FaultBehavior =
   /** This must be proven: by what the subject says, or by a sign-in after the switch was set. */
   | { readonly kind: 'claims'; readonly claims: string }
   /** 429; without seconds, without `Retry-After`. */
@@ -25,71 +25,71 @@ export type Behaviour =
   /** Every connection is closed, whatever is asked. The only one that concerns more than exchanges. */
   | { readonly kind: 'down' };
 
-export interface SwitchChoice {
+export interface FaultOptions {
   /** Only exchanges for this user. */
   readonly user?: string;
   /** How many requests; until it is switched off if absent. */
   readonly times?: number;
 }
 
-export interface Switch {
-  readonly behaviour: Behaviour;
-  readonly choice: SwitchChoice;
-  off(): void;
+export interface FaultSwitch {
+  readonly behavior: FaultBehavior;
+  readonly options: FaultOptions;
+  remove(): void;
 }
 
 /** Behaviour on command. For tests and demos. */
-export interface Switches {
-  set(behaviour: Behaviour, choice?: SwitchChoice): Switch;
-  active(): readonly Switch[];
+export interface FaultSwitches {
+  set(behavior: FaultBehavior, options?: FaultOptions): FaultSwitch;
+  active(): readonly FaultSwitch[];
   clear(): void;
 }
 
-interface Setting extends Switch {
+interface FaultSetting extends FaultSwitch {
   readonly since: number;
-  left: number;
+  remaining: number;
 }
 
-export interface SwitchBoard extends Switches {
+export interface FaultSwitchBoard extends FaultSwitches {
   /** Takes the first that applies and counts it. */
-  take<K extends Behaviour['kind']>(
+  consume<K extends FaultBehavior['kind']>(
     kinds: readonly K[],
     user: string | undefined,
-    applies?: (behaviour: Extract<Behaviour, { kind: K }>, since: number) => boolean,
-  ): Extract<Behaviour, { kind: K }> | undefined;
+    applies?: (behavior: Extract<FaultBehavior, { kind: K }>, since: number) => boolean,
+  ): Extract<FaultBehavior, { kind: K }> | undefined;
 }
 
-export function createSwitchBoard(clock: Clock): SwitchBoard {
-  const settings = new Set<Setting>();
+export function createFaultSwitchBoard(clock: Clock): FaultSwitchBoard {
+  const settings = new Set<FaultSetting>();
 
   return {
-    set(behaviour, choice = {}) {
-      const setting: Setting = {
-        ...{ behaviour, choice, since: clock.now(), left: choice.times ?? Infinity },
-        off: () => void settings.delete(setting),
+    set(behavior, options = {}) {
+      const setting: FaultSetting = {
+        ...{ behavior, options, since: clock.now(), remaining: options.times ?? Infinity },
+        remove: () => void settings.delete(setting),
       };
       settings.add(setting);
       return setting;
     },
     active: () => [...settings],
     clear: () => settings.clear(),
-    take(kinds, user, applies = () => true) {
+    consume(kinds, user, applies = () => true) {
       for (const setting of settings) {
-        const { behaviour, choice, since } = setting;
-        if (choice.user !== undefined && choice.user !== user) continue;
-        if (!isOneOf(behaviour, kinds) || !applies(behaviour, since)) continue;
-        setting.left -= 1;
-        if (setting.left <= 0) settings.delete(setting);
-        return behaviour;
+        const { behavior, options, since } = setting;
+        if (options.user !== undefined && options.user !== user) continue;
+        if (!isOneOf(behavior, kinds) || !applies(behavior, since)) continue;
+        setting.remaining -= 1;
+        if (setting.remaining <= 0) settings.delete(setting);
+        return behavior;
       }
       return undefined;
     },
   };
 }
 
-function isOneOf<K extends Behaviour['kind']>(
-  behaviour: Behaviour,
+function isOneOf<K extends FaultBehavior['kind']>(
+  behavior: FaultBehavior,
   kinds: readonly K[],
-): behaviour is Extract<Behaviour, { kind: K }> {
-  return (kinds as readonly string[]).includes(behaviour.kind);
+): behavior is Extract<FaultBehavior, { kind: K }> {
+  return (kinds as readonly string[]).includes(behavior.kind);
 }

@@ -16,7 +16,7 @@ beforeAll(async () => void (rig = await createExchangeRig()));
 afterAll(closeExchanges);
 
 const ofMail = (token: string) => rig.verify(token, mail.audience, rig.idp.issuer);
-const errorOf = async (asked: ReturnType<ExchangeRig['exchange']>) => {
+const errorOf = async (asked: ReturnType<ExchangeRig['requestExchange']>) => {
   const { status, body } = await asked;
   expect(body).not.toHaveProperty('access_token');
   return [status, body.error];
@@ -24,7 +24,7 @@ const errorOf = async (asked: ReturnType<ExchangeRig['exchange']>) => {
 
 describe('a token exchange', () => {
   test('gives a token for the target that speaks of the user', async () => {
-    const { status, headers, body } = await rig.exchange();
+    const { status, headers, body } = await rig.requestExchange();
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(body).toMatchObject({
       ...{ token_type: 'Bearer', issued_token_type: TYPES.access, expires_in: 3600, scope: 'read send' },
@@ -43,14 +43,14 @@ describe('a token exchange', () => {
       { audience: undefined, scope: 'api://mail/read' },
     ];
     for (const way of ways) {
-      const { body } = await rig.exchange(way);
+      const { body } = await rig.requestExchange(way);
       expect(body.scope).toBe('read');
       expect((await ofMail(body.access_token)).scope).toBe('read');
     }
   });
 
   test('says when it is not for use as an access token', async () => {
-    const { body } = await rig.exchange({ requested_token_type: TYPES.jwt });
+    const { body } = await rig.requestExchange({ requested_token_type: TYPES.jwt });
     expect(body).toMatchObject({ issued_token_type: TYPES.jwt, token_type: 'N_A' });
   });
 
@@ -59,15 +59,15 @@ describe('a token exchange', () => {
       actor_token: rig.idp.tokens.mintAppOnly({ client: 'robot' }),
       actor_token_type: TYPES.access,
     };
-    const { body } = await rig.exchange(actor);
+    const { body } = await rig.requestExchange(actor);
     expect((await ofMail(body.access_token)).act).toEqual({ sub: 'robot' });
     const again = rig.idp.tokens.mint({ claims: { act: { sub: 'first' } } });
-    const nested = await rig.exchange({ ...actor, subject_token: again });
+    const nested = await rig.requestExchange({ ...actor, subject_token: again });
     expect((await ofMail(nested.body.access_token)).act).toEqual({ sub: 'robot', act: { sub: 'first' } });
   });
 
   test('refuses an actor that does not hold', async () => {
-    const { mintAppOnly, unknownKey } = rig.idp.tokens;
+    const { mintAppOnly, createUnknownKey: unknownKey } = rig.idp.tokens;
     const forged = mintAppOnly({ key: await unknownKey() });
     const refused: Record<string, string>[] = [
       { actor_token: forged, actor_token_type: TYPES.access },
@@ -77,11 +77,11 @@ describe('a token exchange', () => {
       { actor_token_type: TYPES.access },
     ];
     for (const fields of refused)
-      expect(await errorOf(rig.exchange(fields))).toEqual([400, 'invalid_request']);
+      expect(await errorOf(rig.requestExchange(fields))).toEqual([400, 'invalid_request']);
   });
 
   test('refuses a subject token that does not hold', async () => {
-    const { mint, mintIdToken, mintAppOnly, mintUnsigned, unknownKey } = rig.idp.tokens;
+    const { mint, mintIdToken, mintAppOnly, mintUnsigned, createUnknownKey: unknownKey } = rig.idp.tokens;
     const tokens = [
       mint({ key: await unknownKey() }),
       mint({ lifetimeSeconds: -1 }),
@@ -91,19 +91,22 @@ describe('a token exchange', () => {
       ...[mintIdToken(), mintAppOnly(), mintUnsigned(), '', 'x'],
     ];
     for (const subject_token of tokens) {
-      expect(await errorOf(rig.exchange({ subject_token }))).toEqual([400, 'invalid_request']);
+      expect(await errorOf(rig.requestExchange({ subject_token }))).toEqual([400, 'invalid_request']);
       const bearer = { grant_type: GRANTS.bearer, subject_token: undefined, assertion: subject_token };
       const expected = subject_token === '' ? 'invalid_request' : 'invalid_grant';
-      expect(await errorOf(rig.exchange(bearer))).toEqual([400, expected]);
+      expect(await errorOf(rig.requestExchange(bearer))).toEqual([400, expected]);
     }
     const other = await createExchangeRig({ subjectError: 'invalid_grant' });
-    expect(await errorOf(other.exchange({ subject_token: tokens[0] }))).toEqual([400, 'invalid_grant']);
+    expect(await errorOf(other.requestExchange({ subject_token: tokens[0] }))).toEqual([
+      400,
+      'invalid_grant',
+    ]);
   });
 
   test('wants the type to be that of the token', async () => {
     const idToken = rig.idp.tokens.mintIdToken();
     const typed = (subject_token: string, subject_token_type: string | undefined) =>
-      rig.exchange({ subject_token, subject_token_type });
+      rig.requestExchange({ subject_token, subject_token_type });
     expect((await typed(idToken, TYPES.id)).status).toBe(200);
     expect((await typed(rig.idp.tokens.mint(), TYPES.jwt)).status).toBe(200);
     const wrong: [string, string | undefined][] = [
@@ -128,9 +131,10 @@ describe('a token exchange', () => {
       [{ audience: 'api://wiki' }, 'invalid_grant'],
       [{ requested_token_type: TYPES.id }, 'invalid_request'],
     ];
-    for (const [fields, error] of refused) expect(await errorOf(rig.exchange(fields))).toEqual([400, error]);
+    for (const [fields, error] of refused)
+      expect(await errorOf(rig.requestExchange(fields))).toEqual([400, error]);
     const subject_token = rig.idp.tokens.mint({ user: bob.id });
-    expect((await rig.exchange({ audience: 'api://wiki', subject_token })).status).toBe(200);
+    expect((await rig.requestExchange({ audience: 'api://wiki', subject_token })).status).toBe(200);
   });
 
   test('refuses a client that is not proven', async () => {
@@ -141,10 +145,10 @@ describe('a token exchange', () => {
       { client_id: undefined },
     ];
     for (const fields of unproven) {
-      expect(await errorOf(rig.exchange(fields))).toEqual([401, 'invalid_client']);
+      expect(await errorOf(rig.requestExchange(fields))).toEqual([401, 'invalid_client']);
     }
     const robot = { client_id: 'robot', client_secret: 'robot-secret' };
-    expect(await errorOf(rig.exchange(robot))).toEqual([400, 'invalid_request']);
+    expect(await errorOf(rig.requestExchange(robot))).toEqual([400, 'invalid_request']);
   });
 
   test('takes a proof in the header and one signed with its key', async () => {
@@ -172,10 +176,10 @@ describe('a token exchange', () => {
     });
     const { key } = rig.certificate;
     for (const aud of [rig.idp.tokenEndpoint, rig.idp.issuer]) {
-      expect((await rig.exchange(await assertion(aud, key))).status).toBe(200);
+      expect((await rig.requestExchange(await assertion(aud, key))).status).toBe(200);
     }
     const other = await rig.ca.issueClient('obo');
-    expect((await rig.exchange(await assertion(rig.idp.issuer, other.key))).status).toBe(401);
-    expect((await rig.exchange(await assertion('https://elsewhere.example', key))).status).toBe(401);
+    expect((await rig.requestExchange(await assertion(rig.idp.issuer, other.key))).status).toBe(401);
+    expect((await rig.requestExchange(await assertion('https://elsewhere.example', key))).status).toBe(401);
   });
 });

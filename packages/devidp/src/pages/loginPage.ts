@@ -1,9 +1,9 @@
 import type { DevUser } from '../users.ts';
 import { html } from './html.ts';
-import { page } from './page.ts';
+import { renderPage } from './page.ts';
 
 /** One button per user: signing in is choosing who to be. The form posts to the address it is shown at. */
-export function loginPage(clientId: string, users: readonly DevUser[]): string {
+export function renderLoginPage(clientId: string, users: readonly DevUser[]): string {
   const choices = users.map(
     ({ id, name, email, roles = [] }) =>
       html`<li>
@@ -12,7 +12,7 @@ export function loginPage(clientId: string, users: readonly DevUser[]): string {
         </button>
       </li>`,
   );
-  return page(
+  return renderPage(
     'Sign in',
     html`<p>Continue to <strong>${clientId}</strong> as:</p>
       <form method="post">

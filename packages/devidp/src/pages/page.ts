@@ -20,7 +20,7 @@ button { font: inherit; padding: 0.6rem 1rem; cursor: pointer; }
 `;
 
 /** The frame of every page. It says on each that this is no place for real users. */
-export function page(title: string, body: Html): string {
+export function renderPage(title: string, body: Html): string {
   return html`<!doctype html>
     <html lang="en">
       <head>

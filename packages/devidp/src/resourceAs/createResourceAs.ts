@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock, systemRandom, type Clock, type Random } from '@behalf/kernel';
 import { decodeJwt, type JSONWebKeySet } from 'jose';
-import { readBody } from '../body.ts';
+import { collectBody } from '../collectBody.ts';
 import type { DevClient } from '../clients.ts';
-import { refuseOutsideDevelopment } from '../developmentOnly.ts';
-import { namedClient, proveClient } from '../exchange/clientProofs.ts';
+import { assertDevelopment } from '../assertDevelopment.ts';
+import { readClientId, verifyClient } from '../exchange/clientVerification.ts';
 import { JWT_BEARER } from '../exchange/grants.ts';
-import { closeListener, createListener, listen } from '../listening.ts';
-import type { TrustedIssuer } from '../sample/guard.ts';
-import { createKeyRing, signJwt } from '../signingKeys.ts';
+import { closeListener, createListener, startListening } from '../listener.ts';
+import type { IssuerKeySource } from '../sample/tokenGuard.ts';
+import { createDevKeyRing, signJwt } from '../signingKeys.ts';
 import type { DevAuthority } from '../tls/devAuthority.ts';
-import { createAssertions } from './assertions.ts';
+import { createAssertionVerifier } from './assertionVerifier.ts';
 
 export interface ResourceAsOptions {
   /** True where NODE_ENV says so: nothing starts then. */
   production: boolean;
   /** Whose identity assertions it takes: a `DevIdp`. */
-  idp: TrustedIssuer;
+  idp: IssuerKeySource;
   clients: readonly Pick<DevClient, 'id' | 'secret' | 'certificates'>[];
   /** 0 or absent: any free one. */
   port?: number;
@@ -39,40 +39,40 @@ export interface RecordedGrant {
 }
 
 /** The authorization server of somebody else's MCP server, which believes the company's identity provider. For tests and demos. */
-export interface ResourceAs extends TrustedIssuer {
+export interface ResourceAs extends IssuerKeySource {
   readonly issuer: string;
   readonly tokenEndpoint: string;
   readonly requests: readonly RecordedGrant[];
   /** Closes the connection of the next ones after it has done what they asked for. */
-  loseAnswers(times: number): void;
+  dropResponses(times: number): void;
   close(): Promise<void>;
 }
 
-const METADATA = '/.well-known/oauth-authorization-server';
-const PATH = '/token';
+const METADATA_PATH = '/.well-known/oauth-authorization-server';
+const TOKEN_PATH = '/token';
 
 export async function createResourceAs(options: ResourceAsOptions): Promise<ResourceAs> {
   const { production, idp, clients, port = 0, host = '127.0.0.1', tokenSeconds = 3600 } = options;
-  refuseOutsideDevelopment({ production, host });
+  assertDevelopment({ production, host });
   const { clock = systemClock, random = systemRandom } = options;
-  const keys = await createKeyRing(random);
+  const keys = await createDevKeyRing(random);
   const server = createListener(await options.https?.ca.issue());
-  const { origin: issuer, host: authority } = await listen(server, port, host);
-  const tokenEndpoint = issuer + PATH;
-  const prove = createAssertions({ idp, issuer, clock });
+  const { origin: issuer, host: authority } = await startListening(server, port, host);
+  const tokenEndpoint = issuer + TOKEN_PATH;
+  const verifyAssertion = createAssertionVerifier({ idp, issuer, clock });
   const requests: RecordedGrant[] = [];
-  let losing = 0;
+  let remainingDrops = 0;
 
   async function grant(form: URLSearchParams, headers: IncomingMessage['headers']) {
-    const proof = { clients, clock, audiences: [tokenEndpoint, issuer], namesCertificate: false };
-    const client = await proveClient({ form, headers }, proof);
+    const verification = { clients, clock, audiences: [tokenEndpoint, issuer], requiresThumbprint: false };
+    const client = await verifyClient({ form, headers }, verification);
     if (typeof client === 'string') return { status: 401, body: { error: 'invalid_client' } };
     if (form.get('grant_type') !== JWT_BEARER)
       return { status: 400, body: { error: 'unsupported_grant_type' } };
-    const proven = await prove(form.get('assertion') ?? '', client.id);
-    if (!proven) return { status: 400, body: { error: 'invalid_grant' } };
+    const assertion = await verifyAssertion(form.get('assertion') ?? '', client.id);
+    if (!assertion) return { status: 400, body: { error: 'invalid_grant' } };
     const now = Math.floor(clock.now() / 1000);
-    const { subject: sub, resource: aud, scope } = proven;
+    const { subject: sub, resource: aud, scope } = assertion;
     const access_token = signJwt(keys.current(), 'at+jwt', {
       ...{ iss: issuer, sub, aud, scope, azp: client.id, client_id: client.id },
       ...{ iat: now, exp: now + tokenSeconds, jti: random.id() },
@@ -83,25 +83,25 @@ export async function createResourceAs(options: ResourceAsOptions): Promise<Reso
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = req.url?.split('?')[0];
     if (req.headers.host !== authority) return void res.writeHead(421).end();
-    if (path === METADATA) {
-      reply(res, 200, metadata());
+    if (path === METADATA_PATH) {
+      sendJson(res, 200, metadata());
       return;
     }
-    if (path !== PATH || req.method !== 'POST') return void res.writeHead(404).end();
-    const form = new URLSearchParams(String(await readBody(req)));
-    const { sub, jti } = unverified(form.get('assertion'));
+    if (path !== TOKEN_PATH || req.method !== 'POST') return void res.writeHead(404).end();
+    const form = new URLSearchParams(String(await collectBody(req)));
+    const { sub, jti } = decodeUnverified(form.get('assertion'));
     const entry: RecordedGrant = {
-      ...{ fields: [...new Set(form.keys())], client: namedClient({ form, headers: req.headers }) },
+      ...{ fields: [...new Set(form.keys())], client: readClientId({ form, headers: req.headers }) },
       ...{ user: sub, jti, status: 0 },
     };
     requests.push(entry);
     const { status, body } = await grant(form, req.headers);
     entry.status = status;
-    if (losing > 0) {
-      losing -= 1;
+    if (remainingDrops > 0) {
+      remainingDrops -= 1;
       return void req.socket.destroy();
     }
-    reply(res, status, body);
+    sendJson(res, status, body);
   }
 
   const metadata = () => ({
@@ -121,17 +121,17 @@ export async function createResourceAs(options: ResourceAsOptions): Promise<Reso
         ...{ kid, alg: 'RS256', use: 'sig' },
       })),
     }),
-    loseAnswers: (times) => void (losing = times),
+    dropResponses: (times) => void (remainingDrops = times),
     close: () => closeListener(server),
   };
 }
 
-function reply(res: ServerResponse, status: number, body: object): void {
+function sendJson(res: ServerResponse, status: number, body: object): void {
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
   res.writeHead(status, headers).end(JSON.stringify(body));
 }
 
-function unverified(assertion: string | null): { sub?: string; jti?: string } {
+function decodeUnverified(assertion: string | null): { sub?: string; jti?: string } {
   try {
     return decodeJwt(assertion ?? '');
   } catch {

@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 const assertion = (over: Record<string, string | undefined> = {}) =>
-  rig.exchange({
+  rig.requestExchange({
     ...{ requested_token_type: ID_JAG, audience: as.issuer, resource: LOCATION, scope: 'read' },
     ...{ subject_token: rig.idp.tokens.mintIdToken(), subject_token_type: ID_TOKEN, ...over },
   });

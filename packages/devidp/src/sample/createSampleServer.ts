@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
 import { systemClock, systemRandom, type Clock, type Random } from '@behalf/kernel';
-import { refuseOutsideDevelopment } from '../developmentOnly.ts';
-import { closeListener, createListener, listen } from '../listening.ts';
+import { assertDevelopment } from '../assertDevelopment.ts';
+import { closeListener, createListener, startListening } from '../listener.ts';
 import type { DevAuthority } from '../tls/devAuthority.ts';
 import { createCredentialLog, type CredentialLog } from './credentialLog.ts';
-import { createGuard, type GuardMood, type TrustedIssuer } from './guard.ts';
+import { createTokenGuard, type GuardState, type IssuerKeySource } from './tokenGuard.ts';
 import { createSampleSessions } from './sampleSessions.ts';
 
 export interface SampleServerOptions {
   /** True where NODE_ENV says so: nothing starts then. */
   production: boolean;
   /** Whose tokens it takes: a `DevIdp`. */
-  idp: TrustedIssuer;
+  idp: IssuerKeySource;
   /** `aud` of the tokens for it. */
   audience: string;
   /** Each must be in the token. */
@@ -40,53 +40,57 @@ export interface SampleServer {
   /** GET streams that are open. */
   readonly streams: number;
   /** Refuses the next tokens, good as they are; all of them if nothing is said. */
-  refuseTokens(times?: number): void;
+  rejectTokens(times?: number): void;
   /** Wants more of a token than it has (`insufficient_claims`); undefined ends it. JSON of a challenge. */
-  demandClaims(challenge: string | undefined): void;
+  requireClaims(challenge: string | undefined): void;
   /** As before the last two. */
   acceptTokens(): void;
   /** Forgets every session, as a restart does. */
   dropSessions(): Promise<void>;
   /** Tells every session that the list of tools changed. */
-  announce(): Promise<void>;
+  notifyToolsChanged(): Promise<void>;
   close(): Promise<void>;
 }
 
-const METADATA = '/.well-known/oauth-protected-resource';
-const PATH = '/mcp';
+const METADATA_PATH = '/.well-known/oauth-protected-resource';
+const MCP_PATH = '/mcp';
 
 export async function createSampleServer(options: SampleServerOptions): Promise<SampleServer> {
   const { production, idp, audience, scopes = [], name = 'sample', port = 0, host = '127.0.0.1' } = options;
-  refuseOutsideDevelopment({ production, host });
+  assertDevelopment({ production, host });
   const { clock = systemClock, random = systemRandom, onError = () => undefined } = options;
-  const mood: GuardMood = { refusing: 0, demanded: undefined };
-  const guard = createGuard({ idp, audience, scopes, clock }, mood);
+  const state: GuardState = { remainingRejections: 0, requiredClaims: undefined };
+  const guard = createTokenGuard({ idp, audience, scopes, clock }, state);
   const credentials = createCredentialLog();
   const sessions = createSampleSessions({ name, random });
 
   const server = createListener(await options.https?.ca.issue());
-  const { origin, host: authority, port: listening } = await listen(server, port, host);
-  const hosts = [authority, `localhost:${listening}`];
-  const metadata = `resource_metadata="${origin}${METADATA}${PATH}"`;
+  const { origin, host: authority, port: listeningPort } = await startListening(server, port, host);
+  const hosts = [authority, `localhost:${listeningPort}`];
+  const metadata = `resource_metadata="${origin}${METADATA_PATH}${MCP_PATH}"`;
 
   async function handle(req: IncomingMessage & { auth?: AuthInfo }, res: ServerResponse): Promise<void> {
     const path = req.url?.split('?')[0];
     if (!hosts.includes(req.headers.host ?? '')) return void res.writeHead(421).end();
-    if (path === METADATA || path === METADATA + PATH) {
-      const about = { resource: origin + PATH, authorization_servers: idp.issuers, scopes_supported: scopes };
-      const body = JSON.stringify({ ...about, bearer_methods_supported: ['header'] });
+    if (path === METADATA_PATH || path === METADATA_PATH + MCP_PATH) {
+      const resourceMetadata = {
+        resource: origin + MCP_PATH,
+        authorization_servers: idp.issuers,
+        scopes_supported: scopes,
+      };
+      const body = JSON.stringify({ ...resourceMetadata, bearer_methods_supported: ['header'] });
       return void res.writeHead(200, { 'content-type': 'application/json' }).end(body);
     }
-    if (path !== PATH) return void res.writeHead(404).end();
-    const seen = credentials.add(req.headers.authorization, req.method ?? '');
-    const verdict = await guard(req.headers.authorization);
-    if ('status' in verdict) {
-      const challenge = [verdict.challenge, metadata].filter((part) => part !== '').join(', ');
-      return void res.writeHead(verdict.status, { 'www-authenticate': `Bearer ${challenge}` }).end();
+    if (path !== MCP_PATH) return void res.writeHead(404).end();
+    const credential = credentials.add(req.headers.authorization, req.method ?? '');
+    const result = await guard(req.headers.authorization);
+    if ('status' in result) {
+      const challenge = [result.challenge, metadata].filter((part) => part !== '').join(', ');
+      return void res.writeHead(result.status, { 'www-authenticate': `Bearer ${challenge}` }).end();
     }
-    seen.accepted += 1;
-    req.auth = verdict.auth;
-    await sessions.handle(req, res, String(verdict.auth.extra?.sub));
+    credential.accepted += 1;
+    req.auth = result.auth;
+    await sessions.handle(req, res, String(result.auth.extra?.sub));
   }
   server.on('request', (req: IncomingMessage, res: ServerResponse) => {
     handle(req, res).catch((error: unknown) => {
@@ -97,7 +101,7 @@ export async function createSampleServer(options: SampleServerOptions): Promise<
   });
 
   return {
-    ...{ url: origin + PATH, origin, credentials: credentials.log },
+    ...{ url: origin + MCP_PATH, origin, credentials: credentials.log },
     get calls() {
       return sessions.calls();
     },
@@ -107,16 +111,16 @@ export async function createSampleServer(options: SampleServerOptions): Promise<
     get streams() {
       return sessions.streams();
     },
-    refuseTokens: (times = Infinity) => void (mood.refusing = times),
-    demandClaims: (challenge) => void (mood.demanded = challenge),
+    rejectTokens: (times = Infinity) => void (state.remainingRejections = times),
+    requireClaims: (challenge) => void (state.requiredClaims = challenge),
     acceptTokens() {
-      mood.refusing = 0;
-      mood.demanded = undefined;
+      state.remainingRejections = 0;
+      state.requiredClaims = undefined;
     },
-    dropSessions: () => sessions.drop(),
-    announce: () => sessions.announce(),
+    dropSessions: () => sessions.closeAll(),
+    notifyToolsChanged: () => sessions.notifyToolsChanged(),
     async close() {
-      await sessions.drop();
+      await sessions.closeAll();
       await closeListener(server);
     },
   };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
 
 /** One value of `Authorization` that was seen. */
-export interface SeenCredential {
+export interface RecordedCredential {
   /** SHA-256 of the header as it came, base64url; empty: there was none. */
   readonly hash: string;
   /** What the token says of itself, whether or not it holds. */
@@ -16,40 +16,40 @@ export interface SeenCredential {
 
 /** Everything that was shown at the door, without keeping any of it. */
 export interface CredentialLog {
-  all(): readonly SeenCredential[];
+  all(): readonly RecordedCredential[];
   /** Which one is meant by a token, for a test that has it. */
-  of(token: string): SeenCredential | undefined;
+  find(token: string): RecordedCredential | undefined;
   clear(): void;
 }
 
 /** Older ones are forgotten. */
-const MOST_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 
-export function hashOfHeader(header: string | undefined): string {
+export function hashHeader(header: string | undefined): string {
   return header === undefined ? '' : createHash('sha256').update(header).digest('base64url');
 }
 
 export function createCredentialLog() {
-  const seen = new Map<string, SeenCredential>();
+  const credentials = new Map<string, RecordedCredential>();
   const log: CredentialLog = {
-    all: () => [...seen.values()],
-    of: (token) => seen.get(hashOfHeader(`Bearer ${token}`)),
-    clear: () => seen.clear(),
+    all: () => [...credentials.values()],
+    find: (token) => credentials.get(hashHeader(`Bearer ${token}`)),
+    clear: () => credentials.clear(),
   };
   return {
     log,
-    add(header: string | undefined, method: string): SeenCredential {
-      const hash = hashOfHeader(header);
+    add(header: string | undefined, method: string): RecordedCredential {
+      const hash = hashHeader(header);
       const { sub, aud } = readClaims(header);
-      const entry = seen.get(hash) ?? {
+      const entry = credentials.get(hash) ?? {
         ...{ hash, subject: sub, audience: aud, times: 0, accepted: 0, methods: {} },
       };
-      seen.set(hash, entry);
+      credentials.set(hash, entry);
       entry.times += 1;
       entry.methods[method] = (entry.methods[method] ?? 0) + 1;
-      for (const oldest of seen.keys()) {
-        if (seen.size <= MOST_ENTRIES) break;
-        seen.delete(oldest);
+      for (const oldest of credentials.keys()) {
+        if (credentials.size <= MAX_ENTRIES) break;
+        credentials.delete(oldest);
       }
       return entry;
     },

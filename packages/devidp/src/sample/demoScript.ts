@@ -1,37 +1,43 @@
-import type { ModelRequestSeen, ModelScript, SaidMessage, ScriptStep, ShownTool } from './scriptedModel.ts';
+import type {
+  RecordedModelRequest,
+  ModelScript,
+  ScriptMessage,
+  ScriptStep,
+  ScriptTool,
+} from './scriptedModel.ts';
 
-type Call = { readonly name: string; readonly args: object };
+type ScriptedCall = { readonly name: string; readonly args: object };
 
 /** A model for trying things out: it knows a few words, and calls the tools that belong to them. */
 export const demoScript: ModelScript = function* (request) {
-  const results = resultsOf(request.messages);
+  const results = readToolResults(request.messages);
   if (results.length > 0) {
-    yield* inWords(reportOf(results));
+    yield* splitWords(formatResults(results));
     return;
   }
-  const asked = [...request.messages].reverse().find(({ role }) => role === 'user')?.content ?? '';
-  const calls = callsFor(asked, request.tools);
-  if (calls.length === 0) yield* inWords(helpFor(request));
+  const prompt = [...request.messages].reverse().find(({ role }) => role === 'user')?.content ?? '';
+  const calls = selectCalls(prompt, request.tools);
+  if (calls.length === 0) yield* splitWords(formatHelp(request));
   else {
-    yield* inWords('One moment, I ask. ');
+    yield* splitWords('One moment, calling the tools. ');
     yield { calls };
   }
 };
 
-function callsFor(asked: string, tools: readonly ShownTool[]): Call[] {
-  const named = (pattern: RegExp) => tools.filter(({ function: { name } }) => pattern.test(name));
-  if (/who\s+am\s+i/i.test(asked)) {
-    return named(/whoami/i).map(({ function: { name } }) => ({ name, args: {} }));
+function selectCalls(prompt: string, tools: readonly ScriptTool[]): ScriptedCall[] {
+  const findTools = (pattern: RegExp) => tools.filter(({ function: { name } }) => pattern.test(name));
+  if (/who\s+am\s+i/i.test(prompt)) {
+    return findTools(/whoami/i).map(({ function: { name } }) => ({ name, args: {} }));
   }
-  const [, echoed] = /\becho\s+(.+)/is.exec(asked) ?? [];
-  if (echoed !== undefined) {
-    return named(/echo/i)
+  const [, echoText] = /\becho\s+(.+)/is.exec(prompt) ?? [];
+  if (echoText !== undefined) {
+    return findTools(/echo/i)
       .slice(0, 1)
-      .map((tool) => ({ name: tool.function.name, args: { [textField(tool)]: echoed } }));
+      .map((tool) => ({ name: tool.function.name, args: { [findTextField(tool)]: echoText } }));
   }
-  const [, a, b] = /\badd\s+(-?[\d.]+)\s+(?:and|to|\+)\s+(-?[\d.]+)/i.exec(asked) ?? [];
+  const [, a, b] = /\badd\s+(-?[\d.]+)\s+(?:and|to|\+)\s+(-?[\d.]+)/i.exec(prompt) ?? [];
   if (a !== undefined && b !== undefined) {
-    return named(/get-sum|(^|_)add(_|$)/i)
+    return findTools(/get-sum|(^|_)add(_|$)/i)
       .slice(0, 1)
       .map(({ function: { name } }) => ({ name, args: { a: Number(a), b: Number(b) } }));
   }
@@ -39,45 +45,45 @@ function callsFor(asked: string, tools: readonly ShownTool[]): Call[] {
 }
 
 /** Servers differ in what they call it. */
-function textField({ function: { parameters } }: ShownTool): string {
+function findTextField({ function: { parameters } }: ScriptTool): string {
   const [field] = Object.keys(parameters['properties'] ?? {});
   return field ?? 'text';
 }
 
-interface Result {
+interface ToolOutcome {
   readonly tool: string;
   readonly text: string;
 }
 
 /** What came back since the user last said something. */
-function resultsOf(messages: readonly SaidMessage[]): Result[] {
-  const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+function readToolResults(messages: readonly ScriptMessage[]): ToolOutcome[] {
+  const currentMessages = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
   const names = new Map<string | undefined, string>();
-  for (const { tool_calls = [] } of since)
+  for (const { tool_calls = [] } of currentMessages)
     for (const call of tool_calls) names.set(call.id, call.function.name);
-  return since
+  return currentMessages
     .filter(({ role }) => role === 'tool')
     .map(({ tool_call_id, content }) => ({ tool: names.get(tool_call_id) ?? 'tool', text: content ?? '' }));
 }
 
-function reportOf(results: readonly Result[]): string {
+function formatResults(results: readonly ToolOutcome[]): string {
   const lines = results.map(
     ({ tool, text }) => `- **${tool}**: ${text.replaceAll(/\s+/g, ' ').slice(0, 500)}`,
   );
-  return `Here is what came back:\n\n${lines.join('\n')}\n`;
+  return `Results of the tools:\n\n${lines.join('\n')}\n`;
 }
 
-function helpFor({ tools }: ModelRequestSeen): string {
+function formatHelp({ tools }: RecordedModelRequest): string {
   const count = tools.length === 1 ? 'one tool' : `${tools.length} tools`;
-  return `I am the demo's model: a script that knows a few words. I see ${count} of yours. Try one of these:
+  return `I am the demo model: a script that understands a few phrases. You have ${count}. Try one of these:
 
-- **who am i**: asks every server who you are there
-- **echo hello**: lets a server say something back
-- **add 2 and 3**: if one of your servers can add
+- **who am i**: asks every server for your identity
+- **echo hello**: a server returns the text
+- **add 2 and 3**: adds the numbers, if one of your servers has a tool for it
 `;
 }
 
 /** Piece by piece, as a model speaks. */
-function* inWords(text: string): Generator<ScriptStep> {
+function* splitWords(text: string): Generator<ScriptStep> {
   yield* text.match(/\s*\S+\s*/g) ?? [];
 }

@@ -5,16 +5,16 @@ export {
   type ResourceAsOptions,
 } from '../resourceAs/createResourceAs.ts';
 export { createSampleServer, type SampleServer, type SampleServerOptions } from './createSampleServer.ts';
-export type { CredentialLog, SeenCredential } from './credentialLog.ts';
-export type { TrustedIssuer } from './guard.ts';
+export type { CredentialLog, RecordedCredential } from './credentialLog.ts';
+export type { IssuerKeySource } from './tokenGuard.ts';
 export { demoScript } from './demoScript.ts';
 export {
   startScriptedModel,
-  type ModelRequestSeen,
+  type RecordedModelRequest,
   type ModelScript,
-  type SaidMessage,
+  type ScriptMessage,
   type ScriptedModel,
   type ScriptedModelOptions,
   type ScriptStep,
-  type ShownTool,
+  type ScriptTool,
 } from './scriptedModel.ts';

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { closeExchanges, createExchangeRig, mail, TYPES, type ExchangeRig } from '../../test/exchangeRig.ts';
 import { ada, bob } from '../../test/idpRig.ts';
 import { createSampleServer, type SampleServer, type SampleServerOptions } from './createSampleServer.ts';
-import { hashOfHeader } from './credentialLog.ts';
+import { hashHeader } from './credentialLog.ts';
 
 let rig: ExchangeRig;
 let server: SampleServer;
@@ -45,7 +45,7 @@ async function connect(token: () => string, url = server.url) {
   return { client, transport };
 }
 const forUser = async (user: string) =>
-  (await rig.obo({ assertion: rig.entra.tokens.mint({ user }) })).body.access_token;
+  (await rig.requestObo({ assertion: rig.entra.tokens.mint({ user }) })).body.access_token;
 const post = (headers: Record<string, string>) =>
   rig.fetch(server.url, {
     method: 'POST',
@@ -79,7 +79,7 @@ describe('a sample server', () => {
   test('says who acts, and takes the token of each request', async () => {
     const first = await forUser(ada.id);
     const actor_token = rig.idp.tokens.mintAppOnly({ client: 'robot' });
-    const { body } = await rig.exchange({ actor_token, actor_token_type: TYPES.access });
+    const { body } = await rig.requestExchange({ actor_token, actor_token_type: TYPES.access });
     let token = first;
     const { client } = await connect(() => token);
     expect((await client.callTool({ name: 'whoami' })).structuredContent).not.toHaveProperty('actor');
@@ -87,11 +87,11 @@ describe('a sample server', () => {
     expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({
       ...{ actor: 'robot', issuer: rig.idp.issuer },
     });
-    expect(server.credentials.of(body.access_token)!.methods).toMatchObject({ POST: 1 });
+    expect(server.credentials.find(body.access_token)!.methods).toMatchObject({ POST: 1 });
   });
 
   test('lets nobody in whose token is not for it', async () => {
-    const { mint, unknownKey } = rig.entra.tokens;
+    const { mint, createUnknownKey: unknownKey } = rig.entra.tokens;
     const good = { aud: mail.audience, scp: 'read' };
     expect((await bearer(mint({ claims: good }))).status).toBe(400);
     const wrong = [
@@ -130,27 +130,27 @@ describe('a sample server', () => {
 
   test('refuses on command', async () => {
     const token = await forUser(ada.id);
-    server.refuseTokens(2);
+    server.rejectTokens(2);
     expect([(await bearer(token)).status, (await bearer(token)).status]).toEqual([401, 401]);
     expect((await bearer(token)).status).toBe(400);
-    server.refuseTokens();
+    server.rejectTokens();
     for (let turn = 0; turn < 3; turn += 1) expect((await bearer(token)).status).toBe(401);
     server.acceptTokens();
     expect((await bearer(token)).status).toBe(400);
-    expect(server.credentials.of(token)).toMatchObject({ times: 7, accepted: 2 });
+    expect(server.credentials.find(token)).toMatchObject({ times: 7, accepted: 2 });
   });
 
   test('demands claims that the provider can give', async () => {
     const challenge = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
-    server.demandClaims(challenge);
+    server.requireClaims(challenge);
     const response = await bearer(await forUser(ada.id));
     const header = response.headers.get('www-authenticate')!;
     const [, encoded] = /error="insufficient_claims", claims="([^"]+)"/.exec(header)!;
     const claims = Buffer.from(encoded!, 'base64').toString();
     expect([response.status, claims]).toEqual([401, challenge]);
-    expect((await rig.obo({ claims })).body.error).toBe('interaction_required');
+    expect((await rig.requestObo({ claims })).body.error).toBe('interaction_required');
     const assertion = rig.entra.tokens.mint({ claims: { acrs: ['c1'] } });
-    const token = (await rig.obo({ claims, assertion })).body.access_token;
+    const token = (await rig.requestObo({ claims, assertion })).body.access_token;
     const { client } = await connect(() => token);
     expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({ subject: ada.id });
   });
@@ -170,11 +170,11 @@ describe('a sample server', () => {
     let changed = 0;
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void (changed += 1));
     await eventually('the stream', () => server.streams === 1);
-    await server.announce();
+    await server.notifyToolsChanged();
     await eventually('the news', () => changed === 1);
     await transport.terminateSession();
     expect(server.sessions).toBe(0);
-    expect(server.credentials.of(token)!.methods).toMatchObject({ GET: 1, DELETE: 1 });
+    expect(server.credentials.find(token)!.methods).toMatchObject({ GET: 1, DELETE: 1 });
     const other = await connect(() => token);
     await server.dropSessions();
     const gone = { 'mcp-session-id': other.transport.sessionId!, authorization: `Bearer ${token}` };
@@ -190,10 +190,10 @@ describe('a sample server', () => {
     expect(server.credentials.all()).toEqual([
       { hash: '', subject: undefined, audience: undefined, times: 1, accepted: 0, methods: { POST: 1 } },
       {
-        ...{ hash: hashOfHeader(`Bearer ${token}`), subject: ada.id, audience: mail.audience },
+        ...{ hash: hashHeader(`Bearer ${token}`), subject: ada.id, audience: mail.audience },
         ...{ times: 2, accepted: 2, methods: { POST: 2 } },
       },
-      expect.objectContaining({ hash: hashOfHeader('Basic eDp5'), subject: undefined, accepted: 0 }),
+      expect.objectContaining({ hash: hashHeader('Basic eDp5'), subject: undefined, accepted: 0 }),
     ]);
     expect(JSON.stringify(server.credentials.all())).not.toContain(token.split('.')[2]);
     server.credentials.clear();

@@ -13,7 +13,7 @@ interface Session {
 }
 
 /** The oldest goes: who never says goodbye must not fill the memory. */
-const MOST_SESSIONS = 5_000;
+const MAX_SESSIONS = 5_000;
 
 /** Sessions as the SDK's first line has them: begun by `initialize`, ended by DELETE, with a GET stream between. */
 export function createSampleSessions({ name, random }: { name: string; random: Random }) {
@@ -21,14 +21,14 @@ export function createSampleSessions({ name, random }: { name: string; random: R
   let calls = 0;
   let streams = 0;
 
-  async function begin(owner: string): Promise<StreamableHTTPServerTransport> {
+  async function openSession(owner: string): Promise<StreamableHTTPServerTransport> {
     const mcp = createSampleTools({ name, onCall: () => void (calls += 1) });
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => random.id(),
       onsessioninitialized: async (id) => {
         sessions.set(id, { transport, mcp, owner });
         const [oldest] = sessions;
-        if (oldest && sessions.size > MOST_SESSIONS) await end(...oldest);
+        if (oldest && sessions.size > MAX_SESSIONS) await closeSession(...oldest);
       },
       onsessionclosed: (id) => void sessions.delete(id),
     });
@@ -36,7 +36,7 @@ export function createSampleSessions({ name, random }: { name: string; random: R
     return transport;
   }
 
-  async function end(id: string, { mcp }: Session): Promise<void> {
+  async function closeSession(id: string, { mcp }: Session): Promise<void> {
     sessions.delete(id);
     await mcp.close();
   }
@@ -47,7 +47,7 @@ export function createSampleSessions({ name, random }: { name: string; random: R
     streams: () => streams,
     async handle(req: IncomingMessage & { auth?: AuthInfo }, res: ServerResponse, owner: string) {
       const id = req.headers['mcp-session-id'];
-      if (id === undefined) return (await begin(owner)).handleRequest(req, res);
+      if (id === undefined) return (await openSession(owner)).handleRequest(req, res);
       const session = sessions.get(String(id));
       if (!session) return void res.writeHead(404).end();
       // Its id is no proof: whoever comes with another user's session is told so.
@@ -58,10 +58,10 @@ export function createSampleSessions({ name, random }: { name: string; random: R
       }
       return session.transport.handleRequest(req, res);
     },
-    async drop() {
-      for (const entry of [...sessions]) await end(...entry);
+    async closeAll() {
+      for (const entry of [...sessions]) await closeSession(...entry);
     },
-    async announce() {
+    async notifyToolsChanged() {
       for (const { mcp } of sessions.values()) await mcp.server.sendToolListChanged();
     },
   };

@@ -7,14 +7,14 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 
-const nothing = { type: 'object' as const, properties: {}, additionalProperties: false };
+const emptySchema = { type: 'object' as const, properties: {}, additionalProperties: false };
 
 const tools: Tool[] = [
   {
     name: 'whoami',
     title: 'Who am I?',
-    description: 'Says whose token this server was shown, and what it is for.',
-    inputSchema: nothing,
+    description: 'Returns the user and the scopes of the token that this server received.',
+    inputSchema: emptySchema,
     annotations: { readOnlyHint: true },
     outputSchema: {
       type: 'object',
@@ -34,7 +34,7 @@ const tools: Tool[] = [
   {
     name: 'echo',
     title: 'Echo',
-    description: 'Gives back a text.',
+    description: 'Returns the text.',
     inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
     annotations: { readOnlyHint: true },
   },
@@ -48,8 +48,8 @@ export function createSampleTools({ name, onCall }: { name: string; onCall: () =
     onCall();
     if (params.name === 'whoami') return whoami(authInfo);
     const { text } = params.arguments ?? {};
-    if (params.name === 'echo' && typeof text === 'string') return said(text);
-    return { ...said(`There is no tool ${params.name} that takes this.`), isError: true };
+    if (params.name === 'echo' && typeof text === 'string') return textResult(text);
+    return { ...textResult(`There is no tool ${params.name} with these arguments.`), isError: true };
   });
   return mcp;
 }
@@ -59,7 +59,7 @@ function whoami(auth: AuthInfo | undefined): CallToolResult {
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   const act = claims.act as { sub?: unknown } | undefined;
   const { scopes = [] } = auth ?? {};
-  const who = {
+  const identity = {
     name: text(claims.name),
     subject: text(claims.sub) ?? '',
     username: text(claims.preferred_username),
@@ -69,12 +69,14 @@ function whoami(auth: AuthInfo | undefined): CallToolResult {
     client: auth?.clientId ?? '',
     actor: text(act?.sub),
   };
-  const known = Object.fromEntries(Object.entries(who).filter(([, value]) => value !== undefined));
-  const acting = who.actor === undefined ? '' : `, through ${who.actor}`;
-  const sentence = `You are ${who.name ?? who.subject} (${who.subject})${acting}. The token is for ${who.audience}: ${scopes.join(' ')}.`;
-  return { ...said(sentence), structuredContent: known };
+  const definedFields = Object.fromEntries(
+    Object.entries(identity).filter(([, value]) => value !== undefined),
+  );
+  const actorText = identity.actor === undefined ? '' : `, through ${identity.actor}`;
+  const sentence = `You are ${identity.name ?? identity.subject} (${identity.subject})${actorText}. The token is for ${identity.audience}: ${scopes.join(' ')}.`;
+  return { ...textResult(sentence), structuredContent: definedFields };
 }
 
-function said(text: string): CallToolResult {
+function textResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] };
 }

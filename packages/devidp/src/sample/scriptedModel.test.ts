@@ -46,7 +46,7 @@ describe('the scripted model', () => {
       { model: 'a', messages: [user('hi')], headers: { 'x-mine': '1' } },
     ]);
     const listed = (await (await fetch(`${model!.url}/models`)).json()) as { data: { id: string }[] };
-    expect([listed.data.map(({ id }) => id), model!.listed]).toEqual([['a', 'b'], 1]);
+    expect([listed.data.map(({ id }) => id), model!.listCount]).toEqual([['a', 'b'], 1]);
     expect((await fetch(`${model!.url}/other`)).status).toBe(404);
   });
 

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { closeListener, createListener, listen } from '../listening.ts';
-import { speak } from './modelStream.ts';
+import { closeListener, createListener, startListening } from '../listener.ts';
+import { streamSteps } from './modelStream.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** One message of a request, as far as a script looks at it. */
-export interface SaidMessage {
+export interface ScriptMessage {
   readonly role: string;
   readonly content?: string | null;
   readonly tool_calls?: readonly {
@@ -16,17 +16,17 @@ export interface SaidMessage {
   readonly tool_call_id?: string;
 }
 
-export interface ShownTool {
+export interface ScriptTool {
   readonly type: 'function';
   readonly function: { readonly name: string; readonly description?: string; readonly parameters: Json };
 }
 
 /** A request for an answer, in order of arrival. */
-export interface ModelRequestSeen {
+export interface RecordedModelRequest {
   readonly headers: IncomingHttpHeaders;
   readonly model: string;
-  readonly messages: readonly SaidMessage[];
-  readonly tools: readonly ShownTool[];
+  readonly messages: readonly ScriptMessage[];
+  readonly tools: readonly ScriptTool[];
   /** The whole body. */
   readonly body: Json;
   /** True as soon as the client ended the exchange before it was answered. */
@@ -51,7 +51,7 @@ export type ScriptStep =
   | { readonly cut: true }
   | { readonly finish: string };
 
-export type ModelScript = (request: ModelRequestSeen) => Iterable<ScriptStep> | AsyncIterable<ScriptStep>;
+export type ModelScript = (request: RecordedModelRequest) => Iterable<ScriptStep> | AsyncIterable<ScriptStep>;
 
 export interface ScriptedModelOptions {
   readonly script: ModelScript;
@@ -65,10 +65,10 @@ export interface ScriptedModelOptions {
 export interface ScriptedModel {
   /** The base URL, as `endpoints.custom` takes it. */
   readonly url: string;
-  readonly requests: readonly ModelRequestSeen[];
+  readonly requests: readonly RecordedModelRequest[];
   /** How often `/models` was asked for. */
-  readonly listed: number;
-  change(script: ModelScript): void;
+  readonly listCount: number;
+  setScript(script: ModelScript): void;
   close(): Promise<void>;
 }
 
@@ -77,45 +77,45 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export async function startScriptedModel(options: ScriptedModelOptions): Promise<ScriptedModel> {
   let { script } = options;
   const { models = ['scripted'], port = 0 } = options;
-  const requests: ModelRequestSeen[] = [];
-  let listed = 0;
+  const requests: RecordedModelRequest[] = [];
+  let listCount = 0;
   const server = createListener(undefined);
 
-  async function complete(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function handleCompletion(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const body = (await json(req)) as Json;
-    const request: Writable<ModelRequestSeen> = {
+    const request: Writable<RecordedModelRequest> = {
       headers: req.headers,
       model: String(body['model']),
-      messages: body['messages'] as SaidMessage[],
-      tools: (body['tools'] ?? []) as ShownTool[],
+      messages: body['messages'] as ScriptMessage[],
+      tools: (body['tools'] ?? []) as ScriptTool[],
       body,
       aborted: false,
     };
     res.on('close', () => (request.aborted = !res.writableFinished));
     requests.push(request);
-    await speak(res, request.model, script(request));
+    await streamSteps(res, request.model, script(request));
   }
 
   server.on('request', (req: IncomingMessage, res: ServerResponse) => {
     if (req.method === 'GET' && req.url === '/v1/models') {
-      listed += 1;
+      listCount += 1;
       const data = models.map((id) => ({ id, object: 'model' }));
       res
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify({ object: 'list', data }));
     } else if (req.method === 'POST' && req.url === '/v1/chat/completions') {
       // A client that hangs up in the middle is no fault of the script.
-      complete(req, res).catch(() => res.destroy());
+      handleCompletion(req, res).catch(() => res.destroy());
     } else res.writeHead(404).end();
   });
-  const { origin } = await listen(server, port, '127.0.0.1');
+  const { origin } = await startListening(server, port, '127.0.0.1');
   return {
     url: `${origin}/v1`,
     requests,
-    get listed() {
-      return listed;
+    get listCount() {
+      return listCount;
     },
-    change: (next) => void (script = next),
+    setScript: (next) => void (script = next),
     close: () => closeListener(server),
   };
 }

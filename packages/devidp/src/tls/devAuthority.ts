@@ -29,33 +29,33 @@ export interface DevAuthority {
 
 export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '::1'];
 
-const ELLIPTIC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-const RSA = {
+const EC_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const RSA_ALGORITHM = {
   ...{ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', modulusLength: 2048 },
   publicExponent: new Uint8Array([1, 0, 1]),
 };
 const HOUR_MS = 60 * 60 * 1000;
 /** Short: whatever came to trust this authority by mistake does not for long. */
-const LIFE_MS = 7 * 24 * HOUR_MS;
+const LIFETIME_MS = 7 * 24 * HOUR_MS;
 
 export async function createDevAuthority(): Promise<DevAuthority> {
   const x509 = await loadX509();
   // Of the system, whatever clock the provider was given: who checks a certificate reads the system's too.
   const now = Date.now();
-  const life = { notBefore: new Date(now - HOUR_MS), notAfter: new Date(now + LIFE_MS) };
+  const validity = { notBefore: new Date(now - HOUR_MS), notAfter: new Date(now + LIFETIME_MS) };
   const subtle = webcrypto.subtle;
-  const makeKeys = (algorithm: typeof ELLIPTIC | typeof RSA) =>
+  const makeKeys = (algorithm: typeof EC_ALGORITHM | typeof RSA_ALGORITHM) =>
     subtle.generateKey(algorithm, true, ['sign', 'verify']);
 
-  const own = await makeKeys(ELLIPTIC);
+  const authorityKeys = await makeKeys(EC_ALGORITHM);
   const name = 'CN=Behalf development authority';
   const { KeyUsageFlags } = x509;
   const root = await x509.X509CertificateGenerator.createSelfSigned({
-    ...{ name, keys: own, signingAlgorithm: ELLIPTIC, ...life },
+    ...{ name, keys: authorityKeys, signingAlgorithm: EC_ALGORITHM, ...validity },
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(own.publicKey),
+      await x509.SubjectKeyIdentifierExtension.create(authorityKeys.publicKey),
     ],
   });
   const caPem = `${root.toString('pem')}\n`;
@@ -66,16 +66,16 @@ export async function createDevAuthority(): Promise<DevAuthority> {
     extensions: InstanceType<typeof x509.Extension>[],
   ): Promise<IssuedCertificate> => {
     const certificate = await x509.X509CertificateGenerator.create({
-      ...{ subject: `CN=${subject}`, issuer: root.subject, publicKey: keys.publicKey, ...life },
-      ...{ signingKey: own.privateKey, signingAlgorithm: ELLIPTIC },
+      ...{ subject: `CN=${subject}`, issuer: root.subject, publicKey: keys.publicKey, ...validity },
+      ...{ signingKey: authorityKeys.privateKey, signingAlgorithm: EC_ALGORITHM },
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-        await x509.AuthorityKeyIdentifierExtension.create(own.publicKey),
+        await x509.AuthorityKeyIdentifierExtension.create(authorityKeys.publicKey),
         ...extensions,
       ],
     });
-    return { cert: `${certificate.toString('pem')}\n`, key: pemOf(KeyObject.from(keys.privateKey)) };
+    return { cert: `${certificate.toString('pem')}\n`, key: toPem(KeyObject.from(keys.privateKey)) };
   };
 
   return {
@@ -85,14 +85,14 @@ export async function createDevAuthority(): Promise<DevAuthority> {
         type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const),
         value,
       }));
-      return issue(hosts[0] ?? 'nobody', await makeKeys(ELLIPTIC), [
+      return issue(hosts[0] ?? 'nobody', await makeKeys(EC_ALGORITHM), [
         new x509.SubjectAlternativeNameExtension(names),
         new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       ]);
     },
     async issueClient(client) {
-      const issued = await issue(client, await makeKeys(RSA), []);
-      return { ...issued, thumbprint: thumbprintOf(issued.cert, 'sha256').toString('hex') };
+      const issued = await issue(client, await makeKeys(RSA_ALGORITHM), []);
+      return { ...issued, thumbprint: computeThumbprint(issued.cert, 'sha256').toString('hex') };
     },
     async writeCaFile(directory) {
       const path = join(directory, 'development-ca.pem');
@@ -103,10 +103,10 @@ export async function createDevAuthority(): Promise<DevAuthority> {
 }
 
 /** Over the DER form, as a JWT's `x5t` (SHA-1) and `x5t#S256` name a certificate (RFC 7515, sections 4.1.7 and 4.1.8). */
-export function thumbprintOf(pem: string, hash: 'sha1' | 'sha256'): Buffer {
+export function computeThumbprint(pem: string, hash: 'sha1' | 'sha256'): Buffer {
   return createHash(hash).update(new X509Certificate(pem).raw).digest();
 }
 
-function pemOf(key: KeyObject): string {
+function toPem(key: KeyObject): string {
   return String(key.export({ format: 'pem', type: 'pkcs8' }));
 }

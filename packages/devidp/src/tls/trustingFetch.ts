@@ -13,17 +13,17 @@ export function createTrustingFetch(caPem: string | undefined): Fetch {
     const request = new Request(input, init);
     const url = new URL(request.url);
     const body = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
-    const reply = await send(url, request, body, caPem);
+    const response = await send(url, request, body, caPem);
     const headers = new Headers();
-    for (let at = 0; at < reply.rawHeaders.length; at += 2) {
-      headers.append(reply.rawHeaders[at] ?? '', reply.rawHeaders[at + 1] ?? '');
+    for (let index = 0; index < response.rawHeaders.length; index += 2) {
+      headers.append(response.rawHeaders[index] ?? '', response.rawHeaders[index + 1] ?? '');
     }
-    const status = reply.statusCode ?? 0;
+    const status = response.statusCode ?? 0;
     if (status === 204 || status === 304) {
-      reply.resume();
+      response.resume();
       return new Response(null, { status, headers });
     }
-    return new Response(Readable.toWeb(reply) as ReadableStream, { status, headers });
+    return new Response(Readable.toWeb(response) as ReadableStream, { status, headers });
   };
 }
 
@@ -31,9 +31,9 @@ function send(url: URL, request: Request, body: Buffer | undefined, ca: string |
   const { method, signal } = request;
   // Known beforehand: a body in chunks is one that not every server reads.
   const headers = { ...Object.fromEntries(request.headers), ...(body && { 'content-length': body.length }) };
-  const start = url.protocol === 'https:' ? tlsRequest : plainRequest;
+  const startRequest = url.protocol === 'https:' ? tlsRequest : plainRequest;
   return new Promise<IncomingMessage>((resolve, reject) => {
-    start(url, { method, headers, signal, agent: false, ...(ca !== undefined && { ca }) }, resolve)
+    startRequest(url, { method, headers, signal, agent: false, ...(ca !== undefined && { ca }) }, resolve)
       .once('error', (error) => reject(new TypeError('fetch failed', { cause: error })))
       .end(body);
   });

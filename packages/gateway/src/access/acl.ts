@@ -1,4 +1,4 @@
-import { aclBits, ALL_ACL_BITS, grants, type PrincipalType } from '@behalf/contracts';
+import { aclBits, ALL_ACL_BITS, hasAclBit, type PrincipalType } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
 import { createReplicatedValue } from '../replication/replicatedValue.ts';
 import { aclId, type AclRecord, type AclStore, type ChangeFeed } from '../ports/index.ts';
@@ -76,7 +76,7 @@ export function createAcl({ store, changes, clock, log }: AclParts): Acl {
 
   return {
     getUseBits,
-    canUse: (principal, server) => grants(getUseBits(principal, server), 'VIEW'),
+    canUse: (principal, server) => hasAclBit(getUseBits(principal, server), 'VIEW'),
     getManageBits,
     getSavedBits: (principal, kind, id) =>
       replicatedIndex.current()?.getBits(principal, principal.tenant, toAclResourceId(kind, id)) ?? 0,

@@ -1,4 +1,4 @@
-import { aclRoles, grants, type ErrorCode, type ShareRequest, type SharedWith } from '@behalf/contracts';
+import { aclRoles, hasAclBit, type ErrorCode, type ShareRequest, type SharedWith } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { aclId, type AclKey, type AclRecord } from '../ports/index.ts';
 
@@ -110,7 +110,7 @@ function requireUnique(principals: readonly { type: SharedWith; id: string }[]):
 /** A user who may share it. Groups come and go with tokens, and roles with administrators. */
 function hasOwner(rows: ReadonlyMap<string, AclRecord>): boolean {
   return [...rows.values()].some(
-    ({ principalType, bits }) => principalType === 'user' && grants(bits, 'SHARE'),
+    ({ principalType, bits }) => principalType === 'user' && hasAclBit(bits, 'SHARE'),
   );
 }
 

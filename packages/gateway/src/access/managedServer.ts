@@ -1,4 +1,4 @@
-import { grants } from '@behalf/contracts';
+import { hasAclBit } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -27,7 +27,7 @@ export function getManagedServer(
   roles.requirePermission(principal, 'USE');
   const server = registry.get(principal.tenant, id);
   const bits = server ? acl.getManageBits(principal, server) : 0;
-  if (!server || !grants(bits, 'VIEW')) throw new GatewayError('MCP_SERVER_NOT_FOUND');
+  if (!server || !hasAclBit(bits, 'VIEW')) throw new GatewayError('MCP_SERVER_NOT_FOUND');
   return { server, bits };
 }
 
@@ -40,5 +40,5 @@ export function listManageBits(
   const entries = registry
     .list(principal.tenant)
     .map((server) => [server.id, acl.getManageBits(principal, server)]);
-  return Object.fromEntries((entries as [string, number][]).filter(([, bits]) => grants(bits, 'VIEW')));
+  return Object.fromEntries((entries as [string, number][]).filter(([, bits]) => hasAclBit(bits, 'VIEW')));
 }

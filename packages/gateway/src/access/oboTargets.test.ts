@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   compileDefinition,
-  loginFacts,
+  readLoginFacts,
   type KnownLogin,
   type ProviderSettings,
   type ServerSettings,
@@ -10,7 +10,7 @@ import { createOboTargets, type OboCandidate } from './oboTargets.ts';
 
 const CLIENT = '11111111-2222-3333-4444-555555555555';
 const loginAt = (issuer: string) =>
-  loginFacts({
+  readLoginFacts({
     OPENID_ISSUER: issuer,
     OPENID_CLIENT_ID: CLIENT,
     OPENID_AUDIENCE: 'https://API.behalf.example:443/gateway/',

@@ -1,5 +1,5 @@
 import {
-  oboTargetProblem,
+  checkOboTarget,
   type KnownLogin,
   type OboAuthority,
   type OboProblem,
@@ -55,13 +55,7 @@ export function createOboTargets(parts: OboTargetsParts): OboTargets {
       const authority = authorityOf(server);
       const cached = cache.get(server.settings);
       if (cached?.authority === authority) return cached.problem;
-      const problem = oboTargetProblem(server.settings, {
-        providers,
-        login,
-        graphScopes,
-        declared,
-        by: authority,
-      });
+      const problem = checkOboTarget(server.settings, { providers, login, graphScopes, declared, authority });
       cache.set(server.settings, { authority, problem });
       return problem;
     },

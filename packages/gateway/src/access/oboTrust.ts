@@ -1,4 +1,4 @@
-import { within } from '@behalf/kernel';
+import { withTimeout } from '@behalf/kernel';
 import { isCurrent, MAX_STALENESS_MS, type ChangeFeed, type UserStore } from '../ports/index.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { createOboAuthors, type OboAuthor, type OboAuthorParts } from './oboTrustAuthor.ts';
@@ -117,7 +117,7 @@ export function createOboTrust(parts: OboTrustParts): OboTrust {
       const entry = findFresh(decidedBy);
       if (entry && !isOutdated(entry)) return canConfigure(entry.editor, server);
       // An answer that comes later would be too old to count.
-      return within(clock, MAX_STALENESS_MS, checkTrust(decidedBy, server), () => false);
+      return withTimeout(clock, MAX_STALENESS_MS, checkTrust(decidedBy, server), () => false);
     },
     close: unsubscribe,
   };

@@ -1,4 +1,9 @@
-import { isBuiltInRole, mcpPermissions, type McpPermission, type SomePermissions } from '@behalf/contracts';
+import {
+  isBuiltInRole,
+  mcpPermissions,
+  type McpPermission,
+  type PartialPermissions,
+} from '@behalf/contracts';
 import { actorOf, type Audit } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { roleId, type ChangeFeed, type RoleRecord, type RoleStore, type UserStore } from '../ports/index.ts';
@@ -14,12 +19,12 @@ import type { ConfiguredPermissions } from './roleTable.ts';
 export interface NewRole {
   readonly name: string;
   readonly description: string;
-  readonly permissions: SomePermissions;
+  readonly permissions: PartialPermissions;
 }
 
 export interface RoleChange {
   readonly description?: string | undefined;
-  readonly permissions?: SomePermissions | undefined;
+  readonly permissions?: PartialPermissions | undefined;
 }
 
 /** Roles of the caller's own tenant, by its administrators. */
@@ -179,9 +184,9 @@ function createUnstoredRole(tenant: string, name: string, now: number): RoleReco
 /** Without what the configuration says itself. What it says otherwise is refused: the change would have no effect. */
 function withoutManaged(
   name: string,
-  requested: SomePermissions,
+  requested: PartialPermissions,
   configured: ConfiguredPermissions,
-): SomePermissions {
+): PartialPermissions {
   const managed = isBuiltInRole(name) ? configured[name] : {};
   const bits = Object.keys(requested) as McpPermission[];
   const conflicting = bits.filter((bit) => managed[bit] !== undefined && managed[bit] !== requested[bit]);
@@ -199,6 +204,6 @@ function withoutManaged(
   );
 }
 
-function listGranted(permissions: SomePermissions): string[] {
+function listGranted(permissions: PartialPermissions): string[] {
   return ['name', ...mcpPermissions.filter((bit) => permissions[bit] === true)];
 }

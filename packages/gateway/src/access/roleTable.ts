@@ -5,12 +5,12 @@ import {
   roleDefaults,
   type BuiltInRole,
   type McpPermission,
-  type SomePermissions,
+  type PartialPermissions,
 } from '@behalf/contracts';
 import type { RoleRecord } from '../ports/index.ts';
 
 /** The bits that the configuration names for the built-in roles. */
-export type ConfiguredPermissions = Readonly<Record<BuiltInRole, Readonly<SomePermissions>>>;
+export type ConfiguredPermissions = Readonly<Record<BuiltInRole, Readonly<PartialPermissions>>>;
 
 /** A permission as a bit. A map: what nobody knows has none, whatever it is called. */
 export const permissionBits: ReadonlyMap<string, number> = new Map(

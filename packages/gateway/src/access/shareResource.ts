@@ -1,6 +1,6 @@
 import {
   aclBits,
-  aclRoleOf,
+  findAclRole,
   type ErrorCode,
   type ShareRequest,
   type SharedPrincipalView,
@@ -105,7 +105,7 @@ export async function viewSharing(
 ): Promise<SharingView> {
   const rows = await acl.listRows(tenant, resourceId);
   const stored = rows.find(({ principalType }) => principalType === 'public')?.bits ?? 0;
-  const publicRole = aclRoleOf(isPublicByDefinition ? stored | aclBits.VIEW : stored);
+  const publicRole = findAclRole(isPublicByDefinition ? stored | aclBits.VIEW : stored);
   const principals = await Promise.all(rows.map((row) => toPrincipalView(users, row)));
   return {
     principals: principals.flat(),
@@ -140,7 +140,7 @@ async function toPrincipalView(
   row: AclRecord,
 ): Promise<SharedPrincipalView[]> {
   const { tenant, principalType: type, principalId: id, bits } = row;
-  const accessRoleId = aclRoleOf(bits);
+  const accessRoleId = findAclRole(bits);
   if (type === 'public' || accessRoleId === undefined) return [];
   if (type !== 'user') return [{ type, id, name: id, accessRoleId }];
   const user = await users.findById(id);

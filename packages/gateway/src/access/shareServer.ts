@@ -1,4 +1,4 @@
-import { grants, type ShareRequest, type SharingView } from '@behalf/contracts';
+import { hasAclBit, type ShareRequest, type SharingView } from '@behalf/contracts';
 import { actorOf, type Audit } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserStore } from '../ports/index.ts';
@@ -44,7 +44,7 @@ export function shareServer(
 
 function requireShareable(parts: ShareParts, principal: UserPrincipal, id: string): ManagedServer {
   const managed = getManagedServer(parts, principal, id);
-  if (!grants(managed.bits, 'SHARE')) throw new GatewayError('MCP_ACL_FORBIDDEN');
+  if (!hasAclBit(managed.bits, 'SHARE')) throw new GatewayError('MCP_ACL_FORBIDDEN');
   return managed;
 }
 

@@ -24,7 +24,7 @@ const broken: Leases = {
     extend: async () => true,
     release: async () => true,
   }),
-  holder: async () => null,
+  findHolder: async () => null,
 };
 
 describe('administration of users', () => {

@@ -1,4 +1,4 @@
-import { sleep, within, type Cancel, type Clock, type Keyring, type Random } from '@behalf/kernel';
+import { sleep, withTimeout, type Cancel, type Clock, type Keyring, type Random } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { DEFAULT_TENANT } from '../identity/accounts.ts';
 import type { AuditStore } from '../ports/index.ts';
@@ -179,7 +179,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
     cancelTimer();
     closeController.abort();
     flush();
-    await within(clock, STORE_TIMEOUT_MS, Promise.resolve(writing), () => undefined);
+    await withTimeout(clock, STORE_TIMEOUT_MS, Promise.resolve(writing), () => undefined);
     isAbandoned = true;
     if (pending.length + inFlight > 0) log('audit_unwritten', { events: pending.length + inFlight });
   }
@@ -206,7 +206,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
       });
       pendingRecords += 1;
       flush();
-      await within(clock, STORE_TIMEOUT_MS, written, () => {
+      await withTimeout(clock, STORE_TIMEOUT_MS, written, () => {
         throw new GatewayError('AUDIT_UNAVAILABLE');
       });
     },

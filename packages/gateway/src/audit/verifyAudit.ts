@@ -66,7 +66,7 @@ export async function verifyAudit(parts: VerifyParts): Promise<AuditReport> {
     segments += 1;
     events += segment.count;
     oldestAt = Math.min(oldestAt, segment.lastAt);
-    if (!keyring.knowsKeyOf(segment.mac)) problems.add(writer, seq, 'unknown_key');
+    if (!keyring.hasKeyFor(segment.mac)) problems.add(writer, seq, 'unknown_key');
     else if (!hasValidMac(segment, keyring)) problems.add(writer, seq, 'changed');
     else
       for (const { writer: sweptWriter, through } of findSweptRanges(segment))

@@ -1,5 +1,5 @@
 import type { CheckedBlock, Diagnostic } from '@behalf/contracts';
-import { within } from '@behalf/kernel';
+import { withTimeout } from '@behalf/kernel';
 import type { CatalogTool } from '../catalog/catalog.ts';
 import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
@@ -126,7 +126,7 @@ async function lookUpTool(
   const obtain = (signal = inbound.signal) =>
     prepareCredential(callParts, server, { ...inbound, signal }, { budget });
   try {
-    const list = await within(
+    const list = await withTimeout(
       callParts.clock,
       LIST_TIMEOUT_MS,
       loadTools(callParts, server, obtain, inbound),

@@ -1,5 +1,5 @@
 import type { CredentialGroup, CredentialNeed } from '@behalf/contracts';
-import { literalText } from '@behalf/settings';
+import { readLiteralText } from '@behalf/settings';
 import { getViewerRights } from '../configure/serverView.ts';
 import { canonicalizeUrl } from '../credentials/oauth/canonicalUrl.ts';
 import type { Principal } from '../principal/principal.ts';
@@ -57,7 +57,7 @@ export function groupPrerequisites(
 
 /** By its canonical address. A process has none, and one with a user's values in it has another for each: they stand alone. */
 function getAddressKey({ id, settings }: ServerSnapshot): string {
-  const url = settings.type === 'stdio' ? undefined : literalText(settings.url);
+  const url = settings.type === 'stdio' ? undefined : readLiteralText(settings.url);
   return (url === undefined ? undefined : canonicalizeUrl(url)) ?? JSON.stringify([id]);
 }
 

@@ -1,4 +1,4 @@
-import { KeptBlock } from '@behalf/contracts';
+import { StoredBlock } from '@behalf/contracts';
 import type { Keyring } from '@behalf/kernel';
 import { blockContext, type BlockRecord, type BlockStore } from '../ports/index.ts';
 import { blockKind } from '../saved/kinds.ts';
@@ -8,7 +8,7 @@ import type { Log } from '../upstream/parts.ts';
 import { MAX_BLOCK_LENGTH, MAX_BLOCKS } from './limits.ts';
 
 /** A block as it was saved. */
-export interface SavedBlock extends Omit<BlockRecord, 'sealed'>, KeptBlock {}
+export interface SavedBlock extends Omit<BlockRecord, 'sealed'>, StoredBlock {}
 
 export type SavedBlocks = SavedStore<SavedBlock>;
 
@@ -25,7 +25,7 @@ const columns = [
 
 export function createSavedBlocks({ store, keyring, log }: SealedBlockParts): SavedBlocks {
   return createSealedSaved({
-    ...{ kind: blockKind, store, keyring, log, columns, contentSchema: KeptBlock, contextOf: blockContext },
+    ...{ kind: blockKind, store, keyring, log, columns, contentSchema: StoredBlock, contextOf: blockContext },
     limits: { maxPerOwner: MAX_BLOCKS, maxLength: MAX_BLOCK_LENGTH },
   });
 }

@@ -1,4 +1,4 @@
-import { within, type Clock } from '@behalf/kernel';
+import { withTimeout, type Clock } from '@behalf/kernel';
 import type {
   UpstreamResponse,
   Era,
@@ -156,7 +156,7 @@ async function requestPage(
       totalMs: Math.min(options.totalMs, remainingMs),
       signal: pageAbort.signal,
     });
-    return await within(clock, remainingMs, response, () => {
+    return await withTimeout(clock, remainingMs, response, () => {
       const error = new UpstreamError('timeout');
       // Nobody reads the page any more: whoever still sends it is told.
       pageAbort.abort(error);

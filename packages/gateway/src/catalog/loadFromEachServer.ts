@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@behalf/contracts';
-import { within, type Clock } from '@behalf/kernel';
+import { withTimeout, type Clock } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
@@ -40,7 +40,7 @@ export async function loadFromEachServer<S extends ServerSnapshot, T extends obj
       try {
         // A loader that throws before it promises anything must not take the others with it.
         const loading = (async () => loadOne(server, AbortSignal.any([signal, timeout.signal])))();
-        return [server, await within(clock, deadlineMs, loading, () => abortOnTimeout(timeout))];
+        return [server, await withTimeout(clock, deadlineMs, loading, () => abortOnTimeout(timeout))];
       } catch (cause) {
         return [server, { absence: explain?.(cause, server) ?? toAbsence(cause), cause }];
       }

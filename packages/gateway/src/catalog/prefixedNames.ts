@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { betweenNames, longestPublicName } from '@behalf/contracts';
+import { nameSeparator, MAX_PUBLIC_NAME_LENGTH } from '@behalf/contracts';
 import { assignUniqueNames } from './uniqueNames.ts';
 
 const INVALID_CHARACTERS = /[^A-Za-z0-9_-]/g;
@@ -31,9 +31,9 @@ export function createPrefixedNames(key: string, serverId: string, names: readon
 }
 
 function buildPrefixedName(key: string, serverId: string, name: string, level: number): string {
-  const readable = `${key}${betweenNames}${name}`;
+  const readable = `${key}${nameSeparator}${name}`;
   const needsNoHash =
-    readable.length <= longestPublicName &&
+    readable.length <= MAX_PUBLIC_NAME_LENGTH &&
     readable.search(INVALID_CHARACTERS) < 0 &&
     !/_[0-9a-f]{8,}$/.test(readable);
   if (needsNoHash && level === 0) return readable;
@@ -43,7 +43,7 @@ function buildPrefixedName(key: string, serverId: string, name: string, level: n
     .update(JSON.stringify([serverId, name]))
     .digest('hex')
     .slice(0, digits);
-  const cut = readable.slice(0, longestPublicName - 1 - digits).replaceAll(INVALID_CHARACTERS, '_');
+  const cut = readable.slice(0, MAX_PUBLIC_NAME_LENGTH - 1 - digits).replaceAll(INVALID_CHARACTERS, '_');
   return `${cut}_${hash}`;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { betweenNames, isServerKey, longestServerKey } from '@behalf/contracts';
+import { nameSeparator, isServerKey, MAX_SERVER_KEY_LENGTH } from '@behalf/contracts';
 import type { Registry } from '../registry/registry.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Naming } from './naming.ts';
@@ -74,7 +74,7 @@ function buildKeys(
   return {
     byId: new Map([...serversByKey].map(([key, { id }]) => [id, key])),
     byKey: new Map([...serversByKey].map(([key, { name }]) => [key, name])),
-    prefixes: [...serversByKey].map(([key, { name }]) => [key + betweenNames, name]),
+    prefixes: [...serversByKey].map(([key, { name }]) => [key + nameSeparator, name]),
   };
 }
 
@@ -86,5 +86,5 @@ export function buildServerKey({ id, name }: Pick<ServerSnapshot, 'id' | 'name'>
   const digits = HASH_DIGITS[Math.min(hashLevel, HASH_DIGITS.length - 1)] ?? HASH_DIGITS[0];
   const hash = createHash('sha256').update(id).digest('hex').slice(0, digits);
   const readable = name.replaceAll(/[^A-Za-z0-9-]+/g, '-').replaceAll(/^-+/g, '');
-  return `${readable.slice(0, longestServerKey - 1 - digits).replace(/-+$/, '') || 'x'}-${hash}`;
+  return `${readable.slice(0, MAX_SERVER_KEY_LENGTH - 1 - digits).replace(/-+$/, '') || 'x'}-${hash}`;
 }

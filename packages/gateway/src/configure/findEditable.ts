@@ -1,4 +1,4 @@
-import { grants, type AclBit } from '@behalf/contracts';
+import { hasAclBit, type AclBit } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
@@ -83,7 +83,7 @@ function requireBit(
 ): number {
   const bits = acl.getManageBits(principal, server);
   if (!acl.canUse(principal, server) && bits === 0) throw createNotFoundError();
-  if (!grants(bits, bit)) throw new GatewayError('MCP_ACL_FORBIDDEN');
+  if (!hasAclBit(bits, bit)) throw new GatewayError('MCP_ACL_FORBIDDEN');
   return bits;
 }
 

@@ -1,4 +1,4 @@
-import { ALL_ACL_BITS, finding, serverNameProblem, type OverrideView } from '@behalf/contracts';
+import { ALL_ACL_BITS, finding, checkServerName, type OverrideView } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import { withAudit } from '../access/withAudit.ts';
 import { requireAdmin } from '../access/requireAdmin.ts';
@@ -174,7 +174,7 @@ function requireOverrideVersion(ifMatch: string | undefined, before: StoredOverr
 
 /** An override never takes the place of a server that a user stored. */
 async function requireFreeName({ stored }: OverrideParts, tenant: string, name: string): Promise<void> {
-  const problem = serverNameProblem(name);
+  const problem = checkServerName(name);
   if (problem !== undefined) throw createConfigError([finding([], 'name', problem, 'choose another name')]);
   const isNameTaken = createNameCheck(await stored.listNames(tenant));
   if (isNameTaken(name))

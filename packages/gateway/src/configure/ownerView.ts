@@ -1,4 +1,4 @@
-import { ALL_ACL_BITS, grants, type NamedServerView } from '@behalf/contracts';
+import { ALL_ACL_BITS, hasAclBit, type NamedServerView } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import type { StoredDefinition } from '../registry/storedServers.ts';
 import { toUserServer } from './requireReachable.ts';
@@ -12,7 +12,7 @@ export function toOwnerView(
 ): NamedServerView {
   const view = toServerView(toUserServer({ ...settings, name: stored.name }, stored), stored, {
     bits,
-    isEditor: grants(bits, 'EDIT'),
+    isEditor: hasAclBit(bits, 'EDIT'),
   });
   return { serverName: stored.name, ...view };
 }

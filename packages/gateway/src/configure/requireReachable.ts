@@ -1,4 +1,4 @@
-import { literalText, type ServerSettings } from '@behalf/settings';
+import { readLiteralText, type ServerSettings } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { listDeclaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
 import { createSnapshot } from '../registry/snapshot.ts';
@@ -48,7 +48,7 @@ function canProbe(settings: ServerSettings): boolean {
 function findLiteralAddress(settings: ServerSettings): string | undefined {
   if (settings.type === 'stdio') throw new GatewayError('MCP_CONFIG_INVALID');
   const { url } = settings;
-  const literal = literalText(url);
+  const literal = readLiteralText(url);
   if (literal !== undefined) return literal;
   const [firstPart] = url;
   const text = firstPart?.kind === 'literal' ? firstPart.text : '';

@@ -1,5 +1,5 @@
 import { finding } from '@behalf/contracts';
-import { isReadable, NO_PROVIDER, type ServerSettings } from '@behalf/settings';
+import { isUnencryptedRemote, NO_PROVIDER, type ServerSettings } from '@behalf/settings';
 import type { OboCandidate } from '../access/oboTargets.ts';
 import { listDeclaredVariables, needsOAuth } from '../registry/scope.ts';
 import type { ConfigureParts } from './parts.ts';
@@ -21,7 +21,7 @@ export function requireSafeTarget(
   if (problem && problem.code !== NO_PROVIDER) throw createConfigError([problem]);
   const address =
     isUntrustedAddress && sendsUserValues(server.settings) ? fillSampleValues(server.settings) : undefined;
-  if (address === undefined || !isReadable(address) || isPlainHttpAllowed(address)) return;
+  if (address === undefined || !isUnencryptedRemote(address) || isPlainHttpAllowed(address)) return;
   throw createConfigError([
     finding(
       ['url'],

@@ -1,4 +1,4 @@
-import { normalizeServerName, serverNameProblem } from '@behalf/contracts';
+import { normalizeServerName, checkServerName } from '@behalf/contracts';
 import type { StoredServerName } from '../ports/index.ts';
 
 /** A name made of a title: lower case, blanks as hyphens, nothing else that would need encoding in a URL. */
@@ -23,7 +23,7 @@ const MAX_NAME_SUFFIX = 10_000;
 export function findFreeName(slug: string, isTaken: (name: string) => boolean): string | undefined {
   for (let count = 1; count <= MAX_NAME_SUFFIX; count += 1) {
     const name = count === 1 ? slug : `${slug}-${count}`;
-    if (serverNameProblem(name) === undefined && !isTaken(name)) return name;
+    if (checkServerName(name) === undefined && !isTaken(name)) return name;
   }
   return undefined;
 }

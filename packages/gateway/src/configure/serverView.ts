@@ -1,4 +1,4 @@
-import { aclBits, grants, type ServerView } from '@behalf/contracts';
+import { aclBits, hasAclBit, type ServerView } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import { isAdmin, type Principal } from '../principal/principal.ts';
 import { fieldsOf } from '../registry/canonicalFields.ts';
@@ -39,7 +39,7 @@ export interface ViewerRights {
 
 /** Nobody edits what the operator defines, but administrators see it as editors see theirs. */
 export function getViewerRights(principal: Principal, server: ServerSnapshot, bits: number): ViewerRights {
-  return { bits, isEditor: server.source === 'user' ? grants(bits, 'EDIT') : isAdmin(principal) };
+  return { bits, isEditor: server.source === 'user' ? hasAclBit(bits, 'EDIT') : isAdmin(principal) };
 }
 
 /**

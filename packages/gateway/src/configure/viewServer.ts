@@ -1,4 +1,4 @@
-import { grants, type ServersQuery, type ServerView } from '@behalf/contracts';
+import { hasAclBit, type ServersQuery, type ServerView } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
@@ -53,7 +53,7 @@ function viewIfVisible(
   server: ServerSnapshot,
 ): ServerView | null {
   const bits = acl.getManageBits(principal, server);
-  if (!acl.canUse(principal, server) && !grants(bits, 'VIEW')) return null;
+  if (!acl.canUse(principal, server) && !hasAclBit(bits, 'VIEW')) return null;
   return toServerView(server, registry.origin(server), getViewerRights(principal, server, bits));
 }
 

@@ -1,4 +1,4 @@
-import { within, type Clock } from '@behalf/kernel';
+import { withTimeout, type Clock } from '@behalf/kernel';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** Closes what was opened. Never fails, and never takes longer than its limit. */
@@ -15,7 +15,7 @@ export function createCloseTracker(clock: Clock, timeoutMs: number): CloseTracke
     close(upstream) {
       // Inside an async function, so that a close that throws at once is as harmless as one that rejects.
       const closing = (async () => upstream.close())().catch(() => undefined);
-      const done: Promise<void> = within(clock, timeoutMs, closing, () => undefined).finally(() =>
+      const done: Promise<void> = withTimeout(clock, timeoutMs, closing, () => undefined).finally(() =>
         inProgress.delete(done),
       );
       inProgress.add(done);

@@ -1,4 +1,4 @@
-import { within, type Clock } from '@behalf/kernel';
+import { withTimeout, type Clock } from '@behalf/kernel';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import {
   startPendingConnection,
@@ -45,7 +45,7 @@ export function createPendingConnections(clock: Clock): PendingConnections {
         pending.cancel(createShutdownError());
         return pending.settled;
       });
-      await within(clock, timeoutMs, Promise.all(settled), () => undefined);
+      await withTimeout(clock, timeoutMs, Promise.all(settled), () => undefined);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { unlessAborted, within, type Clock, type Cancellation } from '@behalf/kernel';
+import { rejectOnAbort, withTimeout, type Clock, type Cancellation } from '@behalf/kernel';
 import type { ConnectionLimits } from './limits.ts';
 
 /**
@@ -24,8 +24,8 @@ export function createSessionModeProbe(clock: Clock, limits: ConnectionLimits): 
     async waitForResult(key, signal) {
       const probe = running.get(key);
       if (probe)
-        await unlessAborted(
-          within(clock, limits.probeWaitMs, probe, () => undefined),
+        await rejectOnAbort(
+          withTimeout(clock, limits.probeWaitMs, probe, () => undefined),
           signal,
         );
     },

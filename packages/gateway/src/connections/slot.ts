@@ -1,4 +1,4 @@
-import { unlessAborted, type Cancellation } from '@behalf/kernel';
+import { rejectOnAbort, type Cancellation } from '@behalf/kernel';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { CloseTracker } from './closeTracker.ts';
 import type { Connection } from './connection.ts';
@@ -96,7 +96,7 @@ export function createSlot({ pendingConnections, closeTracker, onEmpty }: SlotPa
   async function replace(task: SlotTask, signal: Cancellation): Promise<Connection> {
     queuedReplacements += 1;
     try {
-      while (pending) await unlessAborted(pending.settled, signal);
+      while (pending) await rejectOnAbort(pending.settled, signal);
       return await startPending(task).join(signal);
     } finally {
       queuedReplacements -= 1;

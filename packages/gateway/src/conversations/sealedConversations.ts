@@ -1,6 +1,6 @@
 import {
   ConversationChange,
-  KeptChatMessage,
+  StoredChatMessage,
   type ChatMessage,
   type ConversationSummary,
 } from '@behalf/contracts';
@@ -45,7 +45,7 @@ export function createSealedConversations({
     sealTitle: (key, title) =>
       keyring.seal(JSON.stringify(ConversationChange.parse({ title })), conversationContext(key)),
     sealMessage: (key, message) =>
-      keyring.seal(JSON.stringify(KeptChatMessage.parse(message)), chatMessageContext(key)),
+      keyring.seal(JSON.stringify(StoredChatMessage.parse(message)), chatMessageContext(key)),
     openSummary(record) {
       const { id, createdAt, updatedAt } = record;
       const read = () => {
@@ -59,7 +59,7 @@ export function createSealedConversations({
     openMessage(record) {
       const { id, conversationId, userId } = record;
       const read = () => {
-        const message = KeptChatMessage.parse(
+        const message = StoredChatMessage.parse(
           JSON.parse(keyring.open(record.sealed, chatMessageContext(record))),
         );
         if (message.id !== id) throw new Error('The sealed message belongs to another record');

@@ -1,4 +1,4 @@
-import { grants } from '@behalf/contracts';
+import { hasAclBit } from '@behalf/contracts';
 import { getViewerRights } from '../configure/serverView.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { checkAccess } from '../toolcall/checkAccess.ts';
@@ -35,7 +35,7 @@ export function checkPolicy(
     }
     if (error.code !== 'MCP_SERVER_NOT_FOUND') throw error;
     // Who looks after it knows that it is there.
-    const canManage = resolved !== undefined && grants(parts.getManageBits(principal, resolved), 'VIEW');
+    const canManage = resolved !== undefined && hasAclBit(parts.getManageBits(principal, resolved), 'VIEW');
     return {
       finding: canManage
         ? failed(

@@ -1,5 +1,5 @@
 import { errorKinds, type DiagnosisStep, type DiagnosisView, type ErrorCode } from '@behalf/contracts';
-import { toAbortSignal, within, type Cancellation, type Clock } from '@behalf/kernel';
+import { toAbortSignal, withTimeout, type Cancellation, type Clock } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Log } from '../upstream/parts.ts';
 
@@ -40,7 +40,7 @@ export function createChecklist(
     const timeout = new AbortController();
     const signal = AbortSignal.any([callerSignal, timeout.signal]);
     try {
-      return await within(clock, timeoutMs, work(signal), () => {
+      return await withTimeout(clock, timeoutMs, work(signal), () => {
         timeout.abort();
         return failed('MCP_TIMEOUT', `This step took longer than ${timeoutMs / 1_000} s.`);
       });

@@ -41,7 +41,7 @@ async function rig(script: ScriptedOptions) {
       allowedAddresses: [`127.0.0.1:${server.port}`],
       operatorAddresses: [`127.0.0.1:${operators.port}`],
     },
-    own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
+    ownEndpoints: () => ({ origins: [], listeners: [], localAddresses: () => [] }),
     env: {},
     resolve: async (name) => names[name] ?? [],
     dial(target, signal) {
@@ -70,7 +70,7 @@ async function rig(script: ScriptedOptions) {
     {
       async checkAddress(url) {
         try {
-          await egress.judge(url, audience);
+          await egress.checkTarget(url, audience);
         } catch (error) {
           throw new GatewayError(readError(error)?.code ?? 'INTERNAL');
         }

@@ -1,4 +1,4 @@
-import { placeholdersIn, type PlaceholderKind, type Template } from '@behalf/settings';
+import { listPlaceholders, type PlaceholderKind, type Template } from '@behalf/settings';
 
 /** Names under which a key may stand in a configured header. Too many rather than too few. */
 const CREDENTIAL_NAME = /auth|key|token|secret|passw|credential|cookie|session|sig|jwt|\bpat\b|bearer/i;
@@ -12,6 +12,6 @@ export function isCredentialHeader(name: string, value: Template): boolean {
   return (
     CREDENTIAL_NAME.test(name) ||
     (firstPart?.kind === 'literal' && CREDENTIAL_VALUE.test(firstPart.text)) ||
-    placeholdersIn(value).some(({ kind }) => SECRET_PLACEHOLDERS.has(kind))
+    listPlaceholders(value).some(({ kind }) => SECRET_PLACEHOLDERS.has(kind))
   );
 }

@@ -1,4 +1,4 @@
-import { randomFrom } from '@behalf/kernel';
+import { createRandom } from '@behalf/kernel';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { appServer, userServer } from '../../test/servers.ts';
@@ -25,7 +25,7 @@ function rig(answer: (name: string, look: InspectionOptions) => Promise<Inspecti
   const inspection = createInspection({
     clock,
     // Jitter at its largest, so that times are whole.
-    random: randomFrom((length) => new Uint8Array(length).fill(255)),
+    random: createRandom((length) => new Uint8Array(length).fill(255)),
     log: () => undefined,
     inspect: (server, look) => {
       looks.push(server.id);

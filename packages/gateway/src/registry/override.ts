@@ -1,7 +1,7 @@
 import { finding, type Finding, type Path } from '@behalf/contracts';
 import {
   compileDefinition,
-  isToken,
+  isUserToken,
   parseTemplate,
   type CompiledDefinition,
   type EnvRecord,
@@ -144,7 +144,7 @@ function hasTokenPlaceholder(text: string): boolean {
   const parsed = parseTemplate(text);
   return (
     parsed.ok &&
-    parsed.template.some((part) => part.kind !== 'literal' && part.kind !== 'env' && isToken(part))
+    parsed.template.some((part) => part.kind !== 'literal' && part.kind !== 'env' && isUserToken(part))
   );
 }
 

@@ -1,7 +1,7 @@
 import { apiKeyVariable, hasControlCharacter } from '@behalf/contracts';
 import {
-  placeholdersIn,
-  placeholderText,
+  listPlaceholders,
+  formatPlaceholder,
   renderHeader,
   renderTemplate,
   renderUrl,
@@ -69,7 +69,7 @@ function requireText(field: string, rendered: Rendered): string {
 }
 
 function failRender(field: string, code: RenderCode, template: Template): never {
-  const placeholders = placeholdersIn(template).map(placeholderText);
+  const placeholders = listPlaceholders(template).map(formatPlaceholder);
   throw new RenderError({ ok: false, field, code, placeholders });
 }
 

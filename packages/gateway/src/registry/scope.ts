@@ -1,5 +1,5 @@
 import { apiKeyVariable } from '@behalf/contracts';
-import { placeholdersOf, type ServerSettings } from '@behalf/settings';
+import { collectPlaceholders, type ServerSettings } from '@behalf/settings';
 import type { ServerSource, UserAuth } from './server.ts';
 
 export type Scope =
@@ -11,7 +11,7 @@ export type Scope =
  * would sooner or later send one user's credential over another's connection.
  */
 export function resolveScope(settings: ServerSettings, source: ServerSource): Scope {
-  const placeholders = placeholdersOf(settings);
+  const placeholders = collectPlaceholders(settings);
   const isShared =
     source !== 'user' &&
     settings.startup &&
@@ -59,7 +59,7 @@ const graphUsageCache = new WeakMap<ServerSettings, boolean>();
 export function usesGraph(settings: ServerSettings): boolean {
   let uses = graphUsageCache.get(settings);
   if (uses === undefined) {
-    uses = placeholdersOf(settings).some(({ kind }) => kind === 'graph');
+    uses = collectPlaceholders(settings).some(({ kind }) => kind === 'graph');
     graphUsageCache.set(settings, uses);
   }
   return uses;

@@ -1,5 +1,5 @@
 import type { ErrorCode, FlowView } from '@behalf/contracts';
-import { toAbortSignal, within, type Cancellation, type Clock } from '@behalf/kernel';
+import { toAbortSignal, withTimeout, type Cancellation, type Clock } from '@behalf/kernel';
 import type { Catalog, ToolList } from '../catalog/catalog.ts';
 import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
@@ -84,7 +84,7 @@ async function attemptWithTimeout(
   const timeout = new AbortController();
   const signal = AbortSignal.any([callerSignal, timeout.signal]);
   const attempted = attempt(parts, server, options, { ...inbound, signal });
-  return within(clock, connectionTimeout, attempted, (): ReinitOutcome => {
+  return withTimeout(clock, connectionTimeout, attempted, (): ReinitOutcome => {
     timeout.abort();
     const isRepeated = inspection.getState(server).kind === 'failed';
     return { kind: 'unreachable', code: 'MCP_TIMEOUT', isRepeated };

@@ -1,4 +1,4 @@
-import { placeholdersIn, type ServerSettings, type Template } from '@behalf/settings';
+import { listPlaceholders, type ServerSettings, type Template } from '@behalf/settings';
 import { isCredentialHeader } from '../registry/credentialHeader.ts';
 
 /**
@@ -7,7 +7,7 @@ import { isCredentialHeader } from '../registry/credentialHeader.ts';
  * leads nowhere without them.
  */
 export function withoutCredentials(settings: ServerSettings): ServerSettings | null {
-  if (settings.type === 'stdio' || placeholdersIn(settings.url).length > 0) return null;
+  if (settings.type === 'stdio' || listPlaceholders(settings.url).length > 0) return null;
   const headers = Object.fromEntries(
     Object.entries(settings.headers).filter(
       ([name, value]) => !isCredentialHeader(name, value) && hasNoPlaceholders(value),
@@ -18,5 +18,5 @@ export function withoutCredentials(settings: ServerSettings): ServerSettings | n
 }
 
 function hasNoPlaceholders(template: Template): boolean {
-  return placeholdersIn(template).length === 0;
+  return listPlaceholders(template).length === 0;
 }

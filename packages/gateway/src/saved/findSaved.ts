@@ -1,4 +1,4 @@
-import { aclBits, grants, type AclBit } from '@behalf/contracts';
+import { aclBits, hasAclBit, type AclBit } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { isAdmin, type Principal } from '../principal/principal.ts';
 import { MAX_PAGE_SIZE } from './limits.ts';
@@ -24,7 +24,7 @@ export function getCallerBits(
 }
 
 function addAdminBits(principal: Principal, bits: number): number {
-  return isAdmin(principal) && grants(bits, 'VIEW') ? bits | aclBits.DELETE : bits;
+  return isAdmin(principal) && hasAclBit(bits, 'VIEW') ? bits | aclBits.DELETE : bits;
 }
 
 /** Null for one that is not for the caller, as for one that does not exist. */
@@ -36,7 +36,7 @@ export async function findVisibleSaved<T extends SavedResource>(
 ): Promise<VisibleResource<T> | null> {
   parts.roles.requirePermission(principal, 'USE');
   const bits = getCallerBits(parts, kind, principal, id);
-  if (!grants(bits, 'VIEW')) return null;
+  if (!hasAclBit(bits, 'VIEW')) return null;
   const resource = await store.find(principal.tenant, id);
   return resource && { resource, bits };
 }
@@ -51,7 +51,7 @@ export async function requireSaved<T extends SavedResource>(
 ): Promise<VisibleResource<T>> {
   const visible = await findVisibleSaved(parts, collection, principal, id);
   if (!visible) throw new GatewayError(collection.kind.notFound);
-  if (!grants(visible.bits, bit)) throw new GatewayError(collection.kind.forbidden);
+  if (!hasAclBit(visible.bits, bit)) throw new GatewayError(collection.kind.forbidden);
   return visible;
 }
 
@@ -70,7 +70,7 @@ export async function listSaved<T extends SavedResource>(
   parts.roles.requirePermission(principal, 'USE');
   const visibleBits = parts.acl.listSavedBits(principal, kind.name);
   const ids = [...visibleBits.keys()]
-    .filter((id) => grants(visibleBits.get(id) ?? 0, 'VIEW') && (after === undefined || id > after))
+    .filter((id) => hasAclBit(visibleBits.get(id) ?? 0, 'VIEW') && (after === undefined || id > after))
     .sort();
   const page = ids.slice(0, Math.min(limit, MAX_PAGE_SIZE));
   const resources = await store.findMany(principal.tenant, page);

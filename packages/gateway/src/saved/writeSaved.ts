@@ -1,4 +1,4 @@
-import { grants } from '@behalf/contracts';
+import { hasAclBit } from '@behalf/contracts';
 import { toAclResourceId } from '../access/acl.ts';
 import { withAudit, type AuditDetails } from '../access/withAudit.ts';
 import { actorOf } from '../audit/audit.ts';
@@ -77,8 +77,8 @@ export function removeSaved<T extends SavedResource>(
     async (details) => {
       const { tenant, ...caller } = await reauthorizeSavedWriter(parts, principal);
       const bits = getCallerBits(parts, kind, { tenant, ...caller }, id);
-      if (!grants(bits, 'VIEW')) throw new GatewayError(kind.notFound);
-      if (!grants(bits, 'DELETE')) throw new GatewayError(kind.forbidden);
+      if (!hasAclBit(bits, 'VIEW')) throw new GatewayError(kind.notFound);
+      if (!hasAclBit(bits, 'DELETE')) throw new GatewayError(kind.forbidden);
       // One that does not open can still be thrown away.
       const resource = await store.find(tenant, id);
       if (resource) {

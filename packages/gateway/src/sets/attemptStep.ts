@@ -1,4 +1,10 @@
-import { httpStatus, type Diagnostic, type ErrorCode, type KeptStep, type StepWait } from '@behalf/contracts';
+import {
+  httpStatus,
+  type Diagnostic,
+  type ErrorCode,
+  type StoredStep,
+  type StepWait,
+} from '@behalf/contracts';
 import { findBlockToRun, runStep } from '../blocks/runBlock.ts';
 import type { SavedBlock } from '../blocks/sealedBlocks.ts';
 import { toEtag } from '../configure/ifMatch.ts';
@@ -13,7 +19,7 @@ import type { RunSetParts } from './parts.ts';
 import { resolvePointer, readStepOutput } from './stepOutput.ts';
 
 /** What became of one step. */
-export interface StepAttempt extends Pick<KeptStep, 'mayGoOn'> {
+export interface StepAttempt extends Pick<StoredStep, 'mayGoOn'> {
   readonly state: 'succeeded' | 'waiting' | 'failed' | 'uncertain';
   readonly code?: ErrorCode;
   readonly errors?: Diagnostic[];
@@ -28,8 +34,8 @@ export interface StepAttempt extends Pick<KeptStep, 'mayGoOn'> {
 export async function attemptStep(
   parts: RunSetParts,
   inbound: Inbound,
-  step: KeptStep,
-  previousSteps: readonly KeptStep[],
+  step: StoredStep,
+  previousSteps: readonly StoredStep[],
 ): Promise<StepAttempt> {
   let block: SavedBlock | null = null;
   try {
@@ -52,7 +58,7 @@ export async function attemptStep(
 }
 
 /** What the run brought, what the set fixes, and what earlier steps gave. */
-function gatherInputs(step: KeptStep, previousSteps: readonly KeptStep[]): JsonObject {
+function gatherInputs(step: StoredStep, previousSteps: readonly StoredStep[]): JsonObject {
   const args: Record<string, unknown> = { ...mergeStepInputs(step, step.given) };
   const errors: Diagnostic[] = [];
   for (const [name, input] of Object.entries(step.inputs)) {
@@ -69,7 +75,7 @@ function gatherInputs(step: KeptStep, previousSteps: readonly KeptStep[]): JsonO
 
 function createMissingOutputError(
   { pointer, step }: { pointer: string; step: string },
-  source: KeptStep | undefined,
+  source: StoredStep | undefined,
 ) {
   return source?.isResultLost
     ? { code: 'result_lost', message: `The result of step "${step}" was too large to store.` }

@@ -1,4 +1,4 @@
-import type { KeptStep } from '@behalf/contracts';
+import type { StoredStep } from '@behalf/contracts';
 import type { Clock, Leases } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
@@ -13,7 +13,7 @@ export interface OrphanedRunParts {
 }
 
 /** Whether a step that was under way when its replica went may run again. */
-export type CanRetryStep = (step: KeptStep) => Promise<boolean>;
+export type CanRetryStep = (step: StoredStep) => Promise<boolean>;
 
 /**
  * Runs that nobody is at still stand as running, and would keep their user from running anything. They are written down as what

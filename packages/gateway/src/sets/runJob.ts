@@ -1,4 +1,4 @@
-import type { KeptStep, RunProgress, RunStepView } from '@behalf/contracts';
+import type { StoredStep, RunProgress, RunStepView } from '@behalf/contracts';
 import { LightCancellation, sleep, type Cancel, type HeldLease } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { attemptStep, type StepAttempt } from './attemptStep.ts';
@@ -100,20 +100,20 @@ export function startRunJob(
 
   async function writeStep(
     index: number,
-    change: Partial<KeptStep>,
+    change: Partial<StoredStep>,
     runChange: Partial<SetRun> = {},
   ): Promise<void> {
     const steps = run.steps.map((step, i) => (i === index ? { ...step, ...change } : step));
     const done = steps.filter(({ state }) => state === 'succeeded').length;
     await writeRun({ steps, done, ...runChange });
-    listener?.step(toStepView(steps[index] as KeptStep));
+    listener?.step(toStepView(steps[index] as StoredStep));
   }
 
   async function runStepAt(index: number): Promise<boolean> {
-    const step = run.steps[index] as KeptStep;
+    const step = run.steps[index] as StoredStep;
     if (isAborted() || isClosing) return false;
     const { code: _code, errors: _errors, wait: _wait, result: _result, ...rest } = step;
-    const runningStep: KeptStep = {
+    const runningStep: StoredStep = {
       ...rest,
       state: 'running',
       startedAt: clock.now(),
@@ -134,7 +134,7 @@ export function startRunJob(
     return stepAttempt.state === 'succeeded';
   }
 
-  async function attemptStepAt(step: KeptStep, index: number): Promise<StepAttempt> {
+  async function attemptStepAt(step: StoredStep, index: number): Promise<StepAttempt> {
     let principal;
     try {
       principal = await reloadRunPrincipal(parts, inbound.principal, startedAt);
@@ -187,7 +187,7 @@ export function startRunJob(
 }
 
 /** What is kept of an attempt: a result that is too large, alone or with the others, is not. */
-function toStoredFields(stepAttempt: StepAttempt, steps: readonly KeptStep[]): Partial<KeptStep> {
+function toStoredFields(stepAttempt: StepAttempt, steps: readonly StoredStep[]): Partial<StoredStep> {
   const { result, ...rest } = stepAttempt;
   if (result === undefined) return rest;
   const otherLength = steps.reduce((sum, step) => sum + (step.result ? measureLength(step.result) : 0), 0);

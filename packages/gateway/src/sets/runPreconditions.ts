@@ -1,4 +1,4 @@
-import type { KeptStep, SetCheckRequest, SetCheckView, SetRunRequest, SetStep } from '@behalf/contracts';
+import type { StoredStep, SetCheckRequest, SetCheckView, SetRunRequest, SetStep } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { getOwn } from './checkSet.ts';
 import { MAX_RUN_INPUT_LENGTH } from './limits.ts';
@@ -46,7 +46,7 @@ export function createSteps(
   steps: readonly SetStep[],
   check: SetCheckView,
   provided: SetCheckRequest,
-): KeptStep[] {
+): StoredStep[] {
   return steps.map((step, index) => {
     const { title = '', server, tool = '', version } = check.steps[index] ?? {};
     return {
@@ -62,7 +62,7 @@ export function createSteps(
 export function getRemainingSteps(
   { steps, done }: Pick<SetRun, 'steps' | 'done'>,
   provided: SetCheckRequest,
-): KeptStep[] {
+): StoredStep[] {
   return steps.slice(done).map((step) => ({ ...step, ...selectProvided(step.key, provided, step) }));
 }
 
@@ -70,7 +70,7 @@ export function getRemainingSteps(
  * RUN_BLOCK_CHANGED unless the blocks are still those with which the run began: whoever may edit one decides what it fixes. Steps
  * of earlier releases take the one that is there.
  */
-export function requireSameBlocks(steps: readonly KeptStep[], check: SetCheckView): KeptStep[] {
+export function requireSameBlocks(steps: readonly StoredStep[], check: SetCheckView): StoredStep[] {
   return steps.map((step, index) => {
     const version = check.steps[index]?.version;
     if (version === undefined) return step;
@@ -82,7 +82,7 @@ export function requireSameBlocks(steps: readonly KeptStep[], check: SetCheckVie
 
 /** All that steps are brought by now, by their keys. */
 export function mergeProvided(
-  steps: readonly KeptStep[],
+  steps: readonly StoredStep[],
   { inputs, credentials }: SetCheckRequest,
 ): SetCheckRequest {
   return {
@@ -99,8 +99,8 @@ export function mergeProvided(
 function selectProvided(
   key: string,
   { inputs, credentials }: SetCheckRequest,
-  previous?: Pick<KeptStep, 'given' | 'credential'>,
-): Pick<KeptStep, 'given' | 'credential'> {
+  previous?: Pick<StoredStep, 'given' | 'credential'>,
+): Pick<StoredStep, 'given' | 'credential'> {
   const credential = getOwn(credentials, key) ?? previous?.credential;
   return {
     given: { ...previous?.given, ...getOwn(inputs, key) },
@@ -108,7 +108,7 @@ function selectProvided(
   };
 }
 
-export function requireInputLimit(steps: readonly KeptStep[]): void {
+export function requireInputLimit(steps: readonly StoredStep[]): void {
   const size = steps.reduce((sum, { given, inputs }) => sum + JSON.stringify([given, inputs]).length, 0);
   if (size > MAX_RUN_INPUT_LENGTH) throw new GatewayError('REQUEST_TOO_LARGE');
 }

@@ -8,9 +8,9 @@ export function getRunLeaseKey({ tenant, userId, id }: Pick<SetRun, 'tenant' | '
 }
 
 /** What is written, unless whoever was at it is gone. */
-export async function getRunState(leases: Pick<Leases, 'holder'>, run: RunOverview): Promise<RunState> {
+export async function getRunState(leases: Pick<Leases, 'findHolder'>, run: RunOverview): Promise<RunState> {
   if (run.state !== 'running') return run.state;
-  return (await leases.holder(getRunLeaseKey(run))) ? 'running' : 'interrupted';
+  return (await leases.findHolder(getRunLeaseKey(run))) ? 'running' : 'interrupted';
 }
 
 function pickCommonFields(run: RunOverview, state: RunState) {

@@ -1,4 +1,4 @@
-import { KeptRun } from '@behalf/contracts';
+import { StoredRun } from '@behalf/contracts';
 import { SealError, type Keyring } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import {
@@ -12,7 +12,7 @@ import type { Log } from '../upstream/parts.ts';
 import { MAX_STORED_RUNS, MAX_ACTIVE_RUNS } from './limits.ts';
 
 /** A run with its steps. */
-export interface SetRun extends Omit<RunRecord, 'sealed' | 'titleSealed'>, KeptRun {}
+export interface SetRun extends Omit<RunRecord, 'sealed' | 'titleSealed'>, StoredRun {}
 
 export type RunOverview = Omit<SetRun, 'steps' | 'request'>;
 
@@ -41,7 +41,7 @@ export function createSealedRuns(parts: {
 
   function seal(run: SetRun): RunRecord {
     const { title, steps, request, ...record } = run;
-    const content = KeptRun.parse({ title, steps, request });
+    const content = StoredRun.parse({ title, steps, request });
     return {
       ...record,
       titleSealed: keyring.seal(JSON.stringify(title), runTitleContext(run)),
@@ -67,7 +67,7 @@ export function createSealedRuns(parts: {
       const { sealed, titleSealed: _title, ...record } = stored;
       return tryOpen(stored, () => ({
         ...record,
-        ...KeptRun.parse(JSON.parse(keyring.open(sealed, runContext(stored)))),
+        ...StoredRun.parse(JSON.parse(keyring.open(sealed, runContext(stored)))),
       }));
     },
     findMetadata: (tenant, userId, id) => store.findMetadata(tenant, userId, id),

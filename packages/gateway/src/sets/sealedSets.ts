@@ -1,4 +1,4 @@
-import { KeptSet } from '@behalf/contracts';
+import { StoredSet } from '@behalf/contracts';
 import type { Keyring } from '@behalf/kernel';
 import { setContext, type SetRecord, type SetStore } from '../ports/index.ts';
 import { setKind } from '../saved/kinds.ts';
@@ -8,7 +8,7 @@ import type { Log } from '../upstream/parts.ts';
 import { MAX_SET_LENGTH, MAX_SETS } from './limits.ts';
 
 /** A set as it was saved. */
-export interface BlockSet extends Omit<SetRecord, 'sealed'>, KeptSet {}
+export interface BlockSet extends Omit<SetRecord, 'sealed'>, StoredSet {}
 
 export type BlockSets = SavedStore<BlockSet>;
 
@@ -23,7 +23,7 @@ export function createSets(parts: {
   readonly log: Log;
 }): BlockSets {
   return createSealedSaved({
-    ...{ ...parts, kind: setKind, columns, contentSchema: KeptSet, contextOf: setContext },
+    ...{ ...parts, kind: setKind, columns, contentSchema: StoredSet, contextOf: setContext },
     limits: { maxPerOwner: MAX_SETS, maxLength: MAX_SET_LENGTH },
   });
 }

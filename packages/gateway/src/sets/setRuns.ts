@@ -1,12 +1,12 @@
 import type {
-  KeptStep,
+  StoredStep,
   RunResumeRequest,
   RunsView,
   RunView,
   SetRunRequest,
   SetsQuery,
 } from '@behalf/contracts';
-import { within, type HeldLease } from '@behalf/kernel';
+import { withTimeout, type HeldLease } from '@behalf/kernel';
 import { findBlockToRun } from '../blocks/runBlock.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
@@ -231,7 +231,7 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
     async close() {
       drain();
       const completions = Promise.all([...jobs.values()].map(({ completion }) => completion));
-      await within(clock, CLOSE_TIMEOUT_MS, completions, () => undefined);
+      await withTimeout(clock, CLOSE_TIMEOUT_MS, completions, () => undefined);
       for (const job of jobs.values()) job.abandon();
       await completions;
     },
@@ -252,12 +252,12 @@ export function createSetRuns(parts: RunSetParts): SetRuns {
   }
 
   /** By the rule for calls whose outcome is not known; asked anew, as the operator may have vouched for the tool since. */
-  async function canRetryStep(inbound: RunInbound, step: KeptStep): Promise<boolean> {
+  async function canRetryStep(inbound: RunInbound, step: StoredStep): Promise<boolean> {
     if (step.code === 'MCP_RESPONSE_TOO_LARGE') return false;
     return canRunAgain(parts, inbound, await findBlockToRun(parts, inbound.principal, step.block));
   }
 }
 
-function isUncertain({ state }: KeptStep): boolean {
+function isUncertain({ state }: StoredStep): boolean {
   return state === 'running' || state === 'uncertain';
 }

@@ -1,4 +1,4 @@
-import { unlessAborted, type Cancellation } from '@behalf/kernel';
+import { rejectOnAbort, type Cancellation } from '@behalf/kernel';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
@@ -63,14 +63,14 @@ export async function retryAfterRefusal<T>(
   { resend, prepareFresh }: RetrySteps<T>,
 ): Promise<T> {
   const bearer = bearerOf(prepared);
-  if (!bearer || !(await unlessAborted(bearer.renew(refusal.detail.challenge), signal))) throw refusal;
+  if (!bearer || !(await rejectOnAbort(bearer.renew(refusal.detail.challenge), signal))) throw refusal;
   const freshTarget = isCredentialReplaced(prepared) ? await prepareFresh() : prepared;
   try {
     return await runLastAttempt(freshTarget, resend);
   } catch (error) {
     const lastBearer = bearerOf(freshTarget);
     if (lastBearer && isTokenRefused(error, freshTarget))
-      await unlessAborted(lastBearer.renew(error.detail.challenge), signal);
+      await rejectOnAbort(lastBearer.renew(error.detail.challenge), signal);
     throw error;
   }
 }

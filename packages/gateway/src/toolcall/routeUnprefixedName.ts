@@ -1,4 +1,4 @@
-import { isPlainName } from '@behalf/contracts';
+import { isValidAlias } from '@behalf/contracts';
 import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ToolList } from '../catalog/catalog.ts';
@@ -29,7 +29,7 @@ export function routeUnprefixedTool(
     const tool = parts.catalog.peek(server, ownerKey(server, principal))?.find(aliased.name);
     return tool ? { ...aliased, tool } : loadAliasedTool(parts, inbound, server, aliased.name);
   }
-  if (naming.priority.length === 0 || !isPlainName(publicName)) return undefined;
+  if (naming.priority.length === 0 || !isValidAlias(publicName)) return undefined;
   for (const name of naming.priority) {
     const server = resolveConfiguredServer(parts, inbound, name, 'MCP_TOOL_NOT_FOUND');
     const list = parts.catalog.peek(server, ownerKey(server, principal));
@@ -100,7 +100,7 @@ export async function routeUnprefixedPrompt(
     resolveConfiguredServer(parts, inbound, aliased.server, 'MCP_PROMPT_NOT_FOUND');
     return aliased;
   }
-  if (naming.priority.length === 0 || !isPlainName(publicName)) return undefined;
+  if (naming.priority.length === 0 || !isValidAlias(publicName)) return undefined;
   for (const fresh of [false, true]) {
     for (const name of naming.priority) {
       const server = resolveConfiguredServer(parts, inbound, name, 'MCP_PROMPT_NOT_FOUND');

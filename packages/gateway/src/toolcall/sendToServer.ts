@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@behalf/contracts';
-import { unlessAborted, type Random } from '@behalf/kernel';
+import { rejectOnAbort, type Random } from '@behalf/kernel';
 import type { OboTrust } from '../access/oboTrust.ts';
 import type { ConnectionManager } from '../connections/connectionManager.ts';
 import type { AppTokens } from '../credentials/appTokens.ts';
@@ -71,13 +71,13 @@ export async function prepareCredential(
   const pending = obtainCredential(parts.credentials, server, inbound, parts.random, budget);
   // A token may have to be exchanged for it, which goes on without who leaves.
   const canAbort = usesGraph(server.settings) || server.auth === 'oauth';
-  const prepared = await (canAbort ? unlessAborted(pending, inbound.signal) : pending);
+  const prepared = await (canAbort ? rejectOnAbort(pending, inbound.signal) : pending);
   const bearer = bearerOf(prepared);
   if (bearer && 'holder' in prepared) {
     // Nothing is exchanged for a server that is left alone, and no connection opened without a token.
     if (!explicit) parts.connections.user.checkBreaker(prepared.server, prepared.holder);
     const token = bearer.token();
-    if (token instanceof Promise) await unlessAborted(token, inbound.signal);
+    if (token instanceof Promise) await rejectOnAbort(token, inbound.signal);
   }
   return prepared;
 }

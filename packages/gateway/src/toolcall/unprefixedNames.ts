@@ -1,4 +1,4 @@
-import { isPlainName } from '@behalf/contracts';
+import { isValidAlias } from '@behalf/contracts';
 import type { NamedKind, Naming } from '../catalog/naming.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
@@ -46,6 +46,6 @@ export function createUnprefixedNameLookup(
 /** Whether a server of the list can have this name as it is: it fits, and the operator gave it to nothing else. */
 export function canBeUnprefixed(naming: Naming, kind: NamedKind, server: string, name: string): boolean {
   const aliases = naming[kind];
-  if (!isPlainName(name) || aliases.resolveAlias(name) !== undefined) return false;
+  if (!isValidAlias(name) || aliases.resolveAlias(name) !== undefined) return false;
   return aliases.aliasOf(server, name) === undefined;
 }

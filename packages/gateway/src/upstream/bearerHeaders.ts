@@ -1,5 +1,5 @@
-import { abortReason, unlessAborted, type Cancellation, type Fetch, type Send } from '@behalf/kernel';
-import type { SendReply, SendRequest } from '@behalf/kernel';
+import { abortReason, rejectOnAbort, type Cancellation, type Fetch, type Send } from '@behalf/kernel';
+import type { SendResponse, SendRequest } from '@behalf/kernel';
 import type { Bearer, DpopToken, WireToken } from './target.ts';
 import type { HeaderValues } from './upstream.ts';
 
@@ -54,7 +54,7 @@ function replaceHeader(headers: HeaderValues, headerName: string, value: string)
 export async function acquireToken(bearer: Bearer, signal: Cancellation): Promise<WireToken> {
   if (signal.aborted) throw abortReason(signal);
   const tokenResult = bearer.token();
-  const token = tokenResult instanceof Promise ? await unlessAborted(tokenResult, signal) : tokenResult;
+  const token = tokenResult instanceof Promise ? await rejectOnAbort(tokenResult, signal) : tokenResult;
   assertTokenPresent(token);
   return token;
 }
@@ -64,7 +64,7 @@ export async function sendWithCredential(
   send: Send,
   request: SendRequest,
   bearer: Bearer | undefined,
-): Promise<SendReply> {
+): Promise<SendResponse> {
   if (!bearer) return send(request);
   const token = await acquireToken(bearer, request.signal);
   if (request.signal.aborted) throw abortReason(request.signal);
@@ -72,7 +72,11 @@ export async function sendWithCredential(
 }
 
 /** With this very token; a second time where a server wants something repeated in the proof: it has run nothing then. */
-export async function sendWithToken(send: Send, request: SendRequest, token: WireToken): Promise<SendReply> {
+export async function sendWithToken(
+  send: Send,
+  request: SendRequest,
+  token: WireToken,
+): Promise<SendResponse> {
   const { method, url } = request;
   const buildRequest = () => ({
     ...request,

@@ -48,7 +48,7 @@ export function createOpenUpstream(parts: UpstreamParts & { readonly limits: Std
     const tokenWait = trackTokenWait(target);
     const onTimeout = () =>
       timeoutController.abort(new UpstreamError(tokenWait.isPending ? 'token_late' : 'connect_timeout'));
-    const cancelTimer = clock.timer(options.initTimeoutMs, onTimeout, { hold: true });
+    const cancelTimer = clock.timer(options.initTimeoutMs, onTimeout, { keepAlive: true });
     try {
       return await open(tokenWait.target, { ...options, signal: timeoutController.signal });
     } finally {

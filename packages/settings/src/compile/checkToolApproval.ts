@@ -5,8 +5,8 @@ interface ApprovalReport {
   warnings: Finding[];
 }
 
-const lists = ['allow', 'deny', 'ask'] as const;
-const FORM = 'write mcp:<server>:<tool> or mcp:<server>';
+const listNames = ['allow', 'deny', 'ask'] as const;
+const PATTERN_HINT = 'write mcp:<server>:<tool> or mcp:<server>';
 
 /** A rule that is written down and does nothing is told; one that cannot be read stops the load. */
 export function checkToolApproval(approval: ToolApproval | undefined, path: Path): ApprovalReport {
@@ -18,23 +18,24 @@ export function checkToolApproval(approval: ToolApproval | undefined, path: Path
   }
   // They can only forbid: to leave them out would allow what they forbid.
   if ((approval.hooks ?? []).length > 0) {
-    const message = 'modules that decide about calls are not run here';
-    report.errors.push(finding([...path, 'hooks'], 'unsupported', message, 'say it with deny and ask'));
+    const message = 'policy modules are not supported';
+    report.errors.push(finding([...path, 'hooks'], 'unsupported', message, 'use deny and ask'));
   }
   return report;
 }
 
-type Lists = { [K in (typeof lists)[number]]?: readonly string[] | undefined };
+type Lists = { [K in (typeof listNames)[number]]?: readonly string[] | undefined };
 
 function checkLists(rules: Lists, path: Path, { errors, warnings }: ApprovalReport): void {
-  for (const list of lists) {
+  for (const list of listNames) {
     for (const [index, text] of (rules[list] ?? []).entries()) {
       const pattern = parseToolPattern(text);
-      const at = [...path, list, index];
-      if (pattern.kind === 'malformed') errors.push(finding(at, 'tool_pattern', pattern.problem, FORM));
+      const itemPath = [...path, list, index];
+      if (pattern.kind === 'malformed')
+        errors.push(finding(itemPath, 'tool_pattern', pattern.problem, PATTERN_HINT));
       if (pattern.kind === 'other') {
         const message = 'has no effect: it names no tool of an MCP server';
-        warnings.push(finding(at, 'tool_pattern_ignored', message, FORM));
+        warnings.push(finding(itemPath, 'tool_pattern_ignored', message, PATTERN_HINT));
       }
     }
   }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import { explain } from '../explain.ts';
+import { formatDiagnostics } from '../formatDiagnostics.ts';
 import { loadSettings } from '../loadSettings.ts';
 
 const yaml = (approval: string) => `endpoints:\n  agents:\n    toolApproval:\n${approval}`;
 
 function errors(approval: string): string[] {
   const result = loadSettings(yaml(approval), { env: {} });
-  return result.ok ? [] : explain(result.diagnostics, 'f').split('\n');
+  return result.ok ? [] : formatDiagnostics(result.diagnostics, 'f').split('\n');
 }
 
 function warnings(approval: string) {
   const result = loadSettings(yaml(approval), { env: {} });
-  if (!result.ok) throw new Error(explain(result.diagnostics, 'f'));
+  if (!result.ok) throw new Error(formatDiagnostics(result.diagnostics, 'f'));
   return result.warnings.map(({ path, code, line }) => [path, code, line]);
 }
 
@@ -49,12 +49,12 @@ describe('the rules about tools', () => {
       `f:4  ${at}.deny[0]  names no server; ${form}`,
       `f:4  ${at}.deny[1]  names no server; ${form}`,
       `f:4  ${at}.deny[2]  names no tool; ${form}`,
-      `f:5  ${at}.ask[0]  must begin with mcp: in small letters, without a blank; ${form}`,
-      `f:5  ${at}.ask[1]  must begin with mcp: in small letters, without a blank; ${form}`,
-      `f:5  ${at}.ask[2]  may not begin or end with a blank; ${form}`,
-      `f:6  ${at}.roles.USER.allow[0]  may or may not mean tools of servers; ${form}`,
-      `f:6  ${at}.roles.USER.allow[1]  may or may not mean tools of servers; ${form}`,
-      `f:6  ${at}.roles.USER.allow[2]  names a tool of a server by the name models use; ${form}`,
+      `f:5  ${at}.ask[0]  must begin with mcp: in lower case, without a space; ${form}`,
+      `f:5  ${at}.ask[1]  must begin with mcp: in lower case, without a space; ${form}`,
+      `f:5  ${at}.ask[2]  may not begin or end with a space; ${form}`,
+      `f:6  ${at}.roles.USER.allow[0]  is ambiguous: it may or may not match tools of servers; ${form}`,
+      `f:6  ${at}.roles.USER.allow[1]  is ambiguous: it may or may not match tools of servers; ${form}`,
+      `f:6  ${at}.roles.USER.allow[2]  uses the tool name that models see; ${form}`,
     ]);
   });
 
@@ -69,7 +69,7 @@ describe('the rules about tools', () => {
 
   test('what would restrict and is not carried out here stops the load', () => {
     expect(errors('      hooks: [{ module: ./mine.js }]\n')).toEqual([
-      `f:4  ${at}.hooks  modules that decide about calls are not run here; say it with deny and ask`,
+      `f:4  ${at}.hooks  policy modules are not supported; use deny and ask`,
     ]);
     expect(errors('      hooks: []\n')).toEqual([]);
     expect(errors("      denny: ['mcp:a']\n")).toEqual([
@@ -112,7 +112,7 @@ describe('the models', () => {
       "{ name: B, baseURL: 'https://b.example', apiKey: user_provided }",
       "{ name: C, baseURL: 'https://c.example' }",
     );
-    if (!result.ok) throw new Error(explain(result.diagnostics, 'f'));
+    if (!result.ok) throw new Error(formatDiagnostics(result.diagnostics, 'f'));
     expect(result.settings.endpoints.custom.map(({ name, position }) => [name, position])).toEqual([
       ['C', 2],
     ]);

@@ -1,7 +1,7 @@
 import {
   finding,
-  headerNameProblem,
-  urlProblem,
+  checkHeaderName,
+  checkUrlText,
   type CustomEndpoint,
   type Endpoints,
   type Finding,
@@ -10,7 +10,7 @@ import {
 import type { EnvRecord } from '../template/resolveEnv.ts';
 import type { Template } from '../template/template.ts';
 import { checkToolApproval } from './checkToolApproval.ts';
-import { createTexts } from './texts.ts';
+import { createTextCompiler } from './textCompiler.ts';
 
 export type EndpointSettings = Readonly<Omit<CustomEndpoint, 'headers'>> & {
   readonly headers: Readonly<Record<string, Template>>;
@@ -44,44 +44,51 @@ export function compileEndpoints(endpoints: Endpoints | undefined, env: EnvRecor
   const variables = new Set<string>();
   for (const [index, endpoint] of (endpoints?.custom ?? []).entries()) {
     const path = ['endpoints', 'custom', index];
-    const texts = createTexts(env);
+    const texts = createTextCompiler(env);
     const { headers, apiKey, ...rest } = endpoint;
     const compiled: EndpointSettings = {
       ...rest,
       position: index,
-      ...(apiKey === undefined ? {} : { apiKey: texts.plain(apiKey, [...path, 'apiKey']) }),
-      baseURL: texts.plain(endpoint.baseURL, [...path, 'baseURL']),
+      ...(apiKey === undefined ? {} : { apiKey: texts.compileLiteral(apiKey, [...path, 'apiKey']) }),
+      baseURL: texts.compileLiteral(endpoint.baseURL, [...path, 'baseURL']),
       headers: Object.fromEntries(
         Object.entries(headers ?? {}).map(([name, text]) => [
           name,
-          texts.template(text, [...path, 'headers', name], []),
+          texts.compileTemplate(text, [...path, 'headers', name], []),
         ]),
       ),
     };
-    const unset = texts.findings.filter((item) => item.code === 'variable_unset');
-    const wrong = texts.findings.filter((item) => item.code !== 'variable_unset');
-    const left = (['baseURL', 'apiKey'] as const).filter((key) => compiled[key] === USER_PROVIDED);
+    const unsetFindings = texts.findings.filter((item) => item.code === 'variable_unset');
+    const otherFindings = texts.findings.filter((item) => item.code !== 'variable_unset');
+    const userProvidedKeys = (['baseURL', 'apiKey'] as const).filter(
+      (key) => compiled[key] === USER_PROVIDED,
+    );
     if (texts.findings.length === 0 && compiled.baseURL !== USER_PROVIDED) {
-      const problem = urlProblem(compiled.baseURL, ['http:', 'https:']);
-      if (problem) wrong.push(finding([...path, 'baseURL'], 'url', problem));
+      const problem = checkUrlText(compiled.baseURL, ['http:', 'https:']);
+      if (problem) otherFindings.push(finding([...path, 'baseURL'], 'url', problem));
     }
     for (const name of Object.keys(headers ?? {})) {
-      const problem = headerNameProblem(name);
-      if (problem) wrong.push(finding([...path, 'headers', name], 'header_name', problem, 'remove it'));
+      const problem = checkHeaderName(name);
+      if (problem)
+        otherFindings.push(finding([...path, 'headers', name], 'header_name', problem, 'remove it'));
     }
-    result.errors.push(...wrong);
+    result.errors.push(...otherFindings);
     result.warnings.push(
-      ...unset.map((item) => ({ ...item, message: `${item.message}; "${endpoint.name}" is left out` })),
-      ...left.map((key) =>
+      ...unsetFindings.map((item) => ({
+        ...item,
+        message: `${item.message}; "${endpoint.name}" is skipped`,
+      })),
+      ...userProvidedKeys.map((key) =>
         finding(
           [...path, key],
           'user_provided',
-          `cannot be left to users here; "${endpoint.name}" is left out`,
+          `cannot be provided by users here; "${endpoint.name}" is skipped`,
           'write the value, or ${NAME}',
         ),
       ),
     );
-    if (wrong.length + unset.length + left.length === 0) result.custom.push(compiled);
+    if (otherFindings.length + unsetFindings.length + userProvidedKeys.length === 0)
+      result.custom.push(compiled);
     for (const name of texts.variables) variables.add(name);
   }
   return { ...result, variables };

@@ -7,7 +7,7 @@ import {
   type OAuth,
   type Path,
 } from '@behalf/contracts';
-import { isToken, placeholdersIn, type Template } from '../template/template.ts';
+import { isUserToken, listPlaceholders, type Template } from '../template/template.ts';
 import {
   oauthTexts,
   type ApiKeySettings,
@@ -15,109 +15,127 @@ import {
   type OAuthText,
   type ServerSettings,
 } from './serverSettings.ts';
-import type { Texts } from './texts.ts';
-import { urlPlaceProblem } from './urlPlace.ts';
+import type { TextCompiler } from './textCompiler.ts';
+import { checkUrlPlaceholders } from './checkUrlPlaceholders.ts';
 
 /** From a checked definition to templates. What is wrong with its texts is added to `texts.findings`. */
-export function compileServer(name: string, server: McpServer, texts: Texts): ServerSettings {
+export function compileServer(name: string, server: McpServer, texts: TextCompiler): ServerSettings {
   const path = ['mcpServers', name];
-  const declared = [
+  const declaredVariables = [
     ...Object.keys(server.customUserVars ?? {}),
     ...(server.apiKey?.source === 'user' ? [apiKeyVariable] : []),
   ];
-  const template = (text: string, at: Path): Template => texts.template(text, at, declared);
+  const template = (text: string, keyPath: Path): Template =>
+    texts.compileTemplate(text, keyPath, declaredVariables);
   // A token belongs where headers go: addresses and command lines stand in logs and process lists.
-  const tokenFree = (text: string, at: Path): Template => {
-    const compiledText = template(text, at);
-    if (placeholdersIn(compiledText).some(isToken)) {
-      const message = 'may not hold a token of the user';
-      texts.findings.push(finding(at, 'placeholder_token', message, 'put it into headers'));
+  const tokenFreeTemplate = (text: string, keyPath: Path): Template => {
+    const compiledText = template(text, keyPath);
+    if (listPlaceholders(compiledText).some(isUserToken)) {
+      const message = 'may not contain a token of the user';
+      texts.findings.push(finding(keyPath, 'placeholder_token', message, 'move it to headers'));
     }
     return compiledText;
   };
   // The place of a placeholder is checked in every URL: credentials go to each of them.
-  const urlTemplate = (text: string, at: Path): Template => {
-    const compiledUrl = tokenFree(text, at);
-    const misplaced = urlPlaceProblem(compiledUrl, at);
-    if (misplaced) texts.findings.push(misplaced);
+  const urlTemplate = (text: string, keyPath: Path): Template => {
+    const compiledUrl = tokenFreeTemplate(text, keyPath);
+    const urlFinding = checkUrlPlaceholders(compiledUrl, keyPath);
+    if (urlFinding) texts.findings.push(urlFinding);
     return compiledUrl;
   };
-  const map = (
+  const compileMap = (
     source: Record<string, string> | undefined,
-    at: Path,
-    compile: Compile = template,
+    keyPath: Path,
+    compile: CompileText = template,
   ): Record<string, Template> =>
-    Object.fromEntries(Object.entries(source ?? {}).map(([key, text]) => [key, compile(text, [...at, key])]));
+    Object.fromEntries(
+      Object.entries(source ?? {}).map(([key, text]) => [key, compile(text, [...keyPath, key])]),
+    );
 
-  const { oauth, oauth_headers: oauthHeaders, apiKey, ...plain } = server;
+  const { oauth, oauth_headers: oauthHeaders, apiKey, ...uncompiled } = server;
   const compiled = {
     name,
     normalizedName: normalizeServerName(name),
     ...(oauth
-      ? { oauth: compileOAuth(oauth, [...path, 'oauth'], texts, { template: tokenFree, url: urlTemplate }) }
+      ? {
+          oauth: compileOAuth(oauth, [...path, 'oauth'], texts, {
+            template: tokenFreeTemplate,
+            url: urlTemplate,
+          }),
+        }
       : {}),
-    ...(oauthHeaders ? { oauth_headers: map(oauthHeaders, [...path, 'oauth_headers'], tokenFree) } : {}),
+    ...(oauthHeaders
+      ? { oauth_headers: compileMap(oauthHeaders, [...path, 'oauth_headers'], tokenFreeTemplate) }
+      : {}),
     ...(apiKey ? { apiKey: compileApiKey(apiKey, [...path, 'apiKey'], template) } : {}),
   };
-  if (plain.type === 'stdio') {
+  if (uncompiled.type === 'stdio') {
     return {
-      ...plain,
+      ...uncompiled,
       ...compiled,
-      command: texts.plain(plain.command, [...path, 'command']),
-      ...(plain.cwd === undefined ? {} : { cwd: texts.plain(plain.cwd, [...path, 'cwd']) }),
-      args: plain.args.map((arg, index) => tokenFree(arg, [...path, 'args', index])),
-      env: map(plain.env, [...path, 'env']),
+      command: texts.compileLiteral(uncompiled.command, [...path, 'command']),
+      ...(uncompiled.cwd === undefined
+        ? {}
+        : { cwd: texts.compileLiteral(uncompiled.cwd, [...path, 'cwd']) }),
+      args: uncompiled.args.map((arg, index) => tokenFreeTemplate(arg, [...path, 'args', index])),
+      env: compileMap(uncompiled.env, [...path, 'env']),
     };
   }
-  const url = urlTemplate(plain.url, [...path, 'url']);
+  const url = urlTemplate(uncompiled.url, [...path, 'url']);
   const remote = {
     ...compiled,
     url,
-    headers: map(plain.headers, [...path, 'headers']),
-    ...(plain.caFile === undefined ? {} : { caFile: texts.plain(plain.caFile, [...path, 'caFile']) }),
+    headers: compileMap(uncompiled.headers, [...path, 'headers']),
+    ...(uncompiled.caFile === undefined
+      ? {}
+      : { caFile: texts.compileLiteral(uncompiled.caFile, [...path, 'caFile']) }),
   };
-  if (plain.type === 'websocket') return { ...plain, ...remote };
+  if (uncompiled.type === 'websocket') return { ...uncompiled, ...remote };
 
-  const { obo, proxy } = plain;
-  if (obo && placeholdersIn(url).length > 0) {
+  const { obo, proxy } = uncompiled;
+  if (obo && listPlaceholders(url).length > 0) {
     // The exchanged token goes where the URL says; a value of a user or a request must have no say in that.
     texts.findings.push(
       finding(
         [...path, 'url'],
         'obo_url',
-        'may not hold a placeholder next to obo',
-        'write the address out, or remove obo',
+        'may not contain a placeholder together with obo',
+        'write the full address, or remove obo',
       ),
     );
   }
   const http = {
     ...remote,
-    ...(proxy === undefined ? {} : { proxy: texts.plain(proxy, [...path, 'proxy']) }),
+    ...(proxy === undefined ? {} : { proxy: texts.compileLiteral(proxy, [...path, 'proxy']) }),
     ...(obo ? { obo: { ...obo, ...compileObo(obo, [...path, 'obo'], texts) } } : {}),
   };
   // Written twice because a union of spreads does not narrow by itself.
-  return plain.type === 'sse' ? { ...plain, ...http } : { ...plain, ...http };
+  return uncompiled.type === 'sse' ? { ...uncompiled, ...http } : { ...uncompiled, ...http };
 }
 
 function compileObo(
   obo: { scopes: string; audience?: string | undefined; resource?: string | undefined },
   path: Path,
-  texts: Texts,
+  texts: TextCompiler,
 ): { scopes: string; audience?: string; resource?: string } {
   return {
-    scopes: texts.plain(obo.scopes, [...path, 'scopes']),
-    ...(obo.audience === undefined ? {} : { audience: texts.plain(obo.audience, [...path, 'audience']) }),
-    ...(obo.resource === undefined ? {} : { resource: texts.plain(obo.resource, [...path, 'resource']) }),
+    scopes: texts.compileLiteral(obo.scopes, [...path, 'scopes']),
+    ...(obo.audience === undefined
+      ? {}
+      : { audience: texts.compileLiteral(obo.audience, [...path, 'audience']) }),
+    ...(obo.resource === undefined
+      ? {}
+      : { resource: texts.compileLiteral(obo.resource, [...path, 'resource']) }),
   };
 }
 
-type Compile = (text: string, path: Path) => Template;
+type CompileText = (text: string, path: Path) => Template;
 
 function compileOAuth(
   oauth: OAuth,
   path: Path,
-  texts: Texts,
-  { template, url }: { readonly template: Compile; readonly url: Compile },
+  texts: TextCompiler,
+  { template, url }: { readonly template: CompileText; readonly url: CompileText },
 ): OAuthSettings {
   const { redirect_uri: _ignored, ...others } = oauth;
   const rest: Omit<OAuth, OAuthText | 'redirect_uri'> = { ...others, ...plainOAuth(oauth, path, texts) };
@@ -134,12 +152,12 @@ function compileOAuth(
 function plainOAuth(
   oauth: OAuth,
   path: Path,
-  texts: Texts,
+  texts: TextCompiler,
 ): Partial<Pick<OAuth, 'issuer' | 'private_key_file' | 'private_key_id'>> {
   return Object.fromEntries(
     (['issuer', 'private_key_file', 'private_key_id'] as const).flatMap((key) => {
       const text = oauth[key];
-      return text === undefined ? [] : [[key, texts.plain(text, [...path, key])]];
+      return text === undefined ? [] : [[key, texts.compileLiteral(text, [...path, key])]];
     }),
   );
 }
@@ -151,7 +169,7 @@ function isUrl(key: string): boolean {
 function compileApiKey(
   apiKey: NonNullable<McpServer['apiKey']>,
   path: Path,
-  template: Compile,
+  template: CompileText,
 ): ApiKeySettings {
   const { key, ...rest } = apiKey;
   return key === undefined ? rest : { ...rest, key: template(key, [...path, 'key']) };

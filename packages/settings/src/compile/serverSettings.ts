@@ -8,7 +8,7 @@ import {
   type WebsocketServer,
 } from '@behalf/contracts';
 import type { Placeholder, Template } from '../template/template.ts';
-import { placeholdersIn } from '../template/template.ts';
+import { listPlaceholders } from '../template/template.ts';
 
 type Templates = Readonly<Record<string, Template>>;
 
@@ -30,7 +30,7 @@ export type OAuthSettings = Readonly<
 
 export type ApiKeySettings = Readonly<Omit<ApiKey, 'key'> & { key?: Template }>;
 
-interface Compiled {
+interface CompiledFields {
   readonly name: string;
   /** The form that appears in tool names; unique among the servers of the file. */
   readonly normalizedName: string;
@@ -39,18 +39,22 @@ interface Compiled {
   readonly apiKey?: ApiKeySettings;
 }
 
-type Rest<S> = Readonly<Omit<S, keyof Compiled | 'args' | 'env' | 'url' | 'headers'>> & Compiled;
+type WithCompiledFields<S> = Readonly<Omit<S, keyof CompiledFields | 'args' | 'env' | 'url' | 'headers'>> &
+  CompiledFields;
 
-export type StdioSettings = Rest<StdioServer> & {
+export type StdioSettings = WithCompiledFields<StdioServer> & {
   readonly args: readonly Template[];
   readonly env: Templates;
 };
-export type WebsocketSettings = Rest<WebsocketServer> & {
+export type WebsocketSettings = WithCompiledFields<WebsocketServer> & {
   readonly url: Template;
   readonly headers: Templates;
 };
-export type SseSettings = Rest<SseServer> & { readonly url: Template; readonly headers: Templates };
-export type StreamableHttpSettings = Rest<StreamableHttpServer> & {
+export type SseSettings = WithCompiledFields<SseServer> & {
+  readonly url: Template;
+  readonly headers: Templates;
+};
+export type StreamableHttpSettings = WithCompiledFields<StreamableHttpServer> & {
   readonly url: Template;
   readonly headers: Templates;
 };
@@ -59,7 +63,7 @@ export type StreamableHttpSettings = Rest<StreamableHttpServer> & {
 export type ServerSettings = StdioSettings | WebsocketSettings | SseSettings | StreamableHttpSettings;
 
 /** Every placeholder of a server, `apiKey.key` included: what its scope is decided by. */
-export function placeholdersOf(server: ServerSettings): Placeholder[] {
+export function collectPlaceholders(server: ServerSettings): Placeholder[] {
   const templates: Template[] = [
     ...(server.type === 'stdio' ? server.args : [server.url]),
     ...Object.values(server.type === 'stdio' ? server.env : server.headers),
@@ -67,5 +71,5 @@ export function placeholdersOf(server: ServerSettings): Placeholder[] {
     ...oauthTexts.flatMap((key) => (server.oauth?.[key] ? [server.oauth[key]] : [])),
     ...(server.apiKey?.key ? [server.apiKey.key] : []),
   ];
-  return templates.flatMap((template) => placeholdersIn(template));
+  return templates.flatMap((template) => listPlaceholders(template));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { codes, http, loaded } from '../../test/oneServer.ts';
+import { findingCodes, httpServer, loadServer } from '../../test/oneServer.ts';
 
 const signIn = {
   OPENID_ISSUER: 'https://sso.example',
@@ -10,26 +10,26 @@ const microsoft = { ...signIn, OPENID_ISSUER: 'https://login.microsoftonline.com
 const targets = [{ scopes: ['a', 'b'], origins: ['https://s.example', 'http://inner.example:8080'] }];
 const exchange = { type: 'token-exchange', issuer: 'https://sso.example', clientId: 'c', clientSecret: 's' };
 
-const file = (obo: object, identityProviders: object = {}, url = http.url) => ({
-  mcpServers: { s: { ...http, url, obo: { scopes: 'a', ...obo } } },
+const file = (obo: object, identityProviders: object = {}, url = httpServer.url) => ({
+  mcpServers: { s: { ...httpServer, url, obo: { scopes: 'a', ...obo } } },
   identityProviders,
 });
 
 describe('On-Behalf-Of in the file', () => {
   test('a server that names no provider is held to the entry `login`', () => {
     const login = { ...exchange, targets };
-    expect(codes(file({}, { login }))).toEqual([]);
-    expect(codes(file({ scopes: 'c' }, { login }))).toEqual([['mcpServers.s.obo', 'obo_target']]);
-    expect(codes(file({}, { login }, 'https://other.example'), signIn)).toEqual([
+    expect(findingCodes(file({}, { login }))).toEqual([]);
+    expect(findingCodes(file({ scopes: 'c' }, { login }))).toEqual([['mcpServers.s.obo', 'obo_target']]);
+    expect(findingCodes(file({}, { login }, 'https://other.example'), signIn)).toEqual([
       ['mcpServers.s.obo', 'obo_target'],
     ]);
     // Another provider's list says nothing about it.
-    expect(codes(file({ scopes: 'c' }, { other: login }), signIn)).toEqual([]);
+    expect(findingCodes(file({ scopes: 'c' }, { other: login }), signIn)).toEqual([]);
   });
 
   test('without any provider it stays, with a warning', () => {
     const told = (env: Record<string, string>) =>
-      loaded({ ...http, obo: { scopes: 'a' } }, env).warnings.map(({ path, code }) => [path, code]);
+      loadServer({ ...httpServer, obo: { scopes: 'a' } }, env).warnings.map(({ path, code }) => [path, code]);
     expect(told({})).toEqual([['mcpServers.s.obo', 'obo_login']]);
     expect(told({ OPENID_ISSUER: ' ', OPENID_CLIENT_ID: 'c' })).toEqual([['mcpServers.s.obo', 'obo_login']]);
     // Bearer tokens alone: there is no client that could exchange them.
@@ -46,29 +46,29 @@ describe('On-Behalf-Of in the file', () => {
       ['resource', 'x'],
     ] as const) {
       const found = [[`mcpServers.s.obo.${key}`, 'obo_entra']];
-      expect(codes(file({ provider: 'p', [key]: value }, { p: entra }))).toEqual(found);
-      expect(codes(file({ [key]: value }, { login: entra }))).toEqual(found);
-      expect(codes(file({ [key]: value }), microsoft)).toEqual(found);
-      expect(codes(file({ [key]: value }), signIn)).toEqual([]);
+      expect(findingCodes(file({ provider: 'p', [key]: value }, { p: entra }))).toEqual(found);
+      expect(findingCodes(file({ [key]: value }, { login: entra }))).toEqual(found);
+      expect(findingCodes(file({ [key]: value }), microsoft)).toEqual(found);
+      expect(findingCodes(file({ [key]: value }), signIn)).toEqual([]);
     }
   });
 
   test('no exchanged token is sent where everybody on the way could read it', () => {
     const plain = [['mcpServers.s.url', 'plain_http']];
     for (const url of ['http://s.example/mcp', 'http://10.0.0.1', 'http://localhost.evil.example']) {
-      expect(codes(file({}, {}, url), signIn)).toEqual(plain);
-      expect(codes(file({ provider: 'p' }, { p: exchange }, url))).toEqual(plain);
+      expect(findingCodes(file({}, {}, url), signIn)).toEqual(plain);
+      expect(findingCodes(file({ provider: 'p' }, { p: exchange }, url))).toEqual(plain);
     }
     for (const url of ['http://localhost:1/mcp', 'http://127.0.0.9/mcp', 'http://[::1]/mcp']) {
-      expect(codes(file({}, {}, url), signIn)).toEqual([]);
+      expect(findingCodes(file({}, {}, url), signIn)).toEqual([]);
     }
     // The operator's word for a network of their own.
     const p = { ...exchange, targets };
-    expect(codes(file({ provider: 'p' }, { p }, 'http://inner.example:8080/mcp'))).toEqual([]);
-    expect(codes(file({ provider: 'p' }, { p }, 'http://inner.example/mcp'))).toEqual([
+    expect(findingCodes(file({ provider: 'p' }, { p }, 'http://inner.example:8080/mcp'))).toEqual([]);
+    expect(findingCodes(file({ provider: 'p' }, { p }, 'http://inner.example/mcp'))).toEqual([
       ['mcpServers.s.obo', 'obo_target'],
     ]);
-    expect(codes(file({ provider: 'p' }, { p }, 'http://s.example/mcp'))).toEqual([
+    expect(findingCodes(file({ provider: 'p' }, { p }, 'http://s.example/mcp'))).toEqual([
       ['mcpServers.s.obo', 'obo_target'],
     ]);
   });
@@ -78,7 +78,7 @@ describe('On-Behalf-Of in the file', () => {
     const token = 'Bearer {{LIBRECHAT_GRAPH_ACCESS_TOKEN}}';
     const apiKey = { source: 'admin', authorization_type: 'bearer', key: token };
     const told = (definition: object, identityProviders: object = {}, env: Record<string, string> = signIn) =>
-      codes({ mcpServers: { s: { ...http, ...definition } }, identityProviders }, env);
+      findingCodes({ mcpServers: { s: { ...httpServer, ...definition } }, identityProviders }, env);
     const list = (scopes: string, origin: string) => ({
       login: { ...exchange, targets: [{ scopes: [scopes], origins: [origin] }] },
     });
@@ -113,15 +113,15 @@ describe('On-Behalf-Of in the file', () => {
     const socket = { type: 'websocket', headers: { A: token } };
     expect(told({ ...socket, url: 'ws://s.example' })).toEqual([['mcpServers.s.url', 'plain_http']]);
     expect(told({ ...socket, url: 'wss://s.example' })).toEqual([]);
-    const waiting = loaded({ ...http, headers: { A: token } }).warnings;
+    const waiting = loadServer({ ...httpServer, headers: { A: token } }).warnings;
     expect(waiting).toMatchObject([{ path: 'mcpServers.s.headers.A', code: 'obo_login' }]);
   });
 
   test('scopes that a variable leaves empty match nothing', () => {
     const env = { S: ' ' };
-    expect(codes(file({ scopes: '${S}', provider: 'p' }, { p: { ...exchange, targets } }), env)).toEqual([
-      ['mcpServers.s.obo.scopes', 'missing'],
-    ]);
+    expect(
+      findingCodes(file({ scopes: '${S}', provider: 'p' }, { p: { ...exchange, targets } }), env),
+    ).toEqual([['mcpServers.s.obo.scopes', 'missing']]);
   });
 
   test('a token of the user stands in headers, never in an address', () => {
@@ -132,7 +132,7 @@ describe('On-Behalf-Of in the file', () => {
       'LIBRECHAT_GRAPH_ACCESS_TOKEN',
     ]) {
       const token = `{{${name}}}`;
-      const s = (definition: object) => codes({ mcpServers: { s: { ...http, ...definition } } });
+      const s = (definition: object) => findingCodes({ mcpServers: { s: { ...httpServer, ...definition } } });
       expect(s({ url: `https://s.example/?t=${token}` })).toEqual([
         ['mcpServers.s.url', 'placeholder_token'],
       ]);
@@ -143,12 +143,12 @@ describe('On-Behalf-Of in the file', () => {
       expect(s({ oauth_headers: { A: token } })).toEqual([
         ['mcpServers.s.oauth_headers.A', 'placeholder_token'],
       ]);
-      expect(codes({ mcpServers: { s: { command: 'x', args: [token] } } })).toEqual([
+      expect(findingCodes({ mcpServers: { s: { command: 'x', args: [token] } } })).toEqual([
         ['mcpServers.s.args[0]', 'placeholder_token'],
       ]);
       expect(s({ headers: { Authorization: `Bearer ${token}` } })).toEqual([]);
     }
     const url = 'https://s.example/{{LIBRECHAT_OPENID_USER_ID}}';
-    expect(codes({ mcpServers: { s: { ...http, url } } })).toEqual([]);
+    expect(findingCodes({ mcpServers: { s: { ...httpServer, url } } })).toEqual([]);
   });
 });

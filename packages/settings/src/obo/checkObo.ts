@@ -1,9 +1,9 @@
 import { finding, type Finding } from '@behalf/contracts';
 import type { ProviderSettings } from '../compile/compileProviders.ts';
 import type { ServerSettings } from '../compile/serverSettings.ts';
-import { LOGIN, type LoginFacts } from './login.ts';
-import { NO_PROVIDER, oboTargetProblem } from './oboTargetProblem.ts';
-import { providerRules } from './providerRules.ts';
+import { LOGIN_PROVIDER, type LoginFacts } from './login.ts';
+import { NO_PROVIDER, checkOboTarget } from './checkOboTarget.ts';
+import { checkProvider } from './checkProvider.ts';
 
 /** Where tokens are exchanged and where they go, over the whole file. */
 export function checkObo(
@@ -11,21 +11,23 @@ export function checkObo(
   providers: readonly ProviderSettings[],
   { login, graphScopes }: { readonly login: LoginFacts | null; readonly graphScopes: string },
 ): { errors: Finding[]; warnings: Finding[] } {
-  const speakTokenExchange = new Set(
+  const tokenExchangeProviders = new Set(
     servers.flatMap((server) =>
-      'obo' in server && server.obo?.grant === 'token-exchange' ? [server.obo.provider ?? LOGIN] : [],
+      'obo' in server && server.obo?.grant === 'token-exchange'
+        ? [server.obo.provider ?? LOGIN_PROVIDER]
+        : [],
     ),
   );
-  const errors = providers.flatMap((provider) => providerRules(provider, { login, speakTokenExchange }));
+  const errors = providers.flatMap((provider) => checkProvider(provider, { login, tokenExchangeProviders }));
   const warnings: Finding[] = [];
-  const around = { providers, login, graphScopes, declared: servers };
+  const context = { providers, login, graphScopes, declared: servers };
   for (const server of servers) {
-    const found = oboTargetProblem(server, { ...around, by: 'operator' });
-    if (!found) continue;
-    const { path, code, message, suggestion } = found;
+    const problem = checkOboTarget(server, { ...context, authority: 'operator' });
+    if (!problem) continue;
+    const { path, code, message, suggestion } = problem;
     // The identity provider may be set up after the servers: they stay, and calls say what is missing.
-    const list = code === NO_PROVIDER ? warnings : errors;
-    list.push(finding(['mcpServers', server.name, ...path], code, message, suggestion));
+    const target = code === NO_PROVIDER ? warnings : errors;
+    target.push(finding(['mcpServers', server.name, ...path], code, message, suggestion));
   }
   return { errors, warnings };
 }

@@ -19,33 +19,33 @@ export interface LoginVariables {
 }
 
 /** The entry of `identityProviders` that says more about the provider people sign in with. */
-export const LOGIN = 'login';
+export const LOGIN_PROVIDER = 'login';
 
 /** From the environment, raw or read: blank means absent in both. Null when nobody signs in by OpenID. */
-export function loginFacts(env: LoginVariables): LoginFacts | null {
-  const issuer = said(env.OPENID_ISSUER)?.replace(/\/\.well-known\/openid-configuration$/, '');
+export function readLoginFacts(env: LoginVariables): LoginFacts | null {
+  const issuer = trimToUndefined(env.OPENID_ISSUER)?.replace(/\/\.well-known\/openid-configuration$/, '');
   if (issuer === undefined) return null;
   return {
     issuer,
-    clientId: said(env.OPENID_CLIENT_ID) ?? null,
-    hasSecret: said(env.OPENID_CLIENT_SECRET) !== undefined,
-    audience: said(env.OPENID_AUDIENCE) ?? null,
+    clientId: trimToUndefined(env.OPENID_CLIENT_ID) ?? null,
+    hasSecret: trimToUndefined(env.OPENID_CLIENT_SECRET) !== undefined,
+    audience: trimToUndefined(env.OPENID_AUDIENCE) ?? null,
     scopes: (env.OPENID_SCOPE ?? '').split(/\s+/).filter((scope) => scope !== ''),
   };
 }
 
 /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
-export function graphScopes(env: { readonly GRAPH_API_SCOPES?: string | undefined }): string {
-  return said(env.GRAPH_API_SCOPES) ?? variables.GRAPH_API_SCOPES.default;
+export function readGraphScopes(env: { readonly GRAPH_API_SCOPES?: string | undefined }): string {
+  return trimToUndefined(env.GRAPH_API_SCOPES) ?? variables.GRAPH_API_SCOPES.default;
 }
 
-function said(text: string | undefined): string | undefined {
+function trimToUndefined(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed === '' ? undefined : trimmed;
 }
 
 /** Of all clouds, also the names of old. */
-const authorities: ReadonlyMap<string, 'worldwide' | 'us' | 'cn' | 'de'> = new Map([
+const cloudByAuthority: ReadonlyMap<string, 'worldwide' | 'us' | 'cn' | 'de'> = new Map([
   ['login.microsoftonline.com', 'worldwide'],
   ['login.microsoft.com', 'worldwide'],
   ['login.windows.net', 'worldwide'],
@@ -62,11 +62,11 @@ const authorities: ReadonlyMap<string, 'worldwide' | 'us' | 'cn' | 'de'> = new M
 /** Whether Entra answers there, so that scopes mean what they mean to Entra. */
 export function isMicrosoftAuthority(url: string): boolean {
   const host = parseUrl(url)?.hostname.replace(/\.$/, '') ?? '';
-  return authorities.has(host) || host.endsWith('.ciamlogin.com');
+  return cloudByAuthority.has(host) || host.endsWith('.ciamlogin.com');
 }
 
 /** Whose Entra answers there; undefined for any other host, and for one of these that is not reached as Entra is. */
-export function microsoftCloud(url: string): string | undefined {
+export function findMicrosoftCloud(url: string): string | undefined {
   const parsed = parseUrl(url);
-  return parsed?.protocol === 'https:' ? authorities.get(parsed.host) : undefined;
+  return parsed?.protocol === 'https:' ? cloudByAuthority.get(parsed.host) : undefined;
 }

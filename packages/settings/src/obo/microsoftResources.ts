@@ -55,7 +55,7 @@ export const microsoftDomains = [
 ];
 
 /** The ids that were given to the first services in a row: Exchange, SharePoint, Teams, Dynamics, Power BI, Intune. */
-const IN_A_ROW = /^[0-9a-f]{8}0000(?:0000c000|0ff1ce00)0{12}$/;
+const FIRST_PARTY_ID = /^[0-9a-f]{8}0000(?:0000c000|0ff1ce00)0{12}$/;
 
 /** And of others, without hyphens. */
 const microsoftIds: ReadonlySet<string> = new Set(
@@ -71,5 +71,5 @@ const microsoftIds: ReadonlySet<string> = new Set(
 
 /** Without hyphens. */
 export function isMicrosoftId(id: string): boolean {
-  return IN_A_ROW.test(id) || microsoftIds.has(id);
+  return FIRST_PARTY_ID.test(id) || microsoftIds.has(id);
 }

@@ -200,10 +200,9 @@ describe('the configuration for people to look at', () => {
       expect([text, maskAddress(text ?? '')]).toEqual([text, told?.replaceAll('*', secretMask)]);
     }
     const tenant = 'https://login.example/7a1b2c3d-0000-4000-8000-1234567890ab/v2.0';
-    expect([maskAddress(tenant, { keepsIds: true }) === tenant, maskAddress(tenant) === tenant]).toEqual([
-      true,
-      false,
-    ]);
+    expect([maskAddress(tenant, { shouldKeepIds: true }) === tenant, maskAddress(tenant) === tenant]).toEqual(
+      [true, false],
+    );
   });
 
   test('of arguments flags, paths and names of servers are shown', () => {

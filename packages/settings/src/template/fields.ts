@@ -33,7 +33,7 @@ export const openidFields = [
 export const bodyFields = ['CONVERSATIONID', 'PARENTMESSAGEID', 'MESSAGEID'] as const;
 
 /** Every placeholder that is not a user's own variable. */
-export const trustedPlaceholders: readonly string[] = [
+export const builtInPlaceholders: readonly string[] = [
   ...userFields.map((name) => `LIBRECHAT_USER_${name}`),
   ...openidFields.map((name) => `LIBRECHAT_OPENID_${name}`),
   ...bodyFields.map((name) => `LIBRECHAT_BODY_${name}`),

@@ -1,8 +1,8 @@
 import { hasControlCharacter, parseUrl } from '@behalf/contracts';
 import {
   isPlaceholder,
-  placeholdersIn,
-  placeholderText,
+  listPlaceholders,
+  formatPlaceholder,
   type Placeholder,
   type PlaceholderKind,
   type Template,
@@ -38,8 +38,8 @@ export function renderTemplate(
       text += part.text;
       continue;
     }
-    const value = lookUp(values, part);
-    if (value === undefined) missing.push(placeholderText(part));
+    const value = findValue(values, part);
+    if (value === undefined) missing.push(formatPlaceholder(part));
     else text += encode(value, part, index);
   }
   return missing.length > 0
@@ -51,7 +51,7 @@ export function renderTemplate(
 export function renderHeader(template: Template, values: TemplateValues): Rendered {
   const unsafe: string[] = [];
   const rendered = renderTemplate(template, values, (value, part) => {
-    if (hasControlCharacter(value)) unsafe.push(placeholderText(part));
+    if (hasControlCharacter(value)) unsafe.push(formatPlaceholder(part));
     return /[^\u0000-\u00ff]/.test(value) ? `b64:${Buffer.from(value, 'utf8').toString('base64')}` : value;
   });
   return rendered.ok && unsafe.length > 0
@@ -72,12 +72,13 @@ export function renderUrl(template: Template, values: TemplateValues): Rendered 
       .slice(0, index)
       .map((piece) => (piece.kind === 'literal' ? piece.text : 'x'))
       .join('');
-    const inHost = !/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*[/?#]/i.test(before);
-    if (inHost) hosts.push(placeholderText(part));
-    if (inHost && !/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(value)) unsafe.push(placeholderText(part));
+    const isInHost = !/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*[/?#]/i.test(before);
+    if (isInHost) hosts.push(formatPlaceholder(part));
+    if (isInHost && !/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(value))
+      unsafe.push(formatPlaceholder(part));
     // Half a surrogate pair has no UTF-8 form, and encoding it would throw.
     if (/\p{Surrogate}/u.test(value)) {
-      unencodable.push(placeholderText(part));
+      unencodable.push(formatPlaceholder(part));
       return '';
     }
     return encodeURIComponent(value);
@@ -88,12 +89,12 @@ export function renderUrl(template: Template, values: TemplateValues): Rendered 
   const asWritten = template.map((piece) => (piece.kind === 'literal' ? piece.text : 'x')).join('');
   // A segment of dots that the operator wrote is the operator's; a value may not add one.
   if (dotSegments(rendered.text) > dotSegments(asWritten))
-    return { ok: false, code: 'url_value', placeholders: placeholdersIn(template).map(placeholderText) };
+    return { ok: false, code: 'url_value', placeholders: listPlaceholders(template).map(formatPlaceholder) };
   // A label such as `xn--` and what is no punycode has a plain form, and still no URL can hold it.
   if (!parseUrl(rendered.text)) {
     return hosts.length > 0
       ? { ok: false, code: 'host_value', placeholders: hosts }
-      : { ok: false, code: 'url_value', placeholders: placeholdersIn(template).map(placeholderText) };
+      : { ok: false, code: 'url_value', placeholders: listPlaceholders(template).map(formatPlaceholder) };
   }
   return rendered;
 }
@@ -108,7 +109,7 @@ function dotSegments(url: string): number {
   return path.split(/[/\\]/).filter((segment) => /^(\.|%2e){1,2}$/i.test(segment)).length;
 }
 
-function lookUp(values: TemplateValues, part: Placeholder): string | undefined {
+function findValue(values: TemplateValues, part: Placeholder): string | undefined {
   const known = values[part.kind];
   if (!known || !Object.hasOwn(known, part.name)) return undefined;
   return known[part.name] ?? undefined;

@@ -30,15 +30,15 @@ export function resolveEnv(template: RawTemplate, env: EnvRecord): ResolvedTempl
     if (secretVariableNames.has(name)) {
       problems.push({
         code: 'variable_secret',
-        message: `\${${name}} holds a secret of the gateway itself and is never expanded`,
-        suggestion: 'use a variable of its own',
+        message: `\${${name}} contains a secret of the gateway itself and is never expanded`,
+        suggestion: 'use a separate variable',
         variable: name,
       });
       continue;
     }
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
-    const usable = value !== undefined && (value !== '' || fallback?.whenEmpty === false);
-    const text = usable ? value : fallback?.text;
+    const isUsable = value !== undefined && (value !== '' || fallback?.appliesWhenEmpty === false);
+    const text = isUsable ? value : fallback?.text;
     if (text === undefined) {
       problems.push({
         code: 'variable_unset',
@@ -51,16 +51,18 @@ export function resolveEnv(template: RawTemplate, env: EnvRecord): ResolvedTempl
     variables.push(name);
     parts.push({ kind: 'literal', text });
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, template: merge(parts), variables };
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, template: mergeLiterals(parts), variables };
 }
 
 /** Neighbouring literals are one text. */
-function merge(parts: Template): Template {
+function mergeLiterals(parts: Template): Template {
   const merged: Template[number][] = [];
   for (const part of parts) {
-    const last = merged.at(-1);
-    if (part.kind === 'literal' && last?.kind === 'literal')
-      merged[merged.length - 1] = { kind: 'literal', text: last.text + part.text };
+    const previous = merged.at(-1);
+    if (part.kind === 'literal' && previous?.kind === 'literal')
+      merged[merged.length - 1] = { kind: 'literal', text: previous.text + part.text };
     else merged.push(part);
   }
   return merged;

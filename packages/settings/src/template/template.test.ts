@@ -5,7 +5,7 @@ import { bodyFields, openidFields, userFields } from './fields.ts';
 import { parseTemplate } from './parseTemplate.ts';
 import { renderHeader, renderTemplate, renderUrl } from './renderTemplate.ts';
 import { resolveEnv } from './resolveEnv.ts';
-import { placeholdersIn, type Template } from './template.ts';
+import { listPlaceholders, type Template } from './template.ts';
 
 function compile(text: string, env: Record<string, string> = {}): Template {
   const parsed = parseTemplate(text);
@@ -68,7 +68,7 @@ describe('parsing', () => {
     });
     expect(parseTemplate('{{ KEY }}')).toMatchObject({
       ok: false,
-      problem: { suggestion: 'write {{KEY}} without blanks' },
+      problem: { suggestion: 'write {{KEY}} without spaces' },
     });
     expect(parseTemplate('{{LIBRECHAT_BODY_MODEL}}')).toMatchObject({ ok: false });
     for (const text of ['${}', '${A B}', '${1A}', '${A:?x}', '{{a-b}}'])
@@ -159,7 +159,7 @@ describe('environment variables', () => {
   test('a value that looks like a placeholder stays text and is no placeholder', () => {
     const template = compile('${A} ${B}', { A: '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}', B: '${HOME}' });
     expect(template).toEqual([{ kind: 'literal', text: '{{LIBRECHAT_OPENID_ACCESS_TOKEN}} ${HOME}' }]);
-    expect(placeholdersIn(template)).toEqual([]);
+    expect(listPlaceholders(template)).toEqual([]);
   });
 });
 

@@ -17,7 +17,7 @@ export interface Literal {
 export interface EnvReference {
   readonly kind: 'env';
   readonly name: string;
-  readonly fallback?: { readonly text: string; readonly whenEmpty: boolean };
+  readonly fallback?: { readonly text: string; readonly appliesWhenEmpty: boolean };
 }
 
 /** Text as it stands in the file, parsed once. What is put into it later is data and never looked at again. */
@@ -31,16 +31,16 @@ export function isPlaceholder(part: Literal | EnvReference | Placeholder): part 
 }
 
 /** Whether it stands for a token of the user: whoever reads it there can act as them. */
-export function isToken({ kind, name }: Placeholder): boolean {
+export function isUserToken({ kind, name }: Placeholder): boolean {
   return kind === 'graph' || (kind === 'openid' && name.endsWith('TOKEN'));
 }
 
-export function placeholdersIn(template: Template): Placeholder[] {
+export function listPlaceholders(template: Template): Placeholder[] {
   return template.filter(isPlaceholder);
 }
 
 /** The text of a template without placeholders, else nothing. */
-export function literalText(template: Template): string | undefined {
+export function readLiteralText(template: Template): string | undefined {
   let text = '';
   for (const part of template) {
     if (part.kind !== 'literal') return undefined;
@@ -50,7 +50,7 @@ export function literalText(template: Template): string | undefined {
 }
 
 /** As it was written: for messages. Never called on a template whose variables are filled in. */
-export function placeholderText(part: Placeholder): string {
+export function formatPlaceholder(part: Placeholder): string {
   if (part.kind === 'userVar') return `{{${part.name}}}`;
   return `{{LIBRECHAT_${part.kind.toUpperCase()}_${part.name}}}`;
 }

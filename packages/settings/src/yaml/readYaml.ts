@@ -1,55 +1,51 @@
 import { Composer, Lexer, LineCounter, Parser, type CST, type YAMLError } from 'yaml';
 import { formatPath, type Diagnostic, type Finding, type Path } from '@behalf/contracts';
-import { limits, toPlain, type Place } from './yamlNodes.ts';
+import { YAML_LIMITS, convertDocument, type YamlLocation } from './yamlNodes.ts';
 
 /** Turns a finding into a diagnostic with the line on which its key, or the nearest thing above it, stands. */
-export type Locate = (finding: Finding) => Diagnostic;
+export type LocateFinding = (finding: Finding) => Diagnostic;
 
 export type YamlResult =
-  { ok: true; value: unknown; locate: Locate } | { ok: false; diagnostics: Diagnostic[] };
+  { ok: true; value: unknown; locate: LocateFinding } | { ok: false; diagnostics: Diagnostic[] };
 
 /** Reads untrusted YAML: bounded in size, depth and expansion, and never with an exception. */
 export function readYaml(text: string): YamlResult {
-  if (Buffer.byteLength(text, 'utf8') > limits.bytes) {
-    return refuse(
+  if (Buffer.byteLength(text, 'utf8') > YAML_LIMITS.bytes) {
+    return fail(
       'yaml_too_large',
-      `the file is larger than ${limits.bytes / 1024 / 1024} MiB`,
-      'keep large texts elsewhere',
+      `the file is larger than ${YAML_LIMITS.bytes / 1024 / 1024} MiB`,
+      'move large texts to other files',
     );
   }
-  if (hasMoreLines(text, limits.lines)) {
-    return refuse(
+  if (exceedsLines(text, YAML_LIMITS.lines)) {
+    return fail(
       'yaml_too_large',
-      `the file has more than ${limits.lines} lines`,
+      `the file has more than ${YAML_LIMITS.lines} lines`,
       'remove what is not used',
     );
   }
   const lines = new LineCounter();
   try {
-    return compose(text, lines);
+    return parseDocument(text, lines);
   } catch {
     // Whatever the parser stumbles over, the file is what cannot be used; the boot must say so and not crash.
-    return refuse(
-      'yaml_syntax',
-      'the file cannot be read as YAML',
-      'check it with an editor that knows YAML',
-    );
+    return fail('yaml_syntax', 'the file is not valid YAML', 'check it with a YAML editor');
   }
 }
 
-function compose(text: string, lines: LineCounter): YamlResult {
-  const tokens = parse(text, lines);
+function parseDocument(text: string, lines: LineCounter): YamlResult {
+  const tokens = parseTokens(text, lines);
   if (!tokens) {
-    return refuse('yaml_too_large', 'the file has too many keys and values', 'remove what is not used');
+    return fail('yaml_too_large', 'the file has too many keys and values', 'remove what is not used');
   }
   const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
-  const deep = tooDeep(tokens);
-  if (deep !== undefined) {
-    return refuse(
+  const deepOffset = findTooDeep(tokens);
+  if (deepOffset !== undefined) {
+    return fail(
       'yaml_too_deep',
-      `is nested more than ${limits.depth} levels deep`,
+      `is nested more than ${YAML_LIMITS.depth} levels deep`,
       'flatten it',
-      lineAt(deep),
+      lineAt(deepOffset),
     );
   }
   // Duplicate keys are found while walking; the library's own check compares every pair of keys.
@@ -64,49 +60,49 @@ function compose(text: string, lines: LineCounter): YamlResult {
   const documents = composer.compose(tokens, true, text.length);
   const document = documents.next().value ?? undefined;
   const second = documents.next().value ?? undefined;
-  if (!document) return refuse('yaml_empty', 'the file is empty', 'start from librechat.yaml.example');
+  if (!document) return fail('yaml_empty', 'the file is empty', 'start from librechat.yaml.example');
   const errors = [...document.errors, ...document.warnings];
   if (errors.length > 0)
-    return { ok: false, diagnostics: errors.slice(0, 10).map((error) => syntax(error, lineAt)) };
+    return { ok: false, diagnostics: errors.slice(0, 10).map((error) => describeSyntaxError(error, lineAt)) };
   if (second)
-    return refuse(
+    return fail(
       'yaml_documents',
-      'the file holds more than one document',
+      'the file contains more than one document',
       'remove the --- line',
       lineAt(second.range[0]),
     );
 
-  const plain = toPlain(document);
-  if ('problem' in plain) {
-    const line = plain.offset === undefined ? undefined : lineAt(plain.offset);
-    return { ok: false, diagnostics: [toDiagnostic(plain.problem, line)] };
+  const converted = convertDocument(document);
+  if ('problem' in converted) {
+    const line = converted.offset === undefined ? undefined : lineAt(converted.offset);
+    return { ok: false, diagnostics: [toDiagnostic(converted.problem, line)] };
   }
-  if (plain.value === null)
-    return refuse('yaml_empty', 'the file is empty', 'start from librechat.yaml.example');
+  if (converted.value === null)
+    return fail('yaml_empty', 'the file is empty', 'start from librechat.yaml.example');
   return {
     ok: true,
-    value: plain.value,
+    value: converted.value,
     locate: (finding) => {
-      const offset = offsetFor(finding.path, plain.place);
+      const offset = findOffset(finding.path, converted.location);
       return toDiagnostic(finding, offset === undefined ? undefined : lineAt(offset));
     },
   };
 }
 
 /** Of the longest part of the path that is there: a missing key is told at its parent. */
-function offsetFor(path: Path, root: Place): number | undefined {
-  let place = root;
+function findOffset(path: Path, root: YamlLocation): number | undefined {
+  let location = root;
   for (const step of path) {
-    const next = place.below.get(step);
-    if (!next) break;
-    place = next;
+    const child = location.children.get(step);
+    if (!child) break;
+    location = child;
   }
-  return place.offset;
+  return location.offset;
 }
 
-function hasMoreLines(text: string, limit: number): boolean {
+function exceedsLines(text: string, limit: number): boolean {
   let lines = 1;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
+  for (let index = text.indexOf('\n'); index >= 0; index = text.indexOf('\n', index + 1)) {
     lines += 1;
     if (lines > limit) return true;
   }
@@ -114,14 +110,14 @@ function hasMoreLines(text: string, limit: number): boolean {
 }
 
 /** The library's own `parse`, but with a count: nothing when there are more lexemes than a file may have. */
-function parse(text: string, lines: LineCounter): CST.Token[] | undefined {
+function parseTokens(text: string, lines: LineCounter): CST.Token[] | undefined {
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
   let lexemes = 0;
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     lexemes += 1;
-    if (lexemes > limits.lexemes) return undefined;
+    if (lexemes > YAML_LIMITS.lexemes) return undefined;
     tokens.push(...parser.next(lexeme));
   }
   tokens.push(...parser.end());
@@ -129,11 +125,11 @@ function parse(text: string, lines: LineCounter): CST.Token[] | undefined {
 }
 
 /** Composing recurses, parsing does not: the depth is known before a hostile file can exhaust the stack. */
-function tooDeep(tokens: readonly CST.Token[]): number | undefined {
+function findTooDeep(tokens: readonly CST.Token[]): number | undefined {
   const stack: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = stack.pop(); next; next = stack.pop()) {
     const { token, depth } = next;
-    if (depth > limits.depth * 2) return token.offset;
+    if (depth > YAML_LIMITS.depth * 2) return token.offset;
     if (token.type === 'document' && token.value) stack.push({ token: token.value, depth });
     if ('items' in token) {
       for (const item of token.items) {
@@ -149,36 +145,34 @@ function tooDeep(tokens: readonly CST.Token[]): number | undefined {
 const syntaxMessages: Partial<Record<YAMLError['code'], [message: string, suggestion?: string]>> = {
   ALIAS_PROPS: ['an alias cannot have an anchor or a tag of its own'],
   BAD_ALIAS: ['the alias has no anchor before it'],
-  BAD_INDENT: ['the indentation does not fit', 'indent by two blanks per level'],
+  BAD_INDENT: ['the indentation is not consistent', 'indent by two spaces per level'],
   BLOCK_AS_IMPLICIT_KEY: [
     'a nested mapping cannot begin here',
     'put it on the next line, or quote the value',
   ],
-  BLOCK_IN_FLOW: ['a block cannot stand inside [ ] or { }'],
-  DUPLICATE_KEY: ['the key is given twice', 'remove one of them'],
+  BLOCK_IN_FLOW: ['a block is not allowed inside [ ] or { }'],
+  DUPLICATE_KEY: ['the key occurs twice', 'remove one of them'],
   MISSING_CHAR: ['a character is missing here', 'look for an unclosed quote or bracket, or a missing colon'],
-  MULTILINE_IMPLICIT_KEY: ['a key must stand on one line', 'look for a missing colon'],
+  MULTILINE_IMPLICIT_KEY: ['a key must be on one line', 'look for a missing colon'],
   MULTIPLE_ANCHORS: ['a value can have one anchor'],
-  MULTIPLE_DOCS: ['the file holds more than one document', 'remove the --- line'],
-  TAB_AS_INDENT: ['a tab cannot be used for indentation', 'use blanks'],
+  MULTIPLE_DOCS: ['the file contains more than one document', 'remove the --- line'],
+  TAB_AS_INDENT: ['a tab cannot be used for indentation', 'use spaces'],
   TAG_RESOLVE_FAILED: ['tags such as !name are not supported', 'remove the tag'],
-  UNEXPECTED_TOKEN: ['something stands here that does not belong here', 'quote the value if it is text'],
+  UNEXPECTED_TOKEN: ['the content is not expected here', 'quote the value if it is text'],
   KEY_OVER_1024_CHARS: ['the key is too long'],
   BAD_SCALAR_START: ['a plain value cannot begin with this character', 'put it in quotes'],
   BAD_DQ_ESCAPE: ['the escape is not valid inside double quotes', 'use single quotes'],
 };
 
-function syntax(error: YAMLError, lineAt: (offset: number) => number): Diagnostic {
-  const [message, suggestion] = syntaxMessages[error.code] ?? [
-    'the file cannot be read as YAML from here on',
-  ];
+function describeSyntaxError(error: YAMLError, lineAt: (offset: number) => number): Diagnostic {
+  const [message, suggestion] = syntaxMessages[error.code] ?? ['the file is not valid YAML from here on'];
   return toDiagnostic(
     { path: [], code: 'yaml_syntax', message, ...(suggestion === undefined ? {} : { suggestion }) },
     lineAt(error.pos[0]),
   );
 }
 
-function refuse(code: string, message: string, suggestion: string, line = 1): YamlResult {
+function fail(code: string, message: string, suggestion: string, line = 1): YamlResult {
   return { ok: false, diagnostics: [toDiagnostic({ path: [], code, message, suggestion }, line)] };
 }
 

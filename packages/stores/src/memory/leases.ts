@@ -29,7 +29,7 @@ export function createMemoryLeases({ clock, random }: { clock: Clock; random: Ra
         },
       };
     },
-    async holder(key) {
+    async findHolder(key) {
       const lease = findActive(key);
       return lease && { owner: lease.owner, purpose: lease.purpose };
     },

@@ -50,7 +50,7 @@ export function createMongoLeases({ leases }: Models, runner: CommandRunner, ran
       );
       return after.owner === owner ? createHeldLease(key, owner, purpose) : null;
     },
-    async holder(key) {
+    async findHolder(key) {
       const lease = await runner.run(() =>
         leases.findOne({ _id: key, $expr: isActive }).lean<LeaseDoc>().exec(),
       );

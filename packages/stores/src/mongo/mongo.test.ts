@@ -93,7 +93,7 @@ describe(`two clients on ${label}`, () => {
     const taken = await fifty((store) => store.leases.acquire('k', 'refresh', 60_000));
     const held = taken.filter((lease) => lease !== null);
     expect(held).toHaveLength(1);
-    expect((await stores[1].leases.holder('k'))?.owner).toBe(held[0]?.owner);
+    expect((await stores[1].leases.findHolder('k'))?.owner).toBe(held[0]?.owner);
     expect(await held[0]?.release()).toBe(true);
     expect(await stores[1].leases.acquire('k', 'exchange', 60_000)).not.toBeNull();
   });

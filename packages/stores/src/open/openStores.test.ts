@@ -134,7 +134,7 @@ describeWith('redis-server', 'SQLite with a real Redis', () => {
     const coordination = await openCoordination(targets, primary, parts);
     expect([primary.kind, coordination.kind]).toEqual(['sqlite', 'redis']);
     expect(await coordination.leases.acquire('k', 'refresh', 60_000)).not.toBeNull();
-    expect(await primary.leases.holder('k')).toBeNull();
+    expect(await primary.leases.findHolder('k')).toBeNull();
     const heard: string[] = [];
     primary.changes.subscribe(({ id }) => heard.push(id));
     await coordination.changes.publish({ topic: 'users', id: 'u1' });

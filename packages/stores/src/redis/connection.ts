@@ -1,4 +1,4 @@
-import { within, type Clock } from '@behalf/kernel';
+import { withTimeout, type Clock } from '@behalf/kernel';
 import { createClient, type RedisClientType } from 'redis';
 import { StoreUnavailableError } from '../errors.ts';
 
@@ -49,7 +49,7 @@ export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection
     async run(command) {
       if (closed || !client.isReady) throw new StoreUnavailableError('redis');
       // The client's own timeout counts only until a command is written, not until it is answered.
-      const response = within(clock, COMMAND_TIMEOUT_MS, command(client), () => {
+      const response = withTimeout(clock, COMMAND_TIMEOUT_MS, command(client), () => {
         throw new Error(`No response within ${COMMAND_TIMEOUT_MS} ms`);
       });
       inFlight.add(response);
@@ -66,7 +66,7 @@ export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection
       if (closed) return;
       closed = true;
       // Not `client.close()`: it waits for answers without an end, and from then on the client cannot be destroyed.
-      await within(clock, CLOSE_TIMEOUT_MS, Promise.allSettled(inFlight), () => undefined);
+      await withTimeout(clock, CLOSE_TIMEOUT_MS, Promise.allSettled(inFlight), () => undefined);
       if (client.isOpen) client.destroy();
     },
   };

@@ -29,7 +29,7 @@ export function createRedisLeases(
         release: () => evalIfOwner(RELEASE_SCRIPT, name, value),
       };
     },
-    async holder(key) {
+    async findHolder(key) {
       const value = await redis.run((client) => client.get(`${prefix}:${key}`));
       if (value === null) return null;
       const colon = value.indexOf(':');

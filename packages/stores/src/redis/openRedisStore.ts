@@ -1,5 +1,5 @@
 import type { CoordinationStore } from '@behalf/gateway/ports';
-import { within, type Clock, type Random } from '@behalf/kernel';
+import { withTimeout, type Clock, type Random } from '@behalf/kernel';
 import KeyvRedis from '@keyv/redis';
 import { openKeyvCache } from '../keyvCache.ts';
 import { createRedisAttempts } from './attempts.ts';
@@ -32,7 +32,7 @@ export async function openRedisStore({
 }: RedisParts): Promise<CoordinationStore> {
   const connection = connectRedis({ ...target, clock });
   const changes = createRedisChanges(connection, `${prefix}:changes`);
-  await within(
+  await withTimeout(
     clock,
     CONNECT_TIMEOUT_MS,
     Promise.all([connection.ready(), changes.ready()]),

@@ -80,7 +80,7 @@ describeWith('redis-server', 'stores on a real Redis', () => {
     const askEverything = (): Promise<unknown>[] => [
       store.ping(),
       store.leases.acquire('k', 'refresh', 60_000),
-      store.leases.holder('held'),
+      store.leases.findHolder('held'),
       lease.extend(60_000),
       store.attempts.hit('k', 60_000),
       store.attempts.clear('k'),

@@ -45,7 +45,7 @@ export function createSqliteLeases(db: Sqlite, { clock, random }: { clock: Clock
           )) === 1,
       };
     },
-    async holder(key) {
+    async findHolder(key) {
       const row = db.get(
         'SELECT owner, purpose FROM leases WHERE key = ? AND expiresAt > ?',
         key,

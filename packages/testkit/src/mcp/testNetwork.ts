@@ -41,7 +41,7 @@ export function createTestNetwork(
     clock: systemClock,
     keyring: createKeyring([new Uint8Array(32).fill(7)], systemRandom),
     settings: { allowedAddresses: ports.map((port) => `127.0.0.1:${port}`) },
-    own: () => ({ origins: [], listening: [], localAddresses: () => [] }),
+    ownEndpoints: () => ({ origins: [], listeners: [], localAddresses: () => [] }),
     env: {},
     // A test names addresses; it asks no name server.
     resolve: async (name) => {

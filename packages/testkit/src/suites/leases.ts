@@ -13,14 +13,14 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
       );
       const held = taken.filter((lease) => lease !== null);
       expect(held).toHaveLength(1);
-      expect(await store().leases.holder('k')).toEqual({ owner: held[0]!.owner, purpose: 'refresh' });
+      expect(await store().leases.findHolder('k')).toEqual({ owner: held[0]!.owner, purpose: 'refresh' });
       expect(await store().leases.acquire('other', 'exchange', 60_000)).not.toBeNull();
     });
 
     test('a released lease is free at once', async () => {
       const lease = await store().leases.acquire('k', 'refresh', 60_000);
       expect(await lease!.release()).toBe(true);
-      expect(await store().leases.holder('k')).toBeNull();
+      expect(await store().leases.findHolder('k')).toBeNull();
       expect(await store().leases.acquire('k', 'exchange', 60_000)).not.toBeNull();
     });
 
@@ -29,7 +29,7 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
       const next = await eventually('the lease to expire', () =>
         store().leases.acquire('k', 'exchange', 60_000),
       );
-      expect(await store().leases.holder('k')).toEqual({ owner: next.owner, purpose: 'exchange' });
+      expect(await store().leases.findHolder('k')).toEqual({ owner: next.owner, purpose: 'exchange' });
     });
 
     test('who lost a lease can neither extend nor release the next one', async () => {
@@ -39,7 +39,7 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
       );
       expect(await lost.extend(60_000)).toBe(false);
       expect(await lost.release()).toBe(false);
-      expect((await store().leases.holder('k'))?.owner).toBe(next.owner);
+      expect((await store().leases.findHolder('k'))?.owner).toBe(next.owner);
     });
 
     test('an extended lease outlives its first TTL', async () => {
@@ -52,12 +52,12 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
         await store().leases.acquire('timer', 'refresh', ttlMs);
         await eventually(
           'the first TTL to pass',
-          async () => (await store().leases.holder('timer')) === null,
+          async () => (await store().leases.findHolder('timer')) === null,
         );
-        expect((await store().leases.holder(key))?.owner).toBe(lease.owner);
+        expect((await store().leases.findHolder(key))?.owner).toBe(lease.owner);
         // It is the new end that counts, not a lease without one.
         expect(await lease.extend(50)).toBe(true);
-        await eventually('the new end to come', async () => (await store().leases.holder(key)) === null);
+        await eventually('the new end to come', async () => (await store().leases.findHolder(key)) === null);
         return;
       }
       throw new Error('A lease was never extended while it was held');

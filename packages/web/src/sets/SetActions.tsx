@@ -1,5 +1,5 @@
 import type { SetView } from '@behalf/contracts';
-import { grants } from '@behalf/contracts/plain';
+import { hasAclBit } from '@behalf/contracts/plain';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -23,7 +23,7 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
   const client = useQueryClient();
   const [, navigate] = useLocation();
   const [isRemoving, setRemoving] = useState(false);
-  const mayShare = usePermission('SHARE') && grants(permissions, 'SHARE');
+  const mayShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
   const { open, show, close } = useOpenDialog({ edit: false, share: mayShare });
   const removing = useMutation({
     mutationFn: () => removeSet(id),
@@ -35,7 +35,7 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
   });
   return (
     <>
-      {grants(permissions, 'EDIT') && (
+      {hasAclBit(permissions, 'EDIT') && (
         <Link
           href={`/sets/${segment(id)}/edit`}
           className={classes(buttons['button'], buttons['plain'], links['link'])}
@@ -49,7 +49,7 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
           {words.share}
         </Button>
       )}
-      {grants(permissions, 'DELETE') && (
+      {hasAclBit(permissions, 'DELETE') && (
         <Button look="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
           {words.remove}
         </Button>

@@ -1,4 +1,4 @@
-import { createSingleFlight, within, type Clock } from '@behalf/kernel';
+import { createSingleFlight, withTimeout, type Clock } from '@behalf/kernel';
 import type { Cache } from '../../ports/index.ts';
 import { mayRequireOAuth } from '../../registry/mayRequireOAuth.ts';
 import { usesClientCredentialsGrant } from '../../registry/scope.ts';
@@ -89,7 +89,7 @@ export function createOperatorIssuers(parts: OperatorIssuerParts): OperatorIssue
 
   async function fetchUrls({ key, load: load }: IssuerSource): Promise<readonly string[] | null> {
     try {
-      const urls = await within(clock, TIMEOUT_MS, load(), () => {
+      const urls = await withTimeout(clock, TIMEOUT_MS, load(), () => {
         throw new Error('the request timed out');
       });
       entries.set(key, { urls, until: clock.now() + MAX_AGE_MS });

@@ -34,7 +34,7 @@ export async function postForm({
   let cancel: Cancel = () => undefined;
   const expire = () => timeout.abort(new Error('the request timed out'));
   const startTimer = (ms: number, fn: () => void) => {
-    cancel = clock.timer(ms, fn, { hold: true });
+    cancel = clock.timer(ms, fn, { keepAlive: true });
   };
   // A process that was stopped wakes with its timers first. The answer may have come long ago, and it may hold the only
   // refresh token that lives.

@@ -1,4 +1,4 @@
-import { within, type Clock } from '@behalf/kernel';
+import { withTimeout, type Clock } from '@behalf/kernel';
 import type { UserPrincipal } from '../../principal/principal.ts';
 import type { ServerSnapshot } from '../../registry/server.ts';
 import type { NewToken, TokenProbe } from './flows/flowParts.ts';
@@ -14,5 +14,5 @@ export function probeToken(
   token: NewToken,
 ): Promise<ProbeResult> {
   const probing = probe(server, principal, token).catch(() => 'unreachable' as const);
-  return within(clock, TIMEOUT_MS, probing, () => 'unreachable' as const);
+  return withTimeout(clock, TIMEOUT_MS, probing, () => 'unreachable' as const);
 }

@@ -1,4 +1,4 @@
-import { within, type Clock, type Keyring, type Leases, type Random } from '@behalf/kernel';
+import { withTimeout, type Clock, type Keyring, type Leases, type Random } from '@behalf/kernel';
 import type { Cache } from '../../ports/index.ts';
 import type { Log } from '../../upstream/parts.ts';
 import { exchangeWithRetry, type RequestCounter } from './exchangeWithRetry.ts';
@@ -177,7 +177,7 @@ export function createExchanger(dependencies: ExchangerParts): Exchanger {
     close() {
       closing.abort(new ExchangeFault('OBO_TEMPORARY', { hint: 'The gateway is shutting down.' }));
       // An attempt that is under way ends by itself; what it brought is then written and its lease released.
-      closed ??= within(
+      closed ??= withTimeout(
         clock,
         limits.attemptTimeoutMs + limits.sharedTimeoutMs,
         inFlight.idle(),

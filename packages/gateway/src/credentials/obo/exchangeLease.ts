@@ -1,4 +1,4 @@
-import { sleep, within, type Clock, type HeldLease, type Leases, type Random } from '@behalf/kernel';
+import { sleep, withTimeout, type Clock, type HeldLease, type Leases, type Random } from '@behalf/kernel';
 import type { Log } from '../../upstream/parts.ts';
 import type { ExchangerLimits } from './exchangerLimits.ts';
 
@@ -53,7 +53,7 @@ async function runAndRelease<T>(
   } finally {
     // It lapses by itself; the outcome of the work is what counts.
     const released = lease.release().catch(() => false);
-    await within(clock, limits.sharedTimeoutMs, released, () => false);
+    await withTimeout(clock, limits.sharedTimeoutMs, released, () => false);
   }
 }
 
@@ -64,7 +64,7 @@ async function tryAcquire(
 ): Promise<HeldLease | null | 'unavailable'> {
   const pending = (async () => leases.acquire(`obo:${key}`, 'exchange', limits.leaseTtlMs))();
   try {
-    return await within(clock, limits.sharedTimeoutMs, pending, () => {
+    return await withTimeout(clock, limits.sharedTimeoutMs, pending, () => {
       // Nobody uses it any more when it comes after all.
       pending.then((lease) => lease?.release()).catch(() => undefined);
       throw new Error('timed out');

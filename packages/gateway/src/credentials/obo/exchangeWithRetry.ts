@@ -1,4 +1,4 @@
-import { sleep, within, type Clock, type Random } from '@behalf/kernel';
+import { sleep, withTimeout, type Clock, type Random } from '@behalf/kernel';
 import type { Log } from '../../upstream/parts.ts';
 import { ExchangeFault } from './exchangeFault.ts';
 import type { ExchangedToken } from './exchangeProvider.ts';
@@ -53,7 +53,7 @@ async function attemptExchange(
 ): Promise<ExchangedToken> {
   const abort = new AbortController();
   const work = (async () => provider.exchange(request, abort.signal))();
-  const token = await within(clock, limits.attemptTimeoutMs, work, () => {
+  const token = await withTimeout(clock, limits.attemptTimeoutMs, work, () => {
     const hint = 'The token endpoint did not respond in time.';
     const fault = new ExchangeFault('OBO_TEMPORARY', { isRetryable: true, hint });
     abort.abort(fault);

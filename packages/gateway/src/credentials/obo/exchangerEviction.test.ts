@@ -184,7 +184,7 @@ describe('closing', () => {
     await closing;
     // What it brought is there for the others, and its turn is over.
     expect(await raw.get(job().key)).toBeDefined();
-    expect(await store.leases.holder(`obo:${job().key}`)).toBeNull();
+    expect(await store.leases.findHolder(`obo:${job().key}`)).toBeNull();
     for (const call of [
       () => one.obtain(job()),
       () => one.force(job()),

@@ -171,7 +171,7 @@ describe('turns between processes', () => {
 
   test('a turn ends with its exchange, whatever came of it', async () => {
     const { exchanger, idp, job, store } = exchangerRig();
-    const holder = () => store.leases.holder(`obo:${job().key}`);
+    const holder = () => store.leases.findHolder(`obo:${job().key}`);
     const held: unknown[] = [];
     idp.answers(async () => {
       held.push((await holder())?.purpose);

@@ -1,4 +1,4 @@
-import { SealError, within, type Clock, type Keyring, type SealContext } from '@behalf/kernel';
+import { SealError, withTimeout, type Clock, type Keyring, type SealContext } from '@behalf/kernel';
 import type { Cache } from '../../ports/index.ts';
 import type { Log } from '../../upstream/parts.ts';
 import type { ExchangerLimits } from './exchangerLimits.ts';
@@ -30,7 +30,7 @@ export function createSharedTier({ cache, keyring, clock, log, limits }: SharedT
 
   async function callCache<T>(operation: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await within(clock, limits.sharedTimeoutMs, work(), () => {
+      return await withTimeout(clock, limits.sharedTimeoutMs, work(), () => {
         throw new Error('timed out');
       });
     } catch (error) {

@@ -1,4 +1,4 @@
-import { within, type Cancel } from '@behalf/kernel';
+import { withTimeout, type Cancel } from '@behalf/kernel';
 import type { ChangeEvent } from '../../ports/index.ts';
 import type { ResolvedVaultParts } from './vaultParts.ts';
 
@@ -58,7 +58,7 @@ export function createChangeBus({
     async publish(id) {
       try {
         const published = changes.publish({ topic: 'credentials', id });
-        await within(localClock, timings.storeTimeoutMs, published, () => {
+        await withTimeout(localClock, timings.storeTimeoutMs, published, () => {
           throw new Error('the request timed out');
         });
       } catch (error) {
@@ -80,7 +80,7 @@ export function createChangeBus({
           resolve();
         };
         wakers.add(done);
-        cancel = localClock.timer(timeoutMs, done, { hold: true });
+        cancel = localClock.timer(timeoutMs, done, { keepAlive: true });
       });
     },
     wakeAll: () => wake('*'),

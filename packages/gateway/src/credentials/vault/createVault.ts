@@ -1,4 +1,4 @@
-import { unlessAborted, within, type Cancellation } from '@behalf/kernel';
+import { rejectOnAbort, withTimeout, type Cancellation } from '@behalf/kernel';
 import { credentialId, type CredentialKey } from '../../ports/index.ts';
 import { createDpop } from '../dpop/dpop.ts';
 import { createAppTokenRenewal } from './appTokenRenewal.ts';
@@ -165,7 +165,7 @@ export function createVault(parts: VaultParts): CredentialVault {
   }
 
   function abortable<T>(work: Promise<T>, signal: Cancellation | undefined): Promise<T> {
-    return signal ? unlessAborted(work, signal) : work;
+    return signal ? rejectOnAbort(work, signal) : work;
   }
 
   async function close(): Promise<void> {
@@ -174,7 +174,7 @@ export function createVault(parts: VaultParts): CredentialVault {
     // Who only waits need not be waited for.
     changeBus.wakeAll();
     const pendingWork = Promise.all([renewal.idle(), revocationQueue.idle(), lastUsedTracker.idle()]);
-    await within(localClock, timings.closeTimeoutMs, pendingWork, () => log('vault_closed_early', {}));
+    await withTimeout(localClock, timings.closeTimeoutMs, pendingWork, () => log('vault_closed_early', {}));
     await refreshLeases.releaseAll();
     persister.close();
     changeBus.close();

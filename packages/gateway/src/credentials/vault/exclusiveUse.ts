@@ -1,4 +1,4 @@
-import { abortReason, unlessAborted, within, type Cancellation, type HeldLease } from '@behalf/kernel';
+import { abortReason, rejectOnAbort, withTimeout, type Cancellation, type HeldLease } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { credentialId, type CredentialKey } from '../../ports/index.ts';
 import type { ChangeBus } from './changeBus.ts';
@@ -73,10 +73,10 @@ export function createWithExclusiveUse({
     const tail = previous.then(() => current);
     queues.set(id, tail);
     try {
-      const waitForPrevious = within(localClock, timings.waitMs, previous, () => {
+      const waitForPrevious = withTimeout(localClock, timings.waitMs, previous, () => {
         throw busyError();
       });
-      await unlessAborted(waitForPrevious, signal);
+      await rejectOnAbort(waitForPrevious, signal);
       return await runWithLease(await acquire(id, deadline, signal), work);
     } finally {
       finish();

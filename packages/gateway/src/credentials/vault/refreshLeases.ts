@@ -1,4 +1,4 @@
-import { within, type Cancel, type HeldLease } from '@behalf/kernel';
+import { withTimeout, type Cancel, type HeldLease } from '@behalf/kernel';
 import type { ResolvedVaultParts } from './vaultParts.ts';
 
 /** Keeps processes from crowding around one credential. It excludes nobody for sure: the claim does. */
@@ -20,7 +20,7 @@ export function createRefreshLeases({
   async function acquire(id: string): Promise<HeldLease | null | 'unavailable'> {
     const acquiring = (async () => leases.acquire(`cred:${id}`, 'refresh', timings.leaseMs))();
     try {
-      return await within(localClock, timings.storeTimeoutMs, acquiring, () => {
+      return await withTimeout(localClock, timings.storeTimeoutMs, acquiring, () => {
         // Nobody uses it any more when it comes after all.
         acquiring.then((lease) => lease?.release()).catch(() => undefined);
         throw new Error('the request timed out');
@@ -55,7 +55,7 @@ export function createRefreshLeases({
           if (!activeLeases.delete(activeLease)) return;
           // It lapses by itself; the outcome is what counts.
           const released = lease.release().catch(() => false);
-          await within(localClock, timings.storeTimeoutMs, released, () => false);
+          await withTimeout(localClock, timings.storeTimeoutMs, released, () => false);
         },
       };
       activeLeases.add(activeLease);

@@ -29,7 +29,7 @@ export async function summarizeCredential(
   /** Whether it fits and opens is nothing that is stored: a definition that is put right again brings it back. */
   async function readStatus(): Promise<CredentialStatus> {
     if (record.status !== 'active' || record.sealed === null) return record.status;
-    if (!keyring.knowsKeyOf(record.sealed)) return 'unreadable';
+    if (!keyring.hasKeyFor(record.sealed)) return 'unreadable';
     try {
       const context = await contexts.resolve(record);
       return checkBinding(record, context === 'unbound' ? undefined : context) === 'unbound'

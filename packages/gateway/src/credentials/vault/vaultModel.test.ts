@@ -133,7 +133,7 @@ async function play(steps: readonly Order[], answers: Answer[]) {
       leases: {
         acquire: async (...args) =>
           leasesDown ? Promise.reject(new Error('away')) : store.leases.acquire(...args),
-        holder: (key) => store.leases.holder(key),
+        findHolder: (key) => store.leases.findHolder(key),
       },
       keyring: createKeyring([new Uint8Array(32)], systemRandom),
       ...{ clock, random: systemRandom, log: () => undefined, record: () => undefined },

@@ -230,7 +230,7 @@ describe('the end of a process', () => {
     await closing;
     expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
     expect(rig.server.counters.refreshHits).toBe(1);
-    expect(await rig.store.leases.holder(`cred:${(await rig.record()).id}`)).toBeNull();
+    expect(await rig.store.leases.findHolder(`cred:${(await rig.record()).id}`)).toBeNull();
   });
 
   test('what does not end is not waited for longer than it may take', async () => {
@@ -244,10 +244,10 @@ describe('the end of a process', () => {
     void rig.vault.close().then(() => (isClosed = true));
     await rig.clock.advance(14_900);
     expect(isClosed).toBe(false);
-    expect(await rig.store.leases.holder(`cred:${(await rig.record()).id}`)).not.toBeNull();
+    expect(await rig.store.leases.findHolder(`cred:${(await rig.record()).id}`)).not.toBeNull();
     await rig.clock.advance(200);
     expect(isClosed).toBe(true);
-    expect(await rig.store.leases.holder(`cred:${(await rig.record()).id}`)).toBeNull();
+    expect(await rig.store.leases.findHolder(`cred:${(await rig.record()).id}`)).toBeNull();
     gate.release();
   });
 });

@@ -1,4 +1,4 @@
-import { boundedText, type Clock, type Fetch } from '@behalf/kernel';
+import { readBoundedText, type Clock, type Fetch } from '@behalf/kernel';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 512 * 1024;
@@ -11,7 +11,7 @@ export async function fetchJsonDocument(
   url: string,
 ): Promise<JsonDocument> {
   const abort = new AbortController();
-  const cancel = clock.timer(TIMEOUT_MS, () => abort.abort(new Error('timed out')), { hold: true });
+  const cancel = clock.timer(TIMEOUT_MS, () => abort.abort(new Error('timed out')), { keepAlive: true });
   try {
     const response = await fetch(url, {
       headers: { accept: 'application/json' },
@@ -22,7 +22,7 @@ export async function fetchJsonDocument(
       await response.body?.cancel();
       throw new Error(`status ${response.status}`);
     }
-    const text = await boundedText(response, MAX_BYTES);
+    const text = await readBoundedText(response, MAX_BYTES);
     if (text === undefined) throw new Error('no body, or too large');
     const document: unknown = JSON.parse(text);
     if (typeof document !== 'object' || document === null || Array.isArray(document)) {

@@ -29,7 +29,7 @@ export function createLineReader({ maxBytes, onLine, onLongLine }: LineReaderPar
     if (!oversized) {
       line.push(piece);
       if (line.length <= maxBytes) return;
-      const bytes = line.take();
+      const bytes = line.drain();
       oversized = {
         head: bytes.toString('utf8', 0, MAX_EXCERPT_BYTES),
         tail: copyTail(bytes),
@@ -47,7 +47,7 @@ export function createLineReader({ maxBytes, onLine, onLongLine }: LineReaderPar
   }
 
   function endLine(): void {
-    if (!oversized) return onLine(line.take().toString('utf8'));
+    if (!oversized) return onLine(line.drain().toString('utf8'));
     const { head, tail } = oversized;
     oversized = undefined;
     onLongLine(head, tail.toString('utf8'));

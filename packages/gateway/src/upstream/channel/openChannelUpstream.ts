@@ -1,5 +1,5 @@
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
-import { abortReason, unlessAborted } from '@behalf/kernel';
+import { abortReason, rejectOnAbort } from '@behalf/kernel';
 import { createDefaultResponse, buildSessionCapabilities } from '../dialogue.ts';
 import { readAcknowledgedLists, getAnnouncedLists } from '../listSubscriptions.ts';
 import { toChangeNotification } from '../http/serverMessages.ts';
@@ -66,7 +66,7 @@ export async function openChannelUpstream(
   try {
     signal.throwIfAborted();
     // Starting a transport of the SDK knows no signal.
-    await unlessAborted(channel.start(), signal);
+    await rejectOnAbort(channel.start(), signal);
     claims = await performHandshake(peer, options, {
       version,
       timeoutMs: options.initTimeoutMs,

@@ -203,7 +203,7 @@ export function createPeer(
             cancel(new UpstreamError(isUnsent ? 'token_late' : 'timeout'), 'Request timed out');
           // A subscription has no end, and must not keep the process alive.
           else if (remainingMs < Infinity)
-            stopTimer = clock.timer(remainingMs, checkDeadline, { hold: true });
+            stopTimer = clock.timer(remainingMs, checkDeadline, { keepAlive: true });
         };
 
         /** Time that a person takes is not the server's silence. */

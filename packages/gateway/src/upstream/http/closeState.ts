@@ -1,4 +1,4 @@
-import { Roster } from '@behalf/kernel';
+import { ActiveSet } from '@behalf/kernel';
 import { UpstreamError } from '../upstreamError.ts';
 import type { InFlightRequests } from './withDeadline.ts';
 
@@ -12,7 +12,7 @@ export interface CloseState {
 }
 
 export function createCloseState(): CloseState {
-  const inFlight: InFlightRequests = new Roster();
+  const inFlight: InFlightRequests = new ActiveSet();
   let listeners: (() => void)[] = [];
   let isClosed = false;
   return {

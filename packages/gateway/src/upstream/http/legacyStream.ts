@@ -1,4 +1,4 @@
-import type { SendReply } from '@behalf/kernel';
+import type { SendResponse } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
 import { sendWithCredential, type PresentedCredential } from '../bearerHeaders.ts';
@@ -51,7 +51,7 @@ export function maintainLegacyStream(
   const serverLog = createServerLog({ clock: parts.clock, log: parts.log, server, owner: undefined });
   const baseHeaders = () => ({ ...target.headers, ...getCredential().headers, ...session.sessionHeaders });
 
-  async function open(signal: AbortSignal, lastEventId: string): Promise<SendReply | null> {
+  async function open(signal: AbortSignal, lastEventId: string): Promise<SendResponse | null> {
     if (!session.offersStream) return null;
     const resumeHeaders = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
     const streamHeaders = { ...baseHeaders(), accept: 'text/event-stream', ...resumeHeaders };

@@ -1,4 +1,4 @@
-import { Roster } from '@behalf/kernel';
+import { ActiveSet } from '@behalf/kernel';
 import { createServerRequests, type ServerRequests } from '../serverRequests.ts';
 import type { Dialogue } from '../dialogue.ts';
 import type { UpstreamParts } from '../parts.ts';
@@ -132,7 +132,7 @@ export function createLegacyUpstream(
     const limits = { signal: closeController.signal, timeoutMs, totalMs: timeoutMs };
     const headers = { ...target.headers, ...presented };
     try {
-      const handshake = await withDeadline({ clock, inFlight: new Roster() }, limits, noop, (deadline) =>
+      const handshake = await withDeadline({ clock, inFlight: new ActiveSet() }, limits, noop, (deadline) =>
         performLegacyHandshake(target, { headers, bearer: presentedBearer }, parts, {
           deadline,
           timeoutMs,

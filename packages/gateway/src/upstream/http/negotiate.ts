@@ -1,5 +1,5 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/client';
-import { abortReason, Roster } from '@behalf/kernel';
+import { abortReason, ActiveSet } from '@behalf/kernel';
 import type { UpstreamParts } from '../parts.ts';
 import type { OpenOptions, RemoteTarget } from '../target.ts';
 import type { JsonObject, ServerClaims } from '../upstream.ts';
@@ -29,7 +29,7 @@ export async function negotiate(
   versionCache: ProtocolVersionCache,
 ): Promise<NegotiationResult> {
   const limits = { signal: options.signal, timeoutMs: options.initTimeoutMs, totalMs: options.initTimeoutMs };
-  const inFlight: InFlightRequests = new Roster();
+  const inFlight: InFlightRequests = new ActiveSet();
   const noop = () => undefined;
   try {
     return await withDeadline({ clock: parts.clock, inFlight }, limits, noop, (deadline) =>

@@ -1,4 +1,4 @@
-import type { Cancel, SendReply } from '@behalf/kernel';
+import type { Cancel, SendResponse } from '@behalf/kernel';
 import type { UpstreamResponse, JsonObject } from '../upstream.ts';
 import { UpstreamError, type ReadNetworkError } from '../upstreamError.ts';
 import type { RpcParts, UpstreamRpc } from './sendRpc.ts';
@@ -22,7 +22,7 @@ const DRAIN_MS = 1_000;
 export async function readResponseStream(
   parts: RpcParts,
   rpc: UpstreamRpc,
-  firstReply: SendReply,
+  firstReply: SendResponse,
   deadline: DeadlineControl,
 ): Promise<UpstreamResponse> {
   const position = createStreamPosition();
@@ -42,7 +42,7 @@ export async function readResponseStream(
 function readStream(
   parts: RpcParts,
   rpc: UpstreamRpc,
-  reply: SendReply,
+  reply: SendResponse,
   deadline: DeadlineControl,
   position: StreamPosition,
 ): Promise<UpstreamResponse> {

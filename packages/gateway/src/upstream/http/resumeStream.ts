@@ -1,4 +1,4 @@
-import { sleep, type SendReply } from '@behalf/kernel';
+import { sleep, type SendResponse } from '@behalf/kernel';
 import { sendWithCredential } from '../bearerHeaders.ts';
 import type { RpcParts, UpstreamRpc } from './sendRpc.ts';
 import type { DeadlineControl } from './withDeadline.ts';
@@ -52,7 +52,7 @@ export async function resumeStream(
   { era, url, headers: postHeaders, bearer }: Pick<UpstreamRpc, 'era' | 'url' | 'headers' | 'bearer'>,
   { signal }: Pick<DeadlineControl, 'signal'>,
   position: StreamPosition,
-): Promise<SendReply | undefined> {
+): Promise<SendResponse | undefined> {
   const { lastEventId, retryDelayMs } = position;
   if (era !== 'legacy' || lastEventId === '' || lastEventId.length > MAX_EVENT_ID_LENGTH) return undefined;
   const { 'content-type': _type, ...baseHeaders } = postHeaders;

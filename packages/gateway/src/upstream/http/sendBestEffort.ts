@@ -1,4 +1,4 @@
-import type { Clock, Send, SendReply, SendRequest } from '@behalf/kernel';
+import type { Clock, Send, SendResponse, SendRequest } from '@behalf/kernel';
 import { sendWithCredential } from '../bearerHeaders.ts';
 import type { Bearer } from '../target.ts';
 
@@ -20,7 +20,7 @@ export async function sendBestEffort(
     abortController.abort();
     onTimeout();
   });
-  async function post(): Promise<SendReply> {
+  async function post(): Promise<SendResponse> {
     const { signal } = abortController;
     signal.throwIfAborted();
     return sendWithCredential(send, { ...request, signal }, bearer);

@@ -1,4 +1,4 @@
-import type { Clock, Send, SendReply } from '@behalf/kernel';
+import type { Clock, Send, SendResponse } from '@behalf/kernel';
 import { withAuthorization, assertTokenPresent, sendWithToken } from '../bearerHeaders.ts';
 import type { ServerRequests } from '../serverRequests.ts';
 import type { Bearer, DpopToken } from '../target.ts';
@@ -92,7 +92,7 @@ function findResponse(messages: readonly JsonRpcMessage[]): JsonRpcMessage {
 async function readErrorResponse(
   parts: RpcParts,
   rpc: UpstreamRpc,
-  reply: SendReply,
+  reply: SendResponse,
 ): Promise<UpstreamError> {
   const { status } = reply;
   const isBodyNeeded = isBodyRequired(status) && !reply.isEventStream;

@@ -1,4 +1,4 @@
-import { within, type Clock } from '@behalf/kernel';
+import { withTimeout, type Clock } from '@behalf/kernel';
 import type { LegacySession } from './session.ts';
 
 /** A server that has not begun to answer by then is not waited for. */
@@ -37,7 +37,7 @@ export function createSessionGetStream({ clock, current, open }: SessionGetStrea
       stop = open(session, resolve);
     });
     // Counted from here: a server that does not begin to answer holds up who came first, and not each call after.
-    stream = { attempted: within(clock, MAX_OPEN_WAIT_MS, responded, () => undefined), stop };
+    stream = { attempted: withTimeout(clock, MAX_OPEN_WAIT_MS, responded, () => undefined), stop };
   }
 
   function stop(): void {

@@ -1,4 +1,4 @@
-import type { Clock, Random, SendReply } from '@behalf/kernel';
+import type { Clock, Random, SendResponse } from '@behalf/kernel';
 import { parseRpcMessages, type JsonRpcMessage } from './readResponse.ts';
 import { createSseParser } from './sseParser.ts';
 
@@ -8,7 +8,7 @@ const MIN_RETRY_MS = 100;
 
 export interface StreamSource {
   /** Opens the stream. Null: the server offers none. Throws when it may be tried again. */
-  open(signal: AbortSignal, lastEventId: string): Promise<SendReply | null>;
+  open(signal: AbortSignal, lastEventId: string): Promise<SendResponse | null>;
   /** Every message that comes in; false ends the stream for good. */
   onMessage(message: JsonRpcMessage): boolean;
   /** It is open, or not any more. */

@@ -4,7 +4,7 @@ import {
   type Cancel,
   type Cancellation,
   type Clock,
-  type Roster,
+  type ActiveSet,
 } from '@behalf/kernel';
 import { MAX_DIALOGUE_MS } from '../serverRequests.ts';
 import type { WireToken } from '../target.ts';
@@ -12,7 +12,7 @@ import type { UpstreamRequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 
 /** Requests in the air; each is ended by calling it. */
-export type InFlightRequests = Roster<(error: UpstreamError) => void>;
+export type InFlightRequests = ActiveSet<(error: UpstreamError) => void>;
 
 /** What the work behind a request may know of the one who waits for it. */
 export interface DeadlineControl {
@@ -59,7 +59,7 @@ export function withDeadline<T>(
     function finish(): void {
       isSettled = true;
       cancelTimer();
-      inFlight.leave(entry, fail);
+      inFlight.remove(entry, fail);
       signal.removeEventListener('abort', onAbort);
     }
     function fail(error: Error, reason?: string): void {
@@ -82,7 +82,7 @@ export function withDeadline<T>(
     }
 
     cancelTimer = clock.timer(Math.min(timeoutMs, totalMs), checkDeadline);
-    const entry = inFlight.enter(fail);
+    const entry = inFlight.add(fail);
     signal.addEventListener('abort', onAbort);
     const control: DeadlineControl = {
       signal: exchange,

@@ -1,5 +1,5 @@
 import type { BlockView } from '@behalf/contracts';
-import { grants } from '@behalf/contracts/plain';
+import { hasAclBit } from '@behalf/contracts/plain';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -21,7 +21,7 @@ export function EditBlockPage({ id }: { readonly id: string }) {
   // Not while somebody types: what they edit does not change under their hands.
   const query = useQuery({ ...blockQuery(id), refetchInterval: false, refetchOnWindowFocus: false });
   const { data: block, error, refetch } = query;
-  const mayEdit = block === undefined || grants(block.permissions, 'EDIT');
+  const mayEdit = block === undefined || hasAclBit(block.permissions, 'EDIT');
   if (isBlockGone(error) || !mayEdit) {
     return (
       <Page title={words.title}>

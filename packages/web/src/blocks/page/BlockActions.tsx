@@ -1,5 +1,5 @@
 import type { BlockView } from '@behalf/contracts';
-import { grants } from '@behalf/contracts/plain';
+import { hasAclBit } from '@behalf/contracts/plain';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -22,11 +22,11 @@ export function BlockActions({ block }: { readonly block: BlockView }) {
   const words = strings.blocks;
   const { id, title, permissions } = block;
   const [isRemoving, setRemoving] = useState(false);
-  const mayShare = usePermission('SHARE') && grants(permissions, 'SHARE');
+  const mayShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
   const { open, show, close } = useOpenDialog({ edit: false, share: mayShare });
   return (
     <>
-      {grants(permissions, 'EDIT') && (
+      {hasAclBit(permissions, 'EDIT') && (
         <Link
           href={`/blocks/${segment(id)}/edit`}
           className={classes(buttons['button'], buttons['plain'], links['link'])}
@@ -40,7 +40,7 @@ export function BlockActions({ block }: { readonly block: BlockView }) {
           {words.share}
         </Button>
       )}
-      {grants(permissions, 'DELETE') && (
+      {hasAclBit(permissions, 'DELETE') && (
         <Button look="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
           {words.remove}
         </Button>

@@ -1,5 +1,5 @@
 import type { ModelsView } from '@behalf/contracts';
-import { LONGEST_CHAT_TEXT } from '@behalf/contracts/plain';
+import { MAX_CHAT_TEXT_LENGTH } from '@behalf/contracts/plain';
 import { useEffect, useId, useLayoutEffect, type KeyboardEvent, type RefObject } from 'react';
 import { useUser } from '../../api/user.ts';
 import { useStore } from '../../app/store.ts';
@@ -32,7 +32,7 @@ export function Composer({
   const user = useUser();
   const text = useStore(session.draft);
   const { writing, isStopping = false } = useStore(session.state);
-  const isTooLong = text.length > LONGEST_CHAT_TEXT;
+  const isTooLong = text.length > MAX_CHAT_TEXT_LENGTH;
   const isKnown = models !== undefined;
   const maySend = isKnown && writing === 'no' && text.trim() !== '' && !isTooLong;
 
@@ -82,7 +82,7 @@ export function Composer({
       </p>
       {isTooLong && (
         <p id={error} role="alert" className={styles['error']}>
-          {words.tooLong(LONGEST_CHAT_TEXT.toLocaleString())}
+          {words.tooLong(MAX_CHAT_TEXT_LENGTH.toLocaleString())}
         </p>
       )}
       <div className={styles['bar']}>

@@ -1,4 +1,4 @@
-import { conversationTitle } from '@behalf/contracts/plain';
+import { createConversationTitle } from '@behalf/contracts/plain';
 import type { ChatMessage, ChatRequest, ConversationSummary, ConversationView } from '@behalf/contracts';
 import type { ChatStream } from '../../api/chat.ts';
 import { createStore, type Store } from '../../app/store.ts';
@@ -133,7 +133,7 @@ export function createSession(parts: SessionParts, view?: ConversationView): Ses
     parts.drafts.write(undefined, '');
     id.set(newId);
     keepDraft();
-    title.set(conversationTitle(text));
+    title.set(createConversationTitle(text));
     parts.onBegun(session, { id: newId, title: title.get(), createdAt: at, updatedAt: at });
   }
 

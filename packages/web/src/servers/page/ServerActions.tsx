@@ -1,5 +1,5 @@
 import type { ServerView } from '@behalf/contracts';
-import { grants } from '@behalf/contracts/plain';
+import { hasAclBit } from '@behalf/contracts/plain';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
@@ -21,9 +21,9 @@ export function ServerActions({ name, view }: { readonly name: string; readonly 
   const isStored = view.source === 'user';
   // Changing and deleting is defining, and asks for the same permission of the role.
   const mayDefine = usePermission('CREATE') && isStored;
-  const mayShare = usePermission('SHARE') && grants(view.permissions, 'SHARE');
-  const mayEdit = mayDefine && grants(view.permissions, 'EDIT');
-  const mayRemove = mayDefine && grants(view.permissions, 'DELETE');
+  const mayShare = usePermission('SHARE') && hasAclBit(view.permissions, 'SHARE');
+  const mayEdit = mayDefine && hasAclBit(view.permissions, 'EDIT');
+  const mayRemove = mayDefine && hasAclBit(view.permissions, 'DELETE');
   const title = view.title ?? name;
   const { open, show, close } = useOpenDialog({ edit: mayEdit, share: mayShare });
   return (

@@ -43,7 +43,7 @@ const rows: readonly [Partial<ReinitializeView>, ReturnType<typeof say>['tone'],
   [
     { failureReason: 'unreachable', code: 'MCP_TIMEOUT', retryable: true },
     'danger',
-    /^Could not reach the server: The server did not answer in time/,
+    /^Could not reach the server: The server did not respond in time/,
   ],
   [
     { failureReason: 'unreachable', code: 'MCP_UNREACHABLE', retryable: true, retryAt: Date.now() + 60_000 },
@@ -58,7 +58,7 @@ const rows: readonly [Partial<ReinitializeView>, ReturnType<typeof say>['tone'],
   [
     { success: true, code: 'OBO_SUBJECT_TOKEN_MISSING', retryable: false, tools: [{}] },
     'warning',
-    /^Tools found.*your organization.*: There is no sign-in to exchange/,
+    /^Tools found.*your organization.*: There is no sign-in token to exchange/,
   ],
   [
     { failureReason: 'initialization_failed', code: 'OBO_SUBJECT_TOKEN_EXPIRED', retryable: false },
@@ -83,12 +83,12 @@ const rows: readonly [Partial<ReinitializeView>, ReturnType<typeof say>['tone'],
   [
     { failureReason: 'initialization_failed', code: 'OBO_MISCONFIGURED', retryable: false },
     'danger',
-    /^Could not connect: The exchange is misconfigured/,
+    /^Could not connect: The token exchange is misconfigured/,
   ],
   [
     { failureReason: 'initialization_failed', code: 'MCP_PROTOCOL_ERROR' },
     'danger',
-    /^Could not connect: The server does not speak MCP/,
+    /^Could not connect: The server violated the MCP protocol/,
   ],
 ];
 

@@ -76,8 +76,8 @@ describe('how a server stands', () => {
     // A programmer waits for Retry-After; a person does not.
     expect(problemOf('MCP_BREAKER_OPEN').advice).not.toContain('Retry-After');
     expect(problemOf('MCP_PROTOCOL_ERROR')).toEqual({
-      title: 'The server does not speak MCP as it should',
-      advice: 'Tell its maintainers.',
+      title: 'The server violated the MCP protocol',
+      advice: 'Report it to the maintainers of the server.',
     });
     expect(problemOf('SOMETHING_NEW').title).toBe('Unreachable');
   });

@@ -1,5 +1,5 @@
 import type { BlockSummary, SetView } from '@behalf/contracts';
-import { grants } from '@behalf/contracts/plain';
+import { hasAclBit } from '@behalf/contracts/plain';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -32,7 +32,7 @@ export function SetEditPage({ id }: { readonly id?: string }) {
   });
   const error = blocks.error ?? set.error;
   const isReady = blocks.data !== undefined && (id === undefined || set.data !== undefined);
-  const mayEdit = set.data === undefined || grants(set.data.permissions, 'EDIT');
+  const mayEdit = set.data === undefined || hasAclBit(set.data.permissions, 'EDIT');
   const title = set.data ? words.form.editTitle(set.data.title) : words.form.newTitle;
   return (
     <Page title={title} lead={set.data ? undefined : words.form.newLead}>

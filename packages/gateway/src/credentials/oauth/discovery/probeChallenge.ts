@@ -34,7 +34,7 @@ export async function probeChallenge(
   if (type === 'websocket') return undefined;
   const abort = new AbortController();
   const cancel = clock.timer(parts.timeoutMs, () => abort.abort(new Error('the request timed out')), {
-    hold: true,
+    keepAlive: true,
   });
   const fetch: Fetch = (url, init) => parts.fetch(url, { ...init, redirect: 'error', signal: abort.signal });
   try {

@@ -1,5 +1,5 @@
 import { parseUrl } from '@behalf/contracts';
-import { boundedText, type Clock, type Fetch } from '@behalf/kernel';
+import { readBoundedText, type Clock, type Fetch } from '@behalf/kernel';
 import { GatewayError } from '../../../errors/gatewayError.ts';
 import type { ReadNetworkError } from '../../../upstream/upstreamError.ts';
 import { isSafeUrl, originOf } from '../safeUrl.ts';
@@ -29,7 +29,7 @@ export async function readDocument(
   const { clock } = parts;
   const abort = new AbortController();
   const cancel = clock.timer(parts.timeoutMs, () => abort.abort(new Error('the request timed out')), {
-    hold: true,
+    keepAlive: true,
   });
   try {
     const response = await fetchWithRedirects(parts, url, abort.signal);
@@ -38,7 +38,7 @@ export async function readDocument(
       if (response.status >= 500 || response.status === 429) throw authorizationServerUnavailable();
       return null;
     }
-    const text = await boundedText(response, MAX_BYTES);
+    const text = await readBoundedText(response, MAX_BYTES);
     if (text === undefined) throw new SignInImpossible('metadata_invalid');
     return parseObject(text);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { equalSecrets, type Random } from '@behalf/kernel';
+import { areSecretsEqual, type Random } from '@behalf/kernel';
 
 const SECRET_BYTES = 32;
 
@@ -14,7 +14,7 @@ export function hashFlowSecret(secret: string): string {
 }
 
 export function matchesFlowSecret(hash: string | null, secret: string | null): boolean {
-  return hash !== null && secret !== null && equalSecrets(hash, hashFlowSecret(secret));
+  return hash !== null && secret !== null && areSecretsEqual(hash, hashFlowSecret(secret));
 }
 
 /** RFC 7636, section 4.2. */

@@ -116,7 +116,7 @@ function listenForChange({ changes, clock }: OAuthFlowParts, flowId: string) {
           signal?.removeEventListener('abort', done);
           resolve();
         };
-        const cancel = clock.timer(ms, done, { hold: true });
+        const cancel = clock.timer(ms, done, { keepAlive: true });
         signal?.addEventListener('abort', done);
         wake = done;
         if (hasChanged) done();

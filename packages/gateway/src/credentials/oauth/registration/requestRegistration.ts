@@ -1,4 +1,4 @@
-import { within, type Clock, type Fetch } from '@behalf/kernel';
+import { withTimeout, type Clock, type Fetch } from '@behalf/kernel';
 import type { AuthorizationServerMetadata } from '../discovery/authorizationServerMetadata.ts';
 import { toNetworkError } from '../discovery/readDocument.ts';
 import type { OAuthNetwork } from '../oauthNetwork.ts';
@@ -76,7 +76,7 @@ async function postRegistration(
     return JSON.parse(await readLimitedText(response)) as unknown;
   })();
   try {
-    return await within(clock, TIMEOUT_MS, work, () => {
+    return await withTimeout(clock, TIMEOUT_MS, work, () => {
       abort.abort(new Error('the request timed out'));
       throw authorizationServerUnavailable();
     });

@@ -1,5 +1,5 @@
 import { parseUrl } from '@behalf/contracts';
-import { isAtLogin, type ProviderSettings } from '@behalf/settings';
+import { isLoginProvider, type ProviderSettings } from '@behalf/settings';
 import { entraAuthority, entraTokenEndpoint, isMicrosoftIssuer } from './microsoftAuthority.ts';
 
 /** The client people sign in with (`OPENID_*`). */
@@ -48,7 +48,7 @@ function deriveFromLogin(login: LoginClient): EffectiveSettings {
 function fillDefaults(entry: ProviderSettings, login: LoginClient | null): EffectiveSettings {
   const { authority } = entry;
   // The login's client is known where people sign in. Anywhere else its secret would be told to a stranger.
-  const loginClient = login && isAtLogin(entry, login.issuer) ? login : null;
+  const loginClient = login && isLoginProvider(entry, login.issuer) ? login : null;
   const clientId = entry.clientId ?? loginClient?.clientId;
   const hasNoAddress =
     entry.issuer === undefined && entry.tokenEndpoint === undefined && authority === undefined;

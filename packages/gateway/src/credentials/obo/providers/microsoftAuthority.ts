@@ -1,4 +1,4 @@
-import { microsoftCloud } from '@behalf/settings';
+import { findMicrosoftCloud } from '@behalf/settings';
 
 /** Issuers of version 1 tokens, which serve no version 2.0 endpoints, and who does in their place. */
 const v2Hosts: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const v2Hosts: Readonly<Record<string, string>> = {
  * custom domains) are declared with an `authority` instead.
  */
 export function isMicrosoftIssuer(issuer: string): boolean {
-  return microsoftCloud(issuer) !== undefined;
+  return findMicrosoftCloud(issuer) !== undefined;
 }
 
 /** The authority behind an issuer or an authority as written: no version, no slash at the end. */

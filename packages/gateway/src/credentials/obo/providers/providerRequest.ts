@@ -28,7 +28,7 @@ export async function sendProviderRequest(
   { method, headers, body, signal }: ProviderRequest,
 ): Promise<ProviderResponse> {
   const timeout = new AbortController();
-  const cancel = clock.timer(TIMEOUT_MS, () => timeout.abort(new Error('timed out')), { hold: true });
+  const cancel = clock.timer(TIMEOUT_MS, () => timeout.abort(new Error('timed out')), { keepAlive: true });
   const sentAt = clock.now();
   try {
     const response = await fetch(url, {

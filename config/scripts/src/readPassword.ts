@@ -1,0 +1,17 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+
+/** From a terminal by a prompt that shows nothing, otherwise the first line of standard input. Never an argument: those are public. */
+export async function readPassword(): Promise<string> {
+  const isTerminal = process.stdin.isTTY;
+  if (isTerminal) process.stderr.write('Password: ');
+  const silentOutput = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: silentOutput, terminal: isTerminal });
+  try {
+    for await (const line of lines) return line;
+    return '';
+  } finally {
+    lines.close();
+    if (isTerminal) process.stderr.write('\n');
+  }
+}

@@ -1,0 +1,138 @@
+import { Problem, parseUrl } from '@behalf/contracts';
+import { CliError, createInterruptedError, createUsageError } from '../cliError.ts';
+import type { Io } from '../io.ts';
+import { explainProblem, GatewayProblem } from './explainProblem.ts';
+
+const DEFAULT_URL = 'http://localhost:3080';
+const REQUEST_TIMEOUT_MS = 60_000;
+
+export interface GatewayRequestOptions {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+  /** Also when somebody stopped the command: what tidies up. */
+  readonly ignoresInterrupt?: boolean;
+}
+
+/** The shape of an answer: a schema of the contracts. */
+export interface ResponseSchema<T> {
+  safeParse(value: unknown): { success: true; data: T } | { success: false };
+}
+
+/** The gateway over REST: the only thing that commands talk to. */
+export interface GatewayClient {
+  readonly url: string;
+  /** Throws `CliError`, or `GatewayProblem` for what the gateway says no to. */
+  request<T>(path: string, schema: ResponseSchema<T>, options?: GatewayRequestOptions): Promise<T>;
+}
+
+export function createGatewayClient(
+  io: Pick<Io, 'env' | 'fetch' | 'interruptSignal' | 'err'>,
+  connection: { readonly url: string | undefined; readonly insecure: boolean },
+): GatewayClient {
+  const base = parseBaseUrl(connection.url ?? io.env['BEHALF_URL'] ?? DEFAULT_URL);
+  const key = readApiKey(io.env);
+  if (base.protocol === 'http:' && !isLocal(base.hostname)) {
+    if (!connection.insecure && !isEnabled(io.env['BEHALF_INSECURE'])) throw createUnencryptedError(base);
+    io.err(`Your key is sent to ${base.host} unencrypted. Use https if possible.\n`);
+  }
+
+  async function sendRequest(
+    path: string,
+    { method = 'GET', body, timeoutMs = REQUEST_TIMEOUT_MS, ignoresInterrupt = false }: GatewayRequestOptions,
+  ): Promise<Response> {
+    try {
+      return await io.fetch(new URL(path, base), {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        // The key is for this gateway and for nobody it points at.
+        redirect: 'manual',
+        signal: AbortSignal.any([
+          AbortSignal.timeout(timeoutMs),
+          ...(ignoresInterrupt ? [] : [io.interruptSignal]),
+        ]),
+      });
+    } catch {
+      if (io.interruptSignal.aborted) throw createInterruptedError();
+      throw new CliError('unreachable', `The gateway at ${base.origin} does not respond.`, {
+        code: 'unreachable',
+        action: 'Start it, or set BEHALF_URL to its URL.',
+      });
+    }
+  }
+
+  return {
+    url: base.origin,
+    async request(path, schema, options = {}) {
+      const response = await sendRequest(path, options);
+      const value: unknown = await response.json().catch(() => undefined);
+      if (!response.ok) throw toError(response, value, base);
+      const parsed = schema.safeParse(value);
+      if (parsed.success) return parsed.data;
+      throw new CliError('failed', `${base.origin} sent a response that this command does not support.`, {
+        code: 'answer_unknown',
+        action: 'Use the command of the same version as the gateway.',
+      });
+    },
+  };
+}
+
+function toError(response: Response, value: unknown, base: URL): CliError {
+  const problem = Problem.safeParse(value);
+  if (problem.success) return new GatewayProblem(problem.data, explainProblem(problem.data));
+  return new CliError(
+    'unreachable',
+    `The server at ${base.origin} is not a Behalf gateway (${response.status}).`,
+    {
+      code: 'no_gateway',
+      action: 'Check BEHALF_URL.',
+    },
+  );
+}
+
+function parseBaseUrl(text: string): URL {
+  const url = parseUrl(text) && new URL(text);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw createUsageError('BEHALF_URL is not an http(s) URL.');
+  // It would be printed and sent along.
+  if (url.username !== '' || url.password !== '')
+    throw createUsageError('BEHALF_URL may not contain a user name or a password.');
+  return url;
+}
+
+/** Whoever is on the way could read the key and use it. That is for its owner to accept, once and in words. */
+function createUnencryptedError({ host }: URL): CliError {
+  return new CliError('usage', `Your key would be sent to ${host} unencrypted. Nothing was sent.`, {
+    code: 'unencrypted',
+    action: 'Use https. If the network is secure without it, use --insecure or set BEHALF_INSECURE=true.',
+  });
+}
+
+function readApiKey(env: Io['env']): string {
+  const key = (env['BEHALF_API_KEY'] ?? '').trim();
+  if (key === '') {
+    throw new CliError('forbidden', 'There is no key: BEHALF_API_KEY is not set.', {
+      code: 'key_missing',
+      action:
+        'Create one in the settings of the web interface with the scope mcp, and the scope servers to add or remove servers, import a token or log out.',
+    });
+  }
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw createUsageError(
+      'BEHALF_API_KEY is not an API key: it contains spaces or other invalid characters.',
+    );
+  return key;
+}
+
+function isEnabled(variable = ''): boolean {
+  return /^(true|1)$/i.test(variable);
+}
+
+function isLocal(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}

@@ -1,0 +1,38 @@
+import { parseUrl } from '@behalf/contracts';
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Anybody who reaches this provider is whoever they choose to be. So it answers this machine only, and never where real
+ * users are: both are asked before anything listens.
+ */
+export function assertDevelopment({ production, host }: { production: boolean; host: string }): void {
+  if (production) {
+    throw new Error(
+      'The development identity provider does not run in production: it does not check passwords.',
+    );
+  }
+  if (!isLoopback(host)) {
+    throw new Error(
+      `The development identity provider listens on loopback only; ${JSON.stringify(host)} is not a loopback address.`,
+    );
+  }
+}
+
+/** An issuer names this provider, so it is an origin on loopback too: no path, no query. */
+export function readIssuer(issuer: string): URL {
+  const url = parseUrl(issuer) && new URL(issuer);
+  const hostname = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  if (url?.origin !== issuer || !(hostname === 'localhost' || isLoopback(hostname))) {
+    throw new Error(`${JSON.stringify(issuer)} is not a loopback origin, such as http://127.0.0.1:9090.`);
+  }
+  return url;
+}
+
+/** Literal addresses only: what a name resolves to is somebody else's decision. */
+function isLoopback(address: string): boolean {
+  const loopback = new BlockList();
+  loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+  loopback.addAddress('::1', 'ipv6');
+  const family = isIP(address);
+  return family !== 0 && loopback.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type Provider from 'oidc-provider';
+import { collectBody, replayRequest } from './collectBody.ts';
+import { JWT_BEARER, TOKEN_EXCHANGE, type Dialect } from './exchange/grants.ts';
+import { handleSwitches, switchPath } from './exchange/switchRoute.ts';
+import type { FaultSwitchBoard } from './exchange/switches.ts';
+import { handleInteraction, interactionPath } from './interactions.ts';
+import { renderErrorPage } from './pages/resultPages.ts';
+import { pageHeaders, stylePath, styleSheet } from './pages/page.ts';
+import { stripTenantPrefix, TENANT_TOKEN_PATH } from './tenant.ts';
+import type { DevUser } from './users.ts';
+
+/** One name under which people sign in and tokens are exchanged. */
+export interface ProviderEndpoint {
+  /** Asked for each request: a rotation puts another one there. */
+  provider: () => Provider;
+  dialect: Dialect;
+}
+
+export interface RequestListenerParts {
+  base: ProviderEndpoint;
+  entra: (ProviderEndpoint & { tenant: string }) | undefined;
+  handleExchange: (
+    dialect: Dialect,
+    form: URLSearchParams,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ) => Promise<void>;
+  switches: FaultSwitchBoard;
+  users: readonly DevUser[];
+  /** `Host` values that mean this server. A page whose name was rebound to loopback has another. */
+  isOwnHost: (host: string | undefined) => boolean;
+  onError: (error: unknown) => void;
+}
+
+export function createRequestListener(parts: RequestListenerParts): RequestListener {
+  const { base, entra, handleExchange, switches, users, isOwnHost, onError } = parts;
+
+  const handleEndpoint = async (
+    endpoint: ProviderEndpoint,
+    tokenPath: string,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ) => {
+    if (req.method !== 'POST' || req.url?.split('?')[0] !== tokenPath) {
+      return endpoint.provider().callback()(req, res);
+    }
+    const body = await collectBody(req);
+    const form = new URLSearchParams(String(body));
+    const grant = form.get('grant_type');
+    // An exchange is no login and leaves nothing behind, so the library has no part in it.
+    if (grant === JWT_BEARER || grant === TOKEN_EXCHANGE)
+      return handleExchange(endpoint.dialect, form, req, res);
+    const replayed = replayRequest(req, body);
+    Object.assign(replayed, { originalUrl: (req as { originalUrl?: string }).originalUrl });
+    return endpoint.provider().callback()(replayed, res);
+  };
+
+  const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const { url = '/' } = req;
+    if (!isOwnHost(req.headers.host)) {
+      res.writeHead(421, pageHeaders).end(renderErrorPage('misdirected_request'));
+    } else if (url === switchPath) {
+      await handleSwitches(switches, req, res);
+    } else if (switches.consume(['down'], undefined)) {
+      req.socket.destroy();
+    } else if (url === stylePath) {
+      res.writeHead(200, { 'content-type': 'text/css; charset=utf-8' }).end(styleSheet);
+    } else if (url.startsWith(interactionPath)) {
+      await handleInteraction(base.provider(), users, req, res);
+    } else {
+      const tenantPath = entra && stripTenantPrefix(url, entra.tenant);
+      if (!entra || tenantPath === undefined) return handleEndpoint(base, '/token', req, res);
+      // What was cut off is how the library learns where it stands.
+      req.url = tenantPath;
+      Object.assign(req, { originalUrl: `/${entra.tenant}${tenantPath}` });
+      await handleEndpoint(entra, TENANT_TOKEN_PATH, req, res);
+    }
+  };
+
+  return (req, res) => {
+    handle(req, res).catch((error: unknown) => {
+      onError(error);
+      if (!res.headersSent) res.writeHead(500, pageHeaders);
+      res.end();
+    });
+  };
+}

@@ -1,0 +1,86 @@
+import { didYouMean, finding, type Finding, type Path } from '@behalf/contracts';
+import { builtInPlaceholders } from '../template/fields.ts';
+import { parseTemplate } from '../template/parseTemplate.ts';
+import { resolveEnv, type EnvRecord } from '../template/resolveEnv.ts';
+import { readLiteralText, listPlaceholders, type Template } from '../template/template.ts';
+
+/** Turns the texts of the file into templates, and remembers what was wrong and which variables were used. */
+export interface TextCompiler {
+  /** Placeholders allowed; a user's variables only as far as they are declared. */
+  compileTemplate(text: string, path: Path, declared: readonly string[]): Template;
+  /** `${NAME}` alone: a program to run, a proxy, a scope is never chosen by user data. */
+  compileLiteral(text: string, path: Path): string;
+  readonly findings: Finding[];
+  readonly variables: Set<string>;
+}
+
+export function createTextCompiler(env: EnvRecord): TextCompiler {
+  const findings: Finding[] = [];
+  const variables = new Set<string>();
+
+  function compile(text: string, path: Path): Template {
+    const parsed = parseTemplate(text);
+    if (!parsed.ok) {
+      const { code, message, suggestion } = parsed.problem;
+      findings.push(finding(path, code, message, suggestion));
+      return [];
+    }
+    const resolved = resolveEnv(parsed.template, env);
+    if (!resolved.ok) {
+      findings.push(
+        ...resolved.problems.map(({ code, message, suggestion }) => finding(path, code, message, suggestion)),
+      );
+      return [];
+    }
+    for (const name of resolved.variables) variables.add(name);
+    return resolved.template;
+  }
+
+  return {
+    findings,
+    variables,
+    compileTemplate(text, path, declared) {
+      const template = compile(text, path);
+      for (const { kind, name } of listPlaceholders(template)) {
+        if (kind !== 'userVar' || declared.includes(name)) continue;
+        const near = didYouMean(name, [...declared, ...builtInPlaceholders]);
+        findings.push(
+          finding(
+            path,
+            'variable_undeclared',
+            `{{${name}}} is not declared`,
+            near ?? `declare ${name} under customUserVars`,
+          ),
+        );
+      }
+      return template;
+    },
+    compileLiteral(text, path) {
+      const value = readLiteralText(compile(text, path));
+      if (value === undefined) {
+        findings.push(
+          finding(
+            path,
+            'placeholder_forbidden',
+            'may contain ${NAME} but no {{...}}',
+            'remove the placeholder',
+          ),
+        );
+      }
+      return value ?? '';
+    },
+  };
+}
+
+/** What a text looks like with users' values stood in for, for checks of its form. */
+export function createProbeExpander(env: EnvRecord): (text: string) => string | undefined {
+  return (text) => {
+    const parsed = parseTemplate(text);
+    const resolved = parsed.ok ? resolveEnv(parsed.template, env) : undefined;
+    if (!resolved?.ok) return undefined;
+    return resolved.template.map((part) => (part.kind === 'literal' ? part.text : PROBE_VALUE)).join('');
+  };
+}
+
+/** A plain word, valid wherever a value may stand. */
+export const PROBE_VALUE = 'placeholder';

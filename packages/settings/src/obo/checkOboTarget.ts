@@ -1,0 +1,233 @@
+import { didYouMean, matchesTarget, scopeList, type ExchangeTarget, type Obo } from '@behalf/contracts';
+import type { ProviderSettings } from '../compile/compileProviders.ts';
+import type { ServerSettings } from '../compile/serverSettings.ts';
+import { readLiteralText } from '../template/template.ts';
+import { listOboRequests, type OboRequest, type RemoteSettings } from './oboRequests.ts';
+import { resolveProvider, type ResolvedProvider, type KnownLogin } from './resolveProvider.ts';
+import { classifyNames, classifyScopes, type RestrictedResource } from './restrictedResource.ts';
+import { isUnencryptedRemote } from './plainHttp.ts';
+
+/** Why no user's token may be exchanged for a server. Never repeats what the definition says. */
+export interface OboProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly suggestion: string;
+  /** Below the definition of the server. */
+  readonly path: readonly string[];
+}
+
+/** On whose word the address and the scopes rest: decides what may be asked for without `targets`. */
+export type OboAuthority = 'operator' | 'administrator' | 'user';
+
+export interface OboContext {
+  readonly providers: readonly ProviderSettings[];
+  readonly login: KnownLogin | null;
+  /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
+  readonly graphScopes: string;
+  /** The servers of the file. What they have already rests on the operator's word, whatever else an override changes. */
+  readonly declared: readonly ServerSettings[];
+  readonly authority: OboAuthority;
+}
+
+/** The code for a missing provider: a server with this problem stays, and its calls say so. */
+export const NO_PROVIDER = 'obo_login';
+
+/**
+ * Whether tokens with these scopes may go to this address. The one place that decides it: asked of the file when it
+ * loads, of other definitions when they are stored, and of all of them before each exchange. A process has no address.
+ */
+export function checkOboTarget(server: ServerSettings, context: OboContext): OboProblem | null {
+  if (server.type === 'stdio') return null;
+  const problems = listOboRequests(server, context.graphScopes).flatMap(
+    (request) => checkRequest(server, request, context) ?? [],
+  );
+  return problems.find(({ code }) => code !== NO_PROVIDER) ?? problems[0] ?? null;
+}
+
+function checkRequest(server: RemoteSettings, request: OboRequest, context: OboContext): OboProblem | null {
+  const { parameters, label } = request;
+  const url = readLiteralText(server.url);
+  if (url === undefined) {
+    const message = `may not contain a placeholder together with ${label}`;
+    return createProblem(['url'], 'obo_url', message, `write the full address, or remove ${label}`);
+  }
+  if (scopeList(parameters.scopes).length === 0) {
+    return createProblem(request.scopesPath, 'missing', 'are empty', 'name a scope');
+  }
+  const provider = resolveProvider(parameters.provider, context.providers, context.login);
+  if (provider === 'unknown') {
+    const names = context.providers.map(({ name }) => name);
+    const suggestion = didYouMean(parameters.provider ?? '', names) ?? 'add it there';
+    return createProblem(
+      ['obo', 'provider'],
+      'provider_unknown',
+      'is not an entry of identityProviders',
+      suggestion,
+    );
+  }
+  if (provider !== 'none' && provider.type === 'entra') {
+    const field = (['grant', 'audience', 'resource'] as const).find((key) => parameters[key] !== undefined);
+    if (field) {
+      const message = 'is not supported for a provider of type entra, where scopes name the resource';
+      return createProblem(['obo', field], 'obo_entra', message, 'remove it');
+    }
+  }
+  if (provider !== 'none' && provider.type === 'id-jag') {
+    const idJagProblem = checkIdJag(parameters, provider);
+    if (idJagProblem) return idJagProblem;
+  }
+  if (context.authority === 'user') {
+    const field = (['provider', 'grant', 'audience', 'resource'] as const).find(
+      (key) => parameters[key] !== undefined,
+    );
+    const message = 'can be set by the operator only';
+    if (field) return createProblem(['obo', field], 'operator_only', message, 'remove it');
+    if ('proxy' in server && server.proxy !== undefined) {
+      return createProblem(['proxy'], 'operator_only', message, `remove proxy or ${label}`);
+    }
+  }
+  const isOperatorServer =
+    context.authority === 'operator' ||
+    (context.authority === 'administrator' && isDeclared(server.name, url, parameters, context));
+  if (provider !== 'none' && provider.targets)
+    return checkTargets(provider.name, provider.targets, { url, request, isOperatorServer });
+  if (isUnencryptedRemote(url)) {
+    return createProblem(
+      ['url'],
+      'plain_http',
+      `must use https together with ${label}: http would expose the token on the network`,
+      'use https, or list the origin under targets of the provider in identityProviders',
+    );
+  }
+  const resource = isOperatorServer ? null : checkRestrictedResources(request, provider, context.login);
+  if (resource) return resource;
+  if (provider !== 'none') return null;
+  return createProblem(
+    request.path,
+    NO_PROVIDER,
+    'there is no provider for the token exchange: calls will be refused',
+    'set OPENID_ISSUER and OPENID_CLIENT_ID, or name an entry of identityProviders in obo.provider',
+  );
+}
+
+/** An assertion goes to the issuers of the list, and the exchange is one of two legs whatever the server says. */
+function checkIdJag(
+  { grant, audience }: Obo,
+  { name, resourceIssuers }: ResolvedProvider,
+): OboProblem | null {
+  if (grant !== undefined) {
+    return createProblem(
+      ['obo', 'grant'],
+      'obo_id_jag',
+      'is not supported for a provider of type id-jag',
+      'remove it',
+    );
+  }
+  if (audience === undefined || resourceIssuers.includes(audience)) return null;
+  const suggestion = didYouMean(audience, resourceIssuers) ?? 'add it there, or remove it here';
+  const message = `is not an issuer of identityProviders.${name}.resourceServers`;
+  return createProblem(['obo', 'audience'], 'obo_id_jag', message, suggestion);
+}
+
+/** Whether the file has this server with the very same token at the very same address. */
+function isDeclared(name: string, url: string, parameters: Obo, context: OboContext): boolean {
+  return context.declared.some(
+    (server) =>
+      server.type !== 'stdio' &&
+      server.name === name &&
+      readLiteralText(server.url) === url &&
+      listOboRequests(server, context.graphScopes).some((request) =>
+        isSameToken(request.parameters, parameters),
+      ),
+  );
+}
+
+function isSameToken(a: Obo, b: Obo): boolean {
+  return (
+    scopeList(a.scopes).join(' ') === scopeList(b.scopes).join(' ') &&
+    (['provider', 'grant', 'audience', 'resource'] as const).every((key) => a[key] === b[key])
+  );
+}
+
+interface TargetRequest {
+  readonly url: string;
+  readonly request: OboRequest;
+  readonly isOperatorServer: boolean;
+}
+
+function checkTargets(
+  name: string,
+  targets: readonly ExchangeTarget[],
+  { url, request: { parameters, path }, isOperatorServer }: TargetRequest,
+): OboProblem | null {
+  if (!matchesTarget(targets, parameters.scopes, url)) {
+    return createProblem(
+      path,
+      'obo_target',
+      `these scopes and this address do not match identityProviders.${name}.targets`,
+      'add the scopes and the origin there, or correct them here',
+    );
+  }
+  // Targets speak of scopes. For another audience the same scopes are another token, which nobody listed.
+  const field = (['audience', 'resource'] as const).find((key) => parameters[key] !== undefined);
+  if (field === undefined || isOperatorServer) return null;
+  return createProblem(
+    ['obo', field],
+    'obo_target',
+    `differs from the configuration file for this address, and identityProviders.${name} has targets`,
+    'remove it, or ask the operator to define the server in the file',
+  );
+}
+
+function checkRestrictedResources(
+  request: OboRequest,
+  provider: ResolvedProvider | 'none',
+  login: KnownLogin | null,
+): OboProblem | null {
+  const { parameters, scopesPath } = request;
+  const resource = classifyScopes(scopeList(parameters.scopes), provider, login);
+  if (resource) return createRestrictedProblem(scopesPath, resource, provider);
+  for (const field of ['audience', 'resource'] as const) {
+    const resourceName = classifyNames(
+      parameters[field] === undefined ? [] : [parameters[field]],
+      provider,
+      login,
+    );
+    if (resourceName) return createRestrictedProblem(['obo', field], resourceName, provider);
+  }
+  return null;
+}
+
+const restrictedMessages: Readonly<Record<RestrictedResource, string>> = {
+  graph: 'requests Microsoft Graph, or no resource, which Entra treats as Graph',
+  arm: 'requests Azure Resource Manager',
+  microsoft: 'requests a Microsoft service',
+  bare: 'names no resource, and the default resource of this provider is not known',
+  login: 'requests the login application itself',
+  garbled: 'cannot be decoded',
+};
+
+function createRestrictedProblem(
+  path: readonly string[],
+  resource: RestrictedResource,
+  provider: ResolvedProvider | 'none',
+): OboProblem {
+  const name = provider === 'none' ? '<provider>' : provider.name;
+  return createProblem(
+    path,
+    'obo_scope',
+    `${restrictedMessages[resource]}: only the operator may allow such a token`,
+    resource === 'garbled'
+      ? 'write it without encoding'
+      : `request a scope of the server itself, or ask the operator to list it under identityProviders.${name}.targets`,
+  );
+}
+
+function createProblem(
+  path: readonly string[],
+  code: string,
+  message: string,
+  suggestion: string,
+): OboProblem {
+  return { path, code, message, suggestion };
+}

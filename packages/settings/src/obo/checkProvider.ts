@@ -1,0 +1,216 @@
+import { finding, originOf, checkUrlText, type Finding, type Path } from '@behalf/contracts';
+import type { ProviderSettings } from '../compile/compileProviders.ts';
+import { checkIdJagProvider, checkIdJagOnlyFields } from './checkIdJag.ts';
+import { isMicrosoftAuthority, LOGIN_PROVIDER, type LoginFacts } from './login.ts';
+import { isLoginProvider } from './isLoginProvider.ts';
+import { isUnencryptedRemote } from './plainHttp.ts';
+
+const endpoints = ['issuer', 'authority', 'tokenEndpoint'] as const;
+/** MSAL decides about these by itself. */
+const unsupportedByEntra = [
+  'tokenEndpoint',
+  'clientAuth',
+  'parameters',
+  'subjectTokenType',
+  'requestedTokenType',
+  'actorTokenFile',
+  'dpop',
+] as const;
+const tokenExchangeFields = ['subjectTokenType', 'requestedTokenType', 'actorTokenFile'] as const;
+/** What the exchange itself says: a second value for it would be somebody else's exchange. */
+const RESERVED =
+  /^(grant_type|assertion|subject_token.*|actor_token.*|requested_token_type|client_.*|scope|audience|resource|claims)$/i;
+
+export interface ProviderContext {
+  readonly login: LoginFacts | null;
+  /** Providers that a server speaks RFC 8693 to although they are of another type. */
+  readonly tokenExchangeProviders: ReadonlySet<string>;
+}
+
+/** Everything that is wrong with one entry of `identityProviders`, its variables filled in. */
+export function checkProvider(provider: ProviderSettings, context: ProviderContext): Finding[] {
+  const path = ['identityProviders', provider.name];
+  return [
+    ...checkEmptyTexts(provider, path),
+    ...checkEndpointUrls(provider, path),
+    ...(provider.type === 'entra'
+      ? checkEntra(provider, path, context)
+      : checkOtherTypes(provider, path, context)),
+    ...(provider.type === 'id-jag'
+      ? checkIdJagProvider(provider, path, context.login)
+      : checkIdJagOnlyFields(provider, path)),
+    ...checkClientCredential(provider, path, context),
+    ...checkTargetOrigins(provider, path),
+  ];
+}
+
+/** A variable that is set to nothing is not the same as a key that is absent. */
+function checkEmptyTexts(provider: ProviderSettings, path: Path): Finding[] {
+  return Object.entries(provider)
+    .filter(([, value]) => value === '')
+    .map(([key]) => finding([...path, key], 'missing', 'is empty', 'set the variable, or remove the key'));
+}
+
+function checkEndpointUrls(provider: ProviderSettings, path: Path): Finding[] {
+  return endpoints.flatMap((key) => {
+    const text = provider[key];
+    if (text === undefined || text === '') return [];
+    const keyPath = [...path, key];
+    const problem = checkUrlText(text, ['https:', 'http:']);
+    if (problem) return [finding(keyPath, 'url', problem)];
+    if (!isUnencryptedRemote(text)) return [];
+    const message = 'must use https: the client’s secret and users’ tokens are sent there';
+    return [finding(keyPath, 'plain_http', message, 'use https, or a loopback address')];
+  });
+}
+
+function checkEntra(provider: ProviderSettings, path: Path, { login }: ProviderContext): Finding[] {
+  const findings = unsupportedByEntra
+    .filter((key) => provider[key] !== undefined)
+    .map((key) =>
+      finding(
+        [...path, key],
+        'provider_field',
+        'is not supported for type entra',
+        'remove it, or choose another type',
+      ),
+    );
+  const key = provider.authority === undefined ? 'issuer' : 'authority';
+  const authority = provider[key] ?? login?.issuer;
+  if (authority === undefined) {
+    findings.push(
+      finding(
+        path,
+        'missing',
+        'type entra needs an authority',
+        'add authority: https://login.microsoftonline.com/<tenant>, or set OPENID_ISSUER',
+      ),
+    );
+  } else if (isMicrosoftAuthority(authority) && /^[^/]+\/\/[^/]+\/*$/.test(authority)) {
+    findings.push(finding([...path, key], 'authority', 'has no tenant', 'add the tenant id after the host'));
+  }
+  return findings;
+}
+
+function checkOtherTypes(
+  provider: ProviderSettings,
+  path: Path,
+  { login, tokenExchangeProviders }: ProviderContext,
+): Finding[] {
+  const findings: Finding[] = [];
+  if (provider.authority !== undefined) {
+    findings.push(
+      finding([...path, 'authority'], 'provider_field', 'is supported for type entra only', 'write issuer'),
+    );
+  }
+  if ((provider.issuer ?? provider.tokenEndpoint ?? login?.issuer) === undefined) {
+    findings.push(
+      finding(path, 'missing', 'needs an issuer or a tokenEndpoint', 'add one, or set OPENID_ISSUER'),
+    );
+  }
+  const usesTokenExchange = provider.type === 'token-exchange' || provider.type === 'id-jag';
+  if (!usesTokenExchange && !tokenExchangeProviders.has(provider.name)) {
+    for (const key of tokenExchangeFields) {
+      if (provider[key] === undefined) continue;
+      const message = 'belongs to RFC 8693, which no server uses with this provider';
+      findings.push(finding([...path, key], 'provider_field', message, 'write type: token-exchange'));
+    }
+  }
+  for (const name of Object.keys(provider.parameters ?? {})) {
+    if (!RESERVED.test(name.trim())) continue;
+    findings.push(
+      finding(
+        [...path, 'parameters', name],
+        'reserved',
+        'is a field that the exchange sets itself',
+        'remove it',
+      ),
+    );
+  }
+  return findings;
+}
+
+/** Who we are at the provider, and how we prove it: in one way, so that nobody wonders which one counts. */
+function checkClientCredential(
+  provider: ProviderSettings,
+  path: Path,
+  { login }: ProviderContext,
+): Finding[] {
+  const { type, name, clientId, clientSecret, certificateFile, privateKeyFile, assertionFile } = provider;
+  const findings: Finding[] = [];
+  // For the login client another secret may be said; for any other entry it would be a secret of nobody.
+  if (clientSecret !== undefined && clientId === undefined && name !== LOGIN_PROVIDER) {
+    findings.push(
+      finding([...path, 'clientSecret'], 'missing', 'a clientSecret needs a clientId', 'add clientId'),
+    );
+  }
+  if ((certificateFile === undefined) !== (privateKeyFile === undefined)) {
+    findings.push(
+      finding(path, 'missing', 'certificateFile and privateKeyFile belong together', 'add the other one'),
+    );
+  }
+  // Known at the login alone: elsewhere its secret would be told to a stranger.
+  const isLoginClientKnown = !!login?.clientId && isLoginProvider(provider, login.issuer);
+  if (clientId === undefined && !isLoginClientKnown) {
+    const [message, suggestion] = login?.clientId
+      ? ['is missing: the login client is known at OPENID_ISSUER only', 'add it']
+      : ['is missing, and no login client is configured', 'add it, or set OPENID_CLIENT_ID'];
+    findings.push(finding([...path, 'clientId'], 'missing', message, suggestion));
+  }
+  const hasCertificate = certificateFile !== undefined || privateKeyFile !== undefined;
+  const credentialCount = [clientSecret !== undefined, hasCertificate, assertionFile !== undefined].filter(
+    Boolean,
+  ).length;
+  if (credentialCount > 1) {
+    const message = 'more than one of clientSecret, certificateFile and assertionFile';
+    findings.push(finding(path, 'client_credential', message, 'keep one of them'));
+  }
+  const inheritsSecret = clientId === undefined && isLoginClientKnown && login.hasSecret;
+  if (type === 'entra' && credentialCount === 0 && !inheritsSecret) {
+    findings.push(
+      finding(
+        path,
+        'client_credential',
+        'type entra needs a client credential',
+        'add clientSecret, certificateFile with privateKeyFile, or assertionFile',
+      ),
+    );
+  }
+  return [...findings, ...checkClientAuth(provider, path, inheritsSecret)];
+}
+
+function checkClientAuth(provider: ProviderSettings, path: Path, inheritsSecret: boolean): Finding[] {
+  const { type, clientAuth, clientSecret, privateKeyFile } = provider;
+  if (type === 'entra' || clientAuth === undefined) return [];
+  const requiredKey = clientAuth === 'private_key_jwt' ? 'privateKeyFile' : 'clientSecret';
+  const hasCredential =
+    requiredKey === 'privateKeyFile'
+      ? privateKeyFile !== undefined
+      : clientSecret !== undefined || inheritsSecret;
+  if (hasCredential) return [];
+  return [
+    finding(
+      [...path, 'clientAuth'],
+      'client_credential',
+      `needs a ${requiredKey}`,
+      `add ${requiredKey}, or remove it`,
+    ),
+  ];
+}
+
+function checkTargetOrigins({ targets }: ProviderSettings, path: Path): Finding[] {
+  return (targets ?? []).flatMap((target, t) =>
+    target.origins.flatMap((origin, o) =>
+      originOf(origin) === origin.replace(/\/$/, '').toLowerCase()
+        ? []
+        : [
+            finding(
+              [...path, 'targets', t, 'origins', o],
+              'origin',
+              'must be an origin',
+              'write https://host or https://host:port',
+            ),
+          ],
+    ),
+  );
+}
