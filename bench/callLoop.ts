@@ -1,42 +1,46 @@
-import { summarise, type LoadResult } from './loadJob.ts';
+import { summarizeLatencies, type LoadResult } from './loadJob.ts';
 
 /** Calls `call` from `concurrency` callers for `ms`; whatever it throws, or gives without `expect`, is an error. */
-export async function callLoop(
-  { concurrency, ms, expect }: { concurrency: number; ms: number; expect: string },
-  call: (turn: number) => Promise<unknown>,
+export async function runCallLoop(
+  { concurrency, ms, expectedText }: { concurrency: number; ms: number; expectedText: string },
+  call: (index: number) => Promise<unknown>,
 ): Promise<LoadResult> {
   const latencies: number[] = [];
   let errors = 0;
   let firstError: string | undefined;
-  let turn = 0;
-  const begun = performance.now();
-  const end = begun + ms;
+  let index = 0;
+  const startedAt = performance.now();
+  const endAt = startedAt + ms;
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
-      for (let now = performance.now(); now < end;) {
-        let said: string;
+      for (let now = performance.now(); now < endAt;) {
+        let text: string;
         try {
-          const answer = await call(turn++);
-          said = textOf(answer) ?? JSON.stringify(answer);
+          const result = await call(index++);
+          text = textOf(result) ?? JSON.stringify(result);
         } catch (error) {
-          said = `! ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+          text = `! ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
         }
-        const after = performance.now();
-        latencies.push(after - now);
-        now = after;
-        if (said.startsWith(expect)) continue;
+        const finishedAt = performance.now();
+        latencies.push(finishedAt - now);
+        now = finishedAt;
+        if (text.startsWith(expectedText)) continue;
         errors += 1;
-        firstError ??= said.slice(0, 600);
+        firstError ??= text.slice(0, 600);
       }
     }),
   );
-  const elapsed = performance.now() - begun;
-  return { ...summarise(latencies, elapsed), errors, ...(firstError !== undefined && { firstError }) };
+  const elapsed = performance.now() - startedAt;
+  return {
+    ...summarizeLatencies(latencies, elapsed),
+    errors,
+    ...(firstError !== undefined && { firstError }),
+  };
 }
 
 /** The text of a tool result. */
-function textOf(answer: unknown): string | undefined {
-  const { content } = (answer ?? {}) as { content?: { text?: string }[] };
+function textOf(result: unknown): string | undefined {
+  const { content } = (result ?? {}) as { content?: { text?: string }[] };
   return content?.[0]?.text;
 }
 

@@ -1,44 +1,44 @@
-import { interleave, overRounds, type Cell, type Row } from './cells.ts';
+import { interleave, medianOverRounds, type Cell, type BenchRow } from './cells.ts';
 import type { ComposedJob } from './composed.ts';
 import type { DirectJob } from './direct.ts';
-import { restCall, settingsFor, startGateway } from './gatewayProcess.ts';
+import { createRestCall, createSettings, startBenchGateway } from './gatewayProcess.ts';
 import type { LoadResult } from './loadJob.ts';
-import { onStage, openSession, rpcCall, type PartOptions } from './stage.ts';
+import { withBenchRig, openSession, createRpcCall, type PartOptions } from './rig.ts';
 
 const args = { text: 'hello' };
-const expect = 'hello';
+const expectedText = 'hello';
 
 /** One warm tool call: directly, through the limit, and through us by every way in. */
 export async function measureCalls({ progress, environment }: PartOptions): Promise<{
-  rows: Row[];
+  rows: BenchRow[];
   ratios: Record<'rest_vs_bare_proxy' | 'calltool_vs_direct' | 'added_p50_vs_proxy', number>;
 }> {
-  return onStage(async ({ processes, upstream, cell }) => {
+  return withBenchRig(async ({ processes, upstream, createCell }) => {
     const url = `http://127.0.0.1:${upstream.port}`;
-    const proxy = await processes.service('proxy.ts', [url]);
-    const gateway = await startGateway(processes, {
+    const proxy = await processes.startService('proxy.ts', [url]);
+    const gateway = await startBenchGateway(processes, {
       environment,
-      settings: settingsFor(upstream.port, { bench: { type: 'streamable-http', url: `${url}/legacy` } }),
+      settings: createSettings(upstream.port, { bench: { type: 'streamable-http', url: `${url}/legacy` } }),
     });
-    const direct = processes.worker('direct.ts');
-    const composed = processes.worker('composed.ts');
+    const directWorker = processes.startWorker('direct.ts');
+    const composedWorker = processes.startWorker('composed.ts');
     const headers = await openSession(`${url}/legacy`);
-    const rpc = { path: '/legacy', headers, body: rpcCall('echo', args) };
-    const rest = { ...restCall('bench', 'echo', args), headers: gateway.headers };
+    const rpc = { path: '/legacy', headers, body: createRpcCall('echo', args) };
+    const rest = { ...createRestCall('bench', 'echo', args), headers: gateway.headers };
 
-    const http = (concurrency: number) => ({
-      raw: cell('direct, bare client', upstream, { concurrency, expect, requests: [rpc] }),
-      proxy: cell('bare proxy', proxy, { concurrency, expect, requests: [rpc] }),
-      rest: cell('Behalf, REST', gateway, { concurrency, expect, requests: [rest] }),
+    const httpCells = (concurrency: number) => ({
+      raw: createCell('direct, bare client', upstream, { concurrency, expectedText, requests: [rpc] }),
+      proxy: createCell('bare proxy', proxy, { concurrency, expectedText, requests: [rpc] }),
+      rest: createCell('Behalf, REST', gateway, { concurrency, expectedText, requests: [rest] }),
     });
-    const many = http(16);
-    const one = http(1);
-    const sdk: Cell = {
+    const concurrent = httpCells(16);
+    const sequential = httpCells(1);
+    const sdkCell: Cell = {
       name: 'direct, SDK client over our fetch',
       concurrency: 16,
-      pid: direct.pid,
+      pid: directWorker.pid,
       run: (ms) =>
-        direct.ask<LoadResult>({
+        directWorker.runJob<LoadResult>({
           kind: 'kept',
           port: upstream.port,
           concurrency: 16,
@@ -48,9 +48,9 @@ export async function measureCalls({ progress, environment }: PartOptions): Prom
     const inProcess: Cell = {
       name: 'Behalf, callTool in process',
       concurrency: 16,
-      pid: composed.pid,
+      pid: composedWorker.pid,
       run: (ms) =>
-        composed.ask<LoadResult>({
+        composedWorker.runJob<LoadResult>({
           do: 'call',
           port: upstream.port,
           era: 'legacy',
@@ -61,12 +61,12 @@ export async function measureCalls({ progress, environment }: PartOptions): Prom
           ms,
         } satisfies ComposedJob),
     };
-    const fresh: Cell = {
+    const freshClient: Cell = {
       name: 'fresh connection per call, SDK client',
       concurrency: 16,
-      pid: direct.pid,
+      pid: directWorker.pid,
       run: (ms) =>
-        direct.ask<LoadResult>({
+        directWorker.runJob<LoadResult>({
           kind: 'fresh',
           port: upstream.port,
           concurrency: 16,
@@ -74,20 +74,35 @@ export async function measureCalls({ progress, environment }: PartOptions): Prom
         } satisfies DirectJob),
     };
     const { rows, samples } = await interleave(
-      [many.raw, many.proxy, many.rest, sdk, inProcess, fresh, one.raw, one.proxy, one.rest],
+      [
+        concurrent.raw,
+        concurrent.proxy,
+        concurrent.rest,
+        sdkCell,
+        inProcess,
+        freshClient,
+        sequential.raw,
+        sequential.proxy,
+        sequential.rest,
+      ],
       { part: 'calls', rounds: 7, ms: 2_000, warmMs: 2_000, progress },
     );
     return {
       rows,
       ratios: {
-        rest_vs_bare_proxy: overRounds(
+        rest_vs_bare_proxy: medianOverRounds(
           samples,
-          (at) => at(many.rest).calls_per_s / at(many.proxy).calls_per_s,
+          (resultOf) => resultOf(concurrent.rest).calls_per_s / resultOf(concurrent.proxy).calls_per_s,
         ),
-        calltool_vs_direct: overRounds(samples, (at) => at(inProcess).calls_per_s / at(sdk).calls_per_s),
-        added_p50_vs_proxy: overRounds(
+        calltool_vs_direct: medianOverRounds(
           samples,
-          (at) => (at(one.rest).p50_ms - at(one.raw).p50_ms) / (at(one.proxy).p50_ms - at(one.raw).p50_ms),
+          (resultOf) => resultOf(inProcess).calls_per_s / resultOf(sdkCell).calls_per_s,
+        ),
+        added_p50_vs_proxy: medianOverRounds(
+          samples,
+          (resultOf) =>
+            (resultOf(sequential.rest).p50_ms - resultOf(sequential.raw).p50_ms) /
+            (resultOf(sequential.proxy).p50_ms - resultOf(sequential.raw).p50_ms),
         ),
       },
     };

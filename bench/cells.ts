@@ -17,7 +17,7 @@ export interface Spread {
   max: number;
 }
 
-export interface Row {
+export interface BenchRow {
   part: string;
   name: string;
   concurrency: number;
@@ -31,14 +31,14 @@ export interface Row {
   rss_mb: number;
 }
 
-interface Sample extends LoadResult {
+interface RoundSample extends LoadResult {
   cpu_us_per_call: number;
 }
 
 /** The samples of a cell, by round. */
-export type Samples = ReadonlyMap<Cell, readonly Sample[]>;
+export type CellSamples = ReadonlyMap<Cell, readonly RoundSample[]>;
 
-export interface Rounds {
+export interface RoundOptions {
   part: string;
   rounds: number;
   ms: number;
@@ -53,15 +53,15 @@ export interface Rounds {
  */
 export async function interleave(
   cells: readonly Cell[],
-  { part, rounds, ms, warmMs, progress }: Rounds,
-): Promise<{ rows: Row[]; samples: Samples }> {
-  const samples = new Map<Cell, Sample[]>(cells.map((cell) => [cell, []]));
-  for (const cell of cells) refuseErrors(cell, await cell.run(warmMs));
-  for (let round = 1; round <= rounds; round += 1) {
+  { part, rounds, ms, warmMs, progress }: RoundOptions,
+): Promise<{ rows: BenchRow[]; samples: CellSamples }> {
+  const samples = new Map<Cell, RoundSample[]>(cells.map((cell) => [cell, []]));
+  for (const cell of cells) assertNoErrors(cell, await cell.run(warmMs));
+  for (let roundToDigits = 1; roundToDigits <= rounds; roundToDigits += 1) {
     for (const cell of cells) {
       const before = cpuMs(cell.pid);
       const result = await cell.run(ms);
-      refuseErrors(cell, result);
+      assertNoErrors(cell, result);
       const cpu = ((cpuMs(cell.pid) - before) * 1_000) / result.calls;
       samples.get(cell)?.push({ ...result, cpu_us_per_call: cpu });
     }
@@ -71,38 +71,42 @@ export async function interleave(
         ? `${cell.name} ${p50.toFixed(2)} ms`
         : `${cell.name} ${Math.round(rate)}/s`;
     });
-    progress(`${part} ${round}/${rounds}: ${rates.join(', ')}`);
+    progress(`${part} ${roundToDigits}/${rounds}: ${rates.join(', ')}`);
   }
-  return { rows: cells.map((cell) => rowOf(part, cell, samples.get(cell) ?? [])), samples };
+  return { rows: cells.map((cell) => toRow(part, cell, samples.get(cell) ?? [])), samples };
 }
 
-function refuseErrors({ name }: Cell, { errors, calls, firstError = '' }: LoadResult): void {
+function assertNoErrors({ name }: Cell, { errors, calls, firstError = '' }: LoadResult): void {
   if (errors > 0)
     throw new Error(`${name}: ${errors} of ${calls} answers were bad. The first:\n${firstError}`);
   if (calls === 0) throw new Error(`${name}: not one call ended in time`);
 }
 
-function rowOf(part: string, cell: Cell, samples: readonly Sample[]): Row {
-  const of = (key: 'calls_per_s' | 'p50_ms' | 'p95_ms' | 'p99_ms' | 'cpu_us_per_call') =>
-    spread(samples.map((sample) => sample[key]));
+function toRow(part: string, cell: Cell, samples: readonly RoundSample[]): BenchRow {
+  const valueOf = (key: 'calls_per_s' | 'p50_ms' | 'p95_ms' | 'p99_ms' | 'cpu_us_per_call') =>
+    computeSpread(samples.map((sample) => sample[key]));
   return {
     part,
     name: cell.name,
     concurrency: cell.concurrency,
     calls: samples.reduce((sum, { calls }) => sum + calls, 0),
     errors: 0,
-    calls_per_s: of('calls_per_s'),
-    p50_ms: of('p50_ms'),
-    p95_ms: of('p95_ms'),
-    p99_ms: of('p99_ms'),
-    cpu_us_per_call: of('cpu_us_per_call'),
-    rss_mb: round(residentKb(cell.pid) / 1024),
+    calls_per_s: valueOf('calls_per_s'),
+    p50_ms: valueOf('p50_ms'),
+    p95_ms: valueOf('p95_ms'),
+    p99_ms: valueOf('p99_ms'),
+    cpu_us_per_call: valueOf('cpu_us_per_call'),
+    rss_mb: roundToDigits(residentKb(cell.pid) / 1024),
   };
 }
 
-export function spread(values: readonly number[]): Spread {
+export function computeSpread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
-  return { median: round(median(values)), min: round(sorted[0] ?? 0), max: round(sorted.at(-1) ?? 0) };
+  return {
+    median: roundToDigits(median(values)),
+    min: roundToDigits(sorted[0] ?? 0),
+    max: roundToDigits(sorted.at(-1) ?? 0),
+  };
 }
 
 export function median(values: readonly number[]): number {
@@ -113,24 +117,30 @@ export function median(values: readonly number[]): number {
 }
 
 /** The median over the rounds of what `of` makes of each round's samples. */
-export function overRounds(samples: Samples, of: (at: (cell: Cell) => LoadResult) => number): number {
-  return round(median(eachRound(samples, of)));
+export function medianOverRounds(
+  samples: CellSamples,
+  valueOf: (percentileAt: (cell: Cell) => LoadResult) => number,
+): number {
+  return roundToDigits(median(valuesPerRound(samples, valueOf)));
 }
 
 /** The quartiles of the same: how far to believe it. */
 export function quartiles(
-  samples: Samples,
-  of: (at: (cell: Cell) => LoadResult) => number,
+  samples: CellSamples,
+  valueOf: (percentileAt: (cell: Cell) => LoadResult) => number,
 ): readonly [number, number] {
-  const sorted = eachRound(samples, of).sort((a, b) => a - b);
-  const at = (q: number) => round(sorted[Math.floor(q * (sorted.length - 1))] ?? 0);
-  return [at(0.25), at(0.75)];
+  const sorted = valuesPerRound(samples, valueOf).sort((a, b) => a - b);
+  const percentileAt = (q: number) => roundToDigits(sorted[Math.floor(q * (sorted.length - 1))] ?? 0);
+  return [percentileAt(0.25), percentileAt(0.75)];
 }
 
-function eachRound(samples: Samples, of: (at: (cell: Cell) => LoadResult) => number): number[] {
+function valuesPerRound(
+  samples: CellSamples,
+  valueOf: (percentileAt: (cell: Cell) => LoadResult) => number,
+): number[] {
   const rounds = Math.min(...[...samples.values()].map((list) => list.length));
   return Array.from({ length: rounds }, (_, i) =>
-    of((cell) => {
+    valueOf((cell) => {
       const sample = samples.get(cell)?.[i];
       if (!sample) throw new Error(`${cell.name} was not measured`);
       return sample;
@@ -138,6 +148,6 @@ function eachRound(samples: Samples, of: (at: (cell: Cell) => LoadResult) => num
   );
 }
 
-export function round(value: number): number {
+export function roundToDigits(value: number): number {
   return Math.round(value * 1_000) / 1_000;
 }

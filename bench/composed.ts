@@ -1,9 +1,14 @@
 import { callTool, type UserPrincipal } from '@behalf/gateway';
-import { callLoop, serveJobs } from './callLoop.ts';
-import { benchPrincipal, composeParts, type Composed, type Shape } from './composedParts.ts';
+import { runCallLoop, serveJobs } from './callLoop.ts';
+import {
+  createBenchPrincipal,
+  composeGateway,
+  type ComposedGateway,
+  type GatewayShape,
+} from './composeGateway.ts';
 
 /** `call`: a loop of calls, users and servers in turn. `open`: each user calls once; gives the memory afterwards. */
-export interface ComposedJob extends Shape {
+export interface ComposedJob extends GatewayShape {
   do: 'call' | 'open';
   users: number;
   concurrency: number;
@@ -17,34 +22,34 @@ export interface OpenResult {
 }
 
 /** The gateway in process, without a door: a caller of `callTool` and nothing else. A process of its own. */
-const made = new Map<string, Composed>();
+const composedByShape = new Map<string, ComposedGateway>();
 const principals: UserPrincipal[] = [];
 // Whoever calls in process decides for itself when to give up; these callers never do.
 const { signal } = new AbortController();
 
-serveJobs(async ({ do: what, users, concurrency, ms, ...shape }: ComposedJob) => {
+serveJobs(async ({ do: job, users, concurrency, ms, ...shape }: ComposedJob) => {
   const key = JSON.stringify(shape);
-  const composed = made.get(key) ?? composeParts(shape);
-  made.set(key, composed);
-  for (let i = principals.length; i < users; i += 1) principals.push(benchPrincipal(i));
+  const composed = composedByShape.get(key) ?? composeGateway(shape);
+  composedByShape.set(key, composed);
+  for (let i = principals.length; i < users; i += 1) principals.push(createBenchPrincipal(i));
   const { parts, names } = composed;
 
-  async function call(turn: number): Promise<unknown> {
-    const principal = principals[turn % users] as UserPrincipal;
-    const server = names[turn % names.length] ?? '';
-    const answer = await callTool(
+  async function callOnce(index: number): Promise<unknown> {
+    const principal = principals[index % users] as UserPrincipal;
+    const server = names[index % names.length] ?? '';
+    const result = await callTool(
       parts,
       { server, tool: 'echo', args: { text: principal.userId } },
       { principal, door: 'rest', signal },
     );
-    return answer.result;
+    return result.result;
   }
 
-  if (what === 'call') return callLoop({ concurrency, ms, expect: 'u' }, call);
-  let turn = 0;
+  if (job === 'call') return runCallLoop({ concurrency, ms, expectedText: 'u' }, callOnce);
+  let index = 0;
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
-      while (turn < users) await call(turn++);
+      while (index < users) await callOnce(index++);
     }),
   );
   return measureMemory();

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { callLoop, serveJobs } from './callLoop.ts';
-import { benchEgress } from './egress.ts';
+import { runCallLoop, serveJobs } from './callLoop.ts';
+import { createBenchEgress } from './egress.ts';
 
 export interface DirectJob {
   /** `kept`: one client for all calls. `fresh`: a client, hand-shake and session for each call. */
@@ -10,28 +10,28 @@ export interface DirectJob {
   ms: number;
 }
 
-let kept: Promise<Client> | undefined;
+let cachedClient: Promise<Client> | undefined;
 
 /** The "direct client": the MCP SDK over our own fetch, without a gateway. A process of its own. */
 serveJobs(async ({ kind, port, concurrency, ms }: DirectJob) => {
-  const open = () => connect(port);
-  const call = async (client: Client) => client.callTool({ name: 'echo', arguments: { text: 'hello' } });
-  return callLoop({ concurrency, ms, expect: 'hello' }, async () => {
-    if (kind === 'kept') return call(await (kept ??= open()));
-    const client = await open();
+  const openClient = () => connect(port);
+  const callEcho = async (client: Client) => client.callTool({ name: 'echo', arguments: { text: 'hello' } });
+  return runCallLoop({ concurrency, ms, expectedText: 'hello' }, async () => {
+    if (kind === 'kept') return callEcho(await (cachedClient ??= openClient()));
+    const client = await openClient();
     try {
-      return await call(client);
+      return await callEcho(client);
     } finally {
       await client.close();
     }
   });
 });
 
-const egresses = new Map<number, ReturnType<typeof benchEgress>>();
+const egressByPort = new Map<number, ReturnType<typeof createBenchEgress>>();
 
 async function connect(port: number): Promise<Client> {
-  const egress = egresses.get(port) ?? benchEgress(port);
-  egresses.set(port, egress);
+  const egress = egressByPort.get(port) ?? createBenchEgress(port);
+  egressByPort.set(port, egress);
   const client = new Client({ name: 'bench', version: '1.0.0' });
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/legacy`), {

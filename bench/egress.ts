@@ -2,7 +2,7 @@ import { createEgress, systemDial, systemLocalAddresses, systemResolve, type Egr
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 
 /** The real door out, opened for the upstream on loopback. */
-export function benchEgress(port: number): Egress {
+export function createBenchEgress(port: number): Egress {
   return createEgress({
     resolve: systemResolve,
     dial: systemDial,

@@ -1,23 +1,23 @@
-import { interleave, overRounds, type Cell, type Row } from './cells.ts';
-import { restCall, settingsFor, startGateway } from './gatewayProcess.ts';
+import { interleave, medianOverRounds, type Cell, type BenchRow } from './cells.ts';
+import { createRestCall, createSettings, startBenchGateway } from './gatewayProcess.ts';
 import type { LoadJob, LoadResult } from './loadJob.ts';
-import { onStage, untilGood, type PartOptions } from './stage.ts';
+import { withBenchRig, waitUntil, type PartOptions } from './rig.ts';
 
-const HEALTHY = 9;
+const HEALTHY_SERVERS = 9;
 const TIMEOUT_MS = 5_000;
 
 /** Ten servers, one of which never answers: do the callers of the nine notice? */
 export async function measureHang({ progress, environment }: PartOptions): Promise<{
-  rows: Row[];
+  rows: BenchRow[];
   ratios: Record<'hang_p99_ratio', number>;
   counts: Record<'hanging_calls', number>;
 }> {
-  return onStage(async ({ processes, upstream, cell }) => {
+  return withBenchRig(async ({ processes, upstream, createCell }) => {
     const url = `http://127.0.0.1:${upstream.port}/legacy`;
-    const names = Array.from({ length: HEALTHY + 1 }, (_, i) => `s${i}`);
-    const gateway = await startGateway(processes, {
+    const names = Array.from({ length: HEALTHY_SERVERS + 1 }, (_, i) => `s${i}`);
+    const gateway = await startBenchGateway(processes, {
       environment,
-      settings: settingsFor(
+      settings: createSettings(
         upstream.port,
         Object.fromEntries(
           names.map((name) => [
@@ -28,50 +28,50 @@ export async function measureHang({ progress, environment }: PartOptions): Promi
       ),
     });
     const { headers, port } = gateway;
-    await untilGood('every server answers', async () => {
-      const answers = await Promise.all(
+    await waitUntil('every server answers', async () => {
+      const responses = await Promise.all(
         names.map(async (name) => {
-          const { path, body } = restCall(name, 'echo', { text: 'hello' });
-          const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+          const { path, body } = createRestCall(name, 'echo', { text: 'hello' });
+          const response = await fetch(`http://127.0.0.1:${port}${path}`, {
             method: 'POST',
             headers: { ...headers, 'content-type': 'application/json' },
             body,
           });
-          return answer.ok;
+          return response.ok;
         }),
       );
-      return answers.every(Boolean);
+      return responses.every(Boolean);
     });
 
     const requests = names
-      .slice(0, HEALTHY)
-      .map((name) => ({ ...restCall(name, 'echo', { text: 'hello' }), headers }));
-    const load = { concurrency: 16, expect: 'hello', requests };
-    const without = cell('nine servers', gateway, load);
-    const alone = cell('nine servers while the tenth hangs', gateway, load);
-    const hanging = processes.worker('load.ts');
-    const hang: Omit<LoadJob, 'ms'> = {
+      .slice(0, HEALTHY_SERVERS)
+      .map((name) => ({ ...createRestCall(name, 'echo', { text: 'hello' }), headers }));
+    const load = { concurrency: 16, expectedText: 'hello', requests };
+    const baselineCell = createCell('nine servers', gateway, load);
+    const healthyCell = createCell('nine servers while the tenth hangs', gateway, load);
+    const hangingWorker = processes.startWorker('load.ts');
+    const hangingJob: Omit<LoadJob, 'ms'> = {
       port,
       concurrency: 16,
       // Each ends in our own error; a refusal that comes at once is not hammered on.
-      expect: '',
+      expectedText: '',
       status: 'any',
       pauseMs: 1_000,
-      requests: [{ ...restCall(`s${HEALTHY}`, 'hang', {}), headers }],
+      requests: [{ ...createRestCall(`s${HEALTHY_SERVERS}`, 'hang', {}), headers }],
     };
     let hangingCalls = 0;
-    const beside: Cell = {
-      ...alone,
+    const withHangingCell: Cell = {
+      ...healthyCell,
       async run(ms) {
-        const background = hanging.ask<LoadResult>({ ...hang, ms });
+        const background = hangingWorker.runJob<LoadResult>({ ...hangingJob, ms });
         // Let them arrive first.
         await new Promise((resolve) => setTimeout(resolve, 200));
-        const result = await alone.run(ms);
+        const result = await healthyCell.run(ms);
         hangingCalls += (await background).calls;
         return result;
       },
     };
-    const { rows, samples } = await interleave([without, beside], {
+    const { rows, samples } = await interleave([baselineCell, withHangingCell], {
       part: 'hang',
       rounds: 7,
       ms: 3_000,
@@ -80,7 +80,12 @@ export async function measureHang({ progress, environment }: PartOptions): Promi
     });
     return {
       rows,
-      ratios: { hang_p99_ratio: overRounds(samples, (at) => at(beside).p99_ms / at(without).p99_ms) },
+      ratios: {
+        hang_p99_ratio: medianOverRounds(
+          samples,
+          (resultOf) => resultOf(withHangingCell).p99_ms / resultOf(baselineCell).p99_ms,
+        ),
+      },
       counts: { hanging_calls: hangingCalls },
     };
   });

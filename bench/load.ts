@@ -1,40 +1,40 @@
 import { serveJobs } from './callLoop.ts';
-import { summarise, type LoadJob, type LoadResult } from './loadJob.ts';
-import { RawClient, rawRequest } from './rawClient.ts';
+import { summarizeLatencies, type LoadJob, type LoadResult } from './loadJob.ts';
+import { RawClient, encodeRequest } from './rawClient.ts';
 
 /** The load generator, in a process of its own: takes a job over IPC, answers with its figures. */
-serveJobs(run);
+serveJobs(runLoad);
 
-async function run({
+async function runLoad({
   port,
   requests,
   concurrency,
   ms,
-  expect,
+  expectedText,
   status,
   pauseMs,
-  atLeast = 0,
+  minCalls = 0,
 }: LoadJob): Promise<LoadResult> {
-  const bytes = requests.map((request) => rawRequest(port, request));
-  const needle = Buffer.from(expect);
+  const requestBytes = requests.map((request) => encodeRequest(port, request));
+  const needle = Buffer.from(expectedText);
   const latencies: number[] = [];
   // Not always the same first: with many requests a round may not come to all of them.
-  let turn = atLeast > 0 ? 0 : Math.floor(Math.random() * bytes.length);
+  let index = minCalls > 0 ? 0 : Math.floor(Math.random() * requestBytes.length);
   let errors = 0;
   let firstError: string | undefined;
   const clients = Array.from({ length: concurrency }, () => new RawClient(port));
-  const begun = performance.now();
-  const end = begun + ms;
+  const startedAt = performance.now();
+  const endAt = startedAt + ms;
   await Promise.all(
     clients.map(async (client) => {
-      for (let now = performance.now(); now < end || latencies.length < atLeast;) {
-        const answer = await client.ask(bytes[turn++ % bytes.length] as Buffer);
-        const after = performance.now();
-        latencies.push(after - now);
-        now = after;
-        if (!answer.bytes.includes(needle) || (answer.status !== 200 && status !== 'any')) {
+      for (let now = performance.now(); now < endAt || latencies.length < minCalls;) {
+        const response = await client.send(requestBytes[index++ % requestBytes.length] as Buffer);
+        const finishedAt = performance.now();
+        latencies.push(finishedAt - now);
+        now = finishedAt;
+        if (!response.bytes.includes(needle) || (response.status !== 200 && status !== 'any')) {
           errors += 1;
-          firstError ??= answer.bytes.toString('utf8', 0, 600);
+          firstError ??= response.bytes.toString('utf8', 0, 600);
         }
         if (pauseMs === undefined) continue;
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -42,7 +42,11 @@ async function run({
       }
     }),
   );
-  const elapsed = performance.now() - begun;
+  const elapsed = performance.now() - startedAt;
   for (const client of clients) client.close();
-  return { ...summarise(latencies, elapsed), errors, ...(firstError !== undefined && { firstError }) };
+  return {
+    ...summarizeLatencies(latencies, elapsed),
+    errors,
+    ...(firstError !== undefined && { firstError }),
+  };
 }

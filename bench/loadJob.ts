@@ -6,9 +6,9 @@ export interface LoadJob {
   concurrency: number;
   ms: number;
   /** Goes on beyond `ms` until there were so many calls: for a warm-up in which everybody has a turn. */
-  atLeast?: number;
+  minCalls?: number;
   /** Stands in every good answer. */
-  expect: string;
+  expectedText: string;
   /** `any`: also an error is an answer. Default: 200 alone. */
   status?: 'any';
   /** Waited before the next call. */
@@ -35,14 +35,17 @@ export interface LoadResult {
 }
 
 /** From the latencies of one cell. */
-export function summarise(latencies: number[], elapsedMs: number): Omit<LoadResult, 'errors' | 'firstError'> {
+export function summarizeLatencies(
+  latencies: number[],
+  elapsedMs: number,
+): Omit<LoadResult, 'errors' | 'firstError'> {
   const sorted = Float64Array.from(latencies).sort();
-  const at = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0;
+  const percentileAt = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0;
   return {
     calls: sorted.length,
     calls_per_s: (sorted.length * 1_000) / elapsedMs,
-    p50_ms: at(0.5),
-    p95_ms: at(0.95),
-    p99_ms: at(0.99),
+    p50_ms: percentileAt(0.5),
+    p95_ms: percentileAt(0.95),
+    p99_ms: percentileAt(0.99),
   };
 }

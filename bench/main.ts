@@ -8,10 +8,10 @@ import { measureMcp } from './mcp.ts';
 import { requirePeers } from './peerProcesses.ts';
 import { measurePeers } from './peers.ts';
 import { requireRedis } from './redis.ts';
-import { goalsOf, printReport, type PartReport, type Report } from './report.ts';
+import { selectGoals, printReport, type PartReport, type Report } from './report.ts';
 import { measureSearch } from './search.ts';
 import { measureServers } from './servers.ts';
-import type { PartOptions } from './stage.ts';
+import type { PartOptions } from './rig.ts';
 import { measureStart } from './start.ts';
 import { measureStorm } from './storm.ts';
 import { measureStreams } from './streams.ts';
@@ -19,7 +19,7 @@ import { measureUsers } from './users.ts';
 import { measureWeb } from './web.ts';
 
 /** `npm run bench [-- --only NAME] [-- --json]`: runs on loopback, bounded, and prints what it measured. */
-const parts: Record<string, (options: PartOptions) => Promise<PartReport>> = {
+const benchmarks: Record<string, (options: PartOptions) => Promise<PartReport>> = {
   calls: measureCalls,
   big: measureBig,
   users: measureUsers,
@@ -39,21 +39,23 @@ const parts: Record<string, (options: PartOptions) => Promise<PartReport>> = {
 };
 
 const args = process.argv.slice(2);
-const only = args.flatMap((arg, i) => (args[i - 1] === '--only' ? arg.split(',') : []));
-const unknown = only.filter((name) => !(name in parts));
-if (unknown.length > 0 || (args.includes('--only') && only.length === 0)) {
-  process.stderr.write(`--only takes one of ${Object.keys(parts).join(', ')}\n`);
+const selectedNames = args.flatMap((arg, i) => (args[i - 1] === '--only' ? arg.split(',') : []));
+const unknownNames = selectedNames.filter((name) => !(name in benchmarks));
+if (unknownNames.length > 0 || (args.includes('--only') && selectedNames.length === 0)) {
+  process.stderr.write(`--only takes one of ${Object.keys(benchmarks).join(', ')}\n`);
   process.exit(2);
 }
-const chosen = Object.keys(parts).filter((name) => only.length === 0 || only.includes(name));
+const namesToRun = Object.keys(benchmarks).filter(
+  (name) => selectedNames.length === 0 || selectedNames.includes(name),
+);
 const report: Report = { rows: [], ratios: {}, counts: {}, goals: {} };
 try {
   // Known before minutes are spent.
-  if (chosen.includes('peers') || chosen.includes('mcp')) requirePeers();
-  if (chosen.includes('obo') || chosen.includes('storm')) requireRedis(process.env);
-  for (const name of chosen) {
+  if (namesToRun.includes('peers') || namesToRun.includes('mcp')) requirePeers();
+  if (namesToRun.includes('obo') || namesToRun.includes('storm')) requireRedis(process.env);
+  for (const name of namesToRun) {
     process.stderr.write(`${name} ...\n`);
-    const result = await parts[name]?.({
+    const result = await benchmarks[name]?.({
       progress: (line) => process.stderr.write(`  ${line}\n`),
       environment: process.env,
     });
@@ -62,7 +64,7 @@ try {
     Object.assign(report.counts, result?.counts);
     if (result?.start) report.start = result.start;
   }
-  report.goals = goalsOf(report);
+  report.goals = selectGoals(report);
   process.stdout.write(args.includes('--json') ? `${JSON.stringify(report)}\n` : printReport(report));
 } catch (error) {
   process.stderr.write(`The benchmark failed: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,14 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { interleave, overRounds, type Row } from './cells.ts';
-import { settingsFor, startGateway } from './gatewayProcess.ts';
-import { legacyCall, mcpAccess, modernCall } from './mcpCalls.ts';
-import { fiberplaneCall, hubCall, requirePeers, startFiberplane, startHub } from './peerProcesses.ts';
-import { onStage, openSession, rpcCall, type PartOptions } from './stage.ts';
+import { interleave, medianOverRounds, type BenchRow } from './cells.ts';
+import { createSettings, startBenchGateway } from './gatewayProcess.ts';
+import { createLegacyCall, createMcpAccess, createModernCall } from './mcpCalls.ts';
+import {
+  createFiberplaneCall,
+  createHubCall,
+  requirePeers,
+  startFiberplane,
+  startHub,
+} from './peerProcesses.ts';
+import { withBenchRig, openSession, createRpcCall, type PartOptions } from './rig.ts';
 
 const args = { text: 'hello' };
-const expect = 'hello';
+const expectedText = 'hello';
 
 type Ratio =
   | `mcp_${'legacy' | 'modern'}_vs_${'bare_proxy' | 'mcp_hub' | 'fiberplane'}`
@@ -16,66 +22,85 @@ type Ratio =
 
 /** One warm tool call by an MCP client of either era, beside the limit and beside other gateways. */
 export async function measureMcp({ progress, environment }: PartOptions): Promise<{
-  rows: Row[];
+  rows: BenchRow[];
   ratios: Record<Ratio, number>;
 }> {
   requirePeers();
-  const dir = mkdtempSync(join(tmpdir(), 'behalf-mcp-'));
+  const directory = mkdtempSync(join(tmpdir(), 'behalf-mcp-'));
   try {
-    return await onStage(async ({ processes, upstream, cell }) => {
+    return await withBenchRig(async ({ processes, upstream, createCell }) => {
       const url = `http://127.0.0.1:${upstream.port}`;
-      const proxy = await processes.service('proxy.ts', [url]);
-      const gateway = await startGateway(processes, {
+      const proxy = await processes.startService('proxy.ts', [url]);
+      const gateway = await startBenchGateway(processes, {
         environment,
-        settings: settingsFor(upstream.port, {
+        settings: createSettings(upstream.port, {
           legacy: { type: 'streamable-http', url: `${url}/legacy` },
           modern: { type: 'streamable-http', url: `${url}/modern` },
         }),
       });
-      const access = await mcpAccess(gateway);
-      const legacy = await legacyCall(access, 'legacy__echo', args);
-      const modern = modernCall(access, 'modern__echo', args);
+      const access = await createMcpAccess(gateway);
+      const legacy = await createLegacyCall(access, 'legacy__echo', args);
+      const modern = createModernCall(access, 'modern__echo', args);
       const headers = await openSession(`${url}/legacy`);
-      const rpc = { path: '/legacy', headers, body: rpcCall('echo', args) };
-      const hub = await startHub(processes, dir, `${url}/legacy`, environment);
-      const fiberplane = await startFiberplane(processes, dir, `${url}/legacy`, environment);
+      const rpc = { path: '/legacy', headers, body: createRpcCall('echo', args) };
+      const hub = await startHub(processes, directory, `${url}/legacy`, environment);
+      const fiberplane = await startFiberplane(processes, directory, `${url}/legacy`, environment);
 
-      const through = (concurrency: number) => ({
-        raw: cell('direct, bare client', upstream, { concurrency, expect, requests: [rpc] }),
-        proxy: cell('bare proxy', proxy, { concurrency, expect, requests: [rpc] }),
-        legacy: cell('Behalf, /mcp, 2025-06-18', gateway, { concurrency, expect, requests: [legacy] }),
-        modern: cell('Behalf, /mcp, 2026-07-28', gateway, { concurrency, expect, requests: [modern] }),
+      const cellsThroughGateway = (concurrency: number) => ({
+        raw: createCell('direct, bare client', upstream, { concurrency, expectedText, requests: [rpc] }),
+        proxy: createCell('bare proxy', proxy, { concurrency, expectedText, requests: [rpc] }),
+        legacy: createCell('Behalf, /mcp, 2025-06-18', gateway, {
+          concurrency,
+          expectedText,
+          requests: [legacy],
+        }),
+        modern: createCell('Behalf, /mcp, 2026-07-28', gateway, {
+          concurrency,
+          expectedText,
+          requests: [modern],
+        }),
       });
-      const many = through(16);
-      const one = through(1);
-      const load = { concurrency: 16, expect };
+      const concurrent = cellsThroughGateway(16);
+      const sequential = cellsThroughGateway(1);
+      const load = { concurrency: 16, expectedText };
       const peers = {
-        mcp_hub: cell('mcp-hub 4.2.1, REST tool call', hub, { ...load, requests: [hubCall(args)] }),
-        fiberplane: cell('@fiberplane/mcp-gateway 0.7.1, MCP tool call', fiberplane, {
+        mcp_hub: createCell('mcp-hub 4.2.1, REST tool call', hub, {
           ...load,
-          requests: [await fiberplaneCall(fiberplane.port, args)],
+          requests: [createHubCall(args)],
+        }),
+        fiberplane: createCell('@fiberplane/mcp-gateway 0.7.1, MCP tool call', fiberplane, {
+          ...load,
+          requests: [await createFiberplaneCall(fiberplane.port, args)],
         }),
       };
       const { rows, samples } = await interleave(
-        [...Object.values(many), ...Object.values(peers), ...Object.values(one)],
+        [...Object.values(concurrent), ...Object.values(peers), ...Object.values(sequential)],
         { part: 'mcp', rounds: 7, ms: 2_000, warmMs: 2_000, progress },
       );
-      const ratiosOf = (era: 'legacy' | 'modern') => {
-        const over = (other: (typeof many)['proxy']) =>
-          overRounds(samples, (at) => at(many[era]).calls_per_s / at(other).calls_per_s);
-        return {
-          [`mcp_${era}_vs_bare_proxy`]: over(many.proxy),
-          [`mcp_${era}_vs_mcp_hub`]: over(peers.mcp_hub),
-          [`mcp_${era}_vs_fiberplane`]: over(peers.fiberplane),
-          [`mcp_${era}_added_p50_vs_proxy`]: overRounds(
+      const computeRatios = (era: 'legacy' | 'modern') => {
+        const compareWith = (otherCell: (typeof concurrent)['proxy']) =>
+          medianOverRounds(
             samples,
-            (at) => (at(one[era]).p50_ms - at(one.raw).p50_ms) / (at(one.proxy).p50_ms - at(one.raw).p50_ms),
+            (resultOf) => resultOf(concurrent[era]).calls_per_s / resultOf(otherCell).calls_per_s,
+          );
+        return {
+          [`mcp_${era}_vs_bare_proxy`]: compareWith(concurrent.proxy),
+          [`mcp_${era}_vs_mcp_hub`]: compareWith(peers.mcp_hub),
+          [`mcp_${era}_vs_fiberplane`]: compareWith(peers.fiberplane),
+          [`mcp_${era}_added_p50_vs_proxy`]: medianOverRounds(
+            samples,
+            (resultOf) =>
+              (resultOf(sequential[era]).p50_ms - resultOf(sequential.raw).p50_ms) /
+              (resultOf(sequential.proxy).p50_ms - resultOf(sequential.raw).p50_ms),
           ),
         };
       };
-      return { rows, ratios: { ...ratiosOf('legacy'), ...ratiosOf('modern') } as Record<Ratio, number> };
+      return {
+        rows,
+        ratios: { ...computeRatios('legacy'), ...computeRatios('modern') } as Record<Ratio, number>,
+      };
     });
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -1,89 +1,94 @@
-import { interleave, overRounds, quartiles, type Cell, type Row } from './cells.ts';
-import { restCall, startGateway } from './gatewayProcess.ts';
+import { interleave, medianOverRounds, quartiles, type Cell, type BenchRow } from './cells.ts';
+import { createRestCall, startBenchGateway } from './gatewayProcess.ts';
 import type { LoadResult } from './loadJob.ts';
-import type { LookUpJob } from './obo/lookUps.ts';
-import type { LookResult, MsalJob } from './obo/msal.ts';
-import { onOboScene } from './obo/scene.ts';
-import { countTokenRequests, usersCounted } from './obo/tokenRequests.ts';
+import type { CacheLookupJob } from './obo/cacheLookups.ts';
+import type { LookupResult, MsalJob } from './obo/msal.ts';
+import { withOboBenchRig } from './obo/rig.ts';
+import { countTokenRequests, COUNTED_USERS } from './obo/tokenRequests.ts';
 import type { Processes } from './processes.ts';
-import { onStage, type PartOptions } from './stage.ts';
+import { withBenchRig, type PartOptions } from './rig.ts';
 
 const CALLERS = 16;
 const KNOWN_USERS = 10_000;
 
 /** What it costs to call in a user's name: requests at the identity provider, and time once there is a token. */
 export async function measureObo({ progress, environment }: PartOptions): Promise<{
-  rows: Row[];
+  rows: BenchRow[];
   ratios: Record<string, number>;
   counts: Record<string, number>;
 }> {
-  return onStage(async ({ processes, upstream, cell }) => {
-    const ratios = await lookUps(processes, progress);
-    const users = usersCounted + CALLERS;
-    return onOboScene({ processes, upstream, users }, async (scene) => {
-      const { settings, variables } = scene;
-      const gateway = await startGateway(processes, { environment, settings, variables, userIds: [] });
-      const counts = await countTokenRequests({ processes, scene, gateway, progress, environment });
+  return withBenchRig(async ({ processes, upstream, createCell }) => {
+    const ratios = await measureLookups(processes, progress);
+    const users = COUNTED_USERS + CALLERS;
+    return withOboBenchRig({ processes, upstream, users }, async (rig) => {
+      const { settings, variables } = rig;
+      const gateway = await startBenchGateway(processes, { environment, settings, variables, userIds: [] });
+      const counts = await countTokenRequests({ processes, rig, gateway, progress, environment });
 
       // The same people at the same door of the same process, on servers that differ in their credential alone.
-      const callers = await scene.newcomers(CALLERS);
-      const warm = (name: string, call: ReturnType<typeof restCall>, expect = 'hello') =>
-        cell(name, gateway, {
-          ...{ concurrency: CALLERS, expect },
-          requests: callers.map((headers) => ({ ...call, headers })),
+      const callers = await rig.newUserHeaders(CALLERS);
+      const warmCell = (name: string, callSpec: ReturnType<typeof createRestCall>, expectedText = 'hello') =>
+        createCell(name, gateway, {
+          ...{ concurrency: CALLERS, expectedText },
+          requests: callers.map((headers) => ({ ...callSpec, headers })),
         });
-      const echo = (server: string) => restCall(server, 'echo', { text: 'hello' });
-      const fixed = warm('Behalf, REST, one static key', echo('static'));
-      const own = warm('Behalf, REST, a key of each user', echo('own'));
-      const exchanged = warm('Behalf, REST, exchanged tokens', echo('entra'));
-      const whole = warm(
+      const echo = (server: string) => createRestCall(server, 'echo', { text: 'hello' });
+      const staticKeyCell = warmCell('Behalf, REST, one static key', echo('static'));
+      const userKeyCell = warmCell('Behalf, REST, a key of each user', echo('own'));
+      const exchangedCell = warmCell('Behalf, REST, exchanged tokens', echo('entra'));
+      const aggregateCell = warmCell(
         'the same, SDK server that verifies them',
-        restCall('sample', 'whoami', {}),
+        createRestCall('sample', 'whoami', {}),
         'User ',
       );
       // Short rounds, and many: what else the machine does meets all of them alike.
-      const { rows, samples } = await interleave([fixed, own, exchanged], {
+      const { rows, samples } = await interleave([staticKeyCell, userKeyCell, exchangedCell], {
         ...{ part: 'obo', rounds: 31, ms: 500, warmMs: 2_000, progress },
       });
-      const checked = await interleave([whole], {
+      const aggregateResult = await interleave([aggregateCell], {
         ...{ part: 'obo', rounds: 3, ms: 1_500, warmMs: 1_500, progress },
       });
-      const against = (cell: Cell) => (at: (of: Cell) => LoadResult) =>
-        at(exchanged).calls_per_s / at(cell).calls_per_s;
-      const [q1, q3] = quartiles(samples, against(fixed));
-      const rates = {
-        warm_vs_static: overRounds(samples, against(fixed)),
+      const compareWith = (cell: Cell) => (resultOf: (baseline: Cell) => LoadResult) =>
+        resultOf(exchangedCell).calls_per_s / resultOf(cell).calls_per_s;
+      const [q1, q3] = quartiles(samples, compareWith(staticKeyCell));
+      const rateRatios = {
+        warm_vs_static: medianOverRounds(samples, compareWith(staticKeyCell)),
         warm_vs_static_q1: q1,
         warm_vs_static_q3: q3,
-        warm_vs_user_key: overRounds(samples, against(own)),
+        warm_vs_user_key: medianOverRounds(samples, compareWith(userKeyCell)),
       };
-      return { rows: [...rows, ...checked.rows], ratios: { ...ratios, ...rates }, counts };
+      return { rows: [...rows, ...aggregateResult.rows], ratios: { ...ratios, ...rateRatios }, counts };
     });
   });
 }
 
 /** A token that is kept, among those of many users: ours, and in the cache of Microsoft's library. */
-async function lookUps(
+async function measureLookups(
   processes: Processes,
   progress: (line: string) => void,
 ): Promise<Record<'lookup_p50_ms' | 'lookup_p99_ms' | 'msal_lookup_p50_ms' | 'msal_lookup_p99_ms', number>> {
-  const ours = processes.worker('obo/lookUps.ts');
-  const own = await ours.ask<LookResult>({ users: KNOWN_USERS, lookups: 200_000 } satisfies LookUpJob);
-  await ours.stop();
-  const theirs = processes.worker('obo/msal.ts');
+  const gatewayWorker = processes.startWorker('obo/cacheLookups.ts');
+  const userKeyCell = await gatewayWorker.runJob<LookupResult>({
+    users: KNOWN_USERS,
+    lookups: 200_000,
+  } satisfies CacheLookupJob);
+  await gatewayWorker.stop();
+  const msalWorker = processes.startWorker('obo/msal.ts');
   const job: MsalJob = { do: 'look', users: KNOWN_USERS, ms: 5_000 };
-  const msal = await theirs.ask<LookResult>(job);
-  await theirs.stop();
-  progress(`obo: ${own.lookups} look-ups, ${msal.lookups} of MSAL's cache, ${KNOWN_USERS} users in each`);
+  const msalResult = await msalWorker.runJob<LookupResult>(job);
+  await msalWorker.stop();
+  progress(
+    `obo: ${userKeyCell.lookups} look-ups, ${msalResult.lookups} of MSAL's cache, ${KNOWN_USERS} users in each`,
+  );
   return {
-    lookup_p50_ms: precise(own.p50_ms),
-    lookup_p99_ms: precise(own.p99_ms),
-    msal_lookup_p50_ms: precise(msal.p50_ms),
-    msal_lookup_p99_ms: precise(msal.p99_ms),
+    lookup_p50_ms: roundToMicroseconds(userKeyCell.p50_ms),
+    lookup_p99_ms: roundToMicroseconds(userKeyCell.p99_ms),
+    msal_lookup_p50_ms: roundToMicroseconds(msalResult.p50_ms),
+    msal_lookup_p99_ms: roundToMicroseconds(msalResult.p99_ms),
   };
 }
 
 /** To a tenth of a microsecond. */
-function precise(ms: number): number {
+function roundToMicroseconds(ms: number): number {
   return Math.round(ms * 10_000) / 10_000;
 }

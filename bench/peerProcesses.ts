@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { root, type Processes } from './processes.ts';
-import { openSession, rpcCall, untilGood } from './stage.ts';
+import { repositoryRoot, type Processes } from './processes.ts';
+import { openSession, createRpcCall, waitUntil } from './rig.ts';
 import type { LoadRequest } from './loadJob.ts';
 
-const installed = (path: string) => join(root, 'bench/peers/node_modules', path);
-const hubMain = installed('mcp-hub/dist/cli.js');
-const fiberplaneMain = installed('@fiberplane/mcp-gateway/bin/mcp-gateway.js');
+const installedPath = (path: string) => join(repositoryRoot, 'bench/peers/node_modules', path);
+const hubEntryPoint = installedPath('mcp-hub/dist/cli.js');
+const fiberplaneEntryPoint = installedPath('@fiberplane/mcp-gateway/bin/mcp-gateway.js');
 
 /** Without them the comparison would silently have a hole. */
 export function requirePeers(): void {
-  for (const file of [hubMain, fiberplaneMain]) {
+  for (const file of [hubEntryPoint, fiberplaneEntryPoint]) {
     if (existsSync(file)) continue;
     throw new Error(
       'The gateways to compare with are not installed. Run `npm ci --prefix bench/peers` first.',
@@ -20,58 +20,77 @@ export function requirePeers(): void {
 }
 
 /** One call of the tool `echo` of their server `bench`, in the way that each of them has. */
-export function hubCall(args: object): LoadRequest {
+export function createHubCall(args: object): LoadRequest {
   const body = JSON.stringify({ server_name: 'bench', tool: 'echo', arguments: args });
   return { path: '/api/servers/tools', headers: {}, body };
 }
 
-export async function fiberplaneCall(port: number, args: object): Promise<LoadRequest> {
+export async function createFiberplaneCall(port: number, args: object): Promise<LoadRequest> {
   const path = '/s/bench/mcp';
-  return { path, headers: await openSession(`http://127.0.0.1:${port}${path}`), body: rpcCall('echo', args) };
+  return {
+    path,
+    headers: await openSession(`http://127.0.0.1:${port}${path}`),
+    body: createRpcCall('echo', args),
+  };
 }
 
-export async function startHub(processes: Processes, dir: string, url: string, { PATH }: NodeJS.ProcessEnv) {
-  const port = await freePort();
-  const config = join(dir, 'hub.json');
-  writeFileSync(config, JSON.stringify({ mcpServers: { bench: { url } } }));
-  // A fresh copy of its marketplace: otherwise it would go out to the internet for one.
-  mkdirSync(join(dir, 'mcp-hub/cache'), { recursive: true });
-  const registry = { servers: [{ id: 'none', name: 'none' }] };
-  const cache = { registry, lastFetchedAt: Date.now(), serverDocumentation: {} };
-  writeFileSync(join(dir, 'mcp-hub/cache/registry.json'), JSON.stringify(cache));
-  const entry = await processes.command(
-    [process.execPath, hubMain, '--port', String(port), '--config', config],
-    {
-      cwd: dir,
-      env: { PATH, HOME: dir, XDG_STATE_HOME: dir, XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir },
-      ready: (output) => /(1)\/1 servers started/.exec(output)?.[1],
-    },
-  );
-  return { pid: entry.pid, port };
-}
-
-export async function startFiberplane(
+export async function startHub(
   processes: Processes,
-  dir: string,
+  directory: string,
   url: string,
   { PATH }: NodeJS.ProcessEnv,
 ) {
   const port = await freePort();
-  const storage = join(dir, 'fiberplane');
+  const config = join(directory, 'hub.json');
+  writeFileSync(config, JSON.stringify({ mcpServers: { bench: { url } } }));
+  // A fresh copy of its marketplace: otherwise it would go out to the internet for one.
+  mkdirSync(join(directory, 'mcp-hub/cache'), { recursive: true });
+  const registry = { servers: [{ id: 'none', name: 'none' }] };
+  const cache = { registry, lastFetchedAt: Date.now(), serverDocumentation: {} };
+  writeFileSync(join(directory, 'mcp-hub/cache/registry.json'), JSON.stringify(cache));
+  const running = await processes.startCommand(
+    [process.execPath, hubEntryPoint, '--port', String(port), '--config', config],
+    {
+      cwd: directory,
+      env: {
+        PATH,
+        HOME: directory,
+        XDG_STATE_HOME: directory,
+        XDG_DATA_HOME: directory,
+        XDG_CONFIG_HOME: directory,
+      },
+      parseReady: (output) => /(1)\/1 servers started/.exec(output)?.[1],
+    },
+  );
+  return { pid: running.pid, port };
+}
+
+export async function startFiberplane(
+  processes: Processes,
+  directory: string,
+  url: string,
+  { PATH }: NodeJS.ProcessEnv,
+) {
+  const port = await freePort();
+  const storage = join(directory, 'fiberplane');
   mkdirSync(storage);
   writeFileSync(
     join(storage, 'mcp.json'),
     JSON.stringify({ mcpServers: { bench: { type: 'http', url, headers: {} } } }),
   );
-  const entry = await processes.command(
-    [process.execPath, fiberplaneMain, '--port', String(port), '--storage-dir', storage],
-    { cwd: dir, env: { PATH, HOME: dir }, ready: (output) => /(server started)/.exec(output)?.[1] },
+  const running = await processes.startCommand(
+    [process.execPath, fiberplaneEntryPoint, '--port', String(port), '--storage-dir', storage],
+    {
+      cwd: directory,
+      env: { PATH, HOME: directory },
+      parseReady: (output) => /(server started)/.exec(output)?.[1],
+    },
   );
-  await untilGood('the Fiberplane gateway serves', async () => {
+  await waitUntil('the Fiberplane gateway serves', async () => {
     await openSession(`http://127.0.0.1:${port}/s/bench/mcp`);
     return true;
   });
-  return { pid: entry.pid, port };
+  return { pid: running.pid, port };
 }
 
 /** These gateways want to be told a port; the system knows a free one. */

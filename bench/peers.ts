@@ -1,27 +1,33 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { interleave, type Row } from './cells.ts';
-import { fiberplaneCall, hubCall, requirePeers, startFiberplane, startHub } from './peerProcesses.ts';
-import { onStage, type PartOptions } from './stage.ts';
+import { interleave, type BenchRow } from './cells.ts';
+import {
+  createFiberplaneCall,
+  createHubCall,
+  requirePeers,
+  startFiberplane,
+  startHub,
+} from './peerProcesses.ts';
+import { withBenchRig, type PartOptions } from './rig.ts';
 
 /** Other gateways from npm, in front of the same upstream, under the same load. */
-export async function measurePeers({ progress, environment }: PartOptions): Promise<{ rows: Row[] }> {
+export async function measurePeers({ progress, environment }: PartOptions): Promise<{ rows: BenchRow[] }> {
   requirePeers();
-  const dir = mkdtempSync(join(tmpdir(), 'behalf-peers-'));
+  const directory = mkdtempSync(join(tmpdir(), 'behalf-peers-'));
   try {
-    return await onStage(async ({ processes, upstream, cell }) => {
+    return await withBenchRig(async ({ processes, upstream, createCell }) => {
       const url = `http://127.0.0.1:${upstream.port}/legacy`;
-      const hub = await startHub(processes, dir, url, environment);
-      const fiberplane = await startFiberplane(processes, dir, url, environment);
+      const hub = await startHub(processes, directory, url, environment);
+      const fiberplane = await startFiberplane(processes, directory, url, environment);
       const args = { text: 'hello' };
-      const load = { concurrency: 16, expect: 'hello' };
+      const load = { concurrency: 16, expectedText: 'hello' };
       const { rows } = await interleave(
         [
-          cell('mcp-hub 4.2.1, REST tool call', hub, { ...load, requests: [hubCall(args)] }),
-          cell('@fiberplane/mcp-gateway 0.7.1, MCP tool call', fiberplane, {
+          createCell('mcp-hub 4.2.1, REST tool call', hub, { ...load, requests: [createHubCall(args)] }),
+          createCell('@fiberplane/mcp-gateway 0.7.1, MCP tool call', fiberplane, {
             ...load,
-            requests: [await fiberplaneCall(fiberplane.port, args)],
+            requests: [await createFiberplaneCall(fiberplane.port, args)],
           }),
         ],
         { part: 'peers', rounds: 5, ms: 2_000, warmMs: 2_000, progress },
@@ -29,6 +35,6 @@ export async function measurePeers({ progress, environment }: PartOptions): Prom
       return { rows };
     });
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -4,82 +4,82 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const root = fileURLToPath(new URL('../', import.meta.url));
-const loader = ['--no-warnings', '--import', join(root, 'tools/ts-loader.mjs')];
-const START_MS = 30_000;
+export const repositoryRoot = fileURLToPath(new URL('../', import.meta.url));
+const loader = ['--no-warnings', '--import', join(repositoryRoot, 'tools/ts-loader.mjs')];
+const START_TIMEOUT_MS = 30_000;
 
 /** Something that runs beside us and can be ended. */
-export interface Running {
+export interface RunningProcess {
   readonly pid: number;
   readonly stop: () => Promise<void>;
 }
 
-export interface Service extends Running {
+export interface Service extends RunningProcess {
   readonly port: number;
 }
 
 /** A worker that answers one job at a time. */
-export interface Worker extends Running {
-  ask<Result>(job: unknown): Promise<Result>;
+export interface Worker extends RunningProcess {
+  runJob<Result>(job: unknown): Promise<Result>;
 }
 
 /** Everything that was started, so that whatever goes wrong nothing outlives the run. */
 export interface Processes {
   /** A file of this folder that prints `{"port": N}` once it listens. */
-  service(file: string, args?: readonly string[]): Promise<Service>;
+  startService(file: string, args?: readonly string[]): Promise<Service>;
   /** A file of this folder that takes jobs over IPC. */
-  worker(file: string, options?: { args?: readonly string[]; flags?: readonly string[] }): Worker;
+  startWorker(file: string, options?: { args?: readonly string[]; flags?: readonly string[] }): Worker;
   /** Any command; `ready` finds in its output what the caller waits for. */
-  command(
-    command: readonly string[],
+  startCommand(
+    startCommand: readonly string[],
     options: {
       cwd: string;
       env: NodeJS.ProcessEnv;
-      ready: (output: string) => string | undefined;
+      parseReady: (output: string) => string | undefined;
       onStopped?: () => void;
     },
-  ): Promise<Running & { found: string; output(): string }>;
+  ): Promise<RunningProcess & { readyMatch: string; output(): string }>;
   stopAll(): Promise<void>;
 }
 
 export function createProcesses(): Processes {
-  const running = new Set<Running>();
+  const runningProcesses = new Set<RunningProcess>();
 
-  function keep(child: ChildProcess, onStopped: () => void = () => undefined): Running {
-    const ended = once(child, 'exit');
-    const entry: Running = {
+  function trackProcess(child: ChildProcess, onStopped: () => void = () => undefined): RunningProcess {
+    const exited = once(child, 'exit');
+    const tracked: RunningProcess = {
       pid: child.pid ?? 0,
       async stop() {
-        running.delete(entry);
+        runningProcesses.delete(tracked);
         if (child.exitCode === null && child.signalCode === null) {
           child.kill('SIGTERM');
-          const hurry = setTimeout(() => child.kill('SIGKILL'), 5_000);
-          await ended;
-          clearTimeout(hurry);
+          const killTimer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+          await exited;
+          clearTimeout(killTimer);
         }
         onStopped();
       },
     };
-    running.add(entry);
-    return entry;
+    runningProcesses.add(tracked);
+    return tracked;
   }
 
-  async function command(
+  async function startCommand(
     [file = '', ...args]: readonly string[],
-    { cwd, env, ready, onStopped }: Parameters<Processes['command']>[1],
-  ): Promise<Running & { found: string; output(): string }> {
+    { cwd, env, parseReady, onStopped }: Parameters<Processes['startCommand']>[1],
+  ): Promise<RunningProcess & { readyMatch: string; output(): string }> {
     const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const entry = keep(child, onStopped);
+    const tracked = trackProcess(child, onStopped);
     let output = '';
-    const collect = (text: string) => (output = (output + text).slice(-100_000));
-    child.stdout.setEncoding('utf8').on('data', collect);
-    child.stderr.setEncoding('utf8').on('data', collect);
-    const end = Date.now() + START_MS;
+    const appendOutput = (text: string) => (output = (output + text).slice(-100_000));
+    child.stdout.setEncoding('utf8').on('data', appendOutput);
+    child.stderr.setEncoding('utf8').on('data', appendOutput);
+    const deadline = Date.now() + START_TIMEOUT_MS;
     for (;;) {
-      const found = ready(output);
-      if (found !== undefined) return { ...entry, found, output: () => output };
-      if (child.exitCode !== null || Date.now() > end) {
-        await entry.stop();
+      const readyMatch = parseReady(output);
+      if (readyMatch !== undefined) return { ...tracked, readyMatch, output: () => output };
+      if (child.exitCode !== null || Date.now() > deadline) {
+        await tracked.stop();
         throw new Error(`${[file, ...args].join(' ')} did not start:\n${output}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -87,26 +87,29 @@ export function createProcesses(): Processes {
   }
 
   return {
-    command,
-    async service(file, args = []) {
-      const entry = await command([process.execPath, ...loader, join(root, 'bench', file), ...args], {
-        cwd: root,
-        env: {},
-        ready: (output) => /\{"port":(\d+)\}/.exec(output)?.[1],
-      });
-      return { ...entry, port: Number(entry.found) };
+    startCommand,
+    async startService(file, args = []) {
+      const tracked = await startCommand(
+        [process.execPath, ...loader, join(repositoryRoot, 'bench', file), ...args],
+        {
+          cwd: repositoryRoot,
+          env: {},
+          parseReady: (output) => /\{"port":(\d+)\}/.exec(output)?.[1],
+        },
+      );
+      return { ...tracked, port: Number(tracked.readyMatch) };
     },
-    worker(file, { args = [], flags = [] } = {}) {
-      const child = fork(join(root, 'bench', file), [...args], {
-        cwd: root,
+    startWorker(file, { args = [], flags = [] } = {}) {
+      const child = fork(join(repositoryRoot, 'bench', file), [...args], {
+        cwd: repositoryRoot,
         env: {},
         execArgv: [...flags, ...loader],
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       });
-      const entry = keep(child);
+      const tracked = trackProcess(child);
       return {
-        ...entry,
-        ask: <Result>(job: unknown) =>
+        ...tracked,
+        runJob: <Result>(job: unknown) =>
           new Promise<Result>((resolve, reject) => {
             const onExit = () => reject(new Error(`${file} ended in the middle of a job`));
             child.once('exit', onExit);
@@ -120,7 +123,7 @@ export function createProcesses(): Processes {
       };
     },
     async stopAll() {
-      await Promise.all([...running].map((entry) => entry.stop()));
+      await Promise.all([...runningProcesses].map((tracked) => tracked.stop()));
     },
   };
 }

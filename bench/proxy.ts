@@ -12,10 +12,10 @@ const server = createServer((request, response) => {
     JSON.parse(body);
     const { 'mcp-session-id': session, accept = '' } = request.headers;
     const headers = { 'content-type': 'application/json', accept, 'mcp-session-id': String(session) };
-    const answer = await pool.request({ method: 'POST', path: request.url ?? '/', headers, body });
-    const text = await answer.body.text();
+    const upstreamResponse = await pool.request({ method: 'POST', path: request.url ?? '/', headers, body });
+    const text = await upstreamResponse.body.text();
     if (text !== '') JSON.parse(text);
-    response.writeHead(answer.statusCode, { 'content-type': 'application/json' }).end(text);
+    response.writeHead(upstreamResponse.statusCode, { 'content-type': 'application/json' }).end(text);
   }
 });
 server.listen(0, '127.0.0.1', () => {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { LoadRequest } from './loadJob.ts';
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   /** Head and body as they came. */
   bytes: Buffer;
@@ -15,7 +15,7 @@ export class RawClient {
   readonly #socket: Socket;
   #chunks: Buffer[] = [];
   #size = 0;
-  #waiting: { resolve: (answer: RawAnswer) => void; reject: (error: Error) => void } | undefined;
+  #waiting: { resolve: (response: RawResponse) => void; reject: (error: Error) => void } | undefined;
   #need = 0;
 
   constructor(port: number) {
@@ -25,7 +25,7 @@ export class RawClient {
     this.#socket.on('close', () => this.#waiting?.reject(new Error('The server closed the connection')));
   }
 
-  ask(request: Buffer): Promise<RawAnswer> {
+  send(request: Buffer): Promise<RawResponse> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#socket.write(request);
@@ -43,27 +43,27 @@ export class RawClient {
     if (this.#size < this.#need) return;
     const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
     this.#chunks = [bytes];
-    const head = bytes.indexOf('\r\n\r\n');
-    if (head < 0) return;
-    const text = bytes.toString('latin1', 0, head);
-    const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
-    if (length === undefined) {
-      const empty = /^HTTP\/1.1 (?:204|304)/.test(text);
-      if (!empty && !bytes.subarray(-5).equals(Buffer.from('0\r\n\r\n'))) return;
+    const headerEnd = bytes.indexOf('\r\n\r\n');
+    if (headerEnd < 0) return;
+    const headerText = bytes.toString('latin1', 0, headerEnd);
+    const contentLength = /\r\ncontent-length: *(\d+)/i.exec(headerText)?.[1];
+    if (contentLength === undefined) {
+      const hasNoBody = /^HTTP\/1.1 (?:204|304)/.test(headerText);
+      if (!hasNoBody && !bytes.subarray(-5).equals(Buffer.from('0\r\n\r\n'))) return;
     } else {
-      this.#need = head + 4 + Number(length);
+      this.#need = headerEnd + 4 + Number(contentLength);
       if (this.#size < this.#need) return;
     }
     this.#chunks = [];
     this.#size = 0;
     this.#need = 0;
-    const waiting = this.#waiting;
+    const pending = this.#waiting;
     this.#waiting = undefined;
-    waiting?.resolve({ status: Number(text.slice(9, 12)), bytes });
+    pending?.resolve({ status: Number(headerText.slice(9, 12)), bytes });
   }
 }
 
-export function rawRequest(port: number, { method = 'POST', path, headers, body }: LoadRequest): Buffer {
+export function encodeRequest(port: number, { method = 'POST', path, headers, body }: LoadRequest): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`, `host: 127.0.0.1:${port}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   if (method === 'POST') {

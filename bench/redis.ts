@@ -7,22 +7,22 @@ import type { Processes } from './processes.ts';
 /** Said before anything is measured. */
 export function requireRedis(environment: NodeJS.ProcessEnv): string {
   const folders = (environment['PATH'] ?? '').split(delimiter).filter(Boolean);
-  const found = folders.map((folder) => join(folder, 'redis-server')).find(isExecutable);
-  if (found === undefined)
+  const executable = folders.map((folder) => join(folder, 'redis-server')).find(isExecutable);
+  if (executable === undefined)
     throw new Error('redis-server is not installed, which the parts "obo" and "storm" need');
-  return found;
+  return executable;
 }
 
 /** A Redis on a loopback port of its own that keeps nothing. Gives its address. */
 export async function startRedis(processes: Processes, environment: NodeJS.ProcessEnv): Promise<string> {
   const port = String(await freePort());
   const persistence = ['--save', '', '--appendonly', 'no'];
-  await processes.command(
+  await processes.startCommand(
     [requireRedis(environment), '--port', port, '--bind', '127.0.0.1', ...persistence, '--dir', tmpdir()],
     {
       cwd: tmpdir(),
       env: {},
-      ready: (output) => /Ready to accept connections/.exec(output)?.[0],
+      parseReady: (output) => /Ready to accept connections/.exec(output)?.[0],
     },
   );
   return `redis://127.0.0.1:${port}`;
@@ -30,10 +30,10 @@ export async function startRedis(processes: Processes, environment: NodeJS.Proce
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
+    const probeServer = createServer().once('error', reject);
+    probeServer.listen(0, '127.0.0.1', () => {
+      const { port } = probeServer.address() as AddressInfo;
+      probeServer.close(() => resolve(port));
     });
   });
 }

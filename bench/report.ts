@@ -1,4 +1,4 @@
-import type { Row, Spread } from './cells.ts';
+import type { BenchRow, Spread } from './cells.ts';
 import type { StartReport } from './start.ts';
 
 interface MemoryRow {
@@ -10,14 +10,14 @@ interface MemoryRow {
 
 /** What one part of the benchmark gives. */
 export interface PartReport {
-  rows?: (Row | MemoryRow)[];
+  rows?: (BenchRow | MemoryRow)[];
   ratios?: Record<string, number>;
   counts?: Record<string, number>;
   start?: StartReport;
 }
 
 export interface Report {
-  rows: (Row | MemoryRow)[];
+  rows: (BenchRow | MemoryRow)[];
   ratios: Record<string, number>;
   /** What is counted rather than timed. */
   counts: Record<string, number>;
@@ -59,13 +59,13 @@ const goals: Record<string, string> = {
   cold_3x50_token_requests_jwt_bearer: 'exactly 1',
   users_100x20_token_requests_entra: 'exactly 100',
   users_100x20_token_requests_jwt_bearer: 'exactly 100',
-  ...stormGoals('storm_sqlite', 1),
-  ...stormGoals('storm_mongo_redis', 1),
-  ...stormGoals('rotations_50_sqlite', 50),
-  ...stormGoals('rotations_50_mongo_redis', 50),
-  ...stormGoals('storm_real_chain', 1),
-  ...stormGoals('killed_before_send_real_chain', 1),
-  ...stormGoals('killed_after_send_real_chain', 2),
+  ...createStormGoals('storm_sqlite', 1),
+  ...createStormGoals('storm_mongo_redis', 1),
+  ...createStormGoals('rotations_50_sqlite', 50),
+  ...createStormGoals('rotations_50_mongo_redis', 50),
+  ...createStormGoals('storm_real_chain', 1),
+  ...createStormGoals('killed_before_send_real_chain', 1),
+  ...createStormGoals('killed_after_send_real_chain', 2),
   first_load_js_gzip_kb: 'at most 250',
   composer_ready_ms: 'under 2000',
   scroll_lines_longest_task_ms: 'at most 200',
@@ -74,7 +74,7 @@ const goals: Record<string, string> = {
 };
 
 /** As many token requests as there were tokens to renew, and nobody lost anything. */
-function stormGoals(name: string, requests: number): Record<string, string> {
+function createStormGoals(name: string, requests: number): Record<string, string> {
   return {
     [`${name}_token_requests`]: `exactly ${requests}`,
     [`${name}_families_revoked`]: 'exactly 0',
@@ -83,24 +83,24 @@ function stormGoals(name: string, requests: number): Record<string, string> {
 }
 
 /** The goals of what was measured. */
-export function goalsOf({ ratios, counts }: Pick<Report, 'ratios' | 'counts'>): Record<string, string> {
-  const measured = { ...ratios, ...counts };
-  return Object.fromEntries(Object.entries(goals).filter(([name]) => name in measured));
+export function selectGoals({ ratios, counts }: Pick<Report, 'ratios' | 'counts'>): Record<string, string> {
+  const measuredValues = { ...ratios, ...counts };
+  return Object.fromEntries(Object.entries(goals).filter(([name]) => name in measuredValues));
 }
 
 /** The report as tables of Markdown, which also read well in a terminal. */
 export function printReport({ rows, ratios, counts, goals, start }: Report): string {
-  const timed = rows.filter((row): row is Row => 'calls_per_s' in row);
-  const memory = rows.filter((row): row is MemoryRow => 'kb_per_user' in row);
-  const out: string[] = [];
-  if (timed.length > 0) {
-    out.push(
-      table(
+  const timedRows = rows.filter((row): row is BenchRow => 'calls_per_s' in row);
+  const memoryResults = rows.filter((row): row is MemoryRow => 'kb_per_user' in row);
+  const sections: string[] = [];
+  if (timedRows.length > 0) {
+    sections.push(
+      formatTable(
         ['measured', 'callers', 'calls/s (min-max)', 'p50 ms', 'p95 ms', 'p99 ms', 'CPU us/call', 'RSS MB'],
-        timed.map((row) => [
+        timedRows.map((row) => [
           row.name,
           String(row.concurrency),
-          withSpread(row.calls_per_s, 0),
+          formatSpread(row.calls_per_s, 0),
           row.p50_ms.median.toFixed(2),
           row.p95_ms.median.toFixed(2),
           row.p99_ms.median.toFixed(2),
@@ -110,36 +110,44 @@ export function printReport({ rows, ratios, counts, goals, start }: Report): str
       ),
     );
   }
-  if (memory.length > 0) {
-    const list = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(', ');
-    const kb = memory.map((row) => [row.name, list(row.kb_per_user), list(row.heap_kb_per_user)]);
-    out.push(table(['memory', 'KB per user, each round', 'of it on the heap'], kb));
+  if (memoryResults.length > 0) {
+    const formatList = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(', ');
+    const memoryRows = memoryResults.map((row) => [
+      row.name,
+      formatList(row.kb_per_user),
+      formatList(row.heap_kb_per_user),
+    ]);
+    sections.push(formatTable(['memory', 'KB per user, each round', 'of it on the heap'], memoryRows));
   }
-  const named = Object.entries(ratios).map(([name, value]) => [
+  const ratioRows = Object.entries(ratios).map(([name, value]) => [
     name,
     // A few microseconds are not nothing.
     value.toFixed(value < 0.01 ? 4 : 3),
     goals[name] ?? '',
   ]);
-  if (named.length > 0) out.push(table(['ratio', 'value', 'goal'], named));
-  const counted = Object.entries(counts).map(([name, value]) => [name, String(value), goals[name] ?? '']);
-  if (counted.length > 0) out.push(table(['count', 'value', 'goal'], counted));
+  if (ratioRows.length > 0) sections.push(formatTable(['ratio', 'value', 'goal'], ratioRows));
+  const countRows = Object.entries(counts).map(([name, value]) => [name, String(value), goals[name] ?? '']);
+  if (countRows.length > 0) sections.push(formatTable(['count', 'value', 'goal'], countRows));
   if (start) {
-    const told = Object.entries(start).map(([name, value]) => [name, String(value)]);
-    out.push(table(['start', 'value'], told));
+    const startRows = Object.entries(start).map(([name, value]) => [name, String(value)]);
+    sections.push(formatTable(['start', 'value'], startRows));
   }
-  return `${out.join('\n\n')}\n`;
+  return `${sections.join('\n\n')}\n`;
 }
 
-function withSpread({ median, min, max }: Spread, digits: number): string {
+function formatSpread({ median, min, max }: Spread, digits: number): string {
   return `${median.toFixed(digits)} (${min.toFixed(digits)}-${max.toFixed(digits)})`;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, i) =>
+function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((title, i) =>
     Math.max(3, title.length, ...rows.map((row) => (row[i] ?? '').length)),
   );
-  const line = (cells: readonly string[]) =>
+  const formatLine = (cells: readonly string[]) =>
     `| ${widths.map((width, i) => (cells[i] ?? '').padEnd(width)).join(' | ')} |`;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+  return [
+    formatLine(header),
+    formatLine(widths.map((width) => '-'.repeat(width))),
+    ...rows.map(formatLine),
+  ].join('\n');
 }

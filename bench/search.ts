@@ -1,9 +1,9 @@
 import { largeCatalog, tuningQueries, evaluationQueries } from '@behalf/testkit/catalog';
-import { interleave, round, type Row } from './cells.ts';
-import { settingsFor, startGateway } from './gatewayProcess.ts';
+import { interleave, roundToDigits, type BenchRow } from './cells.ts';
+import { createSettings, startBenchGateway } from './gatewayProcess.ts';
 import type { LoadRequest } from './loadJob.ts';
-import { mcpAccess, modernCall, modernRequest, type McpAccess } from './mcpCalls.ts';
-import { onStage, untilGood, type PartOptions } from './stage.ts';
+import { createMcpAccess, createModernCall, createModernRequest, type McpAccess } from './mcpCalls.ts';
+import { withBenchRig, waitUntil, type PartOptions } from './rig.ts';
 
 type Counts = Record<
   | 'list_1k_bytes'
@@ -17,62 +17,62 @@ type Counts = Record<
 
 /** A thousand tools, listed and searched: what a model is shown, and how long a search takes. */
 export async function measureSearch({ progress, environment }: PartOptions): Promise<{
-  rows: Row[];
+  rows: BenchRow[];
   counts: Counts;
 }> {
-  return onStage(async ({ processes, upstream, cell }) => {
+  return withBenchRig(async ({ processes, upstream, createCell }) => {
     const servers = largeCatalog();
     const url = (name: string) => `http://127.0.0.1:${upstream.port}/legacy/catalog/${name}`;
-    const gateway = await startGateway(processes, {
+    const gateway = await startBenchGateway(processes, {
       environment,
-      settings: settingsFor(
+      settings: createSettings(
         upstream.port,
         Object.fromEntries(servers.map(({ name }) => [name, { type: 'streamable-http', url: url(name) }])),
       ),
     });
-    const plain = await mcpAccess(gateway);
-    const searching = { ...plain, url: `${plain.url}?tools=search` };
-    let whole = 0;
-    await untilGood('all servers are listed', async () => {
-      whole = 0;
+    const access = await createMcpAccess(gateway);
+    const searchAccess = { ...access, url: `${access.url}?tools=search` };
+    let listBytes = 0;
+    await waitUntil('all servers are listed', async () => {
+      listBytes = 0;
       let cursor: unknown;
       do {
-        const answer = await ask(
-          plain,
-          modernRequest(plain, 'tools/list', cursor === undefined ? {} : { cursor }),
+        const response = await sendRequest(
+          access,
+          createModernRequest(access, 'tools/list', cursor === undefined ? {} : { cursor }),
         );
-        if (answer.text.includes('behalf/servers')) return false;
-        whole += Buffer.byteLength(answer.text);
-        cursor = answer.result['nextCursor'];
+        if (response.text.includes('behalf/servers')) return false;
+        listBytes += Buffer.byteLength(response.text);
+        cursor = response.result['nextCursor'];
       } while (cursor !== undefined);
       return true;
     });
-    const two = await ask(searching, modernRequest(searching, 'tools/list', {}));
-    const searchFor = (query: string) => modernCall(searching, 'search_tools', { query });
-    const began = performance.now();
-    await ask(searching, searchFor('anything at all'));
-    const first = performance.now() - began;
-    let found = 0;
+    const searchTools = await sendRequest(searchAccess, createModernRequest(searchAccess, 'tools/list', {}));
+    const createSearchCall = (query: string) => createModernCall(searchAccess, 'search_tools', { query });
+    const startedAt = performance.now();
+    await sendRequest(searchAccess, createSearchCall('anything at all'));
+    const firstSearchMs = performance.now() - startedAt;
+    let foundCount = 0;
     let bytes = 0;
-    for (const { requestText: asked, server, tool } of evaluationQueries) {
-      const { text } = await ask(searching, searchFor(asked));
+    for (const { requestText, server, tool } of evaluationQueries) {
+      const { text } = await sendRequest(searchAccess, createSearchCall(requestText));
       bytes += Buffer.byteLength(text);
-      if (text.includes(`"name":"${server}__${tool}"`)) found += 1;
+      if (text.includes(`"name":"${server}__${tool}"`)) foundCount += 1;
     }
-    const requests = [...evaluationQueries, ...tuningQueries].map(({ requestText: asked }) =>
-      searchFor(asked),
+    const requests = [...evaluationQueries, ...tuningQueries].map(({ requestText }) =>
+      createSearchCall(requestText),
     );
-    const one = cell('Behalf, search among 1,000 tools', gateway, {
+    const sequential = createCell('Behalf, search among 1,000 tools', gateway, {
       concurrency: 1,
-      expect: 'searched',
+      expectedText: 'searched',
       requests,
     });
-    const many = cell('Behalf, search among 1,000 tools', gateway, {
+    const concurrent = createCell('Behalf, search among 1,000 tools', gateway, {
       concurrency: 16,
-      expect: 'searched',
+      expectedText: 'searched',
       requests,
     });
-    const { rows } = await interleave([one, many], {
+    const { rows } = await interleave([sequential, concurrent], {
       part: 'search',
       rounds: 5,
       ms: 1_000,
@@ -82,28 +82,28 @@ export async function measureSearch({ progress, environment }: PartOptions): Pro
     return {
       rows,
       counts: {
-        list_1k_bytes: whole,
-        list_1k_search_bytes: Buffer.byteLength(two.text),
+        list_1k_bytes: listBytes,
+        list_1k_search_bytes: Buffer.byteLength(searchTools.text),
         search_1k_answer_bytes: Math.round(bytes / evaluationQueries.length),
-        search_1k_first_ms: round(first),
+        search_1k_first_ms: roundToDigits(firstSearchMs),
         search_1k_p50_ms: rows[0]?.p50_ms.median ?? 0,
-        search_1k_found_of_20: found,
+        search_1k_found_of_20: foundCount,
       },
     };
   });
 }
 
-async function ask(
+async function sendRequest(
   { url }: McpAccess,
   { headers, body }: LoadRequest,
 ): Promise<{ text: string; result: Readonly<Record<string, unknown>> }> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
     body,
   });
-  const text = await answer.text();
+  const text = await response.text();
   const { result } = JSON.parse(text) as { result?: Readonly<Record<string, unknown>> };
-  if (!answer.ok || !result) throw new Error(`A bad answer: ${text.slice(0, 500)}`);
+  if (!response.ok || !result) throw new Error(`A bad answer: ${text.slice(0, 500)}`);
   return { text, result };
 }

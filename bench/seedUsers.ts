@@ -7,7 +7,7 @@ import { loadKeys, openPrimary } from '@behalf/stores/open';
 export interface SeededVariable {
   server: string;
   name: string;
-  valueOf: (userId: string) => string;
+  valueFor: (userId: string) => string;
 }
 
 /** Puts users who are signed in into a gateway's store before it starts. Gives each one's cookie, in order. */
@@ -49,7 +49,7 @@ export async function seedUsers(
     if (variable) {
       const records = userIds.map((userId) => {
         const key = { tenant: DEFAULT_TENANT, userId, serverId: variable.server, name: variable.name };
-        const valueSealed = keyring.seal(variable.valueOf(userId), variableContext(key));
+        const valueSealed = keyring.seal(variable.valueFor(userId), variableContext(key));
         return { ...key, id: variableId(key), valueSealed, updatedAt: clock.now() };
       });
       for (let i = 0; i < records.length; i += 500) await store.variables.put(records.slice(i, i + 500));

@@ -1,35 +1,39 @@
-import { interleave, overRounds, type Row } from './cells.ts';
-import { restCall, settingsFor, startGateway } from './gatewayProcess.ts';
-import { onStage, type PartOptions } from './stage.ts';
+import { interleave, medianOverRounds, type BenchRow } from './cells.ts';
+import { createRestCall, createSettings, startBenchGateway } from './gatewayProcess.ts';
+import { withBenchRig, type PartOptions } from './rig.ts';
 
-const FEW = 10;
-const MANY = 1_000;
+const FEW_SERVERS = 10;
+const MANY_SERVERS = 1_000;
 
 /** Does a call cost the same when a thousand servers are configured? */
 export async function measureServers({ progress, environment }: PartOptions): Promise<{
-  rows: Row[];
+  rows: BenchRow[];
   ratios: Record<'servers_1k_vs_10', number>;
 }> {
-  return onStage(async ({ processes, upstream, cell }) => {
-    const start = async (count: number) => {
+  return withBenchRig(async ({ processes, upstream, createCell }) => {
+    const startCell = async (count: number) => {
       const names = Array.from({ length: count }, (_, i) => `s${i}`);
       const url = `http://127.0.0.1:${upstream.port}/modern`;
-      const gateway = await startGateway(processes, {
+      const gateway = await startBenchGateway(processes, {
         environment,
-        settings: settingsFor(
+        settings: createSettings(
           upstream.port,
           Object.fromEntries(names.map((name) => [name, { type: 'streamable-http', url: `${url}/${name}` }])),
         ),
       });
       const requests = names.map((name) => ({
-        ...restCall(name, 'echo', { text: 'hello' }),
+        ...createRestCall(name, 'echo', { text: 'hello' }),
         headers: gateway.headers,
       }));
-      return cell(`Behalf, REST, ${count} servers`, gateway, { concurrency: 16, expect: 'hello', requests });
+      return createCell(`Behalf, REST, ${count} servers`, gateway, {
+        concurrency: 16,
+        expectedText: 'hello',
+        requests,
+      });
     };
-    const few = await start(FEW);
-    const many = await start(MANY);
-    const { rows, samples } = await interleave([few, many], {
+    const fewServersCell = await startCell(FEW_SERVERS);
+    const manyServersCell = await startCell(MANY_SERVERS);
+    const { rows, samples } = await interleave([fewServersCell, manyServersCell], {
       part: 'servers',
       rounds: 5,
       ms: 2_000,
@@ -38,7 +42,12 @@ export async function measureServers({ progress, environment }: PartOptions): Pr
     });
     return {
       rows,
-      ratios: { servers_1k_vs_10: overRounds(samples, (at) => at(many).calls_per_s / at(few).calls_per_s) },
+      ratios: {
+        servers_1k_vs_10: medianOverRounds(
+          samples,
+          (resultOf) => resultOf(manyServersCell).calls_per_s / resultOf(fewServersCell).calls_per_s,
+        ),
+      },
     };
   });
 }

@@ -20,85 +20,85 @@ export interface StartReport {
   idle_rss_mb: number;
 }
 
-export interface BenchParts {
+export interface StartOptions {
   progress: (line: string) => void;
   environment: NodeJS.ProcessEnv;
 }
 
 /** How long a newcomer waits, and what an idle gateway costs. */
-export async function measureStart({ progress, environment }: BenchParts): Promise<StartReport> {
-  const start = () => startGateway(environment);
-  const dist = [
+export async function measureStart({ progress, environment }: StartOptions): Promise<StartReport> {
+  const start = () => startMeasuredGateway(environment);
+  const distFolders = [
     'api',
     'config/scripts',
     ...['contracts', 'kernel', 'settings', 'egress', 'gateway', 'stores'].map((name) => `packages/${name}`),
   ];
-  for (const folder of dist) {
+  for (const folder of distFolders) {
     rmSync(join(root, folder, 'dist'), { recursive: true, force: true });
     rmSync(join(root, folder, 'tsconfig.tsbuildinfo'), { force: true });
   }
   rmSync(join(root, '.build/stamp.json'), { force: true });
-  const first = await start();
-  await first.stop();
-  progress(`first start, with build: ${first.ms} ms`);
+  const firstStart = await start();
+  await firstStart.stop();
+  progress(`first start, with build: ${firstStart.ms} ms`);
 
   const rounds: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const built = await start();
-    await built.stop();
-    rounds.push(built.ms);
-    progress(`built start: ${built.ms} ms`);
+    const builtGateway = await start();
+    await builtGateway.stop();
+    rounds.push(builtGateway.ms);
+    progress(`built start: ${builtGateway.ms} ms`);
   }
-  const idle = await start();
+  const idleGateway = await start();
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  const rss = idle.rssMb();
-  await idle.stop();
+  const rss = idleGateway.rssMb();
+  await idleGateway.stop();
   progress(`idle: ${rss} MB`);
   const sorted = [...rounds].sort((a, b) => a - b);
   return {
-    first_start_ms: first.ms,
+    first_start_ms: firstStart.ms,
     built_start_ms: sorted[Math.floor(ROUNDS / 2)] ?? 0,
     built_start_rounds_ms: rounds,
     idle_rss_mb: rss,
   };
 }
 
-async function startGateway(
+async function startMeasuredGateway(
   environment: NodeJS.ProcessEnv,
 ): Promise<{ ms: number; rssMb(): number; stop(): Promise<void> }> {
-  const dir = mkdtempSync(join(tmpdir(), 'behalf-bench-'));
-  const begun = Date.now();
+  const directory = mkdtempSync(join(tmpdir(), 'behalf-bench-'));
+  const startedAt = Date.now();
   const child = spawn('npm', ['start', '--silent'], {
     cwd: root,
-    env: { ...environment, PORT: '0', BEHALF_DATA_DIR: dir, CONFIG_PATH: undefined },
+    env: { ...environment, PORT: '0', BEHALF_DATA_DIR: directory, CONFIG_PATH: undefined },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const end = begun + 60_000;
+  const deadline = startedAt + 60_000;
   for (;;) {
     const [, url] = /is listening on (http:\/\/\S+?)"/.exec(output) ?? [];
     if (url && (await fetch(`${url}/ready`)).ok) break;
-    if (Date.now() > end) throw new Error(`The gateway did not start:\n${output}`);
+    if (Date.now() > deadline) throw new Error(`The gateway did not start:\n${output}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  const ms = Date.now() - begun;
+  const ms = Date.now() - startedAt;
   return {
     ms,
-    rssMb: () => Math.round(residentKb(gatewayOf(child.pid ?? 0)) / 1024),
+    rssMb: () => Math.round(residentKb(findGatewayPid(child.pid ?? 0)) / 1024),
     async stop() {
-      const ended = once(child, 'exit');
+      const exited = once(child, 'exit');
       process.kill(-(child.pid ?? 0), 'SIGTERM');
-      await ended;
-      rmSync(dir, { recursive: true, force: true });
+      await exited;
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
 /** npm is the parent; the gateway is what it runs. */
-function gatewayOf(npm: number): number {
-  const children = readFileSync(`/proc/${npm}/task/${npm}/children`, 'utf8').trim().split(' ');
+function findGatewayPid(npmPid: number): number {
+  const children = readFileSync(`/proc/${npmPid}/task/${npmPid}/children`, 'utf8').trim().split(' ');
   return Number(children[0]);
 }
 

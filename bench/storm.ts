@@ -1,11 +1,11 @@
 import type { VaultBackend } from '@behalf/testkit/vault';
 import { createProcesses } from './processes.ts';
 import { startRedis } from './redis.ts';
-import type { PartOptions } from './stage.ts';
-import { asCounts, type StormFigures } from './storm/figures.ts';
-import { realChain } from './storm/realChain.ts';
-import { sdkStorm } from './storm/sdkStorm.ts';
-import { vaultStorm } from './storm/vaultStorm.ts';
+import type { PartOptions } from './rig.ts';
+import { toCounts, type StormFigures } from './storm/figures.ts';
+import { measureRealChain } from './storm/realChain.ts';
+import { measureSdkStorm } from './storm/sdkStorm.ts';
+import { measureVaultStorm } from './storm/vaultStorm.ts';
 
 /** What renewing tokens costs when everybody wants them at once, at an authorization server that forgives nothing. */
 export async function measureStorm({
@@ -14,8 +14,8 @@ export async function measureStorm({
 }: PartOptions): Promise<{ counts: Record<string, number> }> {
   const processes = createProcesses();
   const counts: Record<string, number> = {};
-  const note = (name: string, figures: StormFigures) => {
-    Object.assign(counts, asCounts(name, figures));
+  const recordFigures = (name: string, figures: StormFigures) => {
+    Object.assign(counts, toCounts(name, figures));
     const { token_requests: requests, families_revoked: revoked, failed_calls: failed } = figures;
     progress(`${name}: ${requests} token requests, ${revoked} families revoked, ${failed} failed calls`);
   };
@@ -26,14 +26,15 @@ export async function measureStorm({
       mongo_redis: { kind: 'mongo', redisUri },
     };
     for (const [name, backend] of Object.entries(backends)) {
-      const { storm, rotations } = await vaultStorm(backend);
-      note(`storm_${name}`, storm);
-      note(`rotations_50_${name}`, rotations);
+      const { storm, rotations } = await measureVaultStorm(backend);
+      recordFigures(`storm_${name}`, storm);
+      recordFigures(`rotations_50_${name}`, rotations);
     }
-    const baseline = await sdkStorm(processes);
-    note('storm_sdk_auth', baseline.storm);
-    note('rotations_50_sdk_auth', baseline.rotations);
-    for (const [name, figures] of Object.entries(await realChain({ kind: 'sqlite' }))) note(name, figures);
+    const baseline = await measureSdkStorm(processes);
+    recordFigures('storm_sdk_auth', baseline.storm);
+    recordFigures('rotations_50_sdk_auth', baseline.rotations);
+    for (const [name, figures] of Object.entries(await measureRealChain({ kind: 'sqlite' })))
+      recordFigures(name, figures);
     return { counts };
   } finally {
     await processes.stopAll();

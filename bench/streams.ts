@@ -1,48 +1,48 @@
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { settingsFor, startGateway } from './gatewayProcess.ts';
-import { mcpAccess, type McpAccess } from './mcpCalls.ts';
+import { createSettings, startBenchGateway } from './gatewayProcess.ts';
+import { createMcpAccess, type McpAccess } from './mcpCalls.ts';
 import { residentKb } from './processes.ts';
-import { onStage, openSession, untilGood, type PartOptions } from './stage.ts';
+import { withBenchRig, openSession, waitUntil, type PartOptions } from './rig.ts';
 
 const USERS = 100;
-const EACH = 10;
+const STREAMS_PER_USER = 10;
 
 /** A thousand clients, each with a session and its stream open: what they cost, and what stays when they are gone. */
 export async function measureStreams({ progress, environment }: PartOptions): Promise<{
   counts: Record<`streams_1k_${'open' | 'kb_each' | 'fds_each' | 'fds_left' | 'rss_mb'}`, number>;
 }> {
-  return onStage(async ({ processes, upstream }) => {
+  return withBenchRig(async ({ processes, upstream }) => {
     const url = `http://127.0.0.1:${upstream.port}/legacy`;
-    const gateway = await startGateway(processes, {
+    const gateway = await startBenchGateway(processes, {
       environment,
-      settings: settingsFor(upstream.port, { bench: { type: 'streamable-http', url } }),
+      settings: createSettings(upstream.port, { bench: { type: 'streamable-http', url } }),
       userIds: Array.from({ length: USERS }, (_, index) => `user-${index}`),
     });
-    const people: McpAccess[] = [];
-    for (const headers of gateway.users) people.push(await mcpAccess({ ...gateway, headers }));
-    const descriptors = () => readdirSync(`/proc/${gateway.pid}/fd`).length;
+    const clients: McpAccess[] = [];
+    for (const headers of gateway.users) clients.push(await createMcpAccess({ ...gateway, headers }));
+    const countDescriptors = () => readdirSync(`/proc/${gateway.pid}/fd`).length;
     // One of each first: what is made once is nobody's own cost.
-    const first = await Promise.all(people.map((access) => openStream(access)));
-    const before = { kb: residentKb(gateway.pid), fds: descriptors() };
-    const open: Socket[] = [...first];
-    for (let round = 1; round < EACH; round += 1) {
-      open.push(...(await Promise.all(people.map((access) => openStream(access)))));
-      progress(`${open.length} streams, ${Math.round(residentKb(gateway.pid) / 1024)} MB`);
+    const firstStreams = await Promise.all(clients.map((access) => openStream(access)));
+    const usageBefore = { kb: residentKb(gateway.pid), fds: countDescriptors() };
+    const openSockets: Socket[] = [...firstStreams];
+    for (let round = 1; round < STREAMS_PER_USER; round += 1) {
+      openSockets.push(...(await Promise.all(clients.map((access) => openStream(access)))));
+      progress(`${openSockets.length} streams, ${Math.round(residentKb(gateway.pid) / 1024)} MB`);
     }
-    const more = open.length - first.length;
-    const during = { kb: residentKb(gateway.pid), fds: descriptors() };
-    const alive = open.filter(({ destroyed }) => !destroyed).length;
-    for (const socket of open) socket.destroy();
-    const floor = before.fds - first.length;
-    await untilGood('the descriptors are closed', async () => descriptors() <= floor);
+    const addedStreams = openSockets.length - firstStreams.length;
+    const usageDuring = { kb: residentKb(gateway.pid), fds: countDescriptors() };
+    const aliveCount = openSockets.filter(({ destroyed }) => !destroyed).length;
+    for (const socket of openSockets) socket.destroy();
+    const baselineDescriptors = usageBefore.fds - firstStreams.length;
+    await waitUntil('the descriptors are closed', async () => countDescriptors() <= baselineDescriptors);
     return {
       counts: {
-        streams_1k_open: alive,
-        streams_1k_kb_each: Math.round((during.kb - before.kb) / more),
-        streams_1k_fds_each: (during.fds - before.fds) / more,
-        streams_1k_fds_left: Math.max(0, descriptors() - floor),
-        streams_1k_rss_mb: Math.round(during.kb / 1024),
+        streams_1k_open: aliveCount,
+        streams_1k_kb_each: Math.round((usageDuring.kb - usageBefore.kb) / addedStreams),
+        streams_1k_fds_each: (usageDuring.fds - usageBefore.fds) / addedStreams,
+        streams_1k_fds_left: Math.max(0, countDescriptors() - baselineDescriptors),
+        streams_1k_rss_mb: Math.round(usageDuring.kb / 1024),
       },
     };
   });
@@ -53,19 +53,19 @@ async function openStream({ url, headers }: McpAccess): Promise<Socket> {
   const session = await openSession(url, headers);
   const { port, pathname, host } = new URL(url);
   const lines = Object.entries({ ...headers, ...session, accept: 'text/event-stream' });
-  const head = [
+  const requestHead = [
     `GET ${pathname} HTTP/1.1`,
     `host: ${host}`,
     ...lines.map(([name, value]) => `${name}: ${value}`),
   ];
   const socket = connect({ host: '127.0.0.1', port: Number(port) });
   socket.on('error', () => socket.destroy());
-  socket.write(`${head.join('\r\n')}\r\n\r\n`);
-  const answer = await new Promise<string>((resolve, reject) => {
+  socket.write(`${requestHead.join('\r\n')}\r\n\r\n`);
+  const response = await new Promise<string>((resolve, reject) => {
     socket.once('data', (chunk: Buffer) => resolve(chunk.toString('utf8')));
     socket.once('close', () => reject(new Error('The stream was closed')));
   });
-  if (!answer.startsWith('HTTP/1.1 200')) throw new Error(`No stream: ${answer}`);
+  if (!response.startsWith('HTTP/1.1 200')) throw new Error(`No stream: ${response}`);
   socket.resume();
   return socket;
 }

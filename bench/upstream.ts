@@ -13,29 +13,29 @@ import { largeCatalog } from '@behalf/testkit/catalog';
 const counts = { requests: 0, initialized: 0, calls: 0, hanging: 0, wrong: 0 };
 const sessions = new Set<string>();
 
-const text = { type: 'string' };
+const textSchema = { type: 'string' };
 const tools = [
-  { name: 'echo', inputSchema: { type: 'object', properties: { text }, required: ['text'] } },
-  { name: 'big', inputSchema: { type: 'object', properties: { text } } },
-  { name: 'hang', inputSchema: { type: 'object', properties: { text } } },
+  { name: 'echo', inputSchema: { type: 'object', properties: { text: textSchema }, required: ['text'] } },
+  { name: 'big', inputSchema: { type: 'object', properties: { text: textSchema } } },
+  { name: 'hang', inputSchema: { type: 'object', properties: { text: textSchema } } },
   { name: 'lines', inputSchema: { type: 'object', properties: {} } },
 ].map((tool) => ({ ...tool, description: `Answers a call of ${tool.name}.` }));
 const manyTools = Array.from({ length: 1_000 }, (_, i) => ({
   name: `tool_${i}`,
   description: `Number ${i} of a thousand tools, with a sentence about what it does.`,
-  inputSchema: { type: 'object', properties: { text }, required: ['text'] },
+  inputSchema: { type: 'object', properties: { text: textSchema }, required: ['text'] },
 }));
-const catalog = new Map<string | undefined, readonly object[]>(
-  largeCatalog().map(({ name, tools: own }) => [name, own]),
+const toolsByServer = new Map<string | undefined, readonly object[]>(
+  largeCatalog().map(({ name, tools: serverTools }) => [name, serverTools]),
 );
-const big = 'x'.repeat(1_000_000);
-const lines = Array.from(
+const bigText = 'x'.repeat(1_000_000);
+const longLines = Array.from(
   { length: 2_000 },
   (_, i) => `${i}\tline of a long result, as a log or a file has them`,
 );
-const long = new Map<string | undefined, string>([
-  ['big', big],
-  ['lines', lines.join('\n')],
+const longTexts = new Map<string | undefined, string>([
+  ['big', bigText],
+  ['lines', longLines.join('\n')],
 ]);
 const serverInfo = { name: 'bench', version: '1.0.0' };
 
@@ -45,30 +45,30 @@ interface Message {
   params?: { name?: string; arguments?: { text?: string }; protocolVersion?: string };
 }
 
-function resultOf(
+function createResult(
   { method, params }: Message,
-  modern: boolean,
-  listed: readonly object[],
+  isModern: boolean,
+  tools: readonly object[],
 ): object | undefined {
-  const kept = modern ? { resultType: 'complete', ttlMs: 60_000, cacheScope: 'private' } : {};
+  const cacheHints = isModern ? { resultType: 'complete', ttlMs: 60_000, cacheScope: 'private' } : {};
   switch (method) {
     case 'initialize':
       // What the client asked for: some peers stop at an older revision.
       return { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo };
     case 'server/discover':
       return {
-        ...kept,
+        ...cacheHints,
         supportedVersions: ['2026-07-28'],
         capabilities: { tools: {} },
         _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
       };
     case 'tools/list':
-      return { ...kept, tools: listed };
+      return { ...cacheHints, tools: tools };
     case 'tools/call': {
       counts.calls += 1;
-      const said = long.get(params?.name) ?? params?.arguments?.text ?? '';
-      const content = [{ type: 'text', text: said }];
-      return modern ? { resultType: 'complete', content } : { content, isError: false };
+      const replyText = longTexts.get(params?.name) ?? params?.arguments?.text ?? '';
+      const content = [{ type: 'text', text: replyText }];
+      return isModern ? { resultType: 'complete', content } : { content, isError: false };
     }
     case 'ping':
       return {};
@@ -77,22 +77,25 @@ function resultOf(
   }
 }
 
-function toolsAt(url: string): readonly object[] {
-  return url.endsWith('/many') ? manyTools : (catalog.get(url.split('/catalog/')[1]) ?? tools);
+function findTools(url: string): readonly object[] {
+  return url.endsWith('/many') ? manyTools : (toolsByServer.get(url.split('/catalog/')[1]) ?? tools);
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
+function handleRequest(request: IncomingMessage, response: ServerResponse, body: string): void {
   counts.requests += 1;
-  const modern = request.url?.startsWith('/modern') === true;
+  const isModern = request.url?.startsWith('/modern') === true;
   const message = JSON.parse(body) as Message;
-  const wanted = request.url?.split('/guarded/')[1];
-  if (wanted !== undefined && request.headers.authorization?.startsWith(`Bearer ${wanted}`) !== true) {
+  const requiredToken = request.url?.split('/guarded/')[1];
+  if (
+    requiredToken !== undefined &&
+    request.headers.authorization?.startsWith(`Bearer ${requiredToken}`) !== true
+  ) {
     response.writeHead(401).end();
     return;
   }
-  const known = request.headers['mcp-session-id'];
-  if (!modern && message.method !== 'initialize' && message.method !== 'server/discover') {
-    if (typeof known !== 'string' || !sessions.has(known)) {
+  const sessionId = request.headers['mcp-session-id'];
+  if (!isModern && message.method !== 'initialize' && message.method !== 'server/discover') {
+    if (typeof sessionId !== 'string' || !sessions.has(sessionId)) {
       response.writeHead(404).end();
       return;
     }
@@ -115,8 +118,8 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
   ) {
     counts.wrong += 1;
   }
-  const legacyProbe = !modern && message.method === 'server/discover';
-  const result = legacyProbe ? undefined : resultOf(message, modern, toolsAt(request.url ?? ''));
+  const isLegacyProbe = !isModern && message.method === 'server/discover';
+  const result = isLegacyProbe ? undefined : createResult(message, isModern, findTools(request.url ?? ''));
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (message.method === 'initialize') {
     counts.initialized += 1;
@@ -149,7 +152,7 @@ const server = createServer((request, response) => {
   request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
   request.on('end', () => {
     try {
-      answer(request, response, body);
+      handleRequest(request, response, body);
     } catch {
       response.writeHead(400).end();
     }

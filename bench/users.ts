@@ -1,25 +1,25 @@
-import { interleave, overRounds, type Row } from './cells.ts';
-import { restCall, settingsFor, startGateway } from './gatewayProcess.ts';
-import { onStage, type PartOptions } from './stage.ts';
+import { interleave, medianOverRounds, type BenchRow } from './cells.ts';
+import { createRestCall, createSettings, startBenchGateway } from './gatewayProcess.ts';
+import { withBenchRig, type PartOptions } from './rig.ts';
 
-const FEW = 10;
-const MANY = 10_000;
+const FEW_USERS = 10;
+const MANY_USERS = 10_000;
 
 /** Does a call cost the same when ten thousand people call, each with a key of their own? */
 export async function measureUsers({ progress, environment }: PartOptions): Promise<{
-  rows: Row[];
+  rows: BenchRow[];
   ratios: Record<'users_10k_vs_10', number>;
   counts: Record<'wrong_keys', number>;
 }> {
-  return onStage(async ({ processes, upstream, cell }) => {
+  return withBenchRig(async ({ processes, upstream, createCell }) => {
     const url = `http://127.0.0.1:${upstream.port}`;
-    const userIds = Array.from({ length: MANY }, (_, i) => `u${i}`);
-    progress(`users: putting ${MANY} users with a key each into the store`);
-    const gateway = await startGateway(processes, {
+    const userIds = Array.from({ length: MANY_USERS }, (_, i) => `u${i}`);
+    progress(`users: putting ${MANY_USERS} users with a key each into the store`);
+    const gateway = await startBenchGateway(processes, {
       environment,
       userIds,
-      variable: { server: 'bench', name: 'KEY', valueOf: (id) => `key-${id}` },
-      settings: settingsFor(upstream.port, {
+      variable: { server: 'bench', name: 'KEY', valueFor: (id) => `key-${id}` },
+      settings: createSettings(upstream.port, {
         bench: {
           type: 'streamable-http',
           url: `${url}/modern`,
@@ -29,15 +29,18 @@ export async function measureUsers({ progress, environment }: PartOptions): Prom
       }),
     });
     const requests = gateway.users.map((headers, i) => ({
-      ...restCall('bench', 'echo', { text: `u${i}` }),
+      ...createRestCall('bench', 'echo', { text: `u${i}` }),
       headers,
     }));
-    const load = { concurrency: 16, expect: '"text":"u' };
-    const few = cell(`Behalf, REST, ${FEW} users`, gateway, { ...load, requests: requests.slice(0, FEW) });
-    const many = cell(`Behalf, REST, ${MANY} users`, gateway, { ...load, requests });
+    const load = { concurrency: 16, expectedText: '"text":"u' };
+    const fewUsersCell = createCell(`Behalf, REST, ${FEW_USERS} users`, gateway, {
+      ...load,
+      requests: requests.slice(0, FEW_USERS),
+    });
+    const manyUsersCell = createCell(`Behalf, REST, ${MANY_USERS} users`, gateway, { ...load, requests });
     progress('users: everybody calls once');
-    await cell('', gateway, { ...load, requests, atLeast: MANY }).run(0);
-    const { rows, samples } = await interleave([few, many], {
+    await createCell('', gateway, { ...load, requests, minCalls: MANY_USERS }).run(0);
+    const { rows, samples } = await interleave([fewUsersCell, manyUsersCell], {
       part: 'users',
       rounds: 5,
       ms: 4_000,
@@ -49,7 +52,10 @@ export async function measureUsers({ progress, environment }: PartOptions): Prom
     return {
       rows,
       ratios: {
-        users_10k_vs_10: overRounds(samples, (at) => at(many).calls_per_s / at(few).calls_per_s),
+        users_10k_vs_10: medianOverRounds(
+          samples,
+          (resultOf) => resultOf(manyUsersCell).calls_per_s / resultOf(fewUsersCell).calls_per_s,
+        ),
       },
       counts: { wrong_keys: counts.wrong },
     };

@@ -1,6 +1,6 @@
-import { settingsFor, startGateway } from './gatewayProcess.ts';
-import { onStage, type PartOptions } from './stage.ts';
-import { launchBrowser } from './web/browser.ts';
+import { createSettings, startBenchGateway } from './gatewayProcess.ts';
+import { withBenchRig, type PartOptions } from './rig.ts';
+import { launchBenchBrowser } from './web/browser.ts';
 import { countRenders } from './web/countRenders.ts';
 import { measureFirstLoad } from './web/firstLoad.ts';
 import { measureScrolling } from './web/scrolling.ts';
@@ -10,34 +10,34 @@ export async function measureWeb({ progress, environment }: PartOptions): Promis
   ratios: Record<string, number>;
   counts: Record<string, number>;
 }> {
-  return onStage(async ({ processes, upstream }) => {
-    const model = await processes.service('web/model.ts');
-    const many = { type: 'streamable-http', url: `http://127.0.0.1:${upstream.port}/legacy/many` };
-    const plain = { type: 'streamable-http', url: `http://127.0.0.1:${upstream.port}/legacy` };
+  return withBenchRig(async ({ processes, upstream }) => {
+    const model = await processes.startService('web/model.ts');
+    const manyToolsServer = { type: 'streamable-http', url: `http://127.0.0.1:${upstream.port}/legacy/many` };
+    const plainServer = { type: 'streamable-http', url: `http://127.0.0.1:${upstream.port}/legacy` };
     const settings = {
-      ...settingsFor(upstream.port, { many, plain }),
+      ...createSettings(upstream.port, { many: manyToolsServer, plain: plainServer }),
       endpoints: {
         custom: [
           { name: 'Bench', baseURL: `http://127.0.0.1:${model.port}/v1`, models: { default: ['scripted'] } },
         ],
       },
     };
-    const gateway = await startGateway(processes, { environment, settings });
-    const browser = await launchBrowser(environment, gateway);
+    const gateway = await startBenchGateway(processes, { environment, settings });
+    const browser = await launchBenchBrowser(environment, gateway);
     try {
-      const first = await measureFirstLoad(browser);
+      const firstLoad = await measureFirstLoad(browser);
       progress(
-        `web: composer after ${first.composer_ready_ms} ms, ${first.first_load_js_gzip_kb} KB of JavaScript`,
+        `web: composer after ${firstLoad.composer_ready_ms} ms, ${firstLoad.first_load_js_gzip_kb} KB of JavaScript`,
       );
       const scrolling = await measureScrolling(browser);
       progress(
         `web: longest task ${scrolling.scroll_lines_longest_task_ms} ms and ${scrolling.scroll_tools_longest_task_ms} ms`,
       );
-      const renders = await countRenders(browser, environment);
+      const renderCounts = await countRenders(browser, environment);
       progress(
-        `web: ${renders.stream_pieces} pieces of text, ${renders.stream_other_renders} renderings of other messages`,
+        `web: ${renderCounts.stream_pieces} pieces of text, ${renderCounts.stream_other_renders} renderings of other messages`,
       );
-      return { ratios: {}, counts: { ...first, ...scrolling, ...renders } };
+      return { ratios: {}, counts: { ...firstLoad, ...scrolling, ...renderCounts } };
     } finally {
       await browser.close();
     }

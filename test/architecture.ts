@@ -1,7 +1,7 @@
 /** Which of our packages a package may import, by specifier. Anything not listed is refused, subpaths too. */
 export interface PackageRule {
   folder: string;
-  ours: readonly string[];
+  ownPackages: readonly string[];
   /** npm packages; each must also be declared in the package's own package.json. */
   npm: readonly string[];
   /** `none` keeps a package fit for a browser. */
@@ -14,14 +14,24 @@ const stores = ['memory', 'sqlite', 'mongo', 'redis', 'copy', 'open'].map((name)
 
 /** "Who may import whom". Binds every module that is not a test. */
 export const packageRules: readonly PackageRule[] = [
-  { folder: 'packages/contracts', ours: [], npm: ['zod'], node: 'none' },
-  { folder: 'packages/kernel', ours: [], npm: [], node: 'all' },
-  { folder: 'packages/settings', ours: ['@behalf/contracts', '@behalf/kernel'], npm: ['yaml'], node: 'all' },
-  { folder: 'packages/egress', ours: ['@behalf/contracts', '@behalf/kernel'], npm: ['undici'], node: 'all' },
+  { folder: 'packages/contracts', ownPackages: [], npm: ['zod'], node: 'none' },
+  { folder: 'packages/kernel', ownPackages: [], npm: [], node: 'all' },
+  {
+    folder: 'packages/settings',
+    ownPackages: ['@behalf/contracts', '@behalf/kernel'],
+    npm: ['yaml'],
+    node: 'all',
+  },
+  {
+    folder: 'packages/egress',
+    ownPackages: ['@behalf/contracts', '@behalf/kernel'],
+    npm: ['undici'],
+    node: 'all',
+  },
   {
     folder: 'packages/gateway',
     // The compiled definition of a server (ADR 9).
-    ours: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
+    ownPackages: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
     npm: [
       '@azure/msal-node',
       '@modelcontextprotocol/client',
@@ -36,13 +46,13 @@ export const packageRules: readonly PackageRule[] = [
   },
   {
     folder: 'packages/stores',
-    ours: ['@behalf/contracts', '@behalf/kernel', '@behalf/gateway/ports'],
+    ownPackages: ['@behalf/contracts', '@behalf/kernel', '@behalf/gateway/ports'],
     npm: ['libsql', 'mongoose', 'redis', 'keyv', '@keyv/redis'],
     node: 'all',
   },
   {
     folder: 'packages/testkit',
-    ours: [
+    ownPackages: [
       '@behalf/contracts',
       '@behalf/kernel',
       '@behalf/egress',
@@ -56,13 +66,13 @@ export const packageRules: readonly PackageRule[] = [
   },
   {
     folder: 'packages/cli',
-    ours: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
+    ownPackages: ['@behalf/contracts', '@behalf/kernel', '@behalf/settings'],
     npm: [],
     node: 'all',
   },
   {
     folder: 'packages/web',
-    ours: ['@behalf/contracts', '@behalf/contracts/plain'],
+    ownPackages: ['@behalf/contracts', '@behalf/contracts/plain'],
     npm: [
       '@tanstack/react-query',
       'mdast-util-from-markdown',
@@ -76,14 +86,14 @@ export const packageRules: readonly PackageRule[] = [
   },
   {
     folder: 'packages/devidp',
-    ours: ['@behalf/contracts', '@behalf/kernel'],
+    ownPackages: ['@behalf/contracts', '@behalf/kernel'],
     npm: ['@modelcontextprotocol/sdk', '@peculiar/x509', 'jose', 'oidc-provider'],
     node: 'all',
     development: true,
   },
   {
     folder: 'api',
-    ours: [
+    ownPackages: [
       '@behalf/contracts',
       '@behalf/kernel',
       '@behalf/settings',
@@ -100,7 +110,7 @@ export const packageRules: readonly PackageRule[] = [
   {
     folder: 'config/scripts',
     // The gateway's own account code, so that a command hashes and seals exactly as a sign-in expects (ADR 8).
-    ours: [
+    ownPackages: [
       '@behalf/contracts',
       '@behalf/kernel',
       '@behalf/settings',
@@ -115,7 +125,7 @@ export const packageRules: readonly PackageRule[] = [
   },
   {
     folder: 'bench',
-    ours: [
+    ownPackages: [
       '@behalf/contracts',
       '@behalf/kernel',
       '@behalf/settings',
@@ -140,44 +150,58 @@ export const packageRules: readonly PackageRule[] = [
 /** A module that only these folders or files may import, whatever their package rule says. Prefixes. */
 export interface Confinement {
   modules: readonly string[];
-  to: readonly string[];
-  why: string;
+  allowedPaths: readonly string[];
+  reason: string;
 }
 
 export const confinements: readonly Confinement[] = [
   {
     modules: ['@modelcontextprotocol/'],
-    to: ['packages/gateway/src/upstream/', 'api/src/mcp/', 'packages/testkit/', 'packages/devidp/', 'bench/'],
-    why: 'SDK types stop at the border',
+    allowedPaths: [
+      'packages/gateway/src/upstream/',
+      'api/src/mcp/',
+      'packages/testkit/',
+      'packages/devidp/',
+      'bench/',
+    ],
+    reason: 'SDK types stop at the border',
   },
   {
     modules: ['jose', 'openid-client'],
-    to: [
+    allowedPaths: [
       'packages/gateway/src/identity/',
       // Our own proof towards a token endpoint.
       'packages/gateway/src/credentials/obo/providers/',
       'packages/gateway/src/credentials/oauth/clientAuthentication.ts',
       'packages/devidp/',
     ],
-    why: 'who somebody is, is decided in one place',
+    reason: 'who somebody is, is decided in one place',
   },
   {
     modules: ['@azure/msal-node'],
     // Measured for itself, its cache included.
-    to: ['packages/gateway/src/credentials/obo/providers/', 'bench/'],
-    why: 'a stateless exchanger and nothing else: its cache and throttle are never used',
+    allowedPaths: ['packages/gateway/src/credentials/obo/providers/', 'bench/'],
+    reason: 'a stateless exchanger and nothing else: its cache and throttle are never used',
   },
   {
     modules: ['oidc-provider', 'koa'],
-    to: ['api/src/authorizationServer/', 'packages/devidp/'],
-    why: 'the authorization server is a part of its own, behind doors of ours',
+    allowedPaths: ['api/src/authorizationServer/', 'packages/devidp/'],
+    reason: 'the authorization server is a part of its own, behind doors of ours',
   },
-  { modules: ['mongoose'], to: ['packages/stores/src/mongo/'], why: 'one folder per technology' },
-  { modules: ['libsql'], to: ['packages/stores/src/sqlite/'], why: 'one folder per technology' },
-  { modules: ['redis', '@keyv/redis'], to: ['packages/stores/src/redis/'], why: 'one folder per technology' },
+  {
+    modules: ['mongoose'],
+    allowedPaths: ['packages/stores/src/mongo/'],
+    reason: 'one folder per technology',
+  },
+  { modules: ['libsql'], allowedPaths: ['packages/stores/src/sqlite/'], reason: 'one folder per technology' },
+  {
+    modules: ['redis', '@keyv/redis'],
+    allowedPaths: ['packages/stores/src/redis/'],
+    reason: 'one folder per technology',
+  },
   {
     modules: ['node:child_process'],
-    to: [
+    allowedPaths: [
       'packages/gateway/src/upstream/',
       // The user's own browser, from the user's own terminal.
       'packages/cli/src/browser.ts',
@@ -185,14 +209,14 @@ export const confinements: readonly Confinement[] = [
       'packages/devidp/src/demo/',
       'bench/',
     ],
-    why: 'stdio servers are spawned in one place, with an allow-list for their environment',
+    reason: 'stdio servers are spawned in one place, with an allow-list for their environment',
   },
   {
     modules: ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls', 'node:dns', 'node:dgram'],
-    to: ['packages/egress/', 'packages/testkit/', 'packages/devidp/', 'api/', 'bench/'],
-    why: 'egress is the only door out; api is the only one that listens',
+    allowedPaths: ['packages/egress/', 'packages/testkit/', 'packages/devidp/', 'api/', 'bench/'],
+    reason: 'egress is the only door out; api is the only one that listens',
   },
-  { modules: ['node:process'], to: [], why: 'it would hide a read of the environment' },
+  { modules: ['node:process'], allowedPaths: [], reason: 'it would hide a read of the environment' },
 ];
 
 /** The entry points: the only modules that read the environment. testkit runs inside tests and is never deployed. */
@@ -210,11 +234,11 @@ export const environmentReaders: readonly string[] = [
  * Inside gateway: a connection does not know where its token came from, a token does not know which socket carries it.
  * These two folders meet nowhere else than in `introducers`; the public surface only names what it exports.
  */
-export const strangers = {
+export const sharedDependencies = {
   root: 'packages/gateway/src/',
   folders: ['credentials', 'connections'],
   introducers: ['toolcall', 'reinit', 'index.ts'],
 } as const;
 
 /** A scan that sees fewer modules than this looked in the wrong place. Raise it as the tree grows. */
-export const fewestModules = 180;
+export const minModules = 180;

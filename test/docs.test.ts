@@ -62,8 +62,8 @@ describe('documentation', () => {
       .flatMap(({ text }) => [...text.matchAll(/\blog\(\s*'([a-z_.]+)'/g)].map(([, event = '']) => event));
     expect(named.length).toBeGreaterThan(40);
     const guides = pages.filter(({ path }) => path.startsWith('docs/guides/'));
-    const isTold = (event: string) => guides.some(({ text }) => text.includes(`\`${event}\``));
-    expect([...new Set(named)].filter((event) => !isTold(event))).toEqual([]);
+    const isDocumented = (event: string) => guides.some(({ text }) => text.includes(`\`${event}\``));
+    expect([...new Set(named)].filter((event) => !isDocumented(event))).toEqual([]);
   });
 
   test('every npm command a page names is a script of package.json', () => {
@@ -84,15 +84,15 @@ describe('documentation', () => {
 function readPages(): SourceFile[] {
   const skipped = new Set(['node_modules', 'dist', 'data', 'fixtures', 'coverage']);
   const found: SourceFile[] = [];
-  const walk = (folder: string): void => {
+  const visitNodes = (folder: string): void => {
     for (const entry of readdirSync(join(repositoryRoot, folder), { withFileTypes: true })) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory() && !skipped.has(entry.name) && !entry.name.startsWith('.')) walk(path);
+      if (entry.isDirectory() && !skipped.has(entry.name) && !entry.name.startsWith('.')) visitNodes(path);
       else if (entry.isFile() && entry.name.endsWith('.md'))
         found.push({ path, text: readFileSync(join(repositoryRoot, path), 'utf8') });
     }
   };
-  walk('');
+  visitNodes('');
   return found;
 }
 

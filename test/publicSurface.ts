@@ -40,10 +40,10 @@ function describeFields(route: string): string[] {
   return [
     ...(query ? addPrefix('query', describeZod(query, 'input')) : []),
     ...(body ? addPrefix('body', describeZod(body, 'input')) : []),
-    ...Object.entries(answers).flatMap(([status, answer]) =>
-      typeof answer === 'string'
-        ? [`${status}: ${answer}`]
-        : [`${status}: application/json`, ...addPrefix(status, describeZod(answer, 'output'))],
+    ...Object.entries(answers).flatMap(([status, response]) =>
+      typeof response === 'string'
+        ? [`${status}: ${response}`]
+        : [`${status}: application/json`, ...addPrefix(status, describeZod(response, 'output'))],
     ),
     ...Object.entries(events).flatMap(([name, data]) => [
       `event ${name}`,
@@ -59,21 +59,21 @@ export function collectConfigKeys(): string[] {
 
 /** The variables of the gateway and of the command line. */
 export function collectVariables(): string[] {
-  const ofCli = formatOverview(commands).matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm);
+  const cliVariables = formatOverview(commands).matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm);
   return [
     ...Object.entries<Variable>(variables).map(
       ([name, variable]) => `${name}: ${describeVariable(variable)}`,
     ),
-    ...[...ofCli].map(([, name = '']) => `behalf (command line): ${name}`),
+    ...[...cliVariables].map(([, name = '']) => `behalf (command line): ${name}`),
   ];
 }
 
-function describeVariable({ schema, default: text, alias, secret }: Variable): string {
-  const { data: value } = schema.safeParse(text ?? '1');
+function describeVariable({ schema, default: defaultText, alias, secret }: Variable): string {
+  const { data: value } = schema.safeParse(defaultText ?? '1');
   const isText = typeof value !== 'number' && typeof value !== 'boolean';
   return [
     schema instanceof z.ZodEnum ? joinValues(schema.options) : isText ? 'string' : typeof value,
-    ...(text === undefined ? [] : [`= ${isText ? text : value}`]),
+    ...(defaultText === undefined ? [] : [`= ${isText ? defaultText : value}`]),
     ...(alias === undefined ? [] : [`(alias ${alias})`]),
     ...(secret ? ['(secret)'] : []),
   ].join(' ');
@@ -126,12 +126,12 @@ export function collectCommands(): string[] {
   const describeOption = ({ name, value, multiple }: { name: string; value?: string; multiple?: boolean }) =>
     `--${name}${value === undefined ? '' : ` ${value}`}${multiple ? ' (repeatable)' : ''}`;
   return [
-    ...commands.flatMap(({ path, arguments: words, options }) => {
+    ...commands.flatMap(({ path, arguments: positionals, options }) => {
       const command = path.join(' ');
       return [
         command,
-        ...words.map(
-          ({ name, optional }, at) => `${command} argument ${at + 1}${optional ? '?' : ''}: ${name}`,
+        ...positionals.map(
+          ({ name, optional }, index) => `${command} argument ${index + 1}${optional ? '?' : ''}: ${name}`,
         ),
         ...options.map((option) => `${command} ${describeOption(option)}`),
       ];
@@ -146,7 +146,9 @@ export function collectMetaKeys(): string[] {
   const shipped = readSources().filter(({ path }) => /^(?:api|packages\/gateway)\/src\//.test(path));
   return shipped
     .filter(({ path }) => !isTestFile(path))
-    .flatMap(({ text }) => [...text.matchAll(/['"`](behalf\/[A-Za-z]+)['"`]/g)].map(([, key = '']) => key));
+    .flatMap(({ text: defaultText }) =>
+      [...defaultText.matchAll(/['"`](behalf\/[A-Za-z]+)['"`]/g)].map(([, key = '']) => key),
+    );
 }
 
 /** The gateway's own metrics with their types and labels, as a collector reads them. */
@@ -161,10 +163,10 @@ export async function collectMetrics(): Promise<string[]> {
     version: '0',
   });
   metrics.observe({ tenant: 't', server: 's', door: 'rest', outcome: 'ok', seconds: 1 });
-  const text = await metrics.render();
+  const defaultText = await metrics.render();
   return [
-    ...[...text.matchAll(/^# TYPE (behalf_\S+ \S+)$/gm)].map(([, line = '']) => line),
-    ...[...text.matchAll(/^(behalf_\w+)\{(.*)\} /gm)].flatMap(([, name = '', labels = '']) =>
+    ...[...defaultText.matchAll(/^# TYPE (behalf_\S+ \S+)$/gm)].map(([, line = '']) => line),
+    ...[...defaultText.matchAll(/^(behalf_\w+)\{(.*)\} /gm)].flatMap(([, name = '', labels = '']) =>
       [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => `${name} label ${label}`),
     ),
   ];

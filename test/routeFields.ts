@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 /** The media type of an answer that is not JSON, or one of these. */
-type OtherAnswer = 'empty' | 'redirect' | `${string}/${string}`;
+type NonJsonResponse = 'empty' | 'redirect' | `${string}/${string}`;
 
 /** What a route reads and what it answers on success, by status. Errors are the same on every route: see `errors.txt`. */
 export interface RouteFields {
@@ -11,11 +11,11 @@ export interface RouteFields {
   readonly body?: z.ZodType;
   /** The events of a stream or a message channel, by name. */
   readonly events?: Readonly<Record<string, z.ZodType>>;
-  readonly [status: number]: z.ZodType | OtherAnswer;
+  readonly [status: number]: z.ZodType | NonJsonResponse;
 }
 
 const { boolean, literal, number, object, string } = z;
-const list = z.array;
+const array = z.array;
 const text = string().optional();
 const anything = z.looseObject({});
 const success = object({ success: boolean() });
@@ -24,21 +24,21 @@ const deleted = { 204: 'empty' } as const;
 
 const html = { 200: 'text/html' } as const;
 const page = { 200: 'text/html', 302: 'redirect' } as const;
-const jwks = { 200: object({ keys: list(anything) }) };
+const jwks = { 200: object({ keys: array(anything) }) };
 
 /** RFC 9728. */
 const protectedResource = {
   200: object({
     resource: string(),
-    authorization_servers: list(string()),
-    scopes_supported: list(string()).optional(),
-    bearer_methods_supported: list(string()),
+    authorization_servers: array(string()),
+    scopes_supported: array(string()).optional(),
+    bearer_methods_supported: array(string()),
     resource_name: string(),
   }),
 };
 
 const account = { 200: object({ user: dto.UserView }) };
-const sessions = { 200: object({ sessions: list(dto.SessionView) }) };
+const sessions = { 200: object({ sessions: array(dto.SessionView) }) };
 
 const sharing = (resourceType: string) => ({
   200: dto.SharingView.extend({ resourceType: literal(resourceType), resourceId: string() }),
@@ -64,7 +64,7 @@ const mcpMessages = { query: mcpQuery, body: anything, 200: anything, 202: 'empt
 const mcpSession = { query: mcpQuery, ...deleted } as const;
 
 /**
- * The fields of every route. `test/scenarios/matrix.test.ts` compares the answers of the gateway with this table. The documents and
+ * The fields of every route. `test/scenarios/accessMatrix.test.ts` compares the answers of the gateway with this table. The documents and
  * endpoints of OAuth have the fields of RFC 6749, RFC 7009, RFC 7591 and RFC 8414, which are not repeated here.
  */
 export const routeFields: Readonly<Record<string, RouteFields>> = {
@@ -102,12 +102,12 @@ export const routeFields: Readonly<Record<string, RouteFields>> = {
   'GET /oauth/openid': { query: object({ returnTo: text }), 302: 'redirect' },
   'GET /oauth/openid/callback': { 302: 'redirect' },
   'GET /api/user': { 200: dto.OwnUserView },
-  'GET /api/user/keys': { 200: object({ keys: list(dto.ApiKeyView) }) },
+  'GET /api/user/keys': { 200: object({ keys: array(dto.ApiKeyView) }) },
   'POST /api/user/keys': { body: dto.ApiKeyRequest, 201: dto.ApiKeyView.extend({ key: string() }) },
   'DELETE /api/user/keys/:id': deleted,
   'GET /api/user/sessions': sessions,
   'DELETE /api/user/sessions/:session': deleted,
-  'GET /api/user/clients': { 200: object({ clients: list(dto.ClientView) }) },
+  'GET /api/user/clients': { 200: object({ clients: array(dto.ClientView) }) },
   'DELETE /api/user/clients/:id': deleted,
   'POST /api/user/plugins': { body: dto.PluginsRequest, 200: success },
 
@@ -245,7 +245,7 @@ export const routeFields: Readonly<Record<string, RouteFields>> = {
 
   // Permissions
   'GET /api/permissions/search-principals': { query: dto.PrincipalSearch, 200: dto.PrincipalSearchView },
-  'GET /api/permissions/mcpServer/roles': { 200: list(dto.AclRoleView) },
+  'GET /api/permissions/mcpServer/roles': { 200: array(dto.AclRoleView) },
   'GET /api/permissions/mcpServer/effective/all': { 200: z.record(string(), number()) },
   'GET /api/permissions/mcpServer/:id/effective': { 200: object({ permissionBits: number() }) },
   'GET /api/permissions/mcpServer/:id': sharing('mcpServer'),
@@ -268,7 +268,7 @@ export const routeFields: Readonly<Record<string, RouteFields>> = {
   'DELETE /api/admin/mcp/servers/:serverName': { 200: message },
   'POST /api/admin/credentials/diagnose': { body: dto.DiagnoseUserRequest, 200: dto.DiagnosisView },
   'POST /api/admin/credentials/reauth': { body: dto.ReauthCampaignRequest, 200: dto.ReauthCampaignView },
-  'GET /api/admin/roles': { 200: object({ roles: list(dto.AdminRoleView) }) },
+  'GET /api/admin/roles': { 200: object({ roles: array(dto.AdminRoleView) }) },
   'POST /api/admin/roles': { body: dto.RoleRequest, 201: dto.AdminRoleView },
   'GET /api/admin/roles/:name': { 200: dto.AdminRoleView },
   'PATCH /api/admin/roles/:name': { body: dto.RoleChangeRequest, 200: dto.AdminRoleView },
@@ -285,7 +285,7 @@ export const routeFields: Readonly<Record<string, RouteFields>> = {
 };
 
 function describeList(member: string): RouteFields {
-  return { 200: object({ [member]: list(anything), incomplete: literal(true).optional() }) };
+  return { 200: object({ [member]: array(anything), incomplete: literal(true).optional() }) };
 }
 
 /** How a successful answer differs from the table: a status, a media type or a field that the table does not list. */

@@ -16,11 +16,11 @@ describe('the words of a sign-in at a server', () => {
     const { errors, reasons } = strings.connect;
     expect(Object.keys(errors).sort()).toEqual([...flowErrors].sort());
     expect(Object.keys(reasons).sort()).toEqual([...signInReasons].sort());
-    const told = [
+    const reported = [
       ...Object.values(errors).flatMap(({ title, text }) => [title, text]),
       ...Object.values(reasons),
     ];
-    for (const text of told) expect(text).toMatch(/^[A-Z].{10,}/);
+    for (const text of reported) expect(text).toMatch(/^[A-Z].{10,}/);
   });
 
   test('operators read in words how renewals ended', () => {

@@ -1,7 +1,7 @@
 import { secretMask } from '@behalf/contracts';
 import { changeServer, createServer, viewServer } from '@behalf/gateway';
 import { describe, expect, test } from '@jest/globals';
-import { configureRig } from '../packages/gateway/test/configureRig.ts';
+import { createConfigureRig } from '../packages/gateway/test/configureRig.ts';
 import {
   authKinds,
   configOf,
@@ -43,13 +43,13 @@ const definitions: Readonly<Record<string, Record<string, unknown>>> = {
 };
 
 /** A server of Ada's for each of them; Eve may edit all, and may not configure On-Behalf-Of. */
-async function scene() {
-  const rig = await configureRig();
-  const ada = rig.person('ada', 'TRUSTED');
-  const eve = rig.person('eve', 'MAKER');
+async function createRig() {
+  const rig = await createConfigureRig();
+  const ada = rig.createPrincipal('ada', 'TRUSTED');
+  const eve = rig.createPrincipal('eve', 'MAKER');
   for (const [title, config] of Object.entries(definitions)) {
     const { dbId = '' } = await createServer(rig.parts, ada, { config: { ...config, title } });
-    await rig.share(dbId, 'eve', 3);
+    await rig.grantAccess(dbId, 'eve', 3);
   }
   const stored = async (name: string) => {
     const { dbId = '' } = viewServer(rig.parts, ada, name);
@@ -66,7 +66,7 @@ async function scene() {
 
 describe('the form of a server, against the gateway', () => {
   test('what is opened and saved is no change', async () => {
-    const { ada, edit, stored } = await scene();
+    const { ada, edit, stored } = await createRig();
     for (const [name, config] of Object.entries(definitions)) {
       expect([name, (await edit(ada, name, {})).version]).toEqual([name, 1]);
       expect(await stored(name)).toEqual({ ...config, title: name });
@@ -74,17 +74,17 @@ describe('the form of a server, against the gateway', () => {
   });
 
   test('an edit of the title changes the title alone, by anybody', async () => {
-    const { eve, edit, stored, asked } = await scene();
-    asked.length = 0;
+    const { eve, edit, stored, requests } = await createRig();
+    requests.length = 0;
     for (const [name, config] of Object.entries(definitions)) {
       await edit(eve, name, { title: 'Another', description: 'Other words' });
       expect(await stored(name)).toEqual({ ...config, title: 'Another', description: 'Other words' });
     }
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test('secrets are kept unseen, typed anew or taken away', async () => {
-    const { ada, edit, stored, parts } = await scene();
+    const { ada, edit, stored, parts } = await createRig();
     const view = (name: string) => viewServer(parts, ada, name);
     expect(JSON.stringify(Object.keys(definitions).map((name) => formOf(view(name))))).not.toContain(
       'pl4nted',
@@ -112,8 +112,8 @@ describe('the form of a server, against the gateway', () => {
   };
 
   test('every choice that is offered for a new server is accepted', async () => {
-    const { parts, person } = await configureRig();
-    const trusted = person('tom', 'TRUSTED');
+    const { parts, createPrincipal } = await createConfigureRig();
+    const trusted = createPrincipal('tom', 'TRUSTED');
     for (const type of transports) {
       for (const auth of authKinds) {
         const form: ServerForm = {
@@ -132,7 +132,7 @@ describe('the form of a server, against the gateway', () => {
   });
 
   test('what the form locks of an OBO server is what the gateway locks', async () => {
-    const { eve, edit, stored } = await scene();
+    const { eve, edit, stored } = await createRig();
     const locked: Partial<ServerForm>[] = [
       { type: 'sse' },
       { url: 'https://evil.example/mcp' },

@@ -54,7 +54,7 @@ function findRefusal(
   const confinement = borders.confinements.find(({ modules }) =>
     modules.some((module) => isWithin(name, module)),
   );
-  if (confinement !== undefined && !startsWithAny(path, confinement.to)) return confinement.why;
+  if (confinement !== undefined && !startsWithAny(path, confinement.allowedPaths)) return confinement.reason;
 
   if (name.startsWith('node:'))
     return rule.node === 'all' ? undefined : `${rule.folder} also runs in a browser`;
@@ -69,7 +69,7 @@ function findRefusal(
 }
 
 function findOwnPackageRefusal(specifier: string, rule: PackageRule, borders: Borders): string | undefined {
-  if (!rule.ours.includes(specifier)) return `the table does not allow it in ${rule.folder}`;
+  if (!rule.ownPackages.includes(specifier)) return `the table does not allow it in ${rule.folder}`;
   const owner = getPackageName(specifier);
   const target = [...borders.manifests.values()].find(({ name }) => name === owner);
   if (target === undefined) return `there is no package ${owner}`;

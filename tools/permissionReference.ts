@@ -8,7 +8,7 @@ import {
   type ApiKeyScope,
   type McpPermission,
 } from '@behalf/contracts';
-import { actors, matrix, type Actor } from '../test/scenarios/matrix.ts';
+import { matrixActors, accessMatrix, type Actor } from '../test/scenarios/accessMatrix.ts';
 
 /** A bit without a text does not compile. */
 const permissionTexts: Record<McpPermission, string> = {
@@ -51,8 +51,8 @@ export function renderPermissionReference(): string {
       .filter(([, bit]) => (bits & bit) !== 0)
       .map(([name]) => name)
       .join(', ');
-  const lines = Object.entries(matrix).map(
-    ([route, { expect }]) => `| ${code(route)} | ${expect.join(' | ')} |`,
+  const lines = Object.entries(accessMatrix).map(
+    ([route, { expectedStatuses: expect }]) => `| ${code(route)} | ${expect.join(' | ')} |`,
   );
   return `# Permissions
 
@@ -122,10 +122,10 @@ gets as far as that.
 
 | Caller | Who |
 | --- | --- |
-${actors.map((actor) => `| ${actor} | ${actorTexts[actor]} |`).join('\n')}
+${matrixActors.map((actor) => `| ${actor} | ${actorTexts[actor]} |`).join('\n')}
 
-| Route | ${actors.join(' | ')} |
-| --- | ${actors.map(() => '---').join(' | ')} |
+| Route | ${matrixActors.join(' | ')} |
+| --- | ${matrixActors.map(() => '---').join(' | ')} |
 ${lines.join('\n')}
 
 For \`user\` and \`creator\` the server does not exist: 404, or 403 if the role already refuses. \`admin\` manages it without using it.

@@ -54,14 +54,14 @@ describe('the vault of a composition', () => {
   });
 
   test('knows nothing of what another one keeps', async () => {
-    const closers = createDisposables(() => undefined);
+    const disposables = createDisposables(() => undefined);
     const network = createTestNetwork([]);
     const composed = () => {
       const [clock, random] = [systemClock, systemRandom];
       const store = openMemoryStore({ clock, random });
-      closers.add(() => store.close());
+      disposables.add(() => store.close());
       return composeVault({
-        ...{ clock, random, disposables: closers, primary: store, coordination: store, log: () => undefined },
+        ...{ clock, random, disposables, primary: store, coordination: store, log: () => undefined },
         keyring: createKeyring([new Uint8Array(32).fill(1)], random),
         egress: { network },
         refreshes: createRefreshStats(),
@@ -87,7 +87,7 @@ describe('the vault of a composition', () => {
       expect(await other.vault.list('default', credential.principal, 's1')).toEqual([]);
       expect(one.contexts).not.toBe(other.contexts);
     } finally {
-      await closers.disposeAll();
+      await disposables.disposeAll();
       await network.close();
     }
   });

@@ -9,11 +9,11 @@ const pool = 'https://pool.example/eu-1';
 const entra = 'https://login.microsoftonline.com/contoso/v2.0';
 
 function issuersOf(login: string | undefined, identityProviders: object = {}) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const answering =
     (by: string): Fetch =>
     (url) => {
-      asked.push(`${by} ${String(url)}`);
+      requests.push(`${by} ${String(url)}`);
       const issuer = String(url).replace('/.well-known/openid-configuration', '');
       return Promise.resolve(
         Response.json({
@@ -32,18 +32,18 @@ function issuersOf(login: string | undefined, identityProviders: object = {}) {
     egress: { identity: answering('login'), identityTo: ({ caFile }) => answering(caFile ?? 'public') },
     clock: systemClock,
   });
-  return { issuers, asked };
+  return { issuers, requests };
 }
 
 describe('who signs people in', () => {
   test('the login’s endpoints are those of its metadata', async () => {
-    const { issuers, asked } = issuersOf(pool);
+    const { issuers, requests } = issuersOf(pool);
     expect(issuers.list()).toEqual([pool]);
     expect(await issuers.endpointsOf(pool)).toEqual([
       'https://pool.auth.example/authorize',
       'https://pool.auth.example/token',
     ]);
-    expect(asked).toEqual([`login ${pool}/.well-known/openid-configuration`]);
+    expect(requests).toEqual([`login ${pool}/.well-known/openid-configuration`]);
   });
 
   test('nobody is asked whose places are known without it', () => {

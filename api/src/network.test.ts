@@ -186,13 +186,13 @@ describe('the door out under rules that change', () => {
     const theirs = { audience: 'yaml-server', settings: compiled.server } as unknown as ServerSnapshot;
     const { origin } = new URL(server.url);
     for (const vouched of [[], ['http://127.0.0.1:1'], [`${origin}/`]]) {
-      const asked = door.oauth
+      const pending = door.oauth
         .fetchFor(
           theirs,
           vouched,
         )(server.url)
         .catch((thrown: unknown) => thrown);
-      expect(refusal(door, await asked)).toEqual({ code: 'MCP_DOMAIN_NOT_ALLOWED', requestSent: false });
+      expect(refusal(door, await pending)).toEqual({ code: 'MCP_DOMAIN_NOT_ALLOWED', requestSent: false });
       const judged = door.oauth.checkUrl(theirs, server.url, vouched).catch((thrown: unknown) => thrown);
       expect(refusal(door, await judged)).toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
     }

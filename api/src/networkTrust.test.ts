@@ -32,9 +32,9 @@ describe('authorities of the configuration', () => {
     const dir = await mkdtemp(join(tmpdir(), 'behalf-ca-'));
     cleanUp.push(() => rm(dir, { recursive: true }));
     const file = (name: string) => join(dir, name);
-    const [authority, stranger] = await Promise.all([createAuthority(), createAuthority('A stranger')]);
+    const [authority, otherAuthority] = await Promise.all([createAuthority(), createAuthority('A stranger')]);
     const [site, strange] = await Promise.all(
-      [authority, stranger].map(async (its) => serveSecurely(await its.issue('127.0.0.1'))),
+      [authority, otherAuthority].map(async (its) => serveSecurely(await its.issue('127.0.0.1'))),
     );
     if (!site || !strange) throw new Error('no sites');
     cleanUp.push(
@@ -42,7 +42,7 @@ describe('authorities of the configuration', () => {
       () => strange.close(),
     );
     await writeFile(file('own.pem'), authority.ca);
-    await writeFile(file('other.pem'), stranger.ca);
+    await writeFile(file('other.pem'), otherAuthority.ca);
     const open = [site, strange].map(({ port }) => `127.0.0.1:${port}`);
     const settings = (yaml: { servers?: object; providers?: object } = {}): Settings => {
       const loaded = loadSettings(
@@ -77,7 +77,7 @@ describe('authorities of the configuration', () => {
       ...{ type: 'streamable-http', url, headers: {}, audience: 'yaml-server', proxy: undefined },
       ...{ sseReadTimeoutMs: 1_000, caFile },
     });
-    return { dir, file, authority, stranger, site, strange, settings, url, start, server, target };
+    return { dir, file, authority, otherAuthority, site, strange, settings, url, start, server, target };
   }
 
   test('every way out to a server goes by its own authority', async () => {
@@ -109,7 +109,7 @@ describe('authorities of the configuration', () => {
   });
 
   test('a file that has changed counts with the next reload, for whoever holds a way', async () => {
-    const { file, settings, start, server, target, url, authority, stranger, site } = await begin();
+    const { file, settings, start, server, target, url, authority, otherAuthority, site } = await begin();
     const running = settings({ servers: { a: server(file('own.pem')) } });
     const door = start(running);
     const send = door.network.sendTo(target(file('own.pem')));
@@ -117,7 +117,7 @@ describe('authorities of the configuration', () => {
     expect(await ask()).toBe('secure');
     const socket = await door.network.connectTo(target(file('own.pem')), signal);
     socket.on('error', () => undefined);
-    await writeFile(file('own.pem'), stranger.ca);
+    await writeFile(file('own.pem'), otherAuthority.ca);
     // Read once for each configuration, and not for each call.
     expect(await ask()).toBe('secure');
     expect(socket.destroyed).toBe(false);
@@ -135,10 +135,10 @@ describe('authorities of the configuration', () => {
   });
 
   test('a socket that was on its way meanwhile does not outlive its authority', async () => {
-    const { file, settings, start, server, target, stranger } = await begin();
+    const { file, settings, start, server, target, otherAuthority } = await begin();
     const running = settings({ servers: { a: server(file('own.pem')) } });
     const door = start(running);
-    await writeFile(file('own.pem'), stranger.ca);
+    await writeFile(file('own.pem'), otherAuthority.ca);
     const connecting = door.network.connectTo(target(file('own.pem')), signal);
     door.update(running);
     const error = await connecting.then(
@@ -205,8 +205,8 @@ describe('authorities of the configuration', () => {
     const caFile = file('own.pem');
     const provider = { type: 'jwt-bearer', tokenEndpoint: url, clientId: 'c', clientSecret: 's', caFile };
     const door = start(settings({ providers: { p: provider } }));
-    const asked = door.identityTo({ caFile })(url, { method: 'POST', body: 'x' });
-    await expect(asked).rejects.toMatchObject({ reason: 'redirect_refused' });
+    const pending = door.identityTo({ caFile })(url, { method: 'POST', body: 'x' });
+    await expect(pending).rejects.toMatchObject({ reason: 'redirect_refused' });
     expect(seen).toEqual(['/token']);
   });
 

@@ -14,7 +14,7 @@ import {
 import { createKeyring, HiddenText, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { readGraphScopes, loadSettings } from '@behalf/settings';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { CLIENT, RESOURCE } from './scene.ts';
+import { BENCH_CLIENT, BENCH_RESOURCE } from './rig.ts';
 
 const ISSUER = 'https://login.example';
 const HOUR_MS = 60 * 60 * 1_000;
@@ -22,7 +22,7 @@ const HOUR_MS = 60 * 60 * 1_000;
 export interface ComposedExchange {
   readonly parts: OboTokenParts;
   readonly server: UserServer;
-  readonly wanted: { readonly scopes: string };
+  readonly requestedScopes: { readonly scopes: string };
   readonly principals: readonly UserPrincipal[];
   /** Made so far. */
   readonly exchanges: () => number;
@@ -34,21 +34,21 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   const log = () => undefined;
   const store = openMemoryStore({ clock, random });
   const { changes, leases, cache } = store;
-  const obo = { provider: 'bench', scopes: RESOURCE.scopes.join(' '), audience: RESOURCE.id };
-  const loaded = loadSettings(
+  const obo = { provider: 'bench', scopes: BENCH_RESOURCE.scopes.join(' '), audience: BENCH_RESOURCE.id };
+  const loadResult = loadSettings(
     JSON.stringify({
       identityProviders: {
         bench: {
           ...{ type: 'jwt-bearer', tokenEndpoint: `${ISSUER}/token` },
-          ...{ clientId: CLIENT.id, clientSecret: CLIENT.secret },
+          ...{ clientId: BENCH_CLIENT.id, clientSecret: BENCH_CLIENT.secret },
         },
       },
       mcpServers: { mail: { type: 'streamable-http', url: 'https://mail.example/mcp', obo } },
     }),
     { env: {} },
   );
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
-  const { settings } = loaded;
+  if (!loadResult.ok) throw new Error(JSON.stringify(loadResult.diagnostics));
+  const { settings } = loadResult;
   const registry = createRegistry({
     ...{ env: {}, enforcedRestrictions: new Set(), hasFailedInspection: () => false, log },
     appBearer: () => {
@@ -62,15 +62,15 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
   }
 
   const principals: UserPrincipal[] = [];
-  for (let i = 0; i < users; i += 1) principals.push(await signedIn(store, i));
+  for (let index = 0; index < users; index += 1) principals.push(await createSignedInPrincipal(store, index));
   let exchanges = 0;
   const providers = createExchangeProviders({
     providers: settings.identityProviders,
     login: null,
     fetchFor: () => () => {
       exchanges += 1;
-      const answer = { access_token: `token-${exchanges}`, token_type: 'Bearer', expires_in: 3600 };
-      return Promise.resolve(Response.json(answer));
+      const response = { access_token: `token-${exchanges}`, token_type: 'Bearer', expires_in: 3600 };
+      return Promise.resolve(Response.json(response));
     },
     readText: () => Promise.reject(new Error('Nothing is read')),
     ...{ clock, random, log },
@@ -80,9 +80,9 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
     // Who wrote the file answers for it: no role is asked.
     roles: { roleHasPermission: () => false, isFresh: () => true, refresh: async () => undefined },
   });
-  const absent = async () => ({ kind: 'absent' as const });
+  const noSubject = async () => ({ kind: 'absent' as const });
   const subjects = createSubjectSource({
-    login: { issuer: ISSUER, tokens: { current: absent, renew: absent, withRefreshToken: absent } },
+    login: { issuer: ISSUER, tokens: { current: noSubject, renew: noSubject, withRefreshToken: noSubject } },
     sessions: { list: async () => [] },
     ...{ users: store.users, changes, clock },
   });
@@ -107,7 +107,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
       onRefused: log,
     },
     server,
-    wanted: server.settings.obo,
+    requestedScopes: server.settings.obo,
     principals,
     exchanges: () => exchanges,
     async close() {
@@ -120,16 +120,19 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
 }
 
 /** An account, and who calls by a token of it. */
-async function signedIn({ users }: ReturnType<typeof openMemoryStore>, i: number): Promise<UserPrincipal> {
+async function createSignedInPrincipal(
+  { users }: ReturnType<typeof openMemoryStore>,
+  index: number,
+): Promise<UserPrincipal> {
   const now = clock.now();
-  const subject = `u${i}`;
+  const subject = `u${index}`;
   const user = {
     ...{ id: subject, tenant: DEFAULT_TENANT, issuer: ISSUER, subject, role: 'USER', name: subject },
     ...{ email: `${subject}@example.com`, roleSource: 'manual' as const, roleConfirmedAt: null },
     ...{ disabledAt: null, signedOutAt: null, passwordSealed: null, createdAt: now, updatedAt: now },
   };
   await users.insert(user);
-  const text = new HiddenText(`own token of ${subject}`);
-  const token = { text, issuer: ISSUER, subject, expiresAt: now + HOUR_MS };
+  const tokenText = new HiddenText(`own token of ${subject}`);
+  const token = { text: tokenText, issuer: ISSUER, subject, expiresAt: now + HOUR_MS };
   return toPrincipal(user, { via: 'bearer', token });
 }

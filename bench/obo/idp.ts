@@ -1,7 +1,7 @@
 import { createDevAuthority, createDevIdp, type DevIdp } from '@behalf/devidp';
 import { createSampleServer } from '@behalf/devidp/sample';
 import { serveJobs } from '../callLoop.ts';
-import { AUDIENCE, CLIENT, RESOURCE, TENANT } from './scene.ts';
+import { BENCH_AUDIENCE, BENCH_CLIENT, BENCH_RESOURCE, BENCH_TENANT } from './rig.ts';
 
 export type IdpJob =
   /** Listens, with so many users: `u0`, `u1` and so on. The certificate of its authority goes into the directory. */
@@ -14,7 +14,7 @@ export type IdpJob =
   | { do: 'count' };
 
 /** Where everything is. */
-export interface IdpPlaces {
+export interface IdpAddresses {
   caFile: string;
   entra: { issuer: string; authority: string; tokenEndpoint: string };
   tokenEndpoint: string;
@@ -23,12 +23,12 @@ export interface IdpPlaces {
 }
 
 /** The identity provider, and beside it a server that believes it, in a process of their own. */
-let running: DevIdp | undefined;
+let startedIdp: DevIdp | undefined;
 
 serveJobs(async (job: IdpJob): Promise<object> => {
-  if (job.do === 'start') return start(job);
-  if (!running?.entra) throw new Error('The provider does not run yet');
-  const { entra, requests, switches } = running;
+  if (job.do === 'start') return startIdp(job);
+  if (!startedIdp?.entra) throw new Error('The provider does not run yet');
+  const { entra, requests, switches } = startedIdp;
   switch (job.do) {
     case 'mint':
       return { tokens: job.users.map((user) => entra.tokens.mint({ user })) };
@@ -44,23 +44,23 @@ serveJobs(async (job: IdpJob): Promise<object> => {
   }
 });
 
-async function start({ directory, users }: Extract<IdpJob, { do: 'start' }>): Promise<IdpPlaces> {
+async function startIdp({ directory, users }: Extract<IdpJob, { do: 'start' }>): Promise<IdpAddresses> {
   const ca = await createDevAuthority();
-  const idp = await createDevIdp({
-    ...{ production: false, port: 0, https: { ca }, tenant: TENANT, audience: AUDIENCE },
+  const devIdp = await createDevIdp({
+    ...{ production: false, port: 0, https: { ca }, tenant: BENCH_TENANT, audience: BENCH_AUDIENCE },
     users: Array.from({ length: users }, (_, i) => ({
       ...{ id: `u${i}`, email: `u${i}@example.test`, name: `User ${i}`, roles: ['USER'] },
     })),
     // Nobody signs in here.
-    clients: [{ ...CLIENT, redirectUris: ['http://localhost:3080/oauth/openid/callback'] }],
-    resources: [RESOURCE],
+    clients: [{ ...BENCH_CLIENT, redirectUris: ['http://localhost:3080/oauth/openid/callback'] }],
+    resources: [BENCH_RESOURCE],
   });
-  running = idp;
-  const { entra, tokenEndpoint } = idp;
+  startedIdp = devIdp;
+  const { entra, tokenEndpoint } = devIdp;
   if (!entra) throw new TypeError('There is a tenant');
-  const { audience, scopes } = RESOURCE;
+  const { audience, scopes } = BENCH_RESOURCE;
   const sample = await createSampleServer({
-    ...{ production: false, idp, audience, scopes, name: 'sample', https: { ca } },
+    ...{ production: false, idp: devIdp, audience, scopes, name: 'sample', https: { ca } },
   });
   const { issuer, authority } = entra;
   return {

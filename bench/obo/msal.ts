@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node';
 import { createTrustingFetch } from '@behalf/devidp';
 import { serveJobs } from '../callLoop.ts';
-import { summarise } from '../loadJob.ts';
-import { CLIENT, SCOPE, TENANT } from './scene.ts';
+import { summarizeLatencies } from '../loadJob.ts';
+import { BENCH_CLIENT, BENCH_SCOPE, BENCH_TENANT } from './rig.ts';
 
 export type MsalJob =
   /** The token once for itself, then the other one by so many callers at once. */
@@ -12,23 +12,25 @@ export type MsalJob =
   /** Look-ups in its cache with so many users in it, for as long as that. */
   | { do: 'look'; users: number; ms: number };
 
-export interface LookResult {
+export interface LookupResult {
   lookups: number;
   p50_ms: number;
   p99_ms: number;
 }
 
 /** Microsoft's library as most would use it, one application with its own cache, in a process of its own. */
-serveJobs((job: MsalJob): Promise<object> => (job.do === 'cold' ? cold(job) : look(job)));
+serveJobs((job: MsalJob): Promise<object> =>
+  job.do === 'cold' ? measureColdCalls(job) : measureLookups(job),
+);
 
-async function cold(job: Extract<MsalJob, { do: 'cold' }>): Promise<object> {
-  const trusting = createTrustingFetch(await readFile(job.caFile, 'utf8'));
+async function measureColdCalls(job: Extract<MsalJob, { do: 'cold' }>): Promise<object> {
+  const trustingFetch = createTrustingFetch(await readFile(job.caFile, 'utf8'));
   const send = async (url: string, init: RequestInit) => {
-    const answer = await trusting(url, init);
+    const response = await trustingFetch(url, init);
     return {
-      status: answer.status,
-      headers: Object.fromEntries(answer.headers),
-      body: (await answer.json()) as never,
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: (await response.json()) as never,
     };
   };
   const application = createApplication(job.authority, {
@@ -43,29 +45,29 @@ async function cold(job: Extract<MsalJob, { do: 'cold' }>): Promise<object> {
 }
 
 /** Filling it by exchanges would take an hour: each writes to a cache that is searched from end to end. */
-async function look({ users, ms }: Extract<MsalJob, { do: 'look' }>): Promise<LookResult> {
-  const authority = `https://login.example/${TENANT}`;
+async function measureLookups({ users, ms }: Extract<MsalJob, { do: 'look' }>): Promise<LookupResult> {
+  const authority = `https://login.example/${BENCH_TENANT}`;
   let requests = 0;
   const application = createApplication(authority, {
     sendGetRequestAsync: () => Promise.reject(new Error('Nothing is fetched')),
     sendPostRequestAsync: () => {
       requests += 1;
-      return Promise.resolve({ status: 200, headers: {}, body: entraAnswer() as never });
+      return Promise.resolve({ status: 200, headers: {}, body: createEntraResponse() as never });
     },
   });
-  await exchange(application, assertionOf(PATTERN));
-  application.getTokenCache().deserialize(repeated(application.getTokenCache().serialize(), users));
+  await exchange(application, createAssertion(PLACEHOLDER_USER));
+  application.getTokenCache().deserialize(repeatForUsers(application.getTokenCache().serialize(), users));
   const latencies: number[] = [];
-  const end = performance.now() + ms;
-  for (let turn = 1; performance.now() < end; turn += 1) {
+  const endAt = performance.now() + ms;
+  for (let index = 1; performance.now() < endAt; index += 1) {
     // All over the cache: a prime.
-    const assertion = assertionOf(`user${(turn * 7919) % users}`);
-    const begun = performance.now();
+    const assertion = createAssertion(`user${(index * 7919) % users}`);
+    const startedAt = performance.now();
     await exchange(application, assertion);
-    latencies.push(performance.now() - begun);
+    latencies.push(performance.now() - startedAt);
   }
   if (requests !== 1) throw new Error('The cache was not used: these are no look-ups');
-  const { calls, p50_ms, p99_ms } = summarise(latencies, ms);
+  const { calls, p50_ms, p99_ms } = summarizeLatencies(latencies, ms);
   return { lookups: calls, p50_ms, p99_ms };
 }
 
@@ -79,7 +81,12 @@ function createApplication(authority: string, networkClient: INetworkModule): Co
   };
   return new ConfidentialClientApplication({
     auth: {
-      ...{ clientId: CLIENT.id, clientSecret: CLIENT.secret, authority, knownAuthorities: [host] },
+      ...{
+        clientId: BENCH_CLIENT.id,
+        clientSecret: BENCH_CLIENT.secret,
+        authority,
+        knownAuthorities: [host],
+      },
       authorityMetadata: JSON.stringify(metadata),
     },
     system: { networkClient },
@@ -87,43 +94,55 @@ function createApplication(authority: string, networkClient: INetworkModule): Co
 }
 
 async function exchange(application: ConfidentialClientApplication, assertion: string): Promise<void> {
-  const result = await application.acquireTokenOnBehalfOf({ oboAssertion: assertion, scopes: [SCOPE] });
+  const result = await application.acquireTokenOnBehalfOf({ oboAssertion: assertion, scopes: [BENCH_SCOPE] });
   if (!result?.accessToken) throw new Error('There is no token');
 }
 
 /** A user who is then copied. */
-const PATTERN = 'pattern';
-const assertionOf = (user: string) => `assertion-of-${user}`;
-const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
+const PLACEHOLDER_USER = 'pattern';
+const createAssertion = (user: string) => `assertion-of-${user}`;
+const hashText = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 /** With what tells accounts apart: without it the library keeps one token for all. */
-function entraAnswer(): object {
+function createEntraResponse(): object {
   const json = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = { aud: CLIENT.id, oid: PATTERN, sub: PATTERN, tid: TENANT, ver: '2.0' };
+  const claims = {
+    aud: BENCH_CLIENT.id,
+    oid: PLACEHOLDER_USER,
+    sub: PLACEHOLDER_USER,
+    tid: BENCH_TENANT,
+    ver: '2.0',
+  };
   return {
-    ...{ token_type: 'Bearer', expires_in: 3600, ext_expires_in: 3600, access_token: 'token', scope: SCOPE },
-    client_info: json({ uid: PATTERN, utid: TENANT }),
+    ...{
+      token_type: 'Bearer',
+      expires_in: 3600,
+      ext_expires_in: 3600,
+      access_token: 'token',
+      scope: BENCH_SCOPE,
+    },
+    client_info: json({ uid: PLACEHOLDER_USER, utid: BENCH_TENANT }),
     id_token: `${json({ alg: 'none' })}.${json(claims)}.x`,
   };
 }
 
-type Section = Record<string, object>;
+type CacheSection = Record<string, object>;
 
 /** The cache of one user as that of many. */
-function repeated(text: string, users: number): string {
-  const kinds = Object.entries(JSON.parse(text) as Record<string, Section>).map(([kind, section]) => {
+function repeatForUsers(text: string, users: number): string {
+  const kinds = Object.entries(JSON.parse(text) as Record<string, CacheSection>).map(([kind, section]) => {
     const entries = Object.entries(section).map((entry) => JSON.stringify(entry));
-    const many = Array.from({ length: users }, (_, i) =>
+    const copies = Array.from({ length: users }, (_, i) =>
       entries.map(
         (entry) =>
           JSON.parse(
             entry
-              .replaceAll(PATTERN, `user${i}`)
-              .replaceAll(hashOf(assertionOf(PATTERN)), hashOf(assertionOf(`user${i}`))),
+              .replaceAll(PLACEHOLDER_USER, `user${i}`)
+              .replaceAll(hashText(createAssertion(PLACEHOLDER_USER)), hashText(createAssertion(`user${i}`))),
           ) as [string, object],
       ),
     );
-    return [kind, Object.fromEntries(many.flat())] as const;
+    return [kind, Object.fromEntries(copies.flat())] as const;
   });
   return JSON.stringify(Object.fromEntries(kinds));
 }

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { burst } from '../burst.ts';
-import { restCall, startGateway, type BenchGateway } from '../gatewayProcess.ts';
+import { sendBurst } from '../burst.ts';
+import { createRestCall, startBenchGateway, type BenchGateway } from '../gatewayProcess.ts';
 import { startRedis } from '../redis.ts';
-import type { PartOptions, Stage } from '../stage.ts';
+import type { PartOptions, BenchRig } from '../rig.ts';
 import type { MsalJob } from './msal.ts';
-import { ways, type OboScene } from './scene.ts';
+import { exchangeMethods, type OboBenchRig } from './rig.ts';
 
 const CALLERS = 50;
 const REPLICAS = 3;
@@ -16,92 +16,108 @@ const ROUNDS = 3;
 /** So long takes an exchange, so that the calls of a burst overlap with it. */
 const EXCHANGE_MS = 150;
 /** Of the calls of many users: who is served together is served with all their calls at once. */
-const AT_ONCE = 10 * CALLS;
+const MAX_CONCURRENCY = 10 * CALLS;
 
 /** How many users `countTokenRequests` takes. */
-export const usersCounted = ways.length * (2 * ROUNDS + USERS) + 2 * ROUNDS;
+export const COUNTED_USERS = exchangeMethods.length * (2 * ROUNDS + USERS) + 2 * ROUNDS;
 
-interface CountParts extends PartOptions, Pick<Stage, 'processes'> {
-  scene: OboScene;
+interface CountOptions extends PartOptions, Pick<BenchRig, 'processes'> {
+  rig: OboBenchRig;
   gateway: BenchGateway;
 }
 
 /** What the identity provider is asked for when nobody has a token yet. */
-export async function countTokenRequests(parts: CountParts): Promise<Record<string, number>> {
-  const { scene, gateway, progress } = parts;
+export async function countTokenRequests(options: CountOptions): Promise<Record<string, number>> {
+  const { rig, gateway, progress } = options;
   const counts: Record<string, number> = {};
-  const note = (name: string, count: number) => {
+  const recordCount = (name: string, count: number) => {
     counts[name] = count;
     progress(`obo: ${name} ${count}`);
   };
-  await scene.slow(EXCHANGE_MS);
-  for (const way of ways) {
-    note(`cold_50_token_requests_${nameOf(way)}`, await coldBursts(scene, [gateway], way));
+  await rig.setExchangeDelay(EXCHANGE_MS);
+  for (const method of exchangeMethods) {
+    recordCount(
+      `cold_50_token_requests_${metricNameOf(method)}`,
+      await countColdBursts(rig, [gateway], method),
+    );
   }
-  note('cold_50_token_requests_raw_msal', await rawMsal(parts));
-  for (const way of ways) {
-    note(`users_100x20_token_requests_${nameOf(way)}`, await manyUsers(scene, gateway, way));
+  recordCount('cold_50_token_requests_raw_msal', await countMsalBursts(options));
+  for (const method of exchangeMethods) {
+    recordCount(
+      `users_100x20_token_requests_${metricNameOf(method)}`,
+      await countManyUsers(rig, gateway, method),
+    );
   }
-  const replicas = await startReplicas(parts);
-  for (const way of ways) {
-    note(`cold_3x50_token_requests_${nameOf(way)}`, await coldBursts(scene, replicas, way));
+  const replicas = await startReplicas(options);
+  for (const method of exchangeMethods) {
+    recordCount(
+      `cold_3x50_token_requests_${metricNameOf(method)}`,
+      await countColdBursts(rig, replicas, method),
+    );
   }
   for (const replica of replicas) await replica.stop();
-  await scene.slow(0);
+  await rig.setExchangeDelay(0);
   return counts;
 }
 
-const nameOf = (way: string) => way.replaceAll('-', '_');
-const call = { expect: 'hello', of: (way: string) => restCall(way, 'echo', { text: 'hello' }) };
+const metricNameOf = (method: string) => method.replaceAll('-', '_');
+const echoCall = {
+  expectedText: 'hello',
+  forMethod: (method: string) => createRestCall(method, 'echo', { text: 'hello' }),
+};
 
 /** One user who calls for the first time, at every gateway at once. */
-async function coldBursts(scene: OboScene, gateways: readonly BenchGateway[], way: string): Promise<number> {
+async function countColdBursts(
+  rig: OboBenchRig,
+  gateways: readonly BenchGateway[],
+  method: string,
+): Promise<number> {
   const counts: number[] = [];
-  for (const headers of await scene.newcomers(ROUNDS)) {
+  for (const headers of await rig.newUserHeaders(ROUNDS)) {
     const requests = gateways.flatMap(({ port }) =>
-      Array.from({ length: CALLERS }, () => ({ ...call.of(way), port, headers })),
+      Array.from({ length: CALLERS }, () => ({ ...echoCall.forMethod(method), port, headers })),
     );
-    counts.push(await scene.counted(() => burst(requests, call)));
+    counts.push(await rig.countTokenRequests(() => sendBurst(requests, echoCall)));
   }
   return Math.max(...counts);
 }
 
-async function manyUsers(scene: OboScene, { port }: BenchGateway, way: string): Promise<number> {
-  const requests = (await scene.newcomers(USERS)).flatMap((headers) =>
-    Array.from({ length: CALLS }, () => ({ ...call.of(way), port, headers })),
+async function countManyUsers(rig: OboBenchRig, { port }: BenchGateway, method: string): Promise<number> {
+  const requests = (await rig.newUserHeaders(USERS)).flatMap((headers) =>
+    Array.from({ length: CALLS }, () => ({ ...echoCall.forMethod(method), port, headers })),
   );
-  return scene.counted(() => burst(requests, { ...call, atOnce: AT_ONCE }));
+  return rig.countTokenRequests(() => sendBurst(requests, { ...echoCall, concurrency: MAX_CONCURRENCY }));
 }
 
 /** The best of its rounds, without the one request that makes its metadata known. */
-async function rawMsal({ scene, processes }: CountParts): Promise<number> {
-  const { caFile, entra } = scene;
-  const msal = processes.worker('obo/msal.ts');
+async function countMsalBursts({ rig, processes }: CountOptions): Promise<number> {
+  const { caFile, entra } = rig;
+  const msal = processes.startWorker('obo/msal.ts');
   const counts: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const [first = '', token = ''] = await scene.tokens(2);
+    const [first = '', token = ''] = await rig.tokens(2);
     const job: MsalJob = { do: 'cold', authority: entra.authority, caFile, first, token, callers: CALLERS };
-    counts.push((await scene.counted(() => msal.ask(job))) - 1);
+    counts.push((await rig.countTokenRequests(() => msal.runJob(job))) - 1);
   }
   await msal.stop();
   return Math.min(...counts);
 }
 
 /** Gateways that share a store and a Redis. */
-async function startReplicas({ scene, processes, environment }: CountParts): Promise<BenchGateway[]> {
-  const directory = join(scene.directory, 'replicas');
+async function startReplicas({ rig, processes, environment }: CountOptions): Promise<BenchGateway[]> {
+  const directory = join(rig.directory, 'replicas');
   mkdirSync(directory);
   const variables = {
-    ...scene.variables,
+    ...rig.variables,
     REDIS_URI: await startRedis(processes, environment),
     // The same for all of them.
     CREDS_KEY: 'd'.repeat(64),
   };
   const replicas: BenchGateway[] = [];
   while (replicas.length < REPLICAS) {
-    const { settings } = scene;
+    const { settings } = rig;
     replicas.push(
-      await startGateway(processes, { settings, environment, directory, variables, userIds: [] }),
+      await startBenchGateway(processes, { settings, environment, directory, variables, userIds: [] }),
     );
   }
   return replicas;

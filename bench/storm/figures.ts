@@ -7,7 +7,7 @@ export interface StormFigures {
   failed_calls: number;
 }
 
-export function figuresOf(
+export function toFigures(
   { authorization: { counters } }: VaultProcessRig,
   failedCalls: number,
 ): StormFigures {
@@ -19,8 +19,8 @@ export function figuresOf(
 }
 
 /** The figures as counts of the report, by a name before each. */
-export function asCounts(name: string, figures: StormFigures): Record<string, number> {
+export function toCounts(name: string, figures: StormFigures): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(figures).map(([what, count]) => [`${name}_${what}`, count as number]),
+    Object.entries(figures).map(([metric, count]) => [`${name}_${metric}`, count as number]),
   );
 }

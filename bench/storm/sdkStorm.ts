@@ -4,63 +4,64 @@ import { join } from 'node:path';
 import { createVaultProcessRig, type VaultProcessRig } from '@behalf/testkit/vault';
 import type { StoredOAuthTokens } from '@modelcontextprotocol/client';
 import type { Processes, Worker } from '../processes.ts';
-import { figuresOf, type StormFigures } from './figures.ts';
+import { toFigures, type StormFigures } from './figures.ts';
 import {
-  CALLS,
-  LIFETIME_MS,
+  CALLS_PER_PROCESS,
+  ACCESS_TOKEN_LIFETIME_MS,
   PROCESSES,
-  REFRESH_MS,
+  REFRESH_DELAY_MS,
   ROTATION_CALLS,
-  ROTATION_REFRESH_MS,
+  ROTATION_REFRESH_DELAY_MS,
   ROTATIONS,
-  SPREAD_MS,
-  USER,
-} from './scene.ts';
+  CALL_SPREAD_MS,
+  STORM_USER,
+} from './constants.ts';
 import type { SdkJob, SdkResult } from './sdkWorker.ts';
-import { sharedTokens } from './sharedTokens.ts';
+import { openSharedTokens } from './sharedTokens.ts';
 
 /** The same storms through the SDK's own `auth()`, with the tokens in one file. A lost grant is given anew. */
-export async function sdkStorm(
+export async function measureSdkStorm(
   processes: Processes,
 ): Promise<{ storm: StormFigures; rotations: StormFigures }> {
   const folder = await mkdtemp(join(tmpdir(), 'behalf-storm-'));
   const file = join(folder, 'tokens.json');
-  const stage = await createVaultProcessRig({
+  const rig = await createVaultProcessRig({
     backend: { kind: 'sqlite' },
-    authorization: { delayMs: REFRESH_MS },
+    authorization: { delayMs: REFRESH_DELAY_MS },
   });
-  const workers = Array.from({ length: PROCESSES }, () => processes.worker('storm/sdkWorker.ts'));
+  const workers = Array.from({ length: PROCESSES }, () => processes.startWorker('storm/sdkWorker.ts'));
   try {
-    const job = { url: stage.server.url, clientId: stage.clientId, file };
-    const round = (each: Pick<SdkJob, 'calls' | 'spreadMs'>) => askAll(workers, { ...job, ...each });
-    signIn(stage, file);
-    await round({ calls: 1, spreadMs: 0 });
+    const job = { url: rig.server.url, clientId: rig.clientId, file };
+    const runRound = (roundOptions: Pick<SdkJob, 'calls' | 'spreadMs'>) =>
+      runOnAllWorkers(workers, { ...job, ...roundOptions });
+    storeSignIn(rig, file);
+    await runRound({ calls: 1, spreadMs: 0 });
 
-    await stage.advance(LIFETIME_MS);
-    stage.authorization.reset();
-    const storm = figuresOf(stage, await round({ calls: CALLS, spreadMs: 0 }));
+    await rig.advance(ACCESS_TOKEN_LIFETIME_MS);
+    rig.authorization.reset();
+    const storm = toFigures(rig, await runRound({ calls: CALLS_PER_PROCESS, spreadMs: 0 }));
 
-    stage.authorization.change({ delayMs: ROTATION_REFRESH_MS });
-    stage.authorization.reset();
-    let failed = 0;
+    rig.authorization.change({ delayMs: ROTATION_REFRESH_DELAY_MS });
+    rig.authorization.reset();
+    let failedCalls = 0;
     for (let rotation = 1; rotation <= ROTATIONS; rotation += 1) {
-      signIn(stage, file);
-      await stage.advance(LIFETIME_MS);
-      failed += await round({ calls: ROTATION_CALLS, spreadMs: SPREAD_MS });
+      storeSignIn(rig, file);
+      await rig.advance(ACCESS_TOKEN_LIFETIME_MS);
+      failedCalls += await runRound({ calls: ROTATION_CALLS, spreadMs: CALL_SPREAD_MS });
     }
-    return { storm, rotations: figuresOf(stage, failed) };
+    return { storm, rotations: toFigures(rig, failedCalls) };
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
-    await stage.close();
+    await rig.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 /** Only who has no living grant signs in: one that survived goes on. */
-function signIn(stage: VaultProcessRig, file: string): void {
-  const tokens = sharedTokens<StoredOAuthTokens>(file);
-  if (stage.authorization.isCurrent(tokens.read()?.refresh_token ?? '')) return;
-  const { accessToken, refreshToken, scope } = stage.grantTo(USER);
+function storeSignIn(rig: VaultProcessRig, file: string): void {
+  const tokens = openSharedTokens<StoredOAuthTokens>(file);
+  if (rig.authorization.isCurrent(tokens.read()?.refresh_token ?? '')) return;
+  const { accessToken, refreshToken, scope } = rig.grantTo(STORM_USER);
   tokens.write({
     access_token: accessToken,
     token_type: 'Bearer',
@@ -69,7 +70,7 @@ function signIn(stage: VaultProcessRig, file: string): void {
   });
 }
 
-async function askAll(workers: readonly Worker[], job: SdkJob): Promise<number> {
-  const results = await Promise.all(workers.map((worker) => worker.ask<SdkResult>(job)));
+async function runOnAllWorkers(workers: readonly Worker[], job: SdkJob): Promise<number> {
+  const results = await Promise.all(workers.map((worker) => worker.runJob<SdkResult>(job)));
   return results.reduce((sum, { failedCalls }) => sum + failedCalls, 0);
 }

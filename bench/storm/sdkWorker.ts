@@ -5,7 +5,7 @@ import {
   type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { serveJobs } from '../callLoop.ts';
-import { sharedTokens } from './sharedTokens.ts';
+import { openSharedTokens } from './sharedTokens.ts';
 
 export interface SdkJob {
   readonly url: string;
@@ -30,18 +30,18 @@ serveJobs(async (job: SdkJob): Promise<SdkResult> => {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * job.spreadMs));
     return callOnce(job, provider).catch(() => false);
   });
-  const ended = await Promise.all(calls);
-  return { failedCalls: ended.filter((isGood) => !isGood).length };
+  const outcomes = await Promise.all(calls);
+  return { failedCalls: outcomes.filter((succeeded) => !succeeded).length };
 });
 
 /** What the transport of the SDK does with a 401: once. */
 async function callOnce({ url }: SdkJob, provider: OAuthClientProvider): Promise<boolean> {
-  if ((await ask(url, await provider.tokens())) === 200) return true;
+  if ((await sendCall(url, await provider.tokens())) === 200) return true;
   if ((await auth(provider, { serverUrl: url })) !== 'AUTHORIZED') return false;
-  return (await ask(url, await provider.tokens())) === 200;
+  return (await sendCall(url, await provider.tokens())) === 200;
 }
 
-async function ask(url: string, tokens: StoredOAuthTokens | undefined): Promise<number> {
+async function sendCall(url: string, tokens: StoredOAuthTokens | undefined): Promise<number> {
   const response = await fetch(url, {
     method: 'POST',
     headers: {
@@ -57,16 +57,16 @@ async function ask(url: string, tokens: StoredOAuthTokens | undefined): Promise<
 
 /** As the documentation of the SDK has it, on storage that the processes share. */
 function createProvider({ file, clientId }: SdkJob): OAuthClientProvider {
-  const tokens = sharedTokens<StoredOAuthTokens>(file);
+  const tokens = openSharedTokens<StoredOAuthTokens>(file);
   const redirectUrl = 'http://127.0.0.1/callback';
-  let discovered: OAuthDiscoveryState | undefined;
+  let discoveryState: OAuthDiscoveryState | undefined;
   return {
     redirectUrl,
     clientMetadata: { redirect_uris: [redirectUrl], grant_types: ['authorization_code', 'refresh_token'] },
     clientInformation: () => ({ client_id: clientId }),
     saveClientInformation: () => undefined,
     tokens: () => tokens.read(),
-    saveTokens: (saved) => tokens.write(saved),
+    saveTokens: (tokensToSave) => tokens.write(tokensToSave),
     invalidateCredentials: (scope) => {
       if (scope === 'tokens' || scope === 'all') tokens.remove();
     },
@@ -74,7 +74,7 @@ function createProvider({ file, clientId }: SdkJob): OAuthClientProvider {
     redirectToAuthorization: () => undefined,
     saveCodeVerifier: () => undefined,
     codeVerifier: () => '',
-    discoveryState: () => discovered,
-    saveDiscoveryState: (state) => void (discovered = state),
+    discoveryState: () => discoveryState,
+    saveDiscoveryState: (state) => void (discoveryState = state),
   };
 }

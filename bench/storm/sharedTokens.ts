@@ -7,8 +7,8 @@ export interface SharedTokens<T> {
   remove(): void;
 }
 
-export function sharedTokens<T>(file: string): SharedTokens<T> {
-  let writes = 0;
+export function openSharedTokens<T>(file: string): SharedTokens<T> {
+  let writeCount = 0;
   return {
     read() {
       try {
@@ -18,9 +18,9 @@ export function sharedTokens<T>(file: string): SharedTokens<T> {
       }
     },
     write(tokens) {
-      const aside = `${file}.${process.pid}.${(writes += 1)}`;
-      writeFileSync(aside, JSON.stringify(tokens));
-      renameSync(aside, file);
+      const temporaryFile = `${file}.${process.pid}.${(writeCount += 1)}`;
+      writeFileSync(temporaryFile, JSON.stringify(tokens));
+      renameSync(temporaryFile, file);
     },
     remove: () => rmSync(file, { force: true }),
   };

@@ -1,46 +1,49 @@
 import { createVaultProcessRig, type CallsReport, type VaultBackend } from '@behalf/testkit/vault';
-import { figuresOf, type StormFigures } from './figures.ts';
+import { toFigures, type StormFigures } from './figures.ts';
 import {
-  CALLS,
-  LIFETIME_MS,
+  CALLS_PER_PROCESS,
+  ACCESS_TOKEN_LIFETIME_MS,
   PROCESSES,
-  REFRESH_MS,
+  REFRESH_DELAY_MS,
   ROTATION_CALLS,
-  ROTATION_REFRESH_MS,
+  ROTATION_REFRESH_DELAY_MS,
   ROTATIONS,
-  SPREAD_MS,
-  USER,
-} from './scene.ts';
+  CALL_SPREAD_MS,
+  STORM_USER,
+} from './constants.ts';
 
 /** Both storms through the vault: real processes on real stores. */
-export async function vaultStorm(
+export async function measureVaultStorm(
   backend: VaultBackend,
 ): Promise<{ storm: StormFigures; rotations: StormFigures }> {
-  const stage = await createVaultProcessRig({ backend, authorization: { delayMs: REFRESH_MS } });
+  const rig = await createVaultProcessRig({ backend, authorization: { delayMs: REFRESH_DELAY_MS } });
   try {
-    const processes = await stage.startMany(PROCESSES);
-    await stage.signIn(processes[0], USER);
-    await stage.callFromAll(processes, { callsPerUser: 1 });
+    const processes = await rig.startMany(PROCESSES);
+    await rig.signIn(processes[0], STORM_USER);
+    await rig.callFromAll(processes, { callsPerUser: 1 });
 
-    await stage.advance(LIFETIME_MS);
-    stage.authorization.reset();
-    const storm = figuresOf(stage, failedOf(await stage.callFromAll(processes, { callsPerUser: CALLS })));
+    await rig.advance(ACCESS_TOKEN_LIFETIME_MS);
+    rig.authorization.reset();
+    const storm = toFigures(
+      rig,
+      countFailedCalls(await rig.callFromAll(processes, { callsPerUser: CALLS_PER_PROCESS })),
+    );
 
-    stage.authorization.change({ delayMs: ROTATION_REFRESH_MS });
-    stage.authorization.reset();
-    let failed = 0;
+    rig.authorization.change({ delayMs: ROTATION_REFRESH_DELAY_MS });
+    rig.authorization.reset();
+    let failedCalls = 0;
     for (let rotation = 1; rotation <= ROTATIONS; rotation += 1) {
-      await stage.advance(LIFETIME_MS);
-      failed += failedOf(
-        await stage.callFromAll(processes, { callsPerUser: ROTATION_CALLS, spreadMs: SPREAD_MS }),
+      await rig.advance(ACCESS_TOKEN_LIFETIME_MS);
+      failedCalls += countFailedCalls(
+        await rig.callFromAll(processes, { callsPerUser: ROTATION_CALLS, spreadMs: CALL_SPREAD_MS }),
       );
     }
-    return { storm, rotations: figuresOf(stage, failed) };
+    return { storm, rotations: toFigures(rig, failedCalls) };
   } finally {
-    await stage.close();
+    await rig.close();
   }
 }
 
-export function failedOf({ failures, wrongUser: mistaken }: CallsReport): number {
-  return Object.values(failures).reduce((sum, count) => sum + count, mistaken);
+export function countFailedCalls({ failures, wrongUser }: CallsReport): number {
+  return Object.values(failures).reduce((sum, count) => sum + count, wrongUser);
 }

@@ -10,21 +10,21 @@ const CPU_SLOWDOWN = 4;
 export interface BenchBrowser {
   readonly origin: string;
   /** A page of a fresh profile on a slow processor; nothing is cached. Whoever asked closes its context. */
-  slowPage(): Promise<{ page: Page; devtools: CDPSession }>;
+  openSlowPage(): Promise<{ page: Page; devtools: CDPSession }>;
   close(): Promise<void>;
 }
 
-export async function launchBrowser(
+export async function launchBenchBrowser(
   environment: NodeJS.ProcessEnv,
   gateway: Pick<BenchGateway, 'port' | 'headers'>,
 ): Promise<BenchBrowser> {
-  const browser = await launch(environment);
+  const browser = await launchChromium(environment);
   // Cookies know hosts: the browser is given the one under which it goes on.
   const origin = `http://localhost:${gateway.port}`;
   const [name = '', value = ''] = (gateway.headers['cookie'] ?? '').split('=');
   return {
     origin,
-    async slowPage() {
+    async openSlowPage() {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
       await context.addCookies([{ name, value, url: origin }]);
       const page = await context.newPage();
@@ -36,7 +36,7 @@ export async function launchBrowser(
   };
 }
 
-function launch(environment: NodeJS.ProcessEnv): Promise<Browser> {
+function launchChromium(environment: NodeJS.ProcessEnv): Promise<Browser> {
   const folders = (environment['PATH'] ?? '').split(delimiter);
   const executablePath = folders.map((folder) => join(folder, 'chromium')).find((path) => existsSync(path));
   if (executablePath === undefined)

@@ -2,17 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { root } from '../processes.ts';
+import { repositoryRoot } from '../processes.ts';
 import type { BenchBrowser } from './browser.ts';
 
-const TYPES: Readonly<Record<string, string>> = {
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
   '.css': 'text/css',
   '.svg': 'image/svg+xml',
 };
 
-interface Rendering {
+interface RenderRecord {
   readonly id: string;
   readonly kind: string;
 }
@@ -28,24 +28,30 @@ export async function countRenders(
   stream_own_frame_renders: number;
   stream_other_renders: number;
 }> {
-  const built = mkdtempSync(join(tmpdir(), 'behalf-web-'));
+  const buildFolder = mkdtempSync(join(tmpdir(), 'behalf-web-'));
   try {
     execFileSync(
       process.execPath,
-      [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', built, '--emptyOutDir'],
+      [
+        join(repositoryRoot, 'node_modules/vite/bin/vite.js'),
+        'build',
+        '--outDir',
+        buildFolder,
+        '--emptyOutDir',
+      ],
       {
-        cwd: join(root, 'packages/web'),
+        cwd: join(repositoryRoot, 'packages/web'),
         env: { ...environment, BEHALF_COUNT_RENDERS: '1' },
         stdio: ['ignore', 'ignore', 'inherit'],
       },
     );
-    const { page } = await browser.slowPage();
+    const { page } = await browser.openSlowPage();
     await page.route(/\/(chat[^?]*|assets\/[^?]*)$/, (route) => {
       const { pathname } = new URL(route.request().url());
       if (route.request().resourceType() === 'fetch') return route.continue();
       const file = pathname.startsWith('/assets/') ? pathname : '/index.html';
-      const body = readFileSync(join(built, file));
-      return route.fulfill({ body, contentType: TYPES[extname(file)] ?? 'application/octet-stream' });
+      const body = readFileSync(join(buildFolder, file));
+      return route.fulfill({ body, contentType: CONTENT_TYPES[extname(file)] ?? 'application/octet-stream' });
     });
     await page.goto(`${browser.origin}/chat`);
     const composer = page.locator('main form textarea');
@@ -60,27 +66,27 @@ export async function countRenders(
     await composer.press('Enter');
     await page.getByText('piece 20 ', { exact: false }).last().waitFor({ timeout: 30_000 });
     // The answer that is being written was the last to appear.
-    const own = await page.evaluate<string>(
+    const answerId = await page.evaluate<string>(
       "globalThis.behalfRenders.findLast(({ kind }) => kind === 'answer').id",
     );
     await page.evaluate('globalThis.behalfRenders = []');
     await page.getByText('piece 190 ', { exact: false }).last().waitFor({ timeout: 60_000 });
-    const renders = await page.evaluate<Rendering[]>('globalThis.behalfRenders');
-    const perPart = new Map<string, number>();
+    const renders = await page.evaluate<RenderRecord[]>('globalThis.behalfRenders');
+    const rendersByPart = new Map<string, number>();
     for (const { id, kind } of renders) {
       const key = `${kind} ${id}`;
-      perPart.set(key, (perPart.get(key) ?? 0) + 1);
+      rendersByPart.set(key, (rendersByPart.get(key) ?? 0) + 1);
     }
-    const [streaming = ['', 0]] = [...perPart].sort(([, a], [, b]) => b - a);
+    const [streamingPart = ['', 0]] = [...rendersByPart].sort(([, a], [, b]) => b - a);
     await page.context().close();
-    const frame = perPart.get(`answer ${own}`) ?? 0;
+    const ownFrameRenders = rendersByPart.get(`answer ${answerId}`) ?? 0;
     return {
       stream_pieces: 170,
-      stream_part_renders: streaming[1],
-      stream_own_frame_renders: frame,
-      stream_other_renders: renders.length - streaming[1] - frame,
+      stream_part_renders: streamingPart[1],
+      stream_own_frame_renders: ownFrameRenders,
+      stream_other_renders: renders.length - streamingPart[1] - ownFrameRenders,
     };
   } finally {
-    rmSync(built, { recursive: true, force: true });
+    rmSync(buildFolder, { recursive: true, force: true });
   }
 }

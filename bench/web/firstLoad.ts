@@ -4,7 +4,7 @@ import { median, type BenchBrowser } from './browser.ts';
 const ROUNDS = 5;
 
 /** Runs in the page: writes down when there was first something to write in. */
-const noteWhenReady = `
+const recordReadyScript = `
   const look = () => {
     const ready = document.querySelector('main form textarea:not(:disabled)');
     if (ready) document.documentElement.dataset.composerReady = String(performance.now());
@@ -22,11 +22,11 @@ export async function measureFirstLoad(browser: BenchBrowser): Promise<{
   const times: number[] = [];
   const scripts = new Set<string>();
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { page } = await browser.slowPage();
-    page.on('request', (asked) => {
-      if (asked.resourceType() === 'script') scripts.add(asked.url());
+    const { page } = await browser.openSlowPage();
+    page.on('request', (request) => {
+      if (request.resourceType() === 'script') scripts.add(request.url());
     });
-    await page.addInitScript({ content: noteWhenReady });
+    await page.addInitScript({ content: recordReadyScript });
     await page.goto(`${browser.origin}/chat`);
     const root = page.locator('html[data-composer-ready]');
     await root.waitFor({ state: 'attached', timeout: 30_000 });
@@ -47,7 +47,7 @@ function gzippedBytes(url: string): Promise<number> {
     request(url, { headers: { 'accept-encoding': 'gzip' } }, (response) => {
       if (response.headers['content-encoding'] !== 'gzip') reject(new Error(`${url} is not compressed`));
       let bytes = 0;
-      response.on('data', (piece: Buffer) => (bytes += piece.length));
+      response.on('data', (chunk: Buffer) => (bytes += chunk.length));
       response.on('end', () => resolve(bytes));
     })
       .on('error', reject)

@@ -1,18 +1,18 @@
 import { startScriptedModel } from '@behalf/devidp/sample';
 
-const PIECES = 200;
+const PIECE_COUNT = 200;
 const PAUSE_MS = 20;
 
 /** The model of the benchmark: a sentence for what begins with "short", many pieces one after the other for the rest. */
 const model = await startScriptedModel({
   *script({ messages }) {
-    const last = messages.findLast(({ role }) => role === 'user');
-    const asked = typeof last?.content === 'string' ? last.content : '';
-    if (asked.startsWith('short')) {
-      yield `Answer to ${asked}.`;
+    const lastMessage = messages.findLast(({ role }) => role === 'user');
+    const prompt = typeof lastMessage?.content === 'string' ? lastMessage.content : '';
+    if (prompt.startsWith('short')) {
+      yield `Answer to ${prompt}.`;
       return;
     }
-    for (let i = 0; i < PIECES; i += 1) {
+    for (let i = 0; i < PIECE_COUNT; i += 1) {
       yield `piece ${i} ${i % 10 === 9 ? '\n\n' : ''}`;
       yield { until: new Promise((resolve) => setTimeout(resolve, PAUSE_MS)) };
     }

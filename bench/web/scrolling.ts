@@ -1,11 +1,11 @@
 import type { Locator, Page } from 'playwright-core';
 import type { BenchBrowser } from './browser.ts';
 
-const STEP = 600;
-const MOST_STEPS = 400;
+const SCROLL_STEP_PX = 600;
+const MAX_STEPS = 400;
 
 /** Runs in the page. The browser tells of tasks over 50 ms. */
-const noteLongTasks = `
+const recordLongTasksScript = `
   globalThis.longTasks = [];
   new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) longTasks.push(duration);
@@ -19,24 +19,24 @@ interface Scroller {
   readonly parentElement: Scroller | null;
   readonly textContent: string;
 }
-interface PageWorld {
+interface PageGlobals {
   readonly getComputedStyle: (element: Scroller) => { readonly overflowY: string };
   readonly requestAnimationFrame: (callback: () => void) => void;
 }
 
 /** The element around this one that scrolls. */
 function findScroller(element: unknown): Scroller | null {
-  const { getComputedStyle } = globalThis as unknown as PageWorld;
-  for (let at = element as Scroller | null; at; at = at.parentElement) {
-    const scrolls = /auto|scroll/.test(getComputedStyle(at).overflowY);
-    if (scrolls && at.scrollHeight > at.clientHeight + 1) return at;
+  const { getComputedStyle } = globalThis as unknown as PageGlobals;
+  for (let ancestor = element as Scroller | null; ancestor; ancestor = ancestor.parentElement) {
+    const isScrollable = /auto|scroll/.test(getComputedStyle(ancestor).overflowY);
+    if (isScrollable && ancestor.scrollHeight > ancestor.clientHeight + 1) return ancestor;
   }
   return null;
 }
 
 /** After the next frame. */
 function isAtEnd(element: Scroller | null): Promise<boolean> {
-  const { requestAnimationFrame } = globalThis as unknown as PageWorld;
+  const { requestAnimationFrame } = globalThis as unknown as PageGlobals;
   return new Promise((resolve) => {
     requestAnimationFrame(() =>
       resolve(element !== null && element.scrollTop + element.clientHeight >= element.scrollHeight - 2),
@@ -49,7 +49,7 @@ export async function measureScrolling(browser: BenchBrowser): Promise<{
   scroll_lines_longest_task_ms: number;
   scroll_tools_longest_task_ms: number;
 }> {
-  const { page } = await browser.slowPage();
+  const { page } = await browser.openSlowPage();
   await page.goto(`${browser.origin}/tools/plain/lines`);
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   const lines = await longestTaskWhileScrolling(
@@ -65,17 +65,17 @@ export async function measureScrolling(browser: BenchBrowser): Promise<{
 
 async function longestTaskWhileScrolling(page: Page, first: Locator, last: string): Promise<number> {
   await first.first().waitFor({ timeout: 30_000 });
-  await page.evaluate(noteLongTasks);
+  await page.evaluate(recordLongTasksScript);
   await first.first().hover();
-  const area = await first.first().evaluateHandle(findScroller);
-  for (let step = 0; step < MOST_STEPS; step += 1) {
-    await page.mouse.wheel(0, STEP);
-    if (!(await page.evaluate(isAtEnd, area))) continue;
+  const scrollArea = await first.first().evaluateHandle(findScroller);
+  for (let step = 0; step < MAX_STEPS; step += 1) {
+    await page.mouse.wheel(0, SCROLL_STEP_PX);
+    if (!(await page.evaluate(isAtEnd, scrollArea))) continue;
     // The end may still be growing.
-    const shown = await area.evaluate((element) => element?.textContent ?? '');
-    if (shown.includes(last)) {
-      const tasks = await page.evaluate<number[]>('globalThis.longTasks');
-      return Math.round(Math.max(0, ...tasks));
+    const visibleText = await scrollArea.evaluate((element) => element?.textContent ?? '');
+    if (visibleText.includes(last)) {
+      const longTasks = await page.evaluate<number[]>('globalThis.longTasks');
+      return Math.round(Math.max(0, ...longTasks));
     }
   }
   throw new Error(`${last} was not reached`);

@@ -6,24 +6,24 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { root } from '../conformance/suite.ts';
+import { repositoryRoot } from '../conformance/suite.ts';
 
 /** How a client comes in. */
-export interface Entrance {
+export interface ClientEndpoint {
   readonly url: string;
   /** Arguments with which it presents what it has. */
-  readonly given: readonly string[];
+  readonly extraArgs: readonly string[];
   /** For one that has nothing: its user reads what it says, and signs in. */
-  readonly accompany?: (said: Readable) => void;
+  readonly onOutput?: (output: Readable) => void;
 }
 
-const installed = (file: string) => join(root, 'test/clients/node_modules', file);
-const inspector = installed('.bin/mcp-inspector');
-const remote = installed('.bin/mcp-remote');
-const LIMIT_MS = 60_000;
+const installedPath = (file: string) => join(repositoryRoot, 'test/clients/node_modules', file);
+const inspectorPath = installedPath('.bin/mcp-inspector');
+const remotePath = installedPath('.bin/mcp-remote');
+const CLIENT_TIMEOUT_MS = 60_000;
 
 /** Nothing is on the path: whoever wants to open a browser finds none, and prints the address for its user. */
-const envAt = (home: string) => ({
+const createEnv = (home: string) => ({
   ...{ PATH: home, HOME: home, MCP_REMOTE_CONFIG_DIR: home },
   // Without a terminal the Inspector signs nobody in unless it may try a browser.
   MCP_AUTO_OPEN_ENABLED: 'true',
@@ -31,55 +31,57 @@ const envAt = (home: string) => ({
   MCP_INSPECTOR_SECRET_STORE: 'file',
 });
 
-export async function withInspector(
+export async function checkInspector(
   era: 'legacy' | 'modern',
   home: string,
-  { url, given, accompany }: Entrance,
+  { url, extraArgs, onOutput }: ClientEndpoint,
 ): Promise<void> {
-  const ask = async (...method: string[]) => {
-    const args = [inspector, '--cli', url, '--transport', 'http', ...given, '--protocol-era', era];
+  const runMethod = async (...method: string[]) => {
+    const args = [inspectorPath, '--cli', url, '--transport', 'http', ...extraArgs, '--protocol-era', era];
     const child = spawn(process.execPath, [...args, '--method', ...method], {
-      ...{ env: envAt(home), cwd: home, timeout: LIMIT_MS },
+      ...{ env: createEnv(home), cwd: home, timeout: CLIENT_TIMEOUT_MS },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    accompany?.(child.stderr);
-    const [said, complaint, [code]] = await Promise.all([
+    onOutput?.(child.stderr);
+    const [output, errorOutput, [code]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
       once(child, 'close') as Promise<[number | null]>,
     ]);
-    if (code !== 0) throw new Error(`It ended with ${code}: ${complaint.slice(-2_000)}`);
-    return said;
+    if (code !== 0) throw new Error(`It ended with ${code}: ${errorOutput.slice(-2_000)}`);
+    return output;
   };
-  expectIn(await ask('tools/list'), 'everything__echo');
-  const call = ['tools/call', '--tool-name', 'everything__echo', '--tool-arg', 'message=hello'];
-  expectIn(await ask(...call), 'hello');
+  expectContains(await runMethod('tools/list'), 'everything__echo');
+  const callArgs = ['tools/call', '--tool-name', 'everything__echo', '--tool-arg', 'message=hello'];
+  expectContains(await runMethod(...callArgs), 'hello');
 }
 
-export async function withRemote(home: string, { url, given, accompany }: Entrance): Promise<void> {
+export async function checkRemote(home: string, { url, extraArgs, onOutput }: ClientEndpoint): Promise<void> {
   const client = new Client({ name: 'clients', version: '1.0.0' });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [remote, url, '--allow-http', '--transport', 'http-only', ...given],
-    env: envAt(home),
+    args: [remotePath, url, '--allow-http', '--transport', 'http-only', ...extraArgs],
+    env: createEnv(home),
     cwd: home,
-    stderr: accompany ? 'pipe' : 'ignore',
+    stderr: onOutput ? 'pipe' : 'ignore',
   });
-  if (transport.stderr instanceof Readable) accompany?.(transport.stderr);
-  await client.connect(transport, { timeout: LIMIT_MS });
+  if (transport.stderr instanceof Readable) onOutput?.(transport.stderr);
+  await client.connect(transport, { timeout: CLIENT_TIMEOUT_MS });
   try {
-    expectIn(JSON.stringify(await client.listTools()), 'everything__echo');
-    const called = await client.callTool({ name: 'everything__echo', arguments: { message: 'hello' } });
-    expectIn(JSON.stringify(called), 'hello');
+    expectContains(JSON.stringify(await client.listTools()), 'everything__echo');
+    const result = await client.callTool({ name: 'everything__echo', arguments: { message: 'hello' } });
+    expectContains(JSON.stringify(result), 'hello');
   } finally {
     await client.close();
   }
 }
 
-function expectIn(said: string, wanted: string): void {
-  if (!said.includes(wanted)) throw new Error(`There is no ${wanted} in ${said.slice(0, 500)}`);
+function expectContains(output: string, expectedText: string): void {
+  if (!output.includes(expectedText))
+    throw new Error(`There is no ${expectedText} in ${output.slice(0, 500)}`);
 }
 
-export function versionOf(name: string): string {
-  return (createRequire(import.meta.url)(installed(`${name}/package.json`)) as { version: string }).version;
+export function readVersion(name: string): string {
+  return (createRequire(import.meta.url)(installedPath(`${name}/package.json`)) as { version: string })
+    .version;
 }

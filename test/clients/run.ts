@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startBehindGateway } from '../conformance/behindGateway.ts';
-import { versionOf, withInspector, withRemote, type Entrance } from './clients.ts';
-import { startWithProvider } from './person.ts';
+import { startGatewayProxy } from '../conformance/gatewayProxy.ts';
+import { readVersion, checkInspector, checkRemote, type ClientEndpoint } from './clients.ts';
+import { startGatewayWithProvider } from './gatewayWithProvider.ts';
 
 /** Each lists the tools of the reference server through the gateway, and calls one. Whether all of them could. */
 export async function runClients(): Promise<boolean> {
@@ -12,22 +12,22 @@ export async function runClients(): Promise<boolean> {
     '@modelcontextprotocol/server-everything/dist/index.js',
   );
   const servers = { everything: { command: process.execPath, args: [script, 'stdio'] } };
-  const opened: { close(): Promise<void> }[] = [];
-  const open = async <T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
-    const part = await opening;
-    opened.push(part);
-    return part;
+  const disposables: { close(): Promise<void> }[] = [];
+  const track = async <T extends { close(): Promise<void> }>(pending: Promise<T>): Promise<T> => {
+    const disposable = await pending;
+    disposables.push(disposable);
+    return disposable;
   };
-  let passed = true;
+  let allPassed = true;
 
   async function check(name: string, work: () => Promise<void>, secret = ''): Promise<void> {
     const failure = await work().then(
       () => null,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
-    passed &&= failure === null;
-    const told = secret === '' ? failure : failure?.replaceAll(secret, '…');
-    process.stdout.write(failure === null ? `✓ ${name}\n` : `✗ ${name}: ${told}\n`);
+    allPassed &&= failure === null;
+    const safeMessage = secret === '' ? failure : failure?.replaceAll(secret, '…');
+    process.stdout.write(failure === null ? `✓ ${name}\n` : `✗ ${name}: ${safeMessage}\n`);
   }
 
   /** What they keep of an earlier run, or of another client's, must not help them. */
@@ -41,31 +41,35 @@ export async function runClients(): Promise<boolean> {
   }
 
   try {
-    const gateway = await open(startBehindGateway(servers));
-    const byKey: Entrance = {
+    const gateway = await track(startGatewayProxy(servers));
+    const keyEndpoint: ClientEndpoint = {
       url: gateway.gatewayUrl('/mcp'),
-      given: ['--header', `Authorization: Bearer ${gateway.key}`],
+      extraArgs: ['--header', `Authorization: Bearer ${gateway.key}`],
     };
-    const provider = await open(startWithProvider(servers));
-    const byOAuth: Entrance = { url: provider.url, given: [], accompany: provider.accompany };
-    const inspector = `Inspector ${versionOf('@modelcontextprotocol/inspector')}`;
-    const remote = `mcp-remote ${versionOf('mcp-remote')}`;
-    const clients: Record<string, (home: string, entrance: Entrance) => Promise<void>> = {
-      [`${inspector}, legacy`]: (home, entrance) => withInspector('legacy', home, entrance),
-      [`${inspector}, modern`]: (home, entrance) => withInspector('modern', home, entrance),
-      [remote]: withRemote,
+    const provider = await track(startGatewayWithProvider(servers));
+    const oauthEndpoint: ClientEndpoint = {
+      url: provider.url,
+      extraArgs: [],
+      onOutput: provider.watchOutput,
     };
-    for (const [name, use] of Object.entries(clients)) {
-      await check(`${name}, with a key`, () => withHome((home) => use(home, byKey)), gateway.key);
-      const before = provider.asked();
+    const inspectorName = `Inspector ${readVersion('@modelcontextprotocol/inspector')}`;
+    const remoteName = `mcp-remote ${readVersion('mcp-remote')}`;
+    const clients: Record<string, (home: string, endpoint: ClientEndpoint) => Promise<void>> = {
+      [`${inspectorName}, legacy`]: (home, endpoint) => checkInspector('legacy', home, endpoint),
+      [`${inspectorName}, modern`]: (home, endpoint) => checkInspector('modern', home, endpoint),
+      [remoteName]: checkRemote,
+    };
+    for (const [name, runClient] of Object.entries(clients)) {
+      await check(`${name}, with a key`, () => withHome((home) => runClient(home, keyEndpoint)), gateway.key);
+      const signInsBefore = provider.countSignIns();
       await check(`${name}, with OAuth`, async () => {
-        await withHome((home) => use(home, byOAuth));
-        const times = provider.asked() - before;
-        if (times !== 1) throw new Error(`Its user had to sign in ${times} times`);
+        await withHome((home) => runClient(home, oauthEndpoint));
+        const signInCount = provider.countSignIns() - signInsBefore;
+        if (signInCount !== 1) throw new Error(`Its user had to sign in ${signInCount} times`);
       });
     }
   } finally {
-    for (const part of opened.reverse()) await part.close();
+    for (const disposable of disposables.reverse()) await disposable.close();
   }
-  return passed;
+  return allPassed;
 }

@@ -3,12 +3,14 @@ import type { JsonObject } from '@behalf/gateway';
 /** Arguments that fit a tool's schema as far as its properties have plain types. */
 export function sampleArguments(schema: JsonObject): JsonObject {
   const { properties = {} } = schema as { properties?: Readonly<Record<string, JsonObject>> };
-  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, sample(property)]));
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, createSample(property)]),
+  );
 }
 
-function sample({ type, enum: choices, default: given }: JsonObject): unknown {
-  if (given !== undefined) return given;
-  if (Array.isArray(choices)) return choices[0] as unknown;
+function createSample({ type, enum: enumValues, default: defaultValue }: JsonObject): unknown {
+  if (defaultValue !== undefined) return defaultValue;
+  if (Array.isArray(enumValues)) return enumValues[0] as unknown;
   switch (type) {
     case 'number':
     case 'integer':

@@ -10,9 +10,11 @@ const {
   MCP_CONFORMANCE_PROTOCOL_VERSION: revision,
 } = process.env;
 
-const asked = request({ socketPath, method: 'POST', path: `/${who}` });
-asked.end(JSON.stringify({ name, url, revision, context: JSON.parse(context) }));
-const answer = await new Promise((resolve, reject) => asked.once('response', resolve).once('error', reject));
+const driverRequest = request({ socketPath, method: 'POST', path: `/${who}` });
+driverRequest.end(JSON.stringify({ name, url, revision, context: JSON.parse(context) }));
+const answer = await new Promise((resolve, reject) =>
+  driverRequest.once('response', resolve).once('error', reject),
+);
 const { refused, said } = await json(answer);
 process.stderr.write(said.map((line) => `${line}\n`).join(''));
 process.stdout.write(`${JSON.stringify({ refused })}\n`);

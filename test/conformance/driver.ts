@@ -6,39 +6,44 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
-import { definitionOf, type Scenario } from './definition.ts';
-import { openDoor } from './door.ts';
+import { createDefinition, type ConformanceScenario } from './definition.ts';
+import { createOpenNetwork } from './openNetwork.ts';
 import { openGateway } from './gateway.ts';
-import { createPerson } from './person.ts';
-import { useWithSdk } from './sdkPerson.ts';
+import { createConformanceUser } from './user.ts';
+import { useServerWithSdk } from './sdkUser.ts';
 
 /** The suite starts all at once; more at a time than this would only wait for each other. */
-const AT_ONCE = 4;
+const MAX_CONCURRENT_SCENARIOS = 4;
 
-const [, , socket] = process.argv;
-if (socket === undefined) throw new Error('driver.ts SOCKET');
+const [, , socketPath] = process.argv;
+if (socketPath === undefined) throw new Error('driver.ts SOCKET');
 
-const door = openDoor();
-const waiting: (() => void)[] = [];
-let running = 0;
+const network = createOpenNetwork();
+const waiters: (() => void)[] = [];
+let runningCount = 0;
 
 /** How a scenario ended: null, or why the gateway went no further. And what it said meanwhile. */
-interface Played {
+interface ScenarioResult {
   readonly refused: string | null;
   readonly said: readonly string[];
 }
 
-type Play = (scenario: Scenario) => Promise<Played>;
+type RunScenario = (scenario: ConformanceScenario) => Promise<ScenarioResult>;
 
-async function playGateway(scenario: Scenario): Promise<Played> {
+async function runWithGateway(scenario: ConformanceScenario): Promise<ScenarioResult> {
   const said: string[] = [];
   const log = (event: string, fields: object = {}) =>
     void said.push(`${event} ${inspect(fields, { breakLength: 200 })}`);
-  const dir = await mkdtemp(join(tmpdir(), 'behalf-conformance-'));
+  const directory = await mkdtemp(join(tmpdir(), 'behalf-conformance-'));
   try {
-    const gateway = await openGateway({ dir, definition: await definitionOf(scenario, dir), door, log });
+    const gateway = await openGateway({
+      directory,
+      definition: await createDefinition(scenario, directory),
+      network,
+      log,
+    });
     try {
-      await createPerson(gateway).useEverything(scenario.context);
+      await createConformanceUser(gateway).useAllFeatures(scenario.context);
       return { refused: null, said };
     } finally {
       await gateway.close();
@@ -47,38 +52,38 @@ async function playGateway(scenario: Scenario): Promise<Played> {
     log('stopped', { error });
     return { refused: String(error), said };
   } finally {
-    await rm(dir, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 }
 
-async function playSdk(scenario: Scenario): Promise<Played> {
+async function runWithSdk(scenario: ConformanceScenario): Promise<ScenarioResult> {
   try {
-    await useWithSdk(scenario);
+    await useServerWithSdk(scenario);
     return { refused: null, said: [] };
   } catch (error) {
     return { refused: String(error), said: [inspect(error)] };
   }
 }
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) await new Promise<void>((turn) => waiting.push(turn));
-  else running += 1;
+async function withPermit<T>(work: () => Promise<T>): Promise<T> {
+  if (runningCount >= MAX_CONCURRENT_SCENARIOS) await new Promise<void>((resolve) => waiters.push(resolve));
+  else runningCount += 1;
   try {
     return await work();
   } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else running -= 1;
+    const nextWaiter = waiters.shift();
+    if (nextWaiter) nextWaiter();
+    else runningCount -= 1;
   }
 }
 
 const server = createServer((req, res) => {
   void (async () => {
-    const scenario = JSON.parse(await text(req)) as Scenario;
-    const play: Play = req.url === '/sdk' ? playSdk : playGateway;
-    res.end(JSON.stringify(await inTurn(() => play(scenario))));
+    const scenario = JSON.parse(await text(req)) as ConformanceScenario;
+    const runScenario: RunScenario = req.url === '/sdk' ? runWithSdk : runWithGateway;
+    res.end(JSON.stringify(await withPermit(() => runScenario(scenario))));
   })().catch((error: unknown) => res.destroy(error instanceof Error ? error : new Error(String(error))));
 });
-server.listen(socket, () => process.stdout.write('ready\n'));
+server.listen(socketPath, () => process.stdout.write('ready\n'));
 // Whoever started it is gone.
 process.stdin.once('end', () => process.exit()).resume();

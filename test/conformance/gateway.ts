@@ -13,10 +13,10 @@ import { createClientFetchLimit } from '../../api/src/authorizationServer/client
 import type { ReloadableNetwork } from '../../api/src/network.ts';
 import { createExchangeStats } from '../../api/src/ops/exchangeStats.ts';
 import { createRefreshStats } from '../../api/src/ops/refreshStats.ts';
-import type { Definition, Login } from './definition.ts';
+import type { GatewayDefinition, Login } from './definition.ts';
 
 /** What the one server is called. */
-export const SERVER = 'conformance';
+export const SERVER_NAME = 'conformance';
 
 /** Where the suite expects our client metadata document to stand. Nobody fetches it. */
 const PUBLIC_URL = 'https://conformance-test.local';
@@ -26,58 +26,63 @@ export interface ConformanceGateway extends Pick<Servers, 'callParts' | 'oauth'>
   close(): Promise<void>;
 }
 
-export interface GatewayParts {
+export interface GatewayOptions {
   /** A folder of its own. */
-  readonly dir: string;
-  readonly definition: Definition;
-  readonly door: ReloadableNetwork;
+  readonly directory: string;
+  readonly definition: GatewayDefinition;
+  readonly network: ReloadableNetwork;
   readonly log: (event: string, fields?: object) => void;
 }
 
 /** The gateway as its process composes it, with one server, one user and a store that forgets. */
-export async function openGateway({ dir, definition, door, log }: GatewayParts): Promise<ConformanceGateway> {
+export async function openGateway({
+  directory,
+  definition,
+  network,
+  log,
+}: GatewayOptions): Promise<ConformanceGateway> {
   const [clock, random] = [systemClock, systemRandom];
-  const file = join(dir, 'librechat.yaml');
+  const settingsFile = join(directory, 'librechat.yaml');
   const { server, identityProviders = {}, login } = definition;
-  await writeFile(file, JSON.stringify({ mcpServers: { [SERVER]: server }, identityProviders }));
-  const record = {
-    CONFIG_PATH: file,
+  await writeFile(settingsFile, JSON.stringify({ mcpServers: { [SERVER_NAME]: server }, identityProviders }));
+  const environment = {
+    CONFIG_PATH: settingsFile,
     ...(login && { OPENID_ISSUER: login.issuer, OPENID_CLIENT_ID: login.clientId }),
   };
-  const parsed = parseEnv(record);
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
+  const parsedEnv = parseEnv(environment);
+  if (!parsedEnv.ok) throw new Error(JSON.stringify(parsedEnv.diagnostics));
   const logger = { error: log, warn: log, info: log, debug: log };
-  const closers = createDisposables((error) => log('not_closed', { error: String(error) }));
+  const disposables = createDisposables((error) => log('not_closed', { error: String(error) }));
   const store = openMemoryStore({ clock, random });
-  closers.add(() => store.close());
-  const common = {
-    ...{ env: parsed.env, record, clock, random, log, logger, disposables: closers, egress: door },
+  disposables.add(() => store.close());
+  const commonParts = {
+    ...{ env: parsedEnv.env, record: environment, clock, random, log, logger, disposables, egress: network },
     ...{ primary: store, coordination: store },
-    configuration: createConfiguration({ env: parsed.env, record, logger }),
+    configuration: createConfiguration({ env: parsedEnv.env, record: environment, logger }),
     keyring: createKeyring([random.bytes(32)], random),
     baseUrl: () => PUBLIC_URL,
   };
-  const vault = composeVault({ ...common, refreshes: createRefreshStats() });
+  const vault = composeVault({ ...commonParts, refreshes: createRefreshStats() });
   const access = await composeAccess({
-    ...{ ...common, ...vault, identity: door.identity, documents: door.documents },
-    identityTo: () => door.identity,
+    ...{ ...commonParts, ...vault, identity: network.identity, documents: network.documents },
+    identityTo: () => network.identity,
     ...{ isEndpoint: () => false, fetchLimit: createClientFetchLimit(clock, () => '') },
   });
-  const { callParts: asking, oauth } = await composeServers({
-    ...common,
+  const { callParts, oauth } = await composeServers({
+    ...commonParts,
     ...{ access, vault },
     exchanges: createExchangeStats(),
     addresses: () => ({
-      redirectUri: `${PUBLIC_URL}/api/mcp/${SERVER}/oauth/callback`,
+      redirectUri: `${PUBLIC_URL}/api/mcp/${SERVER_NAME}/oauth/callback`,
       documentUrl: null,
       publicDocumentUrl: `${PUBLIC_URL}/client-metadata.json`,
     }),
   });
-  const user = login ? await signedIn(access, login) : await localUser(access);
-  return { callParts: asking, oauth, user, close: () => closers.disposeAll() };
+  const user = login ? await signInUser(access, login) : await createLocalUser(access);
+  return { callParts, oauth, user, close: () => disposables.disposeAll() };
 }
 
-async function localUser({ accounts }: Pick<ComposedAccess, 'accounts'>): Promise<UserPrincipal> {
+async function createLocalUser({ accounts }: Pick<ComposedAccess, 'accounts'>): Promise<UserPrincipal> {
   const account = { email: 'ada@example.com', name: 'Ada', password: systemRandom.id(), role: 'USER' };
   return toPrincipal(await accounts.create(account), { via: 'session', session: systemRandom.id() });
 }
@@ -85,7 +90,7 @@ async function localUser({ accounts }: Pick<ComposedAccess, 'accounts'>): Promis
 const HOUR_MS = 60 * 60 * 1000;
 
 /** Somebody whom the provider has signed in, with what it gave for that. */
-async function signedIn({ openId }: Pick<ComposedAccess, 'openId'>, login: Login): Promise<UserPrincipal> {
+async function signInUser({ openId }: Pick<ComposedAccess, 'openId'>, login: Login): Promise<UserPrincipal> {
   const browser = openId?.browser;
   if (!browser) throw new Error('Nobody can sign in');
   const { issuer, clientId, idToken } = login;

@@ -10,19 +10,19 @@ export interface RequirementSet {
 }
 
 /** One scenario that a set asks of a client. */
-export interface Asked {
+export interface RequiredScenario {
   readonly name: string;
   /** Counts for the suite. */
   readonly isScored: boolean;
   /** Has to pass. */
-  readonly isDue: boolean;
+  readonly mustPass: boolean;
 }
 
 /** What came of it. */
-export interface Result {
+export interface ScenarioResult {
   readonly checks: readonly Check[];
   /** What the client said last; null: it never came to that. */
-  readonly end: { readonly refused: string | null } | null;
+  readonly clientResult: { readonly refused: string | null } | null;
 }
 
 interface Check {
@@ -32,16 +32,16 @@ interface Check {
   readonly errorMessage?: string;
 }
 
-export interface Verdict extends Asked {
+export interface ScenarioScore extends RequiredScenario {
   readonly passed: number;
   /** Nothing: it passed. */
-  readonly wrong: readonly string[];
+  readonly failures: readonly string[];
   /** Why it is forgiven. */
   readonly excuse?: string;
 }
 
 /** Extensions that count for us; the suite scores none. */
-const extensions: ReadonlySet<string> = new Set([
+const requiredExtensions: ReadonlySet<string> = new Set([
   'auth/client-credentials-basic',
   'auth/client-credentials-jwt',
   'auth/enterprise-managed-authorization',
@@ -50,7 +50,7 @@ const extensions: ReadonlySet<string> = new Set([
 ]);
 
 /** Meant to end with our refusal: whoever goes on has not noticed. */
-const refusals: ReadonlySet<string> = new Set([
+const expectedRefusals: ReadonlySet<string> = new Set([
   'auth/scope-retry-limit',
   'auth/resource-mismatch',
   'auth/iss-supported-missing',
@@ -61,36 +61,36 @@ const refusals: ReadonlySet<string> = new Set([
 ]);
 
 /** Their servers answer nothing but lists: how whoever goes on ends there says nothing. */
-const listsAlone: ReadonlySet<string> = new Set(['request-metadata', 'json-schema-ref-no-deref']);
+const listOnlyScenarios: ReadonlySet<string> = new Set(['request-metadata', 'json-schema-ref-no-deref']);
 
-export function askedOf({ client, not_scored: unscored = [] }: RequirementSet): Asked[] {
-  const more = unscored.filter(({ leg }) => leg === 'client').map(({ scenario }) => scenario);
+export function clientScenarios({ client, not_scored: unscored = [] }: RequirementSet): RequiredScenario[] {
+  const unscoredNames = unscored.filter(({ leg }) => leg === 'client').map(({ scenario }) => scenario);
   return [
-    ...client.map((name) => ({ name, isScored: true, isDue: true })),
-    ...more.map((name) => ({ name, isScored: false, isDue: extensions.has(name) })),
+    ...client.map((name) => ({ name, isScored: true, mustPass: true })),
+    ...unscoredNames.map((name) => ({ name, isScored: false, mustPass: requiredExtensions.has(name) })),
   ];
 }
 
 /** Of a server all that is scored has to pass. What is about tasks is asked of one that has them. */
-export function askedOfServer(set: RequirementSet): Asked[] {
-  const more = unscoredOfServer(set).filter((name) => !isAboutTasks(name));
+export function selectServerScenarios(set: RequirementSet): RequiredScenario[] {
+  const unscoredNames = unscoredServerScenarios(set).filter((name) => !isAboutTasks(name));
   return [
-    ...set.server.map((name) => ({ name, isScored: true, isDue: true })),
-    ...more.map((name) => ({ name, isScored: false, isDue: false })),
+    ...set.server.map((name) => ({ name, isScored: true, mustPass: true })),
+    ...unscoredNames.map((name) => ({ name, isScored: false, mustPass: false })),
   ];
 }
 
 /** We pass no notifications of tasks on, and the suite has no check for them yet: it would count as passed. */
-const NOTIFICATIONS = 'tasks-status-notifications';
+const TASK_NOTIFICATIONS = 'tasks-status-notifications';
 
 /** An extension that counts for us as the others do. */
-export function askedOfTasks(set: RequirementSet): Asked[] {
-  return unscoredOfServer(set)
-    .filter((name) => isAboutTasks(name) && name !== NOTIFICATIONS)
-    .map((name) => ({ name, isScored: false, isDue: true }));
+export function selectTaskScenarios(set: RequirementSet): RequiredScenario[] {
+  return unscoredServerScenarios(set)
+    .filter((name) => isAboutTasks(name) && name !== TASK_NOTIFICATIONS)
+    .map((name) => ({ name, isScored: false, mustPass: true }));
 }
 
-function unscoredOfServer({ not_scored: unscored = [] }: RequirementSet): string[] {
+function unscoredServerScenarios({ not_scored: unscored = [] }: RequirementSet): string[] {
   return unscored.filter(({ leg }) => leg === 'server').map(({ scenario }) => scenario);
 }
 
@@ -99,26 +99,41 @@ function isAboutTasks(name: string): boolean {
 }
 
 /** By the suite's checks alone: of servers, whose client it is itself, they say everything. */
-export function scoreChecks(asked: readonly Asked[], results: ReadonlyMap<string, Result>): Verdict[] {
-  return asked.map((one) => {
-    const { checks = [] } = results.get(one.name) ?? {};
+export function scoreChecks(
+  scenarios: readonly RequiredScenario[],
+  results: ReadonlyMap<string, ScenarioResult>,
+): ScenarioScore[] {
+  return scenarios.map((scenario) => {
+    const { checks = [] } = results.get(scenario.name) ?? {};
     const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
-    return { ...one, passed, wrong: checks.length === 0 ? ['It did not run'] : wrongChecks(checks) };
+    return {
+      ...scenario,
+      passed,
+      failures: checks.length === 0 ? ['It did not run'] : listFailedChecks(checks),
+    };
   });
 }
 
-const MOST_EXCUSES = 5;
+const MAX_EXCUSES = 5;
 
 /** Forgiven is what the server behind the gateway fails without it too, in the same run, and not often. */
-export function excuse(through: readonly Verdict[], direct: readonly Verdict[]): Verdict[] {
-  const failing = new Set(direct.filter(({ wrong }) => wrong.length > 0).map(({ name }) => name));
-  const isExcused = ({ name, isDue, wrong }: Verdict) => isDue && wrong.length > 0 && failing.has(name);
-  if (through.filter(isExcused).length > MOST_EXCUSES) return [...through];
-  return through.map((one) => (isExcused(one) ? { ...one, excuse: 'fails without the gateway too' } : one));
+export function excuseKnownFailures(
+  gatewayScores: readonly ScenarioScore[],
+  directScores: readonly ScenarioScore[],
+): ScenarioScore[] {
+  const failingNames = new Set(
+    directScores.filter(({ failures }) => failures.length > 0).map(({ name }) => name),
+  );
+  const isExcused = ({ name, mustPass, failures }: ScenarioScore) =>
+    mustPass && failures.length > 0 && failingNames.has(name);
+  if (gatewayScores.filter(isExcused).length > MAX_EXCUSES) return [...gatewayScores];
+  return gatewayScores.map((scenario) =>
+    isExcused(scenario) ? { ...scenario, excuse: 'fails without the gateway too' } : scenario,
+  );
 }
 
 /** What a server of the era before has no words for, whoever stands in front of it: these checks, and no other of the scenario. */
-const beyondLegacy: ReadonlyMap<string, { readonly why: string; readonly checks: readonly string[] }> =
+const legacyLimitations: ReadonlyMap<string, { readonly why: string; readonly checks: readonly string[] }> =
   new Map([
     [
       'server-stateless',
@@ -144,63 +159,86 @@ const beyondLegacy: ReadonlyMap<string, { readonly why: string; readonly checks:
   ]);
 
 /** Forgiven is what the era of the server behind the gateway has no words for. */
-export function excuseAcross(through: readonly Verdict[], server: 'legacy' | 'modern'): Verdict[] {
-  if (server === 'modern') return [...through];
-  return through.map((one) => {
-    const beyond = beyondLegacy.get(one.name);
-    const isBeyond = (line: string) => beyond?.checks.some((id) => line.includes(` ${id}: `)) === true;
-    return beyond && one.wrong.length > 0 && one.wrong.every(isBeyond) ? { ...one, excuse: beyond.why } : one;
+export function excuseAcrossEras(
+  gatewayScores: readonly ScenarioScore[],
+  server: 'legacy' | 'modern',
+): ScenarioScore[] {
+  if (server === 'modern') return [...gatewayScores];
+  return gatewayScores.map((scenario) => {
+    const limitation = legacyLimitations.get(scenario.name);
+    const isLegacyLimitation = (line: string) =>
+      limitation?.checks.some((id) => line.includes(` ${id}: `)) === true;
+    return limitation && scenario.failures.length > 0 && scenario.failures.every(isLegacyLimitation)
+      ? { ...scenario, excuse: limitation.why }
+      : scenario;
   });
 }
 
 /** Everything that was asked: what did not run did not pass. */
-export function score(asked: readonly Asked[], results: ReadonlyMap<string, Result>): Verdict[] {
-  return asked.map((one) => {
-    const { checks, end } = results.get(one.name) ?? { checks: [], end: null };
+export function score(
+  scenarios: readonly RequiredScenario[],
+  results: ReadonlyMap<string, ScenarioResult>,
+): ScenarioScore[] {
+  return scenarios.map((scenario) => {
+    const { checks, clientResult } = results.get(scenario.name) ?? { checks: [], clientResult: null };
     const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
-    return { ...one, passed, wrong: [...wrongChecks(checks), ...wrongEnd(one, end)] };
+    return {
+      ...scenario,
+      passed,
+      failures: [...listFailedChecks(checks), ...checkClientResult(scenario, clientResult)],
+    };
   });
 }
 
 /** A warning is a SHOULD that we did not do. */
-function wrongChecks(checks: readonly Check[]): string[] {
+function listFailedChecks(checks: readonly Check[]): string[] {
   return checks
     .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
     .map(({ id, status, description, errorMessage }) => `${status} ${id}: ${errorMessage ?? description}`);
 }
 
 /** The suite believes its servers alone; we also know whether the call that it was all about came through. */
-function wrongEnd({ name, isDue }: Asked, end: Result['end']): string[] {
-  if (end === null) return ['It did not end'];
-  if (!isDue || listsAlone.has(name) || (end.refused !== null) === refusals.has(name)) return [];
+function checkClientResult(
+  { name, mustPass }: RequiredScenario,
+  clientResult: ScenarioResult['clientResult'],
+): string[] {
+  if (clientResult === null) return ['It did not end'];
+  if (
+    !mustPass ||
+    listOnlyScenarios.has(name) ||
+    (clientResult.refused !== null) === expectedRefusals.has(name)
+  )
+    return [];
   return [
-    end.refused === null ? 'It went on where it should have refused' : `It ended early: ${end.refused}`,
+    clientResult.refused === null
+      ? 'It went on where it should have refused'
+      : `It ended early: ${clientResult.refused}`,
   ];
 }
 
-const STAMP = /-\d{4}-\d\d-\d\dT[\d-]+Z$/;
+const TIMESTAMP_SUFFIX = /-\d{4}-\d\d-\d\dT[\d-]+Z$/;
 
 /** By scenario, from the folders that the suite writes. */
-export function readResults(dir: string): Map<string, Result> {
-  const found = new Map<string, Result>();
-  const files = existsSync(dir) ? readdirSync(dir, { recursive: true, encoding: 'utf8' }) : [];
+export function readResults(directory: string): Map<string, ScenarioResult> {
+  const results = new Map<string, ScenarioResult>();
+  const files = existsSync(directory) ? readdirSync(directory, { recursive: true, encoding: 'utf8' }) : [];
   for (const file of files.filter((name) => name.endsWith('checks.json'))) {
-    const folder = dirname(join(dir, file));
+    const folder = dirname(join(directory, file));
     const checks = JSON.parse(readFileSync(join(folder, 'checks.json'), 'utf8')) as Check[];
-    const name = relative(dir, folder).replaceAll('\\', '/').replace(STAMP, '');
-    found.set(name, { checks, end: readEnd(join(folder, 'stdout.txt')) });
+    const name = relative(directory, folder).replaceAll('\\', '/').replace(TIMESTAMP_SUFFIX, '');
+    results.set(name, { checks, clientResult: readClientResult(join(folder, 'stdout.txt')) });
   }
-  return found;
+  return results;
 }
 
 /** As the suite writes them of servers. */
-export function readServerResults(dir: string): Map<string, Result> {
-  return new Map([...readResults(dir)].map(([name, result]) => [name.replace(/^server-/, ''), result]));
+export function readServerResults(directory: string): Map<string, ScenarioResult> {
+  return new Map([...readResults(directory)].map(([name, result]) => [name.replace(/^server-/, ''), result]));
 }
 
-function readEnd(file: string): Result['end'] {
+function readClientResult(file: string): ScenarioResult['clientResult'] {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Result['end'];
+    return JSON.parse(readFileSync(file, 'utf8')) as ScenarioResult['clientResult'];
   } catch {
     return null;
   }

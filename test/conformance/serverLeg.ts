@@ -1,24 +1,24 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { startBehindGateway } from './behindGateway.ts';
-import { firstLine } from './children.ts';
-import { printVerdicts } from './report.ts';
+import { startGatewayProxy } from './gatewayProxy.ts';
+import { readFirstLine } from './childOutput.ts';
+import { printScores } from './report.ts';
 import {
-  askedOfServer,
-  askedOfTasks,
-  excuse,
-  excuseAcross,
+  selectServerScenarios,
+  selectTaskScenarios,
+  excuseKnownFailures,
+  excuseAcrossEras,
   readServerResults,
   scoreChecks,
-  type Result,
-  type Verdict,
+  type ScenarioResult,
+  type ScenarioScore,
 } from './score.ts';
-import { home, requirementsOf, root, runSuite } from './suite.ts';
+import { conformanceFolder, readRequirements, repositoryRoot, runSuite } from './suite.ts';
 
 type Era = 'legacy' | 'modern';
 
 /** Which of the two servers is of the same era as the clients of a revision. */
-const eraOf = (revision: string): Era => (revision >= '2026' ? 'modern' : 'legacy');
+const eraForRevision = (revision: string): Era => (revision >= '2026' ? 'modern' : 'legacy');
 
 /**
  * The gateway as a server, for clients of each era with a server of the SDK of each era behind it: all four combinations.
@@ -27,31 +27,39 @@ const eraOf = (revision: string): Era => (revision >= '2026' ? 'modern' : 'legac
 export async function runServerLeg(revisions: readonly string[]): Promise<boolean> {
   const fixtures = spawn(
     process.execPath,
-    ['--import', join(root, 'tools/ts-loader.mjs'), join(home, 'fixtures/main.ts')],
-    { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] },
+    ['--import', join(repositoryRoot, 'tools/ts-loader.mjs'), join(conformanceFolder, 'fixtures/main.ts')],
+    { cwd: repositoryRoot, stdio: ['pipe', 'pipe', 'inherit'] },
   );
   try {
-    const urls = JSON.parse(await firstLine(fixtures)) as Record<Era | 'tasks', string>;
-    const gateway = await startBehindGateway({
-      legacy: definition(urls.legacy),
-      modern: definition(urls.modern),
-      tasks: definition(urls.tasks),
+    const urls = JSON.parse(await readFirstLine(fixtures)) as Record<Era | 'tasks', string>;
+    const gateway = await startGatewayProxy({
+      legacy: createDefinition(urls.legacy),
+      modern: createDefinition(urls.modern),
+      tasks: createDefinition(urls.tasks),
     });
     try {
-      let passed = true;
+      let allPassed = true;
       for (const revision of revisions) {
-        const era = eraOf(revision);
-        const direct = await judge(revision, urls[era], 'direct');
-        printVerdicts(`MCP ${revision}, the ${era} server of the SDK alone`, direct);
-        const through = excuse(await judge(revision, gateway.urlOf(era), 'gateway'), direct);
-        passed = printVerdicts(`MCP ${revision}, the same behind the gateway`, through) && passed;
-        const other = era === 'modern' ? 'legacy' : 'modern';
-        const across = excuse(await judge(revision, gateway.urlOf(other), `across-${other}`), direct);
-        const crossed = excuseAcross(across, other);
-        passed = printVerdicts(`MCP ${revision}, the ${other} server behind the gateway`, crossed) && passed;
-        passed = (await tasksOf(revision, urls.tasks, gateway.urlOf('tasks'))) && passed;
+        const era = eraForRevision(revision);
+        const direct = await runAndScore(revision, urls[era], 'direct');
+        printScores(`MCP ${revision}, the ${era} server of the SDK alone`, direct);
+        const throughGateway = excuseKnownFailures(
+          await runAndScore(revision, gateway.urlOf(era), 'gateway'),
+          direct,
+        );
+        allPassed = printScores(`MCP ${revision}, the same behind the gateway`, throughGateway) && allPassed;
+        const otherEra = era === 'modern' ? 'legacy' : 'modern';
+        const acrossEras = excuseKnownFailures(
+          await runAndScore(revision, gateway.urlOf(otherEra), `across-${otherEra}`),
+          direct,
+        );
+        const excusedScores = excuseAcrossEras(acrossEras, otherEra);
+        allPassed =
+          printScores(`MCP ${revision}, the ${otherEra} server behind the gateway`, excusedScores) &&
+          allPassed;
+        allPassed = (await runTaskScenarios(revision, urls.tasks, gateway.urlOf('tasks'))) && allPassed;
       }
-      return passed;
+      return allPassed;
     } finally {
       await gateway.close();
     }
@@ -61,32 +69,32 @@ export async function runServerLeg(revisions: readonly string[]): Promise<boolea
 }
 
 /** What the suite asks of servers with tasks, where a revision has them: the server alone, then behind the gateway. */
-async function tasksOf(revision: string, direct: string, through: string): Promise<boolean> {
-  const asked = askedOfTasks(requirementsOf(revision));
-  if (asked.length === 0) return true;
-  const judgeAll = async (url: string, where: string) => {
-    const results = new Map<string, Result>();
-    for (const { name } of asked) {
+async function runTaskScenarios(revision: string, direct: string, throughGateway: string): Promise<boolean> {
+  const scenarios = selectTaskScenarios(readRequirements(revision));
+  if (scenarios.length === 0) return true;
+  const runEach = async (url: string, label: string) => {
+    const results = new Map<string, ScenarioResult>();
+    for (const { name } of scenarios) {
       const options = ['--url', url, '--scenario', name, '--spec-version', revision, '--force'];
-      const out = await runSuite('server', options, `server-${revision}-${where}-${name}`);
-      for (const [found, result] of readServerResults(out)) results.set(found, result);
+      const outputFolder = await runSuite('server', options, `server-${revision}-${label}-${name}`);
+      for (const [name, result] of readServerResults(outputFolder)) results.set(name, result);
     }
-    return scoreChecks(asked, results);
+    return scoreChecks(scenarios, results);
   };
-  printVerdicts(`Tasks of ${revision}, the server alone`, await judgeAll(direct, 'tasks-direct'));
-  return printVerdicts(
+  printScores(`Tasks of ${revision}, the server alone`, await runEach(direct, 'tasks-direct'));
+  return printScores(
     `Tasks of ${revision}, the same behind the gateway`,
-    await judgeAll(through, 'tasks-gateway'),
+    await runEach(throughGateway, 'tasks-gateway'),
   );
 }
 
 /** The suite lets servers ask for everything. */
-function definition(url: string) {
+function createDefinition(url: string) {
   return { type: 'streamable-http', url, relay: ['sampling', 'roots'] };
 }
 
-async function judge(revision: string, url: string, name: string): Promise<Verdict[]> {
+async function runAndScore(revision: string, url: string, name: string): Promise<ScenarioScore[]> {
   const options = ['--url', url, '--requirements', revision];
-  const out = await runSuite('server', options, `server-${revision}-${name}`);
-  return scoreChecks(askedOfServer(requirementsOf(revision)), readServerResults(out));
+  const outputFolder = await runSuite('server', options, `server-${revision}-${name}`);
+  return scoreChecks(selectServerScenarios(readRequirements(revision)), readServerResults(outputFolder));
 }

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstLine } from './children.ts';
-import { root } from './suite.ts';
+import { readFirstLine } from './childOutput.ts';
+import { repositoryRoot } from './suite.ts';
 
 /** A server as an operator would define it. */
-export interface Definition {
+export interface ServerDefinition {
   readonly url?: string;
   readonly [field: string]: unknown;
 }
@@ -21,22 +21,27 @@ export interface SpawnedGateway {
 
 /** A gateway in a process and a directory of its own, once it listens. */
 export async function spawnGateway(
-  mcpServers: Readonly<Record<string, Definition>>,
+  mcpServers: Readonly<Record<string, ServerDefinition>>,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<SpawnedGateway> {
-  const dir = await mkdtemp(join(tmpdir(), 'behalf-conformance-'));
+  const directory = await mkdtemp(join(tmpdir(), 'behalf-conformance-'));
   const operatorAddresses = Object.values(mcpServers).flatMap(({ url }) =>
     url === undefined ? [] : [new URL(url).host],
   );
   await writeFile(
-    join(dir, 'librechat.yaml'),
+    join(directory, 'librechat.yaml'),
     JSON.stringify({ mcpSettings: { operatorAddresses }, mcpServers }),
   );
   const gateway = spawn(
     process.execPath,
-    ['--no-warnings', '--import', join(root, 'tools/ts-loader.mjs'), join(root, 'api/src/main.ts')],
+    [
+      '--no-warnings',
+      '--import',
+      join(repositoryRoot, 'tools/ts-loader.mjs'),
+      join(repositoryRoot, 'api/src/main.ts'),
+    ],
     {
-      cwd: dir,
+      cwd: directory,
       env: { PATH: process.env['PATH'] ?? '', PORT: '0', RATE_LIMIT_CALLS: '100000', ...variables },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -46,17 +51,17 @@ export async function spawnGateway(
       gateway.kill();
       await once(gateway, 'exit');
     }
-    await rm(dir, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   };
   try {
-    const said: string[] = [];
-    const listening = await firstLine(gateway, (line) => {
-      said.push(line);
+    const outputLines: string[] = [];
+    const listeningLine = await readFirstLine(gateway, (line) => {
+      outputLines.push(line);
       return line.includes('is listening on');
     });
     return {
-      port: Number(/"port":(\d+)/.exec(listening)?.[1]),
-      setupToken: /\/setup\?token=(\S+)/.exec(said.join('\n'))?.[1] ?? '',
+      port: Number(/"port":(\d+)/.exec(listeningLine)?.[1]),
+      setupToken: /\/setup\?token=(\S+)/.exec(outputLines.join('\n'))?.[1] ?? '',
       close,
     };
   } catch (error) {

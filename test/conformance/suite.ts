@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RequirementSet } from './score.ts';
 
-export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-export const home = join(root, 'test/conformance');
-const suite = join(home, 'node_modules/@modelcontextprotocol/conformance');
+export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+export const conformanceFolder = join(repositoryRoot, 'test/conformance');
+const suiteFolder = join(conformanceFolder, 'node_modules/@modelcontextprotocol/conformance');
 /** The suite needs a newer Node.js than we do. */
 const SUITE_NODE = 22;
 const nodeOfSuite =
@@ -17,27 +17,29 @@ const nodeOfSuite =
 
 /** The suite, as the lock file beside it has it. */
 export async function installSuite(): Promise<void> {
-  const { dependencies } = readJson(join(home, 'package.json')) as { dependencies: Record<string, string> };
+  const { dependencies } = readJson(join(conformanceFolder, 'package.json')) as {
+    dependencies: Record<string, string>;
+  };
   if (installedVersion() === dependencies['@modelcontextprotocol/conformance']) return;
-  const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const code = await run(['npm', 'ci', '--prefix', home, ...quietly], 'inherit');
+  const npmFlags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const code = await run(['npm', 'ci', '--prefix', conformanceFolder, ...npmFlags], 'inherit');
   if (code !== 0) throw new Error('The conformance suite could not be installed');
 }
 
 export function installedVersion(): string | undefined {
   try {
-    return (readJson(join(suite, 'package.json')) as { version: string }).version;
+    return (readJson(join(suiteFolder, 'package.json')) as { version: string }).version;
   } catch {
     return undefined;
   }
 }
 
 /** What a revision asks for. */
-export function requirementsOf(revision: string): RequirementSet {
-  const { parse } = createRequire(join(suite, 'package.json'))('yaml') as {
+export function readRequirements(revision: string): RequirementSet {
+  const { parse } = createRequire(join(suiteFolder, 'package.json'))('yaml') as {
     parse: (text: string) => unknown;
   };
-  return parse(readFileSync(join(suite, 'requirements', `${revision}.yaml`), 'utf8')) as RequirementSet;
+  return parse(readFileSync(join(suiteFolder, 'requirements', `${revision}.yaml`), 'utf8')) as RequirementSet;
 }
 
 /** Runs it; what it found is below the folder. Its exit code asks for more than is due, and overlooks warnings. */
@@ -46,20 +48,20 @@ export async function runSuite(
   options: readonly string[],
   name: string,
 ): Promise<string> {
-  const out = join(root, '.build/conformance', name);
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
-  const asked = [join(suite, 'dist/index.js'), leg, ...options, '--output-dir', out];
-  const log = openSync(join(out, 'suite.log'), 'w');
-  await run([...nodeOfSuite, ...asked], ['ignore', log, log]);
-  return out;
+  const outputFolder = join(repositoryRoot, '.build/conformance', name);
+  rmSync(outputFolder, { recursive: true, force: true });
+  mkdirSync(outputFolder, { recursive: true });
+  const suiteArgs = [join(suiteFolder, 'dist/index.js'), leg, ...options, '--output-dir', outputFolder];
+  const log = openSync(join(outputFolder, 'suite.log'), 'w');
+  await run([...nodeOfSuite, ...suiteArgs], ['ignore', log, log]);
+  return outputFolder;
 }
 
 async function run([command = '', ...args]: readonly string[], stdio: StdioOptions): Promise<number> {
-  const child = spawn(command, args, { cwd: root, stdio });
-  return new Promise((done, fail) => {
-    child.once('error', (error) => fail(new Error(`${command} did not start: ${error.message}`)));
-    child.once('exit', (code) => done(code ?? 1));
+  const child = spawn(command, args, { cwd: repositoryRoot, stdio });
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => reject(new Error(`${command} did not start: ${error.message}`)));
+    child.once('exit', (code) => resolve(code ?? 1));
   });
 }
 

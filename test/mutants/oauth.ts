@@ -71,7 +71,7 @@ export const oauth: readonly Mutant[] = [
     file: 'packages/gateway/src/identity/authorizationServer/consents.ts',
     find: 'JSON.stringify([tenant, userId, clientId, redirectHost])',
     replace: 'JSON.stringify([tenant, userId, redirectHost, clientId === redirectHost])',
-    test: 'test/scenarios/facadeAttacks.test.ts',
+    test: 'test/scenarios/authorizationServerAttacks.test.ts',
     title: 'what was said to one client counts for no other',
   },
   {
@@ -79,7 +79,7 @@ export const oauth: readonly Mutant[] = [
     file: 'api/src/authorizationServer/pendingConsent.ts',
     find: '`consent:${uid}:${sessionSecret}`',
     replace: '`consent:${sessionSecret}:${uid === sessionSecret}`',
-    test: 'test/scenarios/facadeAttacks.test.ts',
+    test: 'test/scenarios/authorizationServerAttacks.test.ts',
     title: 'a yes that did not come from our page is none',
   },
   {
@@ -87,7 +87,7 @@ export const oauth: readonly Mutant[] = [
     file: 'api/src/authorizationServer/rotationReplay.ts',
     find: 'if (!existing) return;',
     replace: 'if (existing !== undefined) return;',
-    test: 'test/scenarios/facadeAttacks.test.ts',
+    test: 'test/scenarios/authorizationServerAttacks.test.ts',
     title: 'get the same successor, and it goes on',
   },
   {
@@ -95,7 +95,7 @@ export const oauth: readonly Mutant[] = [
     file: 'api/src/authorizationServer/providerConfiguration.ts',
     find: 'fetch(url instanceof Request',
     replace: 'globalThis.fetch(url instanceof Request',
-    test: 'test/scenarios/facadeDocuments.test.ts',
+    test: 'test/scenarios/authorizationServerClientDocuments.test.ts',
     title: 'nobody makes us ask in private space',
   },
 ];

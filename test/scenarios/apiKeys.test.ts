@@ -1,11 +1,11 @@
 import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { createMovableClock } from './movableClock.ts';
-import { createPeople, type Person } from './people.ts';
-import { http } from './serverYaml.ts';
-import { storeDump } from './storeDump.ts';
-import { callPath, tokenCaller } from './tokenCaller.ts';
+import { createAdjustableClock } from './adjustableClock.ts';
+import { createUsers, type TestUser } from './users.ts';
+import { httpDefinition } from './serverYaml.ts';
+import { dumpStore } from './storeDump.ts';
+import { toolCallPath, createTokenCaller } from './tokenCaller.ts';
 
 type Scope = 'mcp' | 'servers' | 'admin' | 'obo';
 interface MadeKey {
@@ -15,12 +15,12 @@ interface MadeKey {
 }
 
 describe('personal API keys', () => {
-  const clock = createMovableClock();
+  const clock = createAdjustableClock();
   let upstream: ScriptedHttpServer;
   let gateway: InProcessGateway;
-  let admin: Person;
-  let ada: Person;
-  let bob: Person;
+  let admin: TestUser;
+  let ada: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     upstream = await scriptedHttpServer({ era: 'legacy', tools: [{ name: 'echo' }] });
@@ -28,14 +28,14 @@ describe('personal API keys', () => {
       { TRUST_PROXY: '1', RATE_LIMIT_WRITES: '100000' },
       JSON.stringify({
         mcpSettings: { allowedAddresses: [new URL(upstream.url).host] },
-        mcpServers: { shared: http(upstream.url) },
+        mcpServers: { shared: httpDefinition(upstream.url) },
       }),
       clock,
     );
-    [admin, ada, bob] = (await createPeople(gateway, [{ name: 'Root', role: 'ADMIN' }, 'Ada', 'Bob'])) as [
-      Person,
-      Person,
-      Person,
+    [admin, ada, bob] = (await createUsers(gateway, [{ name: 'Root', role: 'ADMIN' }, 'Ada', 'Bob'])) as [
+      TestUser,
+      TestUser,
+      TestUser,
     ];
   }, 60_000);
   afterAll(async () => {
@@ -43,19 +43,19 @@ describe('personal API keys', () => {
     await upstream.close();
   });
 
-  async function make(owner: Person, ...scopes: Scope[]): Promise<MadeKey> {
+  async function make(owner: TestUser, ...scopes: Scope[]): Promise<MadeKey> {
     const response = await owner.post('/api/user/keys', { name: 'laptop', scopes });
     expect(response.status).toBe(201);
     return (await response.json()) as MadeKey;
   }
-  const by = ({ key }: MadeKey) => tokenCaller(gateway.url, key);
+  const by = ({ key }: MadeKey) => createTokenCaller(gateway.url, key);
   /** Of a problem, or of the error that clients of MCP read. */
   const codeOf = async (response: Response) => {
     const body = (await response.json()) as { code?: string; error?: { data?: { code?: string } } };
     return { status: response.status, code: body.code ?? body.error?.data?.code };
   };
-  const change = async (person: Person, to: object) =>
-    expect((await admin.send('PATCH', `/api/admin/users/${person.id}`, to)).status).toBe(200);
+  const change = async (user: TestUser, to: object) =>
+    expect((await admin.send('PATCH', `/api/admin/users/${user.id}`, to)).status).toBe(200);
 
   test('one is shown once, and calls in the name of its owner', async () => {
     const made = await make(ada, 'mcp');
@@ -140,17 +140,17 @@ describe('personal API keys', () => {
   });
 
   test('a deleted one ends at once, and only its owner deletes it', async () => {
-    const [gone, kept] = [await make(ada, 'mcp'), await make(ada, 'mcp')];
-    expect((await by(gone).call('shared', 'echo')).status).toBe(200);
+    const [deletedKey, remainingKey] = [await make(ada, 'mcp'), await make(ada, 'mcp')];
+    expect((await by(deletedKey).call('shared', 'echo')).status).toBe(200);
     for (const other of [bob, admin]) {
-      const refused = await other.send('DELETE', `/api/user/keys/${gone.id}`);
+      const refused = await other.send('DELETE', `/api/user/keys/${deletedKey.id}`);
       expect(await codeOf(refused)).toEqual({ status: 404, code: 'API_KEY_NOT_FOUND' });
     }
-    expect((await by(gone).call('shared', 'echo')).status).toBe(200);
-    expect((await ada.send('DELETE', `/api/user/keys/${gone.id}`)).status).toBe(204);
-    const refused = await by(gone).call('shared', 'echo');
+    expect((await by(deletedKey).call('shared', 'echo')).status).toBe(200);
+    expect((await ada.send('DELETE', `/api/user/keys/${deletedKey.id}`)).status).toBe(204);
+    const refused = await by(deletedKey).call('shared', 'echo');
     expect([refused.status, refused.body.code]).toEqual([401, 'AUTH_TOKEN_INVALID']);
-    expect((await by(kept).call('shared', 'echo')).status).toBe(200);
+    expect((await by(remainingKey).call('shared', 'echo')).status).toBe(200);
   });
 
   test('those of a disabled owner end at once', async () => {
@@ -180,7 +180,7 @@ describe('personal API keys', () => {
       upstream: JSON.stringify(received),
       log: JSON.stringify(gateway.logged),
       answers: shown,
-      store: await storeDump(gateway),
+      store: await dumpStore(gateway),
     };
     expect(places.store).toContain(made.id);
     const secret = made.key.slice('bhf_'.length);
@@ -191,7 +191,7 @@ describe('personal API keys', () => {
   test('who shows a token needs no header against forgery', async () => {
     const made = await make(ada, 'mcp');
     const echo = (headers: Record<string, string>) =>
-      fetch(new URL(callPath('shared', 'echo'), gateway.url), {
+      fetch(new URL(toolCallPath('shared', 'echo'), gateway.url), {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: '{"arguments":{}}',
@@ -218,7 +218,7 @@ describe('personal API keys', () => {
     const [guesser, other] = [from('203.0.113.9'), from('198.51.100.7')];
     expect((await by(made).get('/api/user', guesser)).status).toBe(200);
     const guess = async (i: number, headers: Record<string, string>) =>
-      tokenCaller(gateway.url, `${i % 2 === 0 ? 'bhf_' : ''}guess-${i}`).get('/api/user', headers);
+      createTokenCaller(gateway.url, `${i % 2 === 0 ? 'bhf_' : ''}guess-${i}`).get('/api/user', headers);
 
     const statuses: number[] = [];
     for (let batch = 0; batch < 10; batch += 1) {
@@ -233,7 +233,7 @@ describe('personal API keys', () => {
 
     expect((await by(made).get('/api/user', guesser)).status).toBe(200);
     expect((await guess(301, other)).status).toBe(401);
-    clock.move(60_000);
+    clock.advance(60_000);
     expect((await guess(302, guesser)).status).toBe(401);
   });
 });

@@ -1,10 +1,10 @@
 import { eventually, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createMovableClock } from './movableClock.ts';
-import { AUDIENCE, createVisitor, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
-import { http, yamlWith } from './serverYaml.ts';
-import { recordsOf } from './storeDump.ts';
-import { callPath, tokenCaller } from './tokenCaller.ts';
+import { createAdjustableClock } from './adjustableClock.ts';
+import { GATEWAY_AUDIENCE, createVisitor, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
+import { readRecords } from './storeDump.ts';
+import { toolCallPath, createTokenCaller } from './tokenCaller.ts';
 
 /** Longer than the provider is left alone between two questions for its keys, and than an answer is kept. */
 const LATER_MS = 6_000;
@@ -22,7 +22,7 @@ describe('tokens of the identity provider', () => {
   const client = (id: string, appRoles: string[]) => ({
     ...{ id, secret: `secret-of-${id}`, tenant: 'acme', appRoles },
   });
-  const clock = createMovableClock();
+  const clock = createAdjustableClock();
   let upstream: ScriptedHttpServer;
   let gateway: OpenIdGateway;
 
@@ -44,15 +44,19 @@ describe('tokens of the identity provider', () => {
         OPENID_ADMIN_ROLE: 'ADMIN',
         OPENID_ADMIN_ROLE_TOKEN_KIND: 'access',
       },
-      yaml: yamlWith({
-        shared: http(upstream.url),
-        signed: http(`${upstream.url}?signed`, { headers: { authorization: 'Bearer of-the-operator' } }),
-        personal: http(`${upstream.url}?personal`, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }),
-        keyed: http(`${upstream.url}?keyed`, {
+      yaml: renderYaml({
+        shared: httpDefinition(upstream.url),
+        signed: httpDefinition(`${upstream.url}?signed`, {
+          headers: { authorization: 'Bearer of-the-operator' },
+        }),
+        personal: httpDefinition(`${upstream.url}?personal`, {
+          headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' },
+        }),
+        keyed: httpDefinition(`${upstream.url}?keyed`, {
           headers: { 'x-key': '{{KEY}}' },
           customUserVars: { KEY: { title: 'Key', description: 'Your key' } },
         }),
-        staffroom: http(upstream.url, { access: { groups: ['staff'] } }),
+        staffroom: httpDefinition(upstream.url, { access: { groups: ['staff'] } }),
       }),
     });
   }, 60_000);
@@ -61,19 +65,19 @@ describe('tokens of the identity provider', () => {
     await upstream.close();
   });
 
-  const caller = (token: string) => tokenCaller(gateway.url, token);
+  const caller = (token: string) => createTokenCaller(gateway.url, token);
   const service = (id: string, more: object = {}) =>
     caller(gateway.idp.tokens.mintAppOnly({ client: id, ...more }));
   const as = (who: { id: string }) => caller(gateway.idp.tokens.mint({ user: who.id }));
   const account = async (subject: string) =>
-    (await recordsOf(gateway, 'users')).find((one) => one.subject === subject);
+    (await readRecords(gateway, 'users')).find((one) => one.subject === subject);
 
   /** All of an answer that could tell something: not the time, nor whether the body had arrived before it. */
   async function answerOf(response: Response) {
-    const told = [...response.headers].filter(
+    const reported = [...response.headers].filter(
       ([name]) => !['date', 'connection', 'keep-alive'].includes(name),
     );
-    return { status: response.status, headers: Object.fromEntries(told), text: await response.text() };
+    return { status: response.status, headers: Object.fromEntries(reported), text: await response.text() };
   }
 
   test('a good one is its user, whom it makes at first sight', async () => {
@@ -117,7 +121,7 @@ describe('tokens of the identity provider', () => {
       ['unknown_key', tokens.mint({ key: unknown })],
       ['signature', tokens.mint({ key: unknown, header: { kid: keys[0]?.kid } })],
       ['audience', tokens.mintIdToken()],
-      ['id_token', tokens.mintIdToken({ claims: { aud: AUDIENCE, ...anyScope } })],
+      ['id_token', tokens.mintIdToken({ claims: { aud: GATEWAY_AUDIENCE, ...anyScope } })],
       ['tenant', tokens.mint({ user: mallory.id })],
       ['tenant', tokens.mint({ user: stray.id })],
       ['tenant', tokens.mint({ user: ada.id, claims: { tid: 'default' } })],
@@ -130,7 +134,7 @@ describe('tokens of the identity provider', () => {
     const doors: [string, string, unknown?][] = [
       ['GET', '/api/user'],
       ['GET', '/api/mcp/tools'],
-      ['POST', callPath('shared', 'echo'), { arguments: {} }],
+      ['POST', toolCallPath('shared', 'echo'), { arguments: {} }],
     ];
     for (const [method, path, body] of doors) {
       const alike = await answerOf(await caller('guessed').send(method, path, body));
@@ -143,8 +147,8 @@ describe('tokens of the identity provider', () => {
           alike,
         ]);
         // For the operator alone, and so that each was refused for what is wrong with it.
-        const told = gateway.logged.filter(({ event }) => event === 'bearer_refused');
-        expect(told.map(({ fields }) => fields)).toEqual(reason === null ? [] : [{ reason }]);
+        const loggedEvents = gateway.logged.filter(({ event }) => event === 'bearer_refused');
+        expect(loggedEvents.map(({ fields }) => fields)).toEqual(reason === null ? [] : [{ reason }]);
         expect(JSON.stringify(gateway.logged)).not.toContain(token);
       }
     }
@@ -155,7 +159,7 @@ describe('tokens of the identity provider', () => {
     const visitor = createVisitor(gateway);
     expect((await visitor.signIn(ada.id)).headers.get('location')).toBe('/');
     const cookie = `behalf_session=${visitor.cookies.get('behalf_session')}`;
-    expect(await visitor.me()).toMatchObject({ role: 'ADMIN' });
+    expect(await visitor.readUser()).toMatchObject({ role: 'ADMIN' });
     const expired = gateway.idp.tokens.mint({ user: ada.id, lifetimeSeconds: -3_600 });
     expect((await caller(expired).get('/api/user', { cookie })).status).toBe(401);
     for (const authorization of ['', 'Basic YWRhOnNlY3JldA==', 'Bearer', 'Bearer a b']) {
@@ -205,11 +209,11 @@ describe('tokens of the identity provider', () => {
       const visitor = createVisitor(gateway);
       const refused = await visitor.signIn(who.id);
       expect(refused.headers.get('location')).toMatch(/^\/\?error=openid_failed&/);
-      expect(await visitor.me()).toBeNull();
+      expect(await visitor.readUser()).toBeNull();
     }
     const visitor = createVisitor(gateway);
     await visitor.signIn(una.id);
-    expect(await visitor.me()).toMatchObject({ id: unas, role: 'ADMIN' });
+    expect(await visitor.readUser()).toMatchObject({ id: unas, role: 'ADMIN' });
   });
 
   describe('of a program', () => {
@@ -322,12 +326,12 @@ describe('tokens of the identity provider', () => {
     const first = mint();
     expect(await works(first)).toBe(true);
 
-    clock.move(LATER_MS);
+    clock.advance(LATER_MS);
     await gateway.idp.rotateKeys({ keepOld: true });
     const second = mint();
     expect([await works(second), await works(first)]).toEqual([true, true]);
 
-    clock.move(LATER_MS);
+    clock.advance(LATER_MS);
     // Known a moment ago: what ends it is the key, not the time.
     expect(await works(second)).toBe(true);
     await gateway.idp.rotateKeys({ keepOld: false });
@@ -336,6 +340,6 @@ describe('tokens of the identity provider', () => {
     // People sign in by the new key as well.
     const visitor = createVisitor(gateway);
     await visitor.signIn(ada.id);
-    expect(await visitor.me()).toMatchObject({ role: 'ADMIN' });
+    expect(await visitor.readUser()).toMatchObject({ role: 'ADMIN' });
   });
 });

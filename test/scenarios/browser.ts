@@ -4,8 +4,8 @@ export function createBrowser(url: string) {
 
   async function send(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
-    const jar = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    if (jar) headers.set('cookie', jar);
+    const cookieHeader = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    if (cookieHeader) headers.set('cookie', cookieHeader);
     const response = await fetch(new URL(path, url), { ...init, headers, redirect: 'manual' });
     for (const cookie of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
@@ -35,16 +35,19 @@ export function createBrowser(url: string) {
 }
 
 /** The secret inside a printed setup link. */
-export function tokenOf(link: string | null): string {
+export function setupTokenOf(link: string | null): string {
   return new URL(link ?? 'http://none').searchParams.get('token') ?? '';
 }
 
-export const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery' };
+export const adaAccount = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery' };
 
 /** The first administrator of a gateway, signed in. */
-export async function signedIn(gateway: { url: string; setupLink: string | null }) {
+export async function createAdministrator(gateway: { url: string; setupLink: string | null }) {
   const browser = createBrowser(gateway.url);
-  const created = await browser.post('/api/auth/setup', { token: tokenOf(gateway.setupLink), ...ada });
-  if (created.status !== 201) throw new Error(`The account was not created: ${await created.text()}`);
+  const response = await browser.post('/api/auth/setup', {
+    token: setupTokenOf(gateway.setupLink),
+    ...adaAccount,
+  });
+  if (response.status !== 201) throw new Error(`The account was not created: ${await response.text()}`);
   return browser;
 }

@@ -5,17 +5,17 @@ import type { ConversationsView, ConversationView } from '@behalf/contracts';
 import { startScriptedModel, type ScriptedModel } from '@behalf/devidp/sample';
 import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { ask, callThenReport, chatYaml, textIn } from './chatScene.ts';
+import { sendChat, callThenReport, createChatYaml, extractText } from './chatRig.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { createPeople, person, type Person } from './people.ts';
-import { createPlanted } from './planted.ts';
-import { storeDump } from './storeDump.ts';
+import { createUsers, connectUser, type TestUser } from './users.ts';
+import { createPlantedSecrets } from './plantedSecrets.ts';
+import { dumpStore } from './storeDump.ts';
 
-const planted = createPlanted();
-const key = planted.make('key of the model').replaceAll('=', '');
+const planted = createPlantedSecrets();
+const key = planted.create('key of the model').replaceAll('=', '');
 planted.add('key of the model', key);
-const said = planted.make('what was said');
-const told = planted.make('what a tool told');
+const said = planted.create('what was said');
+const toolSecret = planted.create('what a tool told');
 
 let model: ScriptedModel;
 let docs: ScriptedHttpServer;
@@ -24,7 +24,7 @@ const opened: InProcessGateway[] = [];
 
 beforeAll(async () => {
   model = await startScriptedModel({ script: () => ['Hello'], models: ['fetched', 'one'] });
-  const handler = () => ({ content: [{ type: 'text', text: told }] });
+  const handler = () => ({ content: [{ type: 'text', text: toolSecret }] });
   docs = await scriptedHttpServer({ era: 'modern', tools: [{ name: 'read', handler }] });
   dataDir = await mkdtemp(join(tmpdir(), 'behalf-chat-'));
 });
@@ -40,7 +40,7 @@ afterAll(async () => {
 /** One with a key, headers for each user and models that are asked for. */
 function yaml(headers: Record<string, string> = {}): string {
   const endpoint = `{ name: Secret, baseURL: '${model.url}', apiKey: '\${MODEL_KEY}', models: { fetch: true, default: [one] }, headers: ${JSON.stringify(headers)}, addParams: { temperature: 0.5, messages: [], stream: false }, dropParams: [top_p] }`;
-  return chatYaml({ model: model.url, docs: docs.url }).replace(/- \{ name: Test.*\}/, `- ${endpoint}`);
+  return createChatYaml({ model: model.url, docs: docs.url }).replace(/- \{ name: Test.*\}/, `- ${endpoint}`);
 }
 
 async function start(text = yaml()): Promise<InProcessGateway> {
@@ -50,54 +50,54 @@ async function start(text = yaml()): Promise<InProcessGateway> {
 }
 
 let number = 0;
-async function somebody(gateway: InProcessGateway): Promise<Person> {
+async function createUserWithKey(gateway: InProcessGateway): Promise<TestUser> {
   number += 1;
-  return (await createPeople({ url: gateway.url, dataDir }, [`Somebody${number}`]))[0]!;
+  return (await createUsers({ url: gateway.url, dataDir }, [`Somebody${number}`]))[0]!;
 }
 
 describe('what a chat holds', () => {
   test('the key of a model is in its requests, and nowhere else', async () => {
     const gateway = await start();
-    const ada = await somebody(gateway);
+    const ada = await createUserWithKey(gateway);
     const answers: string[] = [];
     for (const script of [() => ['fine'], () => [{ status: 401, body: { error: { message: key } } }]]) {
       model.setScript(script);
-      const heard = await ask(ada, { text: 'hello' });
-      await heard.done();
-      answers.push(JSON.stringify([heard.events, [...heard.headers]]));
-      answers.push(await (await ada.get(`/api/chat/${heard.conversationId}`)).text());
+      const stream = await sendChat(ada, { text: 'hello' });
+      await stream.waitUntilDone();
+      answers.push(JSON.stringify([stream.events, [...stream.headers]]));
+      answers.push(await (await ada.get(`/api/chat/${stream.conversationId}`)).text());
     }
     answers.push(await (await ada.get('/api/chat/models')).text());
     expect(model.requests.at(-1)!.headers.authorization).toBe(`Bearer ${key}`);
-    const everywhere = [...answers, JSON.stringify(gateway.logged), await storeDump({ dataDir })].join('\n');
-    expect(planted.foundIn(everywhere)).toEqual([]);
+    const everywhere = [...answers, JSON.stringify(gateway.logged), await dumpStore({ dataDir })].join('\n');
+    expect(planted.findIn(everywhere)).toEqual([]);
     expect(everywhere).toContain('MODEL_REFUSED');
   });
 
   test('what was said, called and titled is sealed in the store', async () => {
     const gateway = await start();
-    const ada = await somebody(gateway);
+    const ada = await createUserWithKey(gateway);
     model.setScript(callThenReport({ name: 'read_mcp_docs', args: { note: said } }));
-    const heard = await ask(ada, { text: said });
-    const { conversation, message } = await heard.done();
-    expect(JSON.stringify([conversation, message])).toContain(told);
-    const dump = await storeDump({ dataDir });
-    expect(planted.foundIn(dump)).toEqual([]);
+    const stream = await sendChat(ada, { text: said });
+    const { conversation, message } = await stream.waitUntilDone();
+    expect(JSON.stringify([conversation, message])).toContain(toolSecret);
+    const dump = await dumpStore({ dataDir });
+    expect(planted.findIn(dump)).toEqual([]);
     // Who looks in the same way finds what is no secret.
-    expect(dump).toContain(heard.conversationId);
-    expect(planted.foundIn(JSON.stringify(gateway.logged))).toEqual([]);
+    expect(dump).toContain(stream.conversationId);
+    expect(planted.findIn(JSON.stringify(gateway.logged))).toEqual([]);
   });
 
   test('headers of a model are filled in for who is calling', async () => {
     const gateway = await start(
       yaml({ 'X-User': '{{LIBRECHAT_USER_ID}}', 'X-Chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' }),
     );
-    const ada = await somebody(gateway);
+    const ada = await createUserWithKey(gateway);
     model.setScript(() => ['ok']);
-    const heard = await ask(ada, { text: 'hello' });
-    await heard.done();
+    const stream = await sendChat(ada, { text: 'hello' });
+    await stream.waitUntilDone();
     const { headers, body } = model.requests.at(-1)!;
-    expect([headers['x-user'], headers['x-chat']]).toEqual([ada.id, heard.conversationId]);
+    expect([headers['x-user'], headers['x-chat']]).toEqual([ada.id, stream.conversationId]);
     // Nothing about this machine, and nothing of the environment.
     expect(Object.keys(headers).filter((name) => /stainless|organization|project/.test(name))).toEqual([]);
     expect(headers['user-agent']).toMatch(/^behalf\//);
@@ -107,31 +107,31 @@ describe('what a chat holds', () => {
 
   test('a header that cannot be filled in is never sent as it is written', async () => {
     const gateway = await start(yaml({ 'X-Token': 'Bearer {{LIBRECHAT_OPENID_ACCESS_TOKEN}}' }));
-    const ada = await somebody(gateway);
-    const asked = model.requests.length;
-    const heard = await ask(ada, { text: 'hello' });
-    await heard.done();
-    const { problem } = await heard.next('error');
+    const ada = await createUserWithKey(gateway);
+    const requestCount = model.requests.length;
+    const stream = await sendChat(ada, { text: 'hello' });
+    await stream.waitUntilDone();
+    const { problem } = await stream.waitForEvent('error');
     expect(problem.code).toBe('MODEL_REFUSED');
     expect(problem.detail).toContain('X-Token');
     expect(problem.detail).toContain('{{LIBRECHAT_OPENID_ACCESS_TOKEN}}');
-    expect(model.requests).toHaveLength(asked);
+    expect(model.requests).toHaveLength(requestCount);
   });
 
   test('models are asked for once, and without them those of the file are left', async () => {
     const before = model.listCount;
     const gateway = await start();
-    const ada = await somebody(gateway);
+    const ada = await createUserWithKey(gateway);
     const list = async () => await (await ada.get('/api/chat/models')).json();
     const endpoints = [{ name: 'Secret', models: ['one', 'fetched'] }];
     expect(await Promise.all([list(), list()])).toEqual([{ endpoints }, { endpoints }]);
     expect(await list()).toEqual({ endpoints });
     expect(model.listCount).toBe(before + 1);
     model.setScript(({ model: name }) => [name]);
-    const heard = await ask(ada, { text: 'who?', model: 'fetched' });
-    expect(textIn((await heard.done()).message)).toBe('fetched');
+    const stream = await sendChat(ada, { text: 'who?', model: 'fetched' });
+    expect(extractText((await stream.waitUntilDone()).message)).toBe('fetched');
     const down = await start(yaml().replaceAll(model.url, 'http://127.0.0.1:1/v1'));
-    const there = person(down.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
+    const there = connectUser(down.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
     expect(await (await there.get('/api/chat/models')).json()).toEqual({
       endpoints: [{ name: 'Secret', models: ['one'] }],
     });
@@ -139,17 +139,17 @@ describe('what a chat holds', () => {
 
   test('what was said is kept when the gateway ends', async () => {
     const gateway = await start();
-    const ada = await somebody(gateway);
+    const ada = await createUserWithKey(gateway);
     model.setScript(() => ['Once upon a time', { until: new Promise(() => undefined) }]);
-    const heard = await ask(ada, { text: 'a story' });
-    await heard.next('text');
+    const stream = await sendChat(ada, { text: 'a story' });
+    await stream.waitForEvent('text');
     opened.splice(opened.indexOf(gateway), 1);
     await gateway.close();
     const again = await start();
-    const there = person(again.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
-    const view = (await (await there.get(`/api/chat/${heard.conversationId}`)).json()) as ConversationView;
+    const there = connectUser(again.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
+    const view = (await (await there.get(`/api/chat/${stream.conversationId}`)).json()) as ConversationView;
     expect(view.isRunning).toBe(false);
-    expect(textIn(view.messages[1]!)).toBe('Once upon a time');
+    expect(extractText(view.messages[1]!)).toBe('Once upon a time');
     const [, answer] = view.messages;
     // The connection may have been cut before or after the answer was ended.
     expect(answer?.role === 'assistant' && ['stopped', 'error'].includes(answer.finish ?? '')).toBe(true);

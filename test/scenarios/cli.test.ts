@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { behalf, keyOf, type Behalf } from './cliScene.ts';
+import { createCli, createApiKey, type Cli } from './cliRig.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { createPeople, type Person } from './people.ts';
-import { http } from './serverYaml.ts';
+import { createUsers, type TestUser } from './users.ts';
+import { httpDefinition } from './serverYaml.ts';
 
 const inputSchema = {
   type: 'object',
@@ -25,8 +25,8 @@ describe('the command behalf', () => {
   let gateway: InProcessGateway;
   let nowhere: string;
   let dir: string;
-  let ada: Behalf;
-  let root: Behalf;
+  let ada: Cli;
+  let root: Cli;
 
   beforeAll(async () => {
     upstream = await scriptedHttpServer({
@@ -44,23 +44,23 @@ describe('the command behalf', () => {
       JSON.stringify({
         mcpSettings: { allowedAddresses: [upstream.url, nowhere].map((url) => new URL(url).host) },
         mcpServers: {
-          files: http(upstream.url, {
+          files: httpDefinition(upstream.url, {
             title: 'Files',
             tools: { exclude: ['hidden'] },
             headers: { 'X-Key': 'pl4nted' },
           }),
-          gone: http(nowhere),
-          staff: http(upstream.url, { access: { roles: ['ADMIN'] } }),
+          gone: httpDefinition(nowhere),
+          staff: httpDefinition(upstream.url, { access: { roles: ['ADMIN'] } }),
         },
         interface: { mcpServers: { use: true, create: true, share: true } },
       }),
     );
-    const [admin, person] = (await createPeople(gateway, [{ name: 'Root', role: 'ADMIN' }, 'Ada'])) as [
-      Person,
-      Person,
+    const [admin, user] = (await createUsers(gateway, [{ name: 'Root', role: 'ADMIN' }, 'Ada'])) as [
+      TestUser,
+      TestUser,
     ];
-    ada = behalf(gateway.url, await keyOf(person, 'mcp', 'servers'));
-    root = behalf(gateway.url, await keyOf(admin, 'mcp', 'servers', 'admin'));
+    ada = createCli(gateway.url, await createApiKey(user, 'mcp', 'servers'));
+    root = createCli(gateway.url, await createApiKey(admin, 'mcp', 'servers', 'admin'));
   }, 60_000);
   afterAll(async () => {
     await gateway.close();
@@ -188,7 +188,7 @@ describe('the command behalf', () => {
   }, 60_000);
 
   test('without a key, or without its gateway, nothing is done and the code says so', async () => {
-    expect((await behalf(gateway.url, 'bhf_wrong')(['mcp', 'list'])).code).toBe(4);
+    expect((await createCli(gateway.url, 'bhf_wrong')(['mcp', 'list'])).code).toBe(4);
     expect((await ada(['mcp', 'list'], { env: { BEHALF_API_KEY: '' } })).code).toBe(4);
     expect((await ada(['mcp', 'list', '--url', nowhere])).code).toBe(3);
     // It listens and is no gateway.

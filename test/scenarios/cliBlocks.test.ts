@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { saveBlock, shareWith, sharing } from './blockScene.ts';
-import { behalf, keyOf } from './cliScene.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { saveBlock, shareBlock, sharingSettings } from './blockRig.ts';
+import { createCli, createApiKey } from './cliRig.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const inputSchema = {
   type: 'object',
@@ -16,32 +16,32 @@ const inputSchema = {
 };
 
 describe('behalf block', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   test('lists, checks and runs blocks, and names all that is missing before anything is sent', async () => {
     const handler = (args: object) => ({
       content: [{ type: 'text', text: `\u001b[2Jread ${JSON.stringify(args)}` }],
     });
-    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'read', inputSchema, handler }] });
-    const keyed = http(server.url, {
+    const server = await rig.startServer({ era: 'legacy', tools: [{ name: 'read', inputSchema, handler }] });
+    const keyed = httpDefinition(server.url, {
       headers: { 'x-key': '{{KEY}}' },
       customUserVars: { KEY: { title: 'Key', description: 'Your key' } },
     });
-    const yaml = yamlWith({ files: keyed }, sharing);
-    const [ada, bob] = (await scene.begin(yaml, ['Ada', 'Bob'])) as [Person, Person];
+    const yaml = renderYaml({ files: keyed }, sharingSettings);
+    const [ada, bob] = (await rig.start(yaml, ['Ada', 'Bob'])) as [TestUser, TestUser];
     const set = { pluginKey: 'mcp_files', action: 'install', auth: { KEY: 'k' } };
     await ada.post('/api/user/plugins', set);
     const inputs = { mark: { mode: 'fixed', value: '!' } };
     const { id } = await saveBlock(ada, { server: 'files', tool: 'read', title: 'Read', inputs });
-    await shareWith(ada, id, [bob]);
-    const command = behalf(scene.gateway.url, await keyOf(ada, 'mcp'));
-    const ofBob = behalf(scene.gateway.url, await keyOf(bob, 'mcp'));
+    await shareBlock(ada, id, [bob]);
+    const command = createCli(rig.gateway.url, await createApiKey(ada, 'mcp'));
+    const ofBob = createCli(rig.gateway.url, await createApiKey(bob, 'mcp'));
     const listed = await command(['block', 'list']);
     expect([listed.code, listed.out]).toEqual([
       0,
       expect.stringMatching(new RegExp(`${id} +Read +files +read`)),
     ]);
-    const asked = server.received('tools/call').length;
+    const requestCount = server.received('tools/call').length;
     const missing = await ofBob(['block', 'run', id, '--json']);
     expect([missing.code, missing.json()]).toMatchObject([
       2,
@@ -64,7 +64,7 @@ describe('behalf block', () => {
     const fixed = await command(['block', 'check', id, ...all, '--arg', 'mark=?']);
     expect([fixed.code, fixed.out]).toEqual([2, expect.stringContaining('is fixed by the block')]);
     expect((await command(['block', 'run', 'unknown'])).code).toBe(6);
-    expect(server.received('tools/call')).toHaveLength(asked);
+    expect(server.received('tools/call')).toHaveLength(requestCount);
     expect(await command(['block', 'check', id, ...all])).toMatchObject({ code: 0, out: 'ready\n' });
     const ran = await command(['block', 'run', id, ...all]);
     expect([ran.code, ran.out]).toEqual([0, '[2Jread {"mark":"!","path":"a.txt","lines":3}\n']);

@@ -1,11 +1,11 @@
 import { CredentialsView } from '@behalf/contracts';
 import { eventually } from '@behalf/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { behalf, keyOf, type Behalf, type Ended, type RunningCommand } from './cliScene.ts';
+import { createCli, createApiKey, type Cli, type CommandResult, type RunningCommand } from './cliRig.ts';
 import { startInProcess } from './inProcess.ts';
-import { Browser, locationOf, oauthScene, type OAuthScene } from './oauthScene.ts';
-import { createPeople, person } from './people.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { GatewayBrowser, readLocation, createOAuthRig, type OAuthRig } from './oauthRig.ts';
+import { createUsers, connectUser } from './users.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 interface Diagnosed {
   readonly ok: boolean;
@@ -14,28 +14,28 @@ interface Diagnosed {
 }
 
 describe('the command behalf, where users sign in', () => {
-  let scene: OAuthScene;
-  let ada: Behalf;
-  let root: Behalf;
+  let rig: OAuthRig;
+  let ada: Cli;
+  let root: Cli;
   /** Everything that was printed, by every command of these tests. */
-  const printed: Ended[] = [];
+  const printed: CommandResult[] = [];
 
   beforeAll(async () => {
-    scene = await oauthScene();
-    const spoken = (command: Behalf): Behalf =>
-      Object.assign(async (...of: Parameters<Behalf>) => {
+    rig = await createOAuthRig();
+    const spoken = (command: Cli): Cli =>
+      Object.assign(async (...of: Parameters<Cli>) => {
         const ended = await command(...of);
         printed.push(ended);
         return ended;
       }, command);
-    ada = spoken(behalf(scene.gateway.url, await keyOf(scene.ada, 'mcp', 'servers')));
-    root = spoken(behalf(scene.gateway.url, await keyOf(scene.admin, 'mcp', 'admin')));
+    ada = spoken(createCli(rig.gateway.url, await createApiKey(rig.ada, 'mcp', 'servers')));
+    root = spoken(createCli(rig.gateway.url, await createApiKey(rig.admin, 'mcp', 'admin')));
   }, 60_000);
-  afterAll(() => scene.close());
+  afterAll(() => rig.close());
   afterEach(async () => {
-    scene.as.change({ consent: 'approve' });
-    await scene.ada.post('/api/mcp/oauth/cancel/files');
-    await scene.ada.post('/api/mcp/files/oauth/disconnect');
+    rig.as.change({ consent: 'approve' });
+    await rig.ada.post('/api/mcp/oauth/cancel/files');
+    await rig.ada.post('/api/mcp/files/oauth/disconnect');
   });
 
   /** The address that a waiting command shows. */
@@ -44,21 +44,21 @@ describe('the command behalf, where users sign in', () => {
 
   /** What its user does with it: says yes to our page, then whatever the authorization server is set to. */
   async function goOn(connectUrl: string): Promise<URL> {
-    const browser = new Browser(scene.gateway.url, scene.ada);
-    const page = await (await browser.go(connectUrl)).text();
+    const browser = new GatewayBrowser(rig.gateway.url, rig.ada);
+    const page = await (await browser.open(connectUrl)).text();
     const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? '';
-    const left = await browser.submit('/api/mcp/files/oauth/initiate', {
+    const left = await browser.submitForm('/api/mcp/files/oauth/initiate', {
       flowId: field('flowId'),
       token: field('token'),
     });
-    const back = await browser.go(locationOf(left));
-    return locationOf(await browser.go(locationOf(back)));
+    const back = await browser.open(readLocation(left));
+    return readLocation(await browser.open(readLocation(back)));
   }
 
-  async function login(...more: string[]): Promise<Ended> {
+  async function login(...more: string[]): Promise<CommandResult> {
     const command = ada.start(['mcp', 'login', 'files', '--json', ...more]);
     await goOn(await addressIn(command));
-    const ended = await command.ended;
+    const ended = await command.result;
     printed.push(ended);
     return ended;
   }
@@ -68,7 +68,7 @@ describe('the command behalf, where users sign in', () => {
     return { ...(ended.json() as Diagnosed), code: ended.code };
   };
   const held = async () =>
-    CredentialsView.parse(await (await scene.ada.get('/api/mcp/files/credentials')).json()).credentials[0];
+    CredentialsView.parse(await (await rig.ada.get('/api/mcp/files/credentials')).json()).credentials[0];
 
   test('login waits until the token has landed and the server took it', async () => {
     const before = await diagnosed();
@@ -77,7 +77,7 @@ describe('the command behalf, where users sign in', () => {
     for (const step of ['server', 'metadata', 'authorization_server', 'client'])
       expect([step, steps.get(step)]).toEqual([step, 'ok']);
     // Nothing was begun for it.
-    expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
+    expect(rig.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
     expect((await ada(['mcp', 'call', 'files', 'echo'])).code).toBe(5);
 
     const ended = await login();
@@ -96,7 +96,7 @@ describe('the command behalf, where users sign in', () => {
   test('a sign-in that is denied leaves the one before as it was', async () => {
     expect((await login()).code).toBe(0);
     const before = await held();
-    scene.as.change({ consent: 'deny' });
+    rig.as.change({ consent: 'deny' });
     const denied = await login();
     expect([denied.code, denied.json()]).toEqual([
       1,
@@ -110,8 +110,8 @@ describe('the command behalf, where users sign in', () => {
     const command = ada.start(['mcp', 'login', 'files']);
     const address = await addressIn(command);
     command.interrupt();
-    expect((await command.ended).code).toBe(130);
-    const refused = await new Browser(scene.gateway.url, scene.ada).go(address);
+    expect((await command.result).code).toBe(130);
+    const refused = await new GatewayBrowser(rig.gateway.url, rig.ada).open(address);
     expect(refused.status).toBeGreaterThanOrEqual(400);
   }, 60_000);
 
@@ -121,7 +121,7 @@ describe('the command behalf, where users sign in', () => {
     const second = ada.start(['mcp', 'login', 'files', '--timeout', '60']);
     expect(await addressIn(second)).toBe(address);
     await goOn(address);
-    const ended = await Promise.all([first.ended, second.ended]);
+    const ended = await Promise.all([first.result, second.result]);
     printed.push(...ended);
     expect(ended.map(({ code }) => code)).toEqual([0, 0]);
     expect(ended[1].err).toContain('already in progress');
@@ -136,9 +136,9 @@ describe('the command behalf, where users sign in', () => {
       ...{ serverName: 'files', disconnected: true, revoked: 'yes' },
     });
     await login();
-    scene.as.change({ revocation: 'fail' });
+    rig.as.change({ revocation: 'fail' });
     const failed = await ada(['mcp', 'logout', 'files']);
-    scene.as.change({ revocation: 'token' });
+    rig.as.change({ revocation: 'token' });
     expect([failed.code, failed.out]).toEqual([1, expect.stringContaining('did not confirm')]);
     expect((await ada(['mcp', 'logout', 'files'])).out).toBe('You were not signed in at files.\n');
   }, 120_000);
@@ -150,7 +150,7 @@ describe('the command behalf, where users sign in', () => {
     expect([marked.code, marked.json()]).toEqual([0, { serverName: 'files', marked: 1 }]);
     const command = ada.start(['mcp', 'reauth', '--all', '--json']);
     await goOn(await addressIn(command));
-    const ended = await command.ended;
+    const ended = await command.result;
     expect([ended.code, ended.json()]).toEqual([
       0,
       { servers: [expect.objectContaining({ signedIn: true })] },
@@ -160,13 +160,13 @@ describe('the command behalf, where users sign in', () => {
   }, 120_000);
 
   test('a token that was imported is used by every running gateway within 2 s', async () => {
-    const { as, mcp } = scene;
+    const { as, mcp } = rig;
     // Another gateway over the same store, which knows that Ada has nothing there.
     const other = await startInProcess(
-      { BEHALF_DATA_DIR: scene.gateway.dataDir },
-      yamlWith({ files: http(mcp.url, { requiresOAuth: true }) }),
+      { BEHALF_DATA_DIR: rig.gateway.dataDir },
+      renderYaml({ files: httpDefinition(mcp.url, { requiresOAuth: true }) }),
     );
-    const there = person(other.url, scene.ada.id, scene.ada.cookie.split('=')[1] ?? '');
+    const there = connectUser(other.url, rig.ada.id, rig.ada.cookie.split('=')[1] ?? '');
     expect((await there.call('files', 'echo')).body._meta).toBeDefined();
     as.addClient({ clientId: 'elsewhere', authMethod: 'none' });
     const brought = as.grant({ clientId: 'elsewhere', resource: mcp.url });
@@ -188,7 +188,7 @@ describe('the command behalf, where users sign in', () => {
         probe: 'ok',
       },
     ]);
-    for (const one of [scene.ada, there]) {
+    for (const one of [rig.ada, there]) {
       await eventually(
         'a call with it',
         async () => (await one.call('files', 'echo')).body._meta === undefined,
@@ -200,8 +200,8 @@ describe('the command behalf, where users sign in', () => {
   }, 60_000);
 
   test('an administrator sees why it does not work for somebody else, without acting for them, and it is written down', async () => {
-    const { mcp, as, admin, gateway } = scene;
-    const who = scene.ada.id;
+    const { mcp, as, admin, gateway } = rig;
+    const who = rig.ada.id;
     const before = await root(['mcp', 'test', 'files', '--as', who, '--json']);
     expect([before.code, before.json()]).toEqual([
       5,
@@ -209,7 +209,7 @@ describe('the command behalf, where users sign in', () => {
     ]);
     await login();
     const [visits, refreshes] = [mcp.guardedRequests.length, as.counters.refreshHits];
-    const { email } = (await (await scene.ada.get('/api/user')).json()) as { email: string };
+    const { email } = (await (await rig.ada.get('/api/user')).json()) as { email: string };
     const after = await root(['mcp', 'test', 'files', '--as', email]);
     expect([after.code, after.out]).toEqual([0, expect.stringContaining('You are signed in at the server')]);
     expect(after.out).toContain('without acting as this user');
@@ -218,13 +218,13 @@ describe('the command behalf, where users sign in', () => {
     expect(seen.filter(({ bearer }) => bearer !== undefined && bearer !== null)).toEqual([]);
     expect(as.counters.refreshHits).toBe(refreshes);
 
-    const bob = behalf(gateway.url, await keyOf(scene.bob, 'mcp', 'servers'));
+    const bob = createCli(gateway.url, await createApiKey(rig.bob, 'mcp', 'servers'));
     expect((await bob(['mcp', 'test', 'files', '--as', who])).code).toBe(4);
     // An administrator's key without the scope.
-    const narrow = behalf(gateway.url, await keyOf(admin, 'mcp', 'servers'));
+    const narrow = createCli(gateway.url, await createApiKey(admin, 'mcp', 'servers'));
     expect((await narrow(['mcp', 'test', 'files', '--as', who])).code).toBe(4);
-    for (const nobody of ['nobody', 'nobody@example.com'])
-      expect((await root(['mcp', 'test', 'files', '--as', nobody])).code).toBe(6);
+    for (const unknownUser of ['nobody', 'nobody@example.com'])
+      expect((await root(['mcp', 'test', 'files', '--as', unknownUser])).code).toBe(6);
 
     const events = await eventually('the events', async () => {
       const { events: found } = (await (
@@ -238,7 +238,7 @@ describe('the command behalf, where users sign in', () => {
   }, 120_000);
 
   test('a server where users sign in is added as its options and its file say, and signed in at', async () => {
-    const { as, mcp } = scene;
+    const { as, mcp } = rig;
     const own = await startInProcess(
       { RATE_LIMIT_WRITES: '100000' },
       JSON.stringify({
@@ -247,9 +247,9 @@ describe('the command behalf, where users sign in', () => {
         interface: { mcpServers: { use: true, create: true, share: true } },
       }),
     );
-    const [cleo] = await createPeople(own, ['Cleo']);
+    const [cleo] = await createUsers(own, ['Cleo']);
     if (!cleo) throw new Error('Nobody is here');
-    const add = behalf(own.url, await keyOf(cleo, 'mcp', 'servers'));
+    const add = createCli(own.url, await createApiKey(cleo, 'mcp', 'servers'));
     const oauthOf = async (name: string) =>
       ((await (await cleo.get(`/api/mcp/servers/${name}`)).json()) as { oauth?: object }).oauth;
     try {
@@ -267,8 +267,8 @@ describe('the command behalf, where users sign in', () => {
       const laid = await add(['mcp', 'add', 'Laid', '--config', '-', '--scope', 'write'], { stdin: file });
       expect([laid.code, laid.out]).toEqual([0, expect.stringContaining('behalf mcp login laid')]);
       expect(await oauthOf('laid')).toMatchObject({ issuer: as.issuer, scope: 'write' });
-      const begun = await cleo.post('/api/mcp/bare/oauth/start', {});
-      expect(begun.status).toBe(201);
+      const startResponse = await cleo.post('/api/mcp/bare/oauth/start', {});
+      expect(startResponse.status).toBe(201);
     } finally {
       await own.close();
     }
@@ -276,9 +276,9 @@ describe('the command behalf, where users sign in', () => {
 
   test('no token, code or key is printed by any of it', async () => {
     await login();
-    const { accessToken } = scene.as.grant({
-      clientId: scene.as.clientIds[0] ?? '',
-      resource: scene.mcp.url,
+    const { accessToken } = rig.as.grant({
+      clientId: rig.as.clientIds[0] ?? '',
+      resource: rig.mcp.url,
     });
     const stdin = JSON.stringify({ access_token: accessToken, expires_in: 60 });
     const bring = ['mcp', 'token', 'import', 'files', '--stdin', '--label', 'other'];
@@ -292,8 +292,8 @@ describe('the command behalf, where users sign in', () => {
     ]);
     expect(done.map(({ code }) => code)).not.toContain(2);
     const all = printed.map(({ out, err }) => out + err).join('\n');
-    expect(scene.as.secrets.length).toBeGreaterThan(2);
-    expect(scene.as.secrets.filter((secret) => all.includes(secret))).toEqual([]);
+    expect(rig.as.secrets.length).toBeGreaterThan(2);
+    expect(rig.as.secrets.filter((secret) => all.includes(secret))).toEqual([]);
     expect(all).not.toContain('bhf_');
   }, 120_000);
 });

@@ -1,10 +1,10 @@
-export interface Told {
+export interface SseEvent {
   readonly event: string;
   readonly data: unknown;
 }
 
 /** All events of an answer, when it has ended. */
-export async function collectEvents(response: Response): Promise<Told[]> {
+export async function collectEvents(response: Response): Promise<SseEvent[]> {
   const text = await response.text();
   return text
     .split('\n\n')

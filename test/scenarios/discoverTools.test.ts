@@ -1,12 +1,12 @@
 import { eventually, freePort, scriptedHttpServer, type ScriptedReply } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createDraftScenes } from './draftScene.ts';
-import type { Person } from './people.ts';
-import { recordsOf } from './storeDump.ts';
-import { throughSignIn } from './throughSignIn.ts';
+import { createDraftRigs } from './draftRig.ts';
+import type { TestUser } from './users.ts';
+import { readRecords } from './storeDump.ts';
+import { completeSignIn } from './completeSignIn.ts';
 
 describe('the tools of a server that nobody saved', () => {
-  const begin = createDraftScenes();
+  const begin = createDraftRigs();
   const problemOf = async (response: Response) => {
     const text = await response.text();
     const { code } = JSON.parse(text) as { code?: string };
@@ -16,10 +16,10 @@ describe('the tools of a server that nobody saved', () => {
   test('are shown, the look is told of, and nothing is stored', async () => {
     const inputSchema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
     const tools = [{ name: 'say', title: 'Say it', description: 'Says <b>it</b>', inputSchema }];
-    const { plain, mia, root, gateway, discovered } = await begin({ plain: { era: 'both', tools } });
-    expect(await discovered(mia, { url: plain.url })).toEqual({ outcome: 'tools', tools });
+    const { plain, mia, root, gateway, discoverView } = await begin({ plain: { era: 'both', tools } });
+    expect(await discoverView(mia, { url: plain.url })).toEqual({ outcome: 'tools', tools });
     for (const name of ['servers', 'drafts', 'credentials', 'oauthClients'] as const) {
-      expect([name, await recordsOf(gateway, name)]).toEqual([name, []]);
+      expect([name, await readRecords(gateway, name)]).toEqual([name, []]);
     }
     const event = await eventually('the audit to tell it', async () => {
       const { events } = (await (await root.get('/api/admin/audit?kind=config')).json()) as {
@@ -34,7 +34,7 @@ describe('the tools of a server that nobody saved', () => {
     const key = 'k3y-that-is-right';
     const isRight = (headers: Record<string, unknown>) =>
       headers['authorization'] === `Bearer ${key}` || headers['x-own'] === key;
-    const { plain, mia, gateway, discovered } = await begin({
+    const { plain, mia, gateway, discoverView } = await begin({
       plain: {
         era: 'legacy',
         tools: [{ name: 'open' }],
@@ -45,9 +45,9 @@ describe('the tools of a server that nobody saved', () => {
       },
     });
     const { url } = plain;
-    expect(await discovered(mia, { url })).toEqual({ outcome: 'no_oauth_metadata', reason: 'no_metadata' });
-    expect(await recordsOf(gateway, 'drafts')).toEqual([]);
-    const withKey = (auth: object) => discovered(mia, { url, auth: { type: 'key', ...auth } });
+    expect(await discoverView(mia, { url })).toEqual({ outcome: 'no_oauth_metadata', reason: 'no_metadata' });
+    expect(await readRecords(gateway, 'drafts')).toEqual([]);
+    const withKey = (auth: object) => discoverView(mia, { url, auth: { type: 'key', ...auth } });
     expect(await withKey({ key })).toMatchObject({ outcome: 'tools', tools: [{ name: 'open' }] });
     const own = { authorization_type: 'custom', custom_header: 'X-Own', key };
     expect(await withKey(own)).toMatchObject({ outcome: 'tools' });
@@ -55,23 +55,23 @@ describe('the tools of a server that nobody saved', () => {
     plain.change({ respond: () => ({ status: 403 }) });
     expect(await withKey({ key })).toEqual({ outcome: 'credential_rejected', hint: 'forbidden' });
     // A socket cannot carry the next token: nobody signs in there.
-    const socket = await discovered(mia, { url: url.replace('http', 'ws'), type: 'websocket' });
+    const socket = await discoverView(mia, { url: url.replace('http', 'ws'), type: 'websocket' });
     expect(socket).toEqual({ outcome: 'no_oauth_metadata', reason: 'not_offered' });
   });
 
   test('are refused after a sign-in with what may be wrong', async () => {
-    const { mcp, mia, gateway, discovered, signIn } = await begin();
+    const { mcp, mia, gateway, discoverView, signIn } = await begin();
     const { draftId } = await signIn(mia);
     const auth = { type: 'draft', draftId };
     mcp.guard({ refuse: 'unauthorized' });
-    expect(await discovered(mia, { auth })).toMatchObject({
+    expect(await discoverView(mia, { auth })).toMatchObject({
       ...{ outcome: 'credential_rejected', hint: 'audience', draftId, resource: mcp.url },
       scopes: 'mcp:read mcp:write offline_access',
     });
     mcp.guard({ refuse: 'forbidden' });
-    expect(await discovered(mia, { auth })).toMatchObject({ hint: 'forbidden' });
+    expect(await discoverView(mia, { auth })).toMatchObject({ hint: 'forbidden' });
     mcp.guard({ refuse: 'nothing', requiredScope: 'mcp:admin' });
-    const narrow = await discovered(mia, { auth });
+    const narrow = await discoverView(mia, { auth });
     expect(narrow).toMatchObject({
       outcome: 'credential_rejected',
       hint: 'scopes',
@@ -80,16 +80,16 @@ describe('the tools of a server that nobody saved', () => {
     // Which is what another sign-in on the draft asks for.
     const wider = await mia.post(`/api/mcp/draft~${draftId}/oauth/start`, { scopes: 'mcp:admin' });
     expect(wider.status).toBe(201);
-    expect((await throughSignIn(gateway.url, mia, wider)).pathname).toBe('/oauth/success');
-    expect(await discovered(mia, { auth })).toMatchObject({ outcome: 'tools' });
+    expect((await completeSignIn(gateway.url, mia, wider)).pathname).toBe('/oauth/success');
+    expect(await discoverView(mia, { auth })).toMatchObject({ outcome: 'tools' });
   });
 
   test('without a sign-in, the draft offers one', async () => {
-    const { mia, discovered } = await begin();
-    const first = await discovered(mia);
+    const { mia, discoverView } = await begin();
+    const first = await discoverView(mia);
     if (first.outcome !== 'authorization_required') throw new Error(first.outcome);
     const { draftId, flowId } = first;
-    const again = await discovered(mia, { auth: { type: 'draft', draftId } });
+    const again = await discoverView(mia, { auth: { type: 'draft', draftId } });
     expect(again).toMatchObject({ outcome: 'authorization_required', draftId, flowId });
     const cancelled = await mia.post(`/api/mcp/oauth/cancel/draft~${draftId}`);
     expect(await cancelled.json()).toMatchObject({ success: true });
@@ -110,10 +110,10 @@ describe('the tools of a server that nobody saved', () => {
   };
 
   test('fail in our words alone, whatever is at the address', async () => {
-    const { plain, mia, root, gateway, discover } = await begin();
+    const { plain, mia, root, gateway, discoverTools } = await begin();
     for (const [name, reply] of Object.entries(failures)) {
       plain.change({ respond: () => reply });
-      const { status, code, text } = await problemOf(await discover(mia, { url: plain.url }));
+      const { status, code, text } = await problemOf(await discoverTools(mia, { url: plain.url }));
       expect([name, status, code]).toEqual([
         name,
         502,
@@ -122,13 +122,13 @@ describe('the tools of a server that nobody saved', () => {
       expect([name, text.includes('planted')]).toEqual([name, false]);
     }
     expect(JSON.stringify(gateway.logged)).not.toContain('planted');
-    const told = await (await root.get('/api/admin/audit')).text();
-    expect(told).not.toContain('planted');
-    expect(await recordsOf(gateway, 'drafts')).toEqual([]);
+    const response = await (await root.get('/api/admin/audit')).text();
+    expect(response).not.toContain('planted');
+    expect(await readRecords(gateway, 'drafts')).toEqual([]);
   });
 
   test('are asked for at no address that users may not choose', async () => {
-    const { mia, gateway, discover } = await begin();
+    const { mia, gateway, discoverTools } = await begin();
     const hidden = await scriptedHttpServer({ era: 'both', tools: [{ name: 'secret' }] });
     try {
       const closed = `http://127.0.0.1:${await freePort()}/mcp`;
@@ -136,7 +136,7 @@ describe('the tools of a server that nobody saved', () => {
       const auths = [{ type: 'none' }, { type: 'key', key: 'k3y-that-is-right' }];
       for (const url of places) {
         for (const auth of auths) {
-          const { status, code } = await problemOf(await discover(mia, { url, auth }));
+          const { status, code } = await problemOf(await discoverTools(mia, { url, auth }));
           expect([url, status, code]).toEqual([url, 403, 'MCP_DOMAIN_NOT_ALLOWED']);
         }
       }
@@ -147,9 +147,9 @@ describe('the tools of a server that nobody saved', () => {
   });
 
   test('are judged by what saving such a server would say', async () => {
-    const { mia, discover } = await begin();
+    const { mia, discoverTools } = await begin();
     const said = async (request: object) => {
-      const { status, code } = await problemOf(await discover(mia, request));
+      const { status, code } = await problemOf(await discoverTools(mia, request));
       return [status, code];
     };
     for (const url of [
@@ -167,8 +167,8 @@ describe('the tools of a server that nobody saved', () => {
   });
 
   test('are asked for so many times and then not, by one user', async () => {
-    const { plain, mia, eve, discover } = await begin();
-    const ask = (who: Person) => discover(who, { url: plain.url });
+    const { plain, mia, eve, discoverTools } = await begin();
+    const ask = (who: TestUser) => discoverTools(who, { url: plain.url });
     for (let n = 0; n < 30; n += 1) expect((await ask(mia)).status).toBe(200);
     const before = plain.requests.length;
     const refused = await ask(mia);

@@ -1,9 +1,9 @@
 import { eventually, type ScriptedReply } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { server as scripted } from './scriptedYaml.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { createServerYaml as scripted } from './scriptedYaml.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, 'x');
 
@@ -60,17 +60,19 @@ const faults: Record<string, [ScriptedReply, status: number, code: string]> = {
 };
 
 describe('servers that misbehave', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   for (const era of ['legacy', 'modern'] as const) {
     test(`each fault is a typed error, and the next call works: ${era}`, async () => {
       let fault: ScriptedReply | undefined;
-      const server = await scene.serve({
+      const server = await rig.startServer({
         era,
         tools: [{ name: 'echo' }],
         respond: ({ message }) => (message?.method === 'tools/call' ? fault : undefined),
       });
-      const [ada] = (await scene.begin(yamlWith({ odd: http(server.url, { timeout: 400 }) }))) as [Person];
+      const [ada] = (await rig.start(renderYaml({ odd: httpDefinition(server.url, { timeout: 400 }) }))) as [
+        TestUser,
+      ];
       for (const [name, [reply, status, code]] of Object.entries(faults)) {
         fault = reply;
         const failed = await ada.call('odd', 'echo', {});
@@ -84,7 +86,7 @@ describe('servers that misbehave', () => {
   }
 
   test('a child process killed in the middle of a call', async () => {
-    const [ada] = (await scene.begin(`mcpServers:\n${scripted('child')}`)) as [Person];
+    const [ada] = (await rig.start(`mcpServers:\n${scripted('child')}`)) as [TestUser];
     const failed = await ada.call('child', 'exit');
     expect([failed.status, failed.body.code]).toEqual([502, 'MCP_OUTCOME_UNCERTAIN']);
     expect((await ada.call('child', 'echo', { message: 'on' })).status).toBe(200);
@@ -100,8 +102,8 @@ describe('servers that misbehave', () => {
       },
     };
     for (const era of ['legacy', 'modern'] as const) {
-      const server = await scene.serve({ era, tools: [slow] });
-      const [ada] = (await scene.begin(yamlWith({ slow: http(server.url) }))) as [Person];
+      const server = await rig.startServer({ era, tools: [slow] });
+      const [ada] = (await rig.start(renderYaml({ slow: httpDefinition(server.url) }))) as [TestUser];
       const left = new AbortController();
       const call = ada.call('slow', 'slow', {}, { signal: left.signal });
       await eventually('the call to arrive', () => running.length === (era === 'legacy' ? 1 : 2));
@@ -119,21 +121,21 @@ describe('servers that misbehave', () => {
         return { content: [] };
       },
     };
-    const server = await scene.serve({ era: 'legacy', tools: [chatty] });
-    const [ada, bob] = (await scene.begin(yamlWith({ chatty: http(server.url) }), ['Ada', 'Bob'])) as [
-      Person,
-      Person,
-    ];
-    const listen = async (person: Person, who: string) => {
+    const server = await rig.startServer({ era: 'legacy', tools: [chatty] });
+    const [ada, bob] = (await rig.start(renderYaml({ chatty: httpDefinition(server.url) }), [
+      'Ada',
+      'Bob',
+    ])) as [TestUser, TestUser];
+    const listen = async (user: TestUser, who: string) => {
       const path = '/api/mcp/servers/chatty/tools/chatty/call';
       const init = { headers: { accept: 'text/event-stream' } };
-      return (await person.post(path, { arguments: { who } }, init)).text();
+      return (await user.post(path, { arguments: { who } }, init)).text();
     };
-    const [heardByAda, heardByBob] = await Promise.all([listen(ada, 'ada'), listen(bob, 'bob')]);
-    expect(heardByAda).toContain('event: log');
-    expect(heardByAda).toContain('"who":"ada"');
-    expect(heardByAda).not.toContain('bob');
-    expect(heardByBob).not.toContain('"who":"ada"');
+    const [receivedByAda, receivedByBob] = await Promise.all([listen(ada, 'ada'), listen(bob, 'bob')]);
+    expect(receivedByAda).toContain('event: log');
+    expect(receivedByAda).toContain('"who":"ada"');
+    expect(receivedByAda).not.toContain('bob');
+    expect(receivedByBob).not.toContain('"who":"ada"');
   });
 
   test('a pattern that would never end moves nobody', async () => {
@@ -141,10 +143,10 @@ describe('servers that misbehave', () => {
       name: 'hostile',
       inputSchema: { type: 'object', properties: { a: { type: 'string', pattern: '^(a|a)*$' } } },
     };
-    const server = await scene.serve({ era: 'legacy', tools: [hostile, { name: 'echo' }] });
-    const [ada, bob] = (await scene.begin(yamlWith({ odd: http(server.url) }), ['Ada', 'Bob'])) as [
-      Person,
-      Person,
+    const server = await rig.startServer({ era: 'legacy', tools: [hostile, { name: 'echo' }] });
+    const [ada, bob] = (await rig.start(renderYaml({ odd: httpDefinition(server.url) }), ['Ada', 'Bob'])) as [
+      TestUser,
+      TestUser,
     ];
     const [judged, other] = await Promise.all([
       ada.call('odd', 'hostile', { a: `${'a'.repeat(40)}!` }),
@@ -156,13 +158,17 @@ describe('servers that misbehave', () => {
   });
 
   test('one dead server neither blocks nor empties the list of the others', async () => {
-    const well = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
-    const dead = await scene.serve({ era: 'legacy' });
+    const well = await rig.startServer({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const dead = await rig.startServer({ era: 'legacy' });
     await dead.close();
-    const refusing = await scene.serve({ era: 'legacy', respond: () => ({ status: 503 }) });
-    const [ada] = (await scene.begin(
-      yamlWith({ well: http(well.url), dead: http(dead.url), refusing: http(refusing.url) }),
-    )) as [Person];
+    const refusing = await rig.startServer({ era: 'legacy', respond: () => ({ status: 503 }) });
+    const [ada] = (await rig.start(
+      renderYaml({
+        well: httpDefinition(well.url),
+        dead: httpDefinition(dead.url),
+        refusing: httpDefinition(refusing.url),
+      }),
+    )) as [TestUser];
     const { servers } = (await (await ada.get('/api/mcp/tools')).json()) as {
       servers: Record<string, { state: string; code?: string; tools: unknown[] }>;
     };

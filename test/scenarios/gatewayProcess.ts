@@ -16,34 +16,34 @@ export interface GatewayProcess {
   output(): string;
   signal(name: NodeJS.Signals): void;
   /** The exit code. */
-  ended(): Promise<number | null>;
+  waitForExit(): Promise<number | null>;
   stop(): Promise<number | null>;
 }
 
-export interface Workplace {
+export interface GatewayWorkspace {
   readonly dir: string;
   /** Starts a gateway here and waits until it listens. */
   start(env?: Record<string, string>): Promise<GatewayProcess>;
   /** For a start that must fail: its exit code and what it said. */
-  run(
+  runToExit(
     env?: Record<string, string>,
     args?: readonly string[],
     stdin?: string,
   ): Promise<{ code: number | null; output: string }>;
   /** Ends what still runs and removes the directory. */
-  clear(): Promise<void>;
+  cleanUp(): Promise<void>;
 }
 
-const RUN_LIMIT_MS = 15_000;
-const GATEWAY = [join(root, 'api/src/main.ts')];
-const loader = ['--import', join(root, 'tools/ts-loader.mjs')];
+const RUN_TIMEOUT_MS = 15_000;
+const GATEWAY_ARGS = [join(root, 'api/src/main.ts')];
+const loaderArgs = ['--import', join(root, 'tools/ts-loader.mjs')];
 
-export async function createWorkplace(): Promise<Workplace> {
+export async function createWorkspace(): Promise<GatewayWorkspace> {
   const dir = await mkdtemp(join(tmpdir(), 'behalf-gateway-'));
   const running = new Set<GatewayProcess>();
 
-  function launch(env: Record<string, string>, args: readonly string[]) {
-    const child = spawn(process.execPath, ['--no-warnings', ...loader, ...args], {
+  function spawnGateway(env: Record<string, string>, args: readonly string[]) {
+    const child = spawn(process.execPath, ['--no-warnings', ...loaderArgs, ...args], {
       cwd: dir,
       // Nothing of the test run's own environment: a developer's MONGO_URI must not decide a test.
       env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env },
@@ -52,20 +52,20 @@ export async function createWorkplace(): Promise<Workplace> {
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
-    const ended = once(child, 'close').then(([code]) => code as number | null);
-    return { child, ended, output: () => output };
+    const waitForExit = once(child, 'close').then(([code]) => code as number | null);
+    return { child, waitForExit, output: () => output };
   }
 
   return {
     dir,
     async start(env = {}) {
-      const { child, ended, output } = launch(env, GATEWAY);
-      let exited = false;
-      void ended.then(() => (exited = true));
+      const { child, waitForExit, output } = spawnGateway(env, GATEWAY_ARGS);
+      let hasExited = false;
+      void waitForExit.then(() => (hasExited = true));
       const url = await eventually(
         'the gateway to listen',
         () => {
-          if (exited) throw new Error(`The gateway ended:\n${output()}`);
+          if (hasExited) throw new Error(`The gateway ended:\n${output()}`);
           // The last line of a start: the link, if any, stands before it.
           return /is listening on (http:\/\/\S+?)"/.exec(output())?.[1];
         },
@@ -76,10 +76,10 @@ export async function createWorkplace(): Promise<Workplace> {
         setupLink: /(http:\S+\/setup\?token=\S+)/.exec(output())?.[1] ?? null,
         output,
         signal: (name) => void child.kill(name),
-        ended: () => ended,
+        waitForExit: () => waitForExit,
         async stop() {
           child.kill('SIGTERM');
-          const code = await ended;
+          const code = await waitForExit;
           running.delete(gateway);
           return code;
         },
@@ -87,20 +87,20 @@ export async function createWorkplace(): Promise<Workplace> {
       running.add(gateway);
       return gateway;
     },
-    async run(env = {}, args = GATEWAY, stdin = '') {
-      const { child, ended, output } = launch(env, args);
+    async runToExit(env = {}, args = GATEWAY_ARGS, stdin = '') {
+      const { child, waitForExit, output } = spawnGateway(env, args);
       child.stdin.end(stdin);
       // What should have ended by itself and serves instead is a failure to report, not to wait for.
-      const limit = setTimeout(() => child.kill('SIGKILL'), RUN_LIMIT_MS);
-      const code = await ended;
-      clearTimeout(limit);
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), RUN_TIMEOUT_MS);
+      const code = await waitForExit;
+      clearTimeout(killTimer);
       return { code, output: output() };
     },
-    async clear() {
+    async cleanUp() {
       await Promise.all(
         [...running].map(async (gateway) => {
           gateway.signal('SIGKILL');
-          await gateway.ended();
+          await gateway.waitForExit();
         }),
       );
       await rm(dir, { recursive: true, force: true });
@@ -109,6 +109,6 @@ export async function createWorkplace(): Promise<Workplace> {
 }
 
 /** An operator's command from config/scripts, as arguments of `run`. */
-export function script(name: string, ...args: string[]): string[] {
+export function createScriptArgs(name: string, ...args: string[]): string[] {
   return [join(root, 'config/scripts/src', `${name}.ts`), ...args];
 }

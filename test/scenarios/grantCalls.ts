@@ -1,28 +1,29 @@
 import { expect } from '@jest/globals';
-import type { GrantScene, GrantSceneOptions } from './grantScene.ts';
-import type { CallBody, Person } from './people.ts';
+import type { GrantRig, GrantRigOptions } from './grantRig.ts';
+import type { CallBody, TestUser } from './users.ts';
 
 /** A scene in which the first of its people is signed in at the server, and has its tools. */
-export type SignedIn = GrantScene & { readonly ada: Person };
+export type SignedInRig = GrantRig & { readonly ada: TestUser };
 
-export async function signedIn(
-  scenes: (options?: GrantSceneOptions) => Promise<GrantScene>,
-  options?: GrantSceneOptions,
-): Promise<SignedIn> {
-  const scene = await scenes(options);
-  const [ada] = scene.people as [Person];
-  expect((await scene.connect(ada)).pathname).toBe('/oauth/success');
+export async function createSignedInRig(
+  createRig: (options?: GrantRigOptions) => Promise<GrantRig>,
+  options?: GrantRigOptions,
+): Promise<SignedInRig> {
+  const rig = await createRig(options);
+  const [ada] = rig.users as [TestUser];
+  expect((await rig.connectUser(ada)).pathname).toBe('/oauth/success');
   await ada.call('notes', 'echo');
-  return { ...scene, ada };
+  return { ...rig, ada };
 }
 
 /** What a result says about a sign-in that is needed. */
-export const authOf = ({ _meta }: CallBody) => _meta?.['behalf/auth'] as Record<string, unknown> | undefined;
+export const readAuthMeta = ({ _meta }: CallBody) =>
+  _meta?.['behalf/auth'] as Record<string, unknown> | undefined;
 
 /** The requests of this method that were let in. */
-export const served = ({ mcp }: GrantScene, method = 'tools/call') =>
+export const servedRequests = ({ mcp }: GrantRig, method = 'tools/call') =>
   mcp.guardedRequests.filter(
     ({ request, status }) => request.message?.method === method && status === 'served',
   );
 
-export const lastToken = (scene: GrantScene) => served(scene).at(-1)?.bearer ?? '';
+export const lastServedToken = (rig: GrantRig) => servedRequests(rig).at(-1)?.bearer ?? '';

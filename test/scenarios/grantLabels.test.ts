@@ -1,18 +1,18 @@
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createGrantScenes } from './grantScene.ts';
-import type { Person } from './people.ts';
+import { createGrantRigs } from './grantRig.ts';
+import type { TestUser } from './users.ts';
 
-const scenes = createGrantScenes();
+const createRig = createGrantRigs();
 
 describe('the chosen one of several credentials', () => {
   test('is told as gone when it is ended, and the one that is left is used', async () => {
-    const { people, connect, start, credentials, mcp } = await scenes();
-    const [ada] = people as [Person];
-    await connect(ada);
+    const { users, connectUser, startSignIn, listCredentials, mcp } = await createRig();
+    const [ada] = users as [TestUser];
+    await connectUser(ada);
     await ada.call('notes', 'echo');
     const first = mcp.guardedRequests.at(-1)?.bearer;
-    await connect(ada, await start(ada, { label: 'work' }));
+    await connectUser(ada, await startSignIn(ada, { label: 'work' }));
     await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
     await eventually('the chosen one is used', async () => {
       await ada.call('notes', 'echo');
@@ -21,7 +21,7 @@ describe('the chosen one of several credentials', () => {
     const second = mcp.guardedRequests.at(-1)?.bearer;
     const ended = await ada.send('DELETE', '/api/mcp/notes/credentials/work');
     expect([ended.status, await ended.json()]).toEqual([200, { disconnected: true, revoked: 'yes' }]);
-    expect((await credentials(ada)).map(({ label, status }) => [label, status])).toEqual([
+    expect((await listCredentials(ada)).map(({ label, status }) => [label, status])).toEqual([
       ['default', 'active'],
       ['work', 'revoked'],
     ]);

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { Problem } from '@behalf/contracts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ada, createBrowser, signedIn, tokenOf } from './browser.ts';
+import { adaAccount, createBrowser, createAdministrator, setupTokenOf } from './browser.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 
 describe('the HTTP door', () => {
@@ -98,7 +98,7 @@ describe('the HTTP door', () => {
   });
 
   test('without a body too, a program gets 204', async () => {
-    const browser = await signedIn(gateway);
+    const browser = await createAdministrator(gateway);
     const response = await browser.send('/api/auth/logout', {
       method: 'POST',
       headers: { origin: gateway.url },
@@ -107,7 +107,7 @@ describe('the HTTP door', () => {
   });
 
   test('a write with a cookie needs our own origin or our header', async () => {
-    const browser = await signedIn(gateway);
+    const browser = await createAdministrator(gateway);
     const write = (headers: Record<string, string>) =>
       browser.send('/api/admin/reload', {
         method: 'POST',
@@ -129,11 +129,11 @@ describe('the HTTP door', () => {
   });
 
   test('a foreign page cannot sign its victim in, and a rebound name is not our origin', async () => {
-    await signedIn(gateway);
+    await createAdministrator(gateway);
     const login = (headers: Record<string, string>) =>
       fetch(`${gateway.url}/api/auth/login`, {
         method: 'POST',
-        body: JSON.stringify({ email: ada.email, password: ada.password }),
+        body: JSON.stringify({ email: adaAccount.email, password: adaAccount.password }),
         headers: { 'content-type': 'application/json', ...headers },
       });
     const port = new URL(gateway.url).port;
@@ -146,7 +146,10 @@ describe('the HTTP door', () => {
 
   test('the cookie is HttpOnly and SameSite=Lax, and Secure with __Host- on https', async () => {
     const browser = createBrowser(gateway.url);
-    const plain = await browser.post('/api/auth/setup', { token: tokenOf(gateway.setupLink), ...ada });
+    const plain = await browser.post('/api/auth/setup', {
+      token: setupTokenOf(gateway.setupLink),
+      ...adaAccount,
+    });
     expect(plain.headers.get('set-cookie')).toMatch(
       /^behalf_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Expires=/,
     );
@@ -154,7 +157,7 @@ describe('the HTTP door', () => {
     try {
       const response = await createBrowser(https.url).post(
         '/api/auth/setup',
-        { token: tokenOf(https.setupLink), ...ada },
+        { token: setupTokenOf(https.setupLink), ...adaAccount },
         { origin: 'https://gateway.example' },
       );
       expect(response.headers.get('set-cookie')).toMatch(
@@ -167,7 +170,7 @@ describe('the HTTP door', () => {
   });
 
   test('signing out ends the session itself, not only the cookie', async () => {
-    const browser = await signedIn(gateway);
+    const browser = await createAdministrator(gateway);
     const stolen = createBrowser(gateway.url);
     for (const [name, value] of browser.cookies) stolen.cookies.set(name, value);
     expect((await stolen.get('/api/user')).status).toBe(200);
@@ -177,10 +180,14 @@ describe('the HTTP door', () => {
   });
 
   test('of ten requests with one link, one makes an account', async () => {
-    const token = tokenOf(gateway.setupLink);
+    const token = setupTokenOf(gateway.setupLink);
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
-        createBrowser(gateway.url).post('/api/auth/setup', { token, ...ada, email: `ada${i}@example.com` }),
+        createBrowser(gateway.url).post('/api/auth/setup', {
+          token,
+          ...adaAccount,
+          email: `ada${i}@example.com`,
+        }),
       ),
     );
     expect(responses.map((response) => response.status).sort()).toEqual([201, ...Array<number>(9).fill(403)]);
@@ -189,30 +196,35 @@ describe('the HTTP door', () => {
 
   test('a refused setup leaves the link usable', async () => {
     const browser = createBrowser(gateway.url);
-    const token = tokenOf(gateway.setupLink);
-    const short = await problem(await browser.post('/api/auth/setup', { token, ...ada, password: 'short' }));
+    const token = setupTokenOf(gateway.setupLink);
+    const short = await problem(
+      await browser.post('/api/auth/setup', { token, ...adaAccount, password: 'short' }),
+    );
     expect(short).toMatchObject({ code: 'REQUEST_INVALID', errors: [{ path: 'password' }] });
-    const unknown = await problem(await browser.post('/api/auth/setup', { token, ...ada, role: 'ADMIN' }));
+    const unknown = await problem(
+      await browser.post('/api/auth/setup', { token, ...adaAccount, role: 'ADMIN' }),
+    );
     expect(unknown.code).toBe('REQUEST_INVALID');
-    expect((await browser.post('/api/auth/setup', { token: 'wrong', ...ada })).status).toBe(403);
-    expect((await browser.post('/api/auth/setup', { token, ...ada })).status).toBe(201);
+    expect((await browser.post('/api/auth/setup', { token: 'wrong', ...adaAccount })).status).toBe(403);
+    expect((await browser.post('/api/auth/setup', { token, ...adaAccount })).status).toBe(201);
   });
 
   test('the eleventh guess at an account is refused, with the right password too', async () => {
-    await signedIn(gateway);
+    await createAdministrator(gateway);
     const browser = createBrowser(gateway.url);
-    const guess = (password: string) => browser.post('/api/auth/login', { email: ada.email, password });
+    const guess = (password: string) =>
+      browser.post('/api/auth/login', { email: adaAccount.email, password });
     for (let i = 0; i < 10; i += 1)
       expect((await problem(await guess(`guess ${i}`))).code).toBe('AUTH_FAILED');
-    const refused = await guess(ada.password);
+    const refused = await guess(adaAccount.password);
     expect((await problem(refused)).code).toBe('RATE_LIMITED');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   test('a wrong password and an unknown account are answered alike', async () => {
-    await signedIn(gateway);
+    await createAdministrator(gateway);
     const browser = createBrowser(gateway.url);
-    const wrong = await browser.post('/api/auth/login', { email: ada.email, password: 'wrong' });
+    const wrong = await browser.post('/api/auth/login', { email: adaAccount.email, password: 'wrong' });
     const unknown = await browser.post('/api/auth/login', {
       email: 'nobody@example.com',
       password: 'wrong',
@@ -257,7 +269,7 @@ describe('the HTTP door', () => {
   test('with no account yet, the sign-in page says where to begin', async () => {
     const page = async () => (await fetch(gateway.url)).text();
     expect(await page()).toContain('There is no account yet');
-    await signedIn(gateway);
+    await createAdministrator(gateway);
     expect(await page()).not.toContain('There is no account yet');
   });
 
@@ -265,7 +277,7 @@ describe('the HTTP door', () => {
     const browser = createBrowser(gateway.url);
     const evil = '"><script>alert(1)</script>';
     const page = await browser.form('/api/auth/setup', {
-      token: tokenOf(gateway.setupLink),
+      token: setupTokenOf(gateway.setupLink),
       email: evil,
       name: evil,
       password: 'x',

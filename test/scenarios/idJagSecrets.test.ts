@@ -1,43 +1,45 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createCollected, type Piece } from './collected.ts';
-import { SECRETS, startIdJagScene, type IdJagScene } from './idJagScene.ts';
-import { seenBy } from './oboCaller.ts';
-import { overhear, type Overheard } from './oboSecretsOverheard.ts';
-import { signedInAt } from './oboSignInVisitor.ts';
-import { createPlanted } from './planted.ts';
+import { createOutputCollector, type OutputPiece } from './collectedOutput.ts';
+import { CLIENT_SECRETS, startIdJagRig, type IdJagRig } from './idJagRig.ts';
+import { subjectSeenByServer } from './oboCaller.ts';
+import { captureTraffic, type TrafficCapture } from './oboTrafficCapture.ts';
+import { createSignedInVisitor } from './oboSignInVisitor.ts';
+import { createPlantedSecrets } from './plantedSecrets.ts';
 
 describe('what an exchange by identity assertion leaves behind', () => {
-  let scene: IdJagScene;
-  let overheard: Overheard;
-  const planted = createPlanted();
-  let pieces: Piece[];
+  let rig: IdJagRig;
+  let overheard: TrafficCapture;
+  const planted = createPlantedSecrets();
+  let pieces: OutputPiece[];
   let names: string[];
 
   beforeAll(async () => {
-    overheard = overhear();
-    scene = await startIdJagScene({ variables: { LOG_LEVEL: 'debug', CREDS_KEY: 'e'.repeat(64) } });
-    const uma = await signedInAt(scene, 'uma');
-    expect(seenBy(await uma.call('wiki'))).toBe('uma');
+    overheard = captureTraffic();
+    rig = await startIdJagRig({ variables: { LOG_LEVEL: 'debug', CREDS_KEY: 'e'.repeat(64) } });
+    const uma = await createSignedInVisitor(rig, 'uma');
+    expect(subjectSeenByServer(await uma.call('wiki'))).toBe('uma');
     // And when it fails, on either leg.
-    const ada = await signedInAt(scene, 'ada');
-    scene.as.dropResponses(2);
+    const ada = await createSignedInVisitor(rig, 'ada');
+    rig.resourceServer.dropResponses(2);
     await ada.call('wiki');
-    const gil = await signedInAt(scene, 'gil');
+    const gil = await createSignedInVisitor(rig, 'gil');
     await gil.call('wiki');
     const port = (url: string) => Number(new URL(url).port);
-    names = [scene.idp.issuer, scene.as.issuer].flatMap((url) => overheard.plantSecrets(port(url), planted));
-    for (const [name, value] of Object.entries(SECRETS)) planted.add(`secret of ${name}`, value);
-    const collected = createCollected(scene);
+    names = [rig.idp.issuer, rig.resourceServer.issuer].flatMap((url) =>
+      overheard.plantSecrets(port(url), planted),
+    );
+    for (const [name, value] of Object.entries(CLIENT_SECRETS)) planted.add(`secret of ${name}`, value);
+    const collected = createOutputCollector(rig);
     pieces = [
-      ...overheard.answersOf(port(scene.url)),
-      ...collected.logLines(),
-      ...(await collected.records()),
-      ...(await collected.files()),
+      ...overheard.responsesOf(port(rig.url)),
+      ...collected.listLogLines(),
+      ...(await collected.readRecords()),
+      ...(await collected.readFiles()),
     ];
   }, 120_000);
   afterAll(async () => {
     overheard.stop();
-    await scene.close();
+    await rig.close();
   });
 
   test('no ID token, assertion, token or secret, in no answer, log or store', () => {
@@ -46,7 +48,7 @@ describe('what an exchange by identity assertion leaves behind', () => {
     }
     expect(pieces.some(({ text }) => text.includes('uma'))).toBe(true);
     const found = pieces.flatMap(({ from, text }) =>
-      planted.foundIn(text).map((what) => `${what} in ${from}`),
+      planted.findIn(text).map((what) => `${what} in ${from}`),
     );
     expect(found).toEqual([]);
   });

@@ -4,12 +4,12 @@ import { loadKeys } from '@behalf/stores/open';
 import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CLIENT_SECRET, createVisitor, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
-import { createPeople, type Person } from './people.ts';
-import { http, yamlWith } from './serverYaml.ts';
-import { recordsOf, storeDump } from './storeDump.ts';
-import { callPath, tokenCaller } from './tokenCaller.ts';
+import { createUsers, type TestUser } from './users.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
+import { readRecords, dumpStore } from './storeDump.ts';
+import { toolCallPath, createTokenCaller } from './tokenCaller.ts';
 
-const person = (name: string) => ({
+const createDevUser = (name: string) => ({
   id: `u-${name.toLowerCase()}`,
   email: `${name.toLowerCase()}@example.com`,
   name,
@@ -18,22 +18,27 @@ const person = (name: string) => ({
 });
 
 describe('people who sign in at the identity provider', () => {
-  const ada = { ...person('Ada'), roles: ['ADMIN'], groups: ['staff'] };
-  const [bob, carol, dave, eve] = [person('Bob'), person('Carol'), person('Dave'), person('Eve')];
+  const ada = { ...createDevUser('Ada'), roles: ['ADMIN'], groups: ['staff'] };
+  const [bob, carol, dave, eve] = [
+    createDevUser('Bob'),
+    createDevUser('Carol'),
+    createDevUser('Dave'),
+    createDevUser('Eve'),
+  ];
   let upstream: ScriptedHttpServer;
   let gateway: OpenIdGateway;
-  let admin: Person;
+  let admin: TestUser;
 
   beforeAll(async () => {
     upstream = await scriptedHttpServer({ era: 'legacy', tools: [{ name: 'echo' }] });
     gateway = await startOpenIdGateway({
       users: [ada, bob, carol, dave, eve],
-      yaml: yamlWith({
-        shared: http(upstream.url),
-        staffroom: http(upstream.url, { access: { groups: ['staff'] } }),
+      yaml: renderYaml({
+        shared: httpDefinition(upstream.url),
+        staffroom: httpDefinition(upstream.url, { access: { groups: ['staff'] } }),
       }),
     });
-    [admin] = (await createPeople(gateway, [{ name: 'Root', role: 'ADMIN' }])) as [Person];
+    [admin] = (await createUsers(gateway, [{ name: 'Root', role: 'ADMIN' }])) as [TestUser];
   }, 60_000);
   afterAll(async () => {
     await gateway.close();
@@ -41,7 +46,7 @@ describe('people who sign in at the identity provider', () => {
   });
 
   const accountsOf = async (subject: string) =>
-    (await recordsOf(gateway, 'users')).filter((user) => user.subject === subject);
+    (await readRecords(gateway, 'users')).filter((user) => user.subject === subject);
   async function change(id: string, to: object): Promise<void> {
     const response = await admin.send('PATCH', `/api/admin/users/${id}`, to);
     expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ id })]);
@@ -50,11 +55,11 @@ describe('people who sign in at the identity provider', () => {
   async function arrive(user: { id: string }) {
     const visitor = createVisitor(gateway);
     expect((await visitor.signIn(user.id)).headers.get('location')).toBe('/');
-    const me = await visitor.me();
+    const me = await visitor.readUser();
     if (!me) throw new Error(`${user.id} is not signed in`);
     return { ...visitor, id: me.id, role: me.role };
   }
-  const nobodyComes = (response: Response, error = 'openid_failed') => {
+  const expectNoLogin = (response: Response, error = 'openid_failed') => {
     expect(response.status).toBe(302);
     expect(response.headers.get('location')).toMatch(new RegExp(`^/\\?error=${error}&incident=[\\w-]{22}$`));
     expect(response.headers.getSetCookie().join()).not.toContain('behalf_session');
@@ -63,15 +68,15 @@ describe('people who sign in at the identity provider', () => {
   describe('a whole sign-in', () => {
     test('makes the account, with the role of the claim', async () => {
       const visitor = createVisitor(gateway);
-      expect(await visitor.me()).toBeNull();
+      expect(await visitor.readUser()).toBeNull();
       expect(await accountsOf(ada.id)).toEqual([]);
 
-      const asked = await visitor.leave();
-      expect(asked.origin).toBe(gateway.idp.issuer);
-      const { code_challenge_method: method, state, nonce } = Object.fromEntries(asked.searchParams);
+      const response = await visitor.startLogin();
+      expect(response.origin).toBe(gateway.idp.issuer);
+      const { code_challenge_method: method, state, nonce } = Object.fromEntries(response.searchParams);
       expect(method).toBe('S256');
       expect(new Set([state, nonce, undefined]).size).toBe(3);
-      expect(asked.href).not.toContain(CLIENT_SECRET);
+      expect(response.href).not.toContain(CLIENT_SECRET);
 
       const answer = await visitor.signIn(ada.id);
       expect([answer.status, answer.headers.get('location')]).toEqual([302, '/']);
@@ -80,7 +85,7 @@ describe('people who sign in at the identity provider', () => {
       expect([...visitor.cookies.keys()]).toEqual(['behalf_session']);
       const [account] = await accountsOf(ada.id);
       const view = { id: account?.id, email: ada.email, name: 'Ada', role: 'ADMIN' };
-      expect(await visitor.me()).toMatchObject(view);
+      expect(await visitor.readUser()).toMatchObject(view);
       expect(account).toMatchObject({
         issuer: gateway.idp.issuer,
         roleSource: 'claim',
@@ -98,20 +103,20 @@ describe('people who sign in at the identity provider', () => {
     });
 
     test('leads back to a path of ours and to no other place', async () => {
-      for (const [asked, reached] of [
+      for (const [returnTo, reached] of [
         ['/api/user?from=login', '/api/user?from=login'],
         ['https://evil.example/', '/'],
         ['//evil.example/', '/'],
         ['/\\evil.example/', '/'],
         ['javascript:alert(1)', '/'],
       ]) {
-        const answer = await createVisitor(gateway).signIn(bob.id, asked);
-        expect([asked, answer.headers.get('location')]).toEqual([asked, reached]);
+        const answer = await createVisitor(gateway).signIn(bob.id, returnTo);
+        expect([returnTo, answer.headers.get('location')]).toEqual([returnTo, reached]);
       }
     });
 
     test('joins nobody by an email', async () => {
-      const [local] = (await createPeople(gateway, [{ name: 'Carol', role: 'ADMIN' }])) as [Person];
+      const [local] = (await createUsers(gateway, [{ name: 'Carol', role: 'ADMIN' }])) as [TestUser];
       const federated = await arrive(carol);
       expect(federated.id).not.toBe(local.id);
       expect(federated.role).toBe('USER');
@@ -130,7 +135,7 @@ describe('people who sign in at the identity provider', () => {
     await change(id, { role: 'EDITOR' });
     dave.roles = ['ADMIN'];
     expect((await arrive(dave)).role).toBe('EDITOR');
-    const bearer = tokenCaller(gateway.url, gateway.idp.tokens.mint({ user: dave.id }));
+    const bearer = createTokenCaller(gateway.url, gateway.idp.tokens.mint({ user: dave.id }));
     expect(await (await bearer.get('/api/user')).json()).toMatchObject({ id, role: 'EDITOR' });
 
     await change(id, { roleSource: 'claim' });
@@ -141,25 +146,25 @@ describe('people who sign in at the identity provider', () => {
     const iat = Math.floor(systemClock.now() / 1_000) + 5;
     const younger = gateway.idp.tokens.mint({ user: dave.id, claims: { iat } });
     for (const token of [younger, old]) {
-      const response = await tokenCaller(gateway.url, token).get('/api/user');
+      const response = await createTokenCaller(gateway.url, token).get('/api/user');
       expect(await response.json()).toMatchObject({ id, role: 'USER' });
     }
   });
 
   test('a disabled user is out at once, and by no door in again', async () => {
     const visitor = await arrive(eve);
-    const bearer = tokenCaller(gateway.url, gateway.idp.tokens.mint({ user: eve.id }));
+    const bearer = createTokenCaller(gateway.url, gateway.idp.tokens.mint({ user: eve.id }));
     expect((await bearer.call('shared', 'echo')).status).toBe(200);
     await change(visitor.id, { disabled: true });
-    expect(await visitor.me()).toBeNull();
+    expect(await visitor.readUser()).toBeNull();
     expect((await bearer.get('/api/user')).status).toBe(401);
     expect(await bearer.call('shared', 'echo')).toMatchObject({
       status: 401,
       body: { code: 'AUTH_TOKEN_INVALID' },
     });
     const again = createVisitor(gateway);
-    nobodyComes(await again.signIn(eve.id), 'forbidden');
-    expect(await again.me()).toBeNull();
+    expectNoLogin(await again.signIn(eve.id), 'forbidden');
+    expect(await again.readUser()).toBeNull();
     await change(visitor.id, { disabled: false });
     expect((await arrive(eve)).id).toBe(visitor.id);
   });
@@ -168,18 +173,18 @@ describe('people who sign in at the identity provider', () => {
     const staff = await arrive(ada);
     const other = await arrive(bob);
     const echo = (visitor: typeof staff) =>
-      visitor.post(callPath('staffroom', 'echo'), { arguments: {} }, { 'x-behalf-csrf': '1' });
+      visitor.post(toolCallPath('staffroom', 'echo'), { arguments: {} }, { 'x-behalf-csrf': '1' });
     expect(await (await staff.get('/api/mcp/tools')).text()).toContain('staffroom');
     expect((await echo(staff)).status).toBe(200);
     expect(await (await other.get('/api/mcp/tools')).text()).not.toContain('staffroom');
     expect((await echo(other)).status).toBe(404);
     // What a token says counts for that token: no session widens it.
-    const bearer = tokenCaller(
+    const bearer = createTokenCaller(
       gateway.url,
       gateway.idp.tokens.mint({ user: ada.id, claims: { groups: [] } }),
     );
     expect((await bearer.call('staffroom', 'echo')).status).toBe(404);
-    const member = tokenCaller(gateway.url, gateway.idp.tokens.mint({ user: ada.id }));
+    const member = createTokenCaller(gateway.url, gateway.idp.tokens.mint({ user: ada.id }));
     expect((await member.call('staffroom', 'echo')).status).toBe(200);
     ada.groups = [];
     expect((await echo(await arrive(ada))).status).toBe(404);
@@ -189,8 +194,8 @@ describe('people who sign in at the identity provider', () => {
   describe('an answer that is not the one to this login', () => {
     /** Nobody came of it, and nothing that was there is gone. */
     async function refused(visitor: ReturnType<typeof createVisitor>, callback: URL): Promise<void> {
-      nobodyComes(await visitor.follow(callback));
-      expect(await visitor.me()).toBeNull();
+      expectNoLogin(await visitor.followCallback(callback));
+      expect(await visitor.readUser()).toBeNull();
     }
     const edited = (callback: URL, edit: (query: URLSearchParams) => void) => {
       const url = new URL(callback);
@@ -199,34 +204,34 @@ describe('people who sign in at the identity provider', () => {
     };
 
     test('without the cookie of the browser that began it', async () => {
-      const callback = await createVisitor(gateway).choose(bob.id);
+      const callback = await createVisitor(gateway).chooseUser(bob.id);
       await refused(createVisitor(gateway), callback);
     });
 
     test('of another attempt, in another browser or the same', async () => {
       const [victim, attacker] = [createVisitor(gateway), createVisitor(gateway)];
-      const ofAttacker = await attacker.choose(bob.id);
+      const ofAttacker = await attacker.chooseUser(bob.id);
       // Signing a victim in as the attacker (RFC 6749, section 10.12).
-      await victim.leave();
+      await victim.startLogin();
       await refused(victim, ofAttacker);
       // The victim's own state with the attacker's code: the proof key is another.
-      const ofVictim = await victim.choose(bob.id);
+      const ofVictim = await victim.chooseUser(bob.id);
       const code = ofAttacker.searchParams.get('code') ?? '';
       await refused(
         victim,
         edited(ofVictim, (query) => query.set('code', code)),
       );
-      const first = await victim.choose(bob.id);
-      await victim.leave();
+      const first = await victim.chooseUser(bob.id);
+      await victim.startLogin();
       await refused(victim, first);
     });
 
     test('once more after it was used', async () => {
       const visitor = createVisitor(gateway);
-      const callback = await visitor.choose(bob.id);
+      const callback = await visitor.chooseUser(bob.id);
       const flow = visitor.cookies.get('behalf_openid') ?? '';
-      expect((await visitor.follow(callback)).headers.get('location')).toBe('/');
-      nobodyComes(await visitor.follow(callback));
+      expect((await visitor.followCallback(callback)).headers.get('location')).toBe('/');
+      expectNoLogin(await visitor.followCallback(callback));
       // Whoever kept the cookie as well: the provider gives nothing for a code twice.
       const thief = createVisitor(gateway);
       thief.cookies.set('behalf_openid', flow);
@@ -240,15 +245,17 @@ describe('people who sign in at the identity provider', () => {
         (query: URLSearchParams) => query.delete('iss'),
         (query: URLSearchParams) => query.delete('state'),
       ]) {
-        await refused(visitor, edited(await visitor.choose(bob.id), edit));
+        await refused(visitor, edited(await visitor.chooseUser(bob.id), edit));
       }
       // And with nothing edited it works: the edits are what was refused.
-      expect((await visitor.follow(await visitor.choose(bob.id))).headers.get('location')).toBe('/');
+      expect((await visitor.followCallback(await visitor.chooseUser(bob.id))).headers.get('location')).toBe(
+        '/',
+      );
     });
 
     test('with a cookie that we did not make', async () => {
       const visitor = createVisitor(gateway);
-      const callback = await visitor.choose(bob.id);
+      const callback = await visitor.chooseUser(bob.id);
       const flow = visitor.cookies.get('behalf_openid') ?? '';
       visitor.cookies.set('behalf_openid', `${flow.slice(0, -4)}AAAA`);
       await refused(visitor, callback);
@@ -256,7 +263,7 @@ describe('people who sign in at the identity provider', () => {
 
     test('and the words of a refusal are shown and logged nowhere', async () => {
       const visitor = createVisitor(gateway);
-      const state = (await visitor.leave()).searchParams.get('state') ?? '';
+      const state = (await visitor.startLogin()).searchParams.get('state') ?? '';
       const said = { error: 'access_denied', error_description: 'planted words', iss: gateway.idp.issuer };
       const callback = new URL('/oauth/openid/callback', gateway.url);
       callback.search = new URLSearchParams({ ...said, state }).toString();
@@ -271,13 +278,13 @@ describe('people who sign in at the identity provider', () => {
 
     /** As the gateway itself would read them. */
     async function tokensOf(label: string) {
-      const record = (await recordsOf(gateway, 'credentials')).find((one) => one.label === label);
+      const record = (await readRecords(gateway, 'credentials')).find((one) => one.label === label);
       if (!record?.sealed) return null;
       const opened = keyring().open(record.sealed, credentialContext(record));
       return JSON.parse(opened) as { at: string; rt?: string; idToken?: string };
     }
     const sessionsOf = async (id: string) =>
-      (await recordsOf(gateway, 'sessions')).filter(({ userId }) => userId === id).map(({ hash }) => hash);
+      (await readRecords(gateway, 'sessions')).filter(({ userId }) => userId === id).map(({ hash }) => hash);
 
     test('are kept sealed, and leave the gateway by no door', async () => {
       const before = (await accountsOf(ada.id)).flatMap(({ id }) => id);
@@ -297,7 +304,7 @@ describe('people who sign in at the identity provider', () => {
       }
       expect(shown).toContain(visitor.id);
       const logged = JSON.stringify(gateway.logged);
-      const stored = await storeDump(gateway);
+      const stored = await dumpStore(gateway);
       expect(stored).toContain(visitor.id);
       for (const secret of [...planted, CLIENT_SECRET]) {
         // The signature alone would do no harm, and says as well that the token was there.
@@ -308,7 +315,7 @@ describe('people who sign in at the identity provider', () => {
     });
 
     test('are gone with the sign-out, and other sessions are not', async () => {
-      const known = new Set((await recordsOf(gateway, 'sessions')).map(({ hash }) => hash));
+      const known = new Set((await readRecords(gateway, 'sessions')).map(({ hash }) => hash));
       const leaving = await arrive(bob);
       const staying = await arrive(bob);
       const [first = '', second = ''] = (await sessionsOf(leaving.id)).filter((hash) => !known.has(hash));
@@ -317,13 +324,13 @@ describe('people who sign in at the identity provider', () => {
       const cookie = leaving.cookies.get('behalf_session') ?? '';
       expect((await leaving.post('/api/auth/logout')).status).toBe(204);
 
-      const kept = createVisitor(gateway);
-      kept.cookies.set('behalf_session', cookie);
-      expect(await kept.me()).toBeNull();
-      expect(await staying.me()).toMatchObject({ id: leaving.id });
+      const otherVisitor = createVisitor(gateway);
+      otherVisitor.cookies.set('behalf_session', cookie);
+      expect(await otherVisitor.readUser()).toBeNull();
+      expect(await staying.readUser()).toMatchObject({ id: leaving.id });
       const left = [await tokensOf(first), await tokensOf(second)].filter((tokens) => tokens !== null);
       expect(left).toHaveLength(1);
-      const labels = (await recordsOf(gateway, 'credentials')).map(({ label }) => label);
+      const labels = (await readRecords(gateway, 'credentials')).map(({ label }) => label);
       expect([first, second].filter((hash) => labels.includes(hash))).toHaveLength(1);
     });
   });

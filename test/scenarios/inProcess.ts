@@ -13,7 +13,7 @@ import { readWeb } from '../../api/src/web/readWeb.ts';
 import type { WebFiles } from '../../api/src/web/webFiles.ts';
 
 /** The interface as this run built it before its first test. */
-const builtWeb = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
+const webBuildFolder = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
 
 export interface InProcessGateway {
   readonly url: string;
@@ -22,7 +22,7 @@ export interface InProcessGateway {
   readonly logged: { event: string; fields: object }[];
   readonly dataDir: string;
   /** Writes another configuration and lets the gateway read it. */
-  configure(yaml: string): Promise<void>;
+  reload(yaml: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,27 +31,27 @@ export async function startInProcess(
   variables: Record<string, string> = {},
   yaml?: string,
   clock: Clock = systemClock,
-  web: WebFiles | null = readWeb(builtWeb),
+  web: WebFiles | null = readWeb(webBuildFolder),
   dial: Dial = systemDial,
 ): Promise<InProcessGateway> {
   const dir = await mkdtemp(join(tmpdir(), 'behalf-http-'));
   const dataDir = join(dir, 'data');
   const file = join(dir, 'librechat.yaml');
   if (yaml !== undefined) await writeFile(file, yaml);
-  const record = {
+  const environment = {
     PORT: '0',
     BEHALF_DATA_DIR: dataDir,
     ...(yaml !== undefined && { CONFIG_PATH: file }),
     ...variables,
   };
-  const result = parseEnv(record);
+  const result = parseEnv(environment);
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
   const logged: InProcessGateway['logged'] = [];
   const log = (event: string, fields: object = {}) => void logged.push({ event, fields });
   const logger: Logger = { error: log, warn: log, info: log, debug: log };
   const gateway = await compose({
     env: result.env,
-    record,
+    record: environment,
     ignored: [],
     logger,
     clock,
@@ -63,20 +63,24 @@ export async function startInProcess(
       throw new Error('The store went into maintenance');
     },
   });
-  const serving = await openHttpServer(gateway.listener, { host: '127.0.0.1', port: 0, clock: systemClock });
-  gateway.onListening(serving.port);
+  const httpServer = await openHttpServer(gateway.listener, {
+    host: '127.0.0.1',
+    port: 0,
+    clock: systemClock,
+  });
+  gateway.onListening(httpServer.port);
   return {
-    url: `http://127.0.0.1:${serving.port}`,
+    url: `http://127.0.0.1:${httpServer.port}`,
     routes: gateway.routes,
     setupLink: (await gateway.createSetupLink()) ?? '',
     logged,
     dataDir,
-    async configure(next) {
-      await writeFile(file, next);
+    async reload(nextYaml) {
+      await writeFile(file, nextYaml);
       gateway.reload();
     },
     async close() {
-      await serving.stop(1_000);
+      await httpServer.stop(1_000);
       await gateway.close();
       await rm(dir, { recursive: true, force: true });
     },

@@ -1,9 +1,9 @@
 import type { ToolsView } from '@behalf/contracts';
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 /** Answers with the credential it was shown. */
 const whoami = {
@@ -14,32 +14,32 @@ const whoami = {
 };
 
 const keyed = (url: string, more: object = {}) =>
-  http(url, {
+  httpDefinition(url, {
     headers: { 'x-key': '{{KEY}}' },
     customUserVars: { KEY: { title: 'Key', description: 'Your key' } },
     ...more,
   });
 
 describe('what belongs to one user', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
   const begin = (servers: Record<string, object>, names: readonly string[]) =>
-    scene.begin(yamlWith(servers), names);
-  const setKey = async (person: Person, server: string, KEY: string) => {
+    rig.start(renderYaml(servers), names);
+  const setKey = async (user: TestUser, server: string, KEY: string) => {
     const body = { pluginKey: `mcp_${server}`, action: 'install', auth: { KEY } };
-    expect((await person.post('/api/user/plugins', body)).status).toBe(200);
+    expect((await user.post('/api/user/plugins', body)).status).toBe(200);
   };
 
   for (const era of ['legacy', 'modern'] as const) {
     test(`1,000 interleaved calls of two users, never the other's credential or session: ${era}`, async () => {
-      const server = await scene.serve({ era, tools: [whoami] });
-      const people = (await begin({ mine: keyed(server.url) }, ['Ada', 'Bob'])) as [Person, Person];
+      const server = await rig.startServer({ era, tools: [whoami] });
+      const users = (await begin({ mine: keyed(server.url) }, ['Ada', 'Bob'])) as [TestUser, TestUser];
       const keys = ['key-of-ada', 'key-of-bob'];
-      for (const [index, person] of people.entries()) await setKey(person, 'mine', keys[index]!);
+      for (const [index, user] of users.entries()) await setKey(user, 'mine', keys[index]!);
       await Promise.all(
         Array.from({ length: 20 }, async (_, lane) => {
           for (let turn = 0; turn < 50; turn += 1) {
             const who = (lane + turn) % 2;
-            const { body } = await people[who]!.call('mine', 'whoami');
+            const { body } = await users[who]!.call('mine', 'whoami');
             expect(body.content?.[0]?.text).toBe(keys[who]);
           }
         }),
@@ -60,18 +60,18 @@ describe('what belongs to one user', () => {
   }
 
   test('a shared server never receives a user’s header', async () => {
-    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
-    const [ada, bob] = (await begin({ shared: http(server.url, { headers: { 'x-team': 'one' } }) }, [
-      'Ada',
-      'Bob',
-    ])) as [Person, Person];
-    for (const person of [ada, bob, ada, bob]) {
+    const server = await rig.startServer({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const [ada, bob] = (await begin(
+      { shared: httpDefinition(server.url, { headers: { 'x-team': 'one' } }) },
+      ['Ada', 'Bob'],
+    )) as [TestUser, TestUser];
+    for (const user of [ada, bob, ada, bob]) {
       const planted = {
         'proxy-authorization': 'Bearer planted',
         'x-key': 'planted',
         'mcp-session-id': 'planted',
       };
-      expect((await person.call('shared', 'echo', {}, { headers: planted })).status).toBe(200);
+      expect((await user.call('shared', 'echo', {}, { headers: planted })).status).toBe(200);
     }
     const sessions = new Set(server.received('tools/call').map(({ headers }) => headers['mcp-session-id']));
     expect(sessions.size).toBe(1);
@@ -86,21 +86,21 @@ describe('what belongs to one user', () => {
   });
 
   test('a secret arrives byte for byte', async () => {
-    const server = await scene.serve({ era: 'legacy', tools: [whoami] });
-    const [ada] = (await begin({ mine: keyed(server.url) }, ['Ada'])) as [Person];
+    const server = await rig.startServer({ era: 'legacy', tools: [whoami] });
+    const [ada] = (await begin({ mine: keyed(server.url) }, ['Ada'])) as [TestUser];
     for (const secret of ['ab$$cd$&ef', '$`$1${HOME}', '{{KEY}}{{LIBRECHAT_USER_ID}}']) {
       await setKey(ada, 'mine', secret);
       expect((await ada.call('mine', 'whoami')).body.content?.[0]?.text).toBe(secret);
     }
-    const dump = JSON.stringify(scene.gateway.logged);
+    const dump = JSON.stringify(rig.gateway.logged);
     expect(dump).not.toContain('ab$$cd$&ef');
   });
 
   test('a value is stored and never given back', async () => {
-    const server = await scene.serve({ era: 'legacy', tools: [whoami] });
-    const [ada, bob] = (await begin({ mine: keyed(server.url) }, ['Ada', 'Bob'])) as [Person, Person];
-    const flags = async (person: Person) =>
-      (await (await person.get('/api/mcp/mine/auth-values')).json()) as object;
+    const server = await rig.startServer({ era: 'legacy', tools: [whoami] });
+    const [ada, bob] = (await begin({ mine: keyed(server.url) }, ['Ada', 'Bob'])) as [TestUser, TestUser];
+    const flags = async (user: TestUser) =>
+      (await (await user.get('/api/mcp/mine/auth-values')).json()) as object;
     expect(await flags(ada)).toEqual({
       success: true,
       serverName: 'mine',
@@ -128,14 +128,14 @@ describe('what belongs to one user', () => {
   test('a value entered at one replica ends what another had listed with the old one', async () => {
     const listed = (key: unknown) => ({ tools: [{ name: `of-${String(key)}`, inputSchema: {} }] });
     // Of the legacy era: nothing that it says of its list ends it.
-    const server = await scene.serve({
+    const server = await rig.startServer({
       era: 'legacy',
       methods: { 'tools/list': (_params, { request }) => listed(request.headers['x-key']) },
     });
-    const here = (await begin({ mine: keyed(server.url) }, ['Ada'])) as [Person];
-    const [there] = (await scene.beside(here)) as [Person];
-    const tools = async (person: Person) => {
-      const view = (await (await person.get('/api/mcp/tools')).json()) as ToolsView;
+    const here = (await begin({ mine: keyed(server.url) }, ['Ada'])) as [TestUser];
+    const [there] = (await rig.startReplica(here)) as [TestUser];
+    const tools = async (user: TestUser) => {
+      const view = (await (await user.get('/api/mcp/tools')).json()) as ToolsView;
       return view.servers['mine']!.tools.map(({ name }) => name);
     };
     await setKey(here[0], 'mine', 'old');
@@ -145,11 +145,11 @@ describe('what belongs to one user', () => {
   });
 
   test('seven users connecting to one healthy server are all served', async () => {
-    const server = await scene.serve({ era: 'legacy', tools: [whoami] });
+    const server = await rig.startServer({ era: 'legacy', tools: [whoami] });
     const names = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((letter) => `User${letter}`);
-    const people = await begin({ mine: keyed(server.url) }, names);
-    for (const [index, person] of people.entries()) await setKey(person, 'mine', `key-${index}`);
-    const answers = await Promise.all(people.map((person) => person.call('mine', 'whoami')));
+    const users = await begin({ mine: keyed(server.url) }, names);
+    for (const [index, user] of users.entries()) await setKey(user, 'mine', `key-${index}`);
+    const answers = await Promise.all(users.map((user) => user.call('mine', 'whoami')));
     expect(answers.map(({ body }) => body.content?.[0]?.text)).toEqual(names.map((_, i) => `key-${i}`));
     expect(server.sessions.size).toBe(7);
   });
@@ -160,8 +160,8 @@ describe('what belongs to one user', () => {
       name: 'count',
       handler: () => ({ content: [{ type: 'text', text: String((ran += 1)) }] }),
     };
-    const server = await scene.serve({ era: 'legacy', tools: [count] });
-    const [ada] = (await begin({ plain: http(server.url) }, ['Ada'])) as [Person];
+    const server = await rig.startServer({ era: 'legacy', tools: [count] });
+    const [ada] = (await begin({ plain: httpDefinition(server.url) }, ['Ada'])) as [TestUser];
     await ada.call('plain', 'count');
     server.forgetSessions();
     expect((await ada.call('plain', 'count')).body.content?.[0]?.text).toBe('2');
@@ -175,15 +175,15 @@ describe('what belongs to one user', () => {
         content: [{ type: 'text', text: JSON.stringify(await call.ask('ping', {})) }],
       }),
     };
-    const server = await scene.serve({ era: 'legacy', tools: [ask] });
-    const [ada] = (await begin({ plain: http(server.url) }, ['Ada'])) as [Person];
+    const server = await rig.startServer({ era: 'legacy', tools: [ask] });
+    const [ada] = (await begin({ plain: httpDefinition(server.url) }, ['Ada'])) as [TestUser];
     const { body } = await ada.call('plain', 'ask');
     expect(JSON.parse(body.content?.[0]?.text ?? '{}')).toMatchObject({ result: {} });
   });
 
   test('trace context goes through; what is malformed does not', async () => {
-    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
-    const [ada] = (await begin({ plain: http(server.url) }, ['Ada'])) as [Person];
+    const server = await rig.startServer({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const [ada] = (await begin({ plain: httpDefinition(server.url) }, ['Ada'])) as [TestUser];
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     await ada.call('plain', 'echo', {}, { headers: { traceparent, tracestate: 'a=b', baggage: 'k=v' } });
     await ada.call('plain', 'echo', {}, { headers: { traceparent: 'nonsense', tracestate: 'a=b' } });

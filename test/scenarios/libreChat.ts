@@ -33,17 +33,17 @@ const PLACEHOLDER = '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}';
 /** The guide as it is printed: a test that wrote its own file would prove nothing about that one. */
 export function readLibreChatGuide(): LibreChatGuide {
   const text = readFileSync(join(repositoryRoot, 'docs/guides/behind-librechat.md'), 'utf8');
-  const variables = (side: string) => {
-    const block = blocks(text, 'sh').find((found) => found.startsWith(`# ${side}\n`)) ?? '';
+  const readVariables = (component: string) => {
+    const block = extractCodeBlocks(text, 'sh').find((block) => block.startsWith(`# ${component}\n`)) ?? '';
     const lines = [...block.matchAll(/^(\w+)=(.*)$/gm)];
     return Object.fromEntries(lines.map(([, name = '', value = '']) => [name, value] as const));
   };
-  const [yaml = ''] = blocks(text, 'yaml');
+  const [yaml = ''] = extractCodeBlocks(text, 'yaml');
   const { mcpServers } = parse(yaml) as Pick<LibreChatGuide, 'mcpServers'>;
-  return { libreChat: variables('LibreChat'), behalf: variables('Behalf'), mcpServers };
+  return { libreChat: readVariables('LibreChat'), behalf: readVariables('Behalf'), mcpServers };
 }
 
-function blocks(text: string, language: string): string[] {
+function extractCodeBlocks(text: string, language: string): string[] {
   return text
     .split(/^```/m)
     .flatMap((part) => (part.startsWith(`${language}\n`) ? part.slice(language.length + 1) : []));
@@ -55,23 +55,23 @@ export async function signInAtLibreChat(
   { client, scope, user }: { client: ProviderClient; scope: string; user: string },
 ): Promise<string> {
   const verifier = randomBytes(32).toString('base64url');
-  const asking = new URL('/auth', issuer);
-  asking.search = new URLSearchParams({
+  const authorizationUrl = new URL('/auth', issuer);
+  authorizationUrl.search = new URLSearchParams({
     ...{ response_type: 'code', client_id: client.id, redirect_uri: LIBRECHAT_CALLBACK, scope },
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     ...{ code_challenge_method: 'S256', state: 'state' },
   }).toString();
-  const back = await createScriptedBrowser().signIn(asking, user);
+  const callbackUrl = await createScriptedBrowser().signIn(authorizationUrl, user);
   const response = await fetch(new URL('/token', issuer), {
     method: 'POST',
     headers: { authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` },
     body: new URLSearchParams({
       ...{ grant_type: 'authorization_code', redirect_uri: LIBRECHAT_CALLBACK, code_verifier: verifier },
-      code: back.searchParams.get('code') ?? '',
+      code: callbackUrl.searchParams.get('code') ?? '',
     }),
   });
   const { access_token: token } = (await response.json()) as { access_token?: string };
-  if (token === undefined) throw new Error(`No token: ${response.status} ${back.search}`);
+  if (token === undefined) throw new Error(`No token: ${response.status} ${callbackUrl.search}`);
   return token;
 }
 

@@ -6,26 +6,30 @@ import { openSqliteStore } from '@behalf/stores/sqlite';
 import { eventually } from '@behalf/testkit';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '../../packages/stores/src/sqlite/database.ts';
-import { signedIn } from './browser.ts';
-import { createWorkplace, script, type Workplace } from './gatewayProcess.ts';
-import { everything, scripted, server } from './scriptedYaml.ts';
+import { createAdministrator } from './browser.ts';
+import { createWorkspace, createScriptArgs, type GatewayWorkspace } from './gatewayProcess.ts';
+import { everythingScript, createScriptedYaml, createServerYaml } from './scriptedYaml.ts';
 
 describe('a running gateway', () => {
-  let place: Workplace;
+  let workspace: GatewayWorkspace;
   beforeEach(async () => {
-    place = await createWorkplace();
+    workspace = await createWorkspace();
   });
-  afterEach(() => place.clear());
+  afterEach(() => workspace.cleanUp());
 
   const openStore = () =>
-    openSqliteStore({ file: join(place.dir, 'data/behalf.db'), clock: systemClock, random: systemRandom });
+    openSqliteStore({
+      file: join(workspace.dir, 'data/behalf.db'),
+      clock: systemClock,
+      random: systemRandom,
+    });
 
   test('SIGHUP swaps in a valid file and keeps the running one otherwise', async () => {
-    const file = join(place.dir, 'librechat.yaml');
-    const yaml = (name: string) => `mcpServers:\n${server(name)}`;
+    const file = join(workspace.dir, 'librechat.yaml');
+    const yaml = (name: string) => `mcpServers:\n${createServerYaml(name)}`;
     await writeFile(file, yaml('first'));
-    const gateway = await place.start();
-    const browser = await signedIn(gateway);
+    const gateway = await workspace.start();
+    const browser = await createAdministrator(gateway);
     const shown = async () => (await browser.get('/api/mcp/servers')).text();
     expect(await shown()).toContain('first');
 
@@ -57,25 +61,27 @@ describe('a running gateway', () => {
   }, 60_000);
 
   test('SIGTERM lets a call under way finish, then exits 0; a second one changes nothing', async () => {
-    await writeFile(join(place.dir, 'librechat.yaml'), scripted());
-    const gateway = await place.start({ LOG_LEVEL: 'debug' });
-    const browser = await signedIn(gateway);
+    await writeFile(join(workspace.dir, 'librechat.yaml'), createScriptedYaml());
+    const gateway = await workspace.start({ LOG_LEVEL: 'debug' });
+    const browser = await createAdministrator(gateway);
     const call = browser.post('/api/mcp/servers/scripted/tools/slow/call', { arguments: { ms: 1_500 } });
     await eventually('the server to be asked', () => gateway.output().includes('asked slow'));
     gateway.signal('SIGTERM');
     gateway.signal('SIGTERM');
     expect((await call).status).toBe(200);
-    expect(await gateway.ended()).toBe(0);
+    expect(await gateway.waitForExit()).toBe(0);
     await expect(fetch(`${gateway.url}/ready`)).rejects.toThrow();
   }, 60_000);
 
   test('within ten seconds, whatever servers do: never answer, hang in a call, ignore every signal', async () => {
     await writeFile(
-      join(place.dir, 'librechat.yaml'),
-      scripted() + server('silent', { INIT: 'hang' }) + server('stubborn', { STUBBORN: '1' }),
+      join(workspace.dir, 'librechat.yaml'),
+      createScriptedYaml() +
+        createServerYaml('silent', { INIT: 'hang' }) +
+        createServerYaml('stubborn', { STUBBORN: '1' }),
     );
-    const gateway = await place.start({ LOG_LEVEL: 'debug' });
-    const browser = await signedIn(gateway);
+    const gateway = await workspace.start({ LOG_LEVEL: 'debug' });
+    const browser = await createAdministrator(gateway);
     const named = await browser.post('/api/mcp/servers/stubborn/tools/pid/call');
     const { content } = (await named.json()) as { content: { text: string }[] };
     const stubborn = Number(content[0]?.text);
@@ -92,38 +98,41 @@ describe('a running gateway', () => {
     );
     gateway.signal('SIGTERM');
     let code: number | null | undefined;
-    void gateway.ended().then((ended) => (code = ended));
+    void gateway.waitForExit().then((ended) => (code = ended));
     await eventually('the exit', () => code !== undefined, 10_000);
     expect(code).toBe(0);
     await eventually('the end of what was started', () => !isRunning(stubborn));
   }, 60_000);
 
   test('in good order also while a server is being opened that never answers', async () => {
-    await writeFile(join(place.dir, 'librechat.yaml'), `mcpServers:\n${server('silent', { INIT: 'hang' })}`);
-    const gateway = await place.start({ LOG_LEVEL: 'debug' });
-    const browser = await signedIn(gateway);
+    await writeFile(
+      join(workspace.dir, 'librechat.yaml'),
+      `mcpServers:\n${createServerYaml('silent', { INIT: 'hang' })}`,
+    );
+    const gateway = await workspace.start({ LOG_LEVEL: 'debug' });
+    const browser = await createAdministrator(gateway);
     const call = browser.post('/api/mcp/servers/silent/tools/echo/call').catch(() => undefined);
     await eventually('the server to be started', () => gateway.output().includes('started'));
     gateway.signal('SIGTERM');
-    expect(await gateway.ended()).toBe(0);
+    expect(await gateway.waitForExit()).toBe(0);
     await call;
     expect(gateway.output()).toContain('"event":"Stopped"');
   }, 60_000);
 
   test('a copy refuses while a gateway runs, and no gateway starts while the store is held', async () => {
-    const gateway = await place.start();
-    const target = `sqlite:${join(place.dir, 'copy.db')}`;
-    const copy = script('store', 'copy', '--from', 'sqlite:data/behalf.db', '--to', target);
-    const refused = await place.run({}, copy);
+    const gateway = await workspace.start();
+    const target = `sqlite:${join(workspace.dir, 'copy.db')}`;
+    const copy = createScriptArgs('store', 'copy', '--from', 'sqlite:data/behalf.db', '--to', target);
+    const refused = await workspace.runToExit({}, copy);
     expect(refused.code).toBe(1);
     expect(refused.output).toContain('stop every gateway');
     await gateway.stop();
-    const copied = await place.run({}, copy);
+    const copied = await workspace.runToExit({}, copy);
     expect(copied.output).toContain('Copied and verified');
     expect(copied.code).toBe(0);
     const store = await openStore();
     await store.system.beginMaintenance('somebody', 60_000);
-    const held = await place.run();
+    const held = await workspace.runToExit();
     expect(held.code).toBe(75);
     expect(held.output).toContain('in maintenance');
     await store.system.endMaintenance('somebody');
@@ -131,9 +140,9 @@ describe('a running gateway', () => {
   }, 60_000);
 
   test('a gateway whose store was taken while it was out of touch stops writing and ends with 75', async () => {
-    const gateway = await place.start();
+    const gateway = await workspace.start();
     // As if it had been paused for longer than its sign of life lasts.
-    const db = await openDatabase(join(place.dir, 'data/behalf.db'), {
+    const db = await openDatabase(join(workspace.dir, 'data/behalf.db'), {
       clock: systemClock,
       random: systemRandom,
     });
@@ -142,7 +151,7 @@ describe('a running gateway', () => {
     const store = await openStore();
     await store.system.beginMaintenance('somebody', 60_000);
     await store.close();
-    expect(await gateway.ended()).toBe(75);
+    expect(await gateway.waitForExit()).toBe(75);
     expect(gateway.output()).toContain('the store is in maintenance');
   }, 60_000);
 
@@ -154,9 +163,9 @@ describe('a running gateway', () => {
     headers: { X-User: '{{LIBRECHAT_USER_ID}}' }
     oauth: { grant: client_credentials, token_url: 'https://as.example/token', client_id: a, client_secret: b }
 `;
-    await writeFile(join(place.dir, 'librechat.yaml'), scripted() + mixed);
-    const gateway = await place.start();
-    const browser = await signedIn(gateway);
+    await writeFile(join(workspace.dir, 'librechat.yaml'), createScriptedYaml() + mixed);
+    const gateway = await workspace.start();
+    const browser = await createAdministrator(gateway);
     const { servers } = (await (await browser.get('/api/mcp/tools')).json()) as { servers: object };
     expect(Object.keys(servers)).toEqual(['scripted']);
     const home = await (await browser.get('/')).text();
@@ -169,11 +178,11 @@ describe('a running gateway', () => {
   }, 60_000);
 
   test('who may see a server and which tools exist follows the file, also when it is read again', async () => {
-    const guarded = (role: string) => server('guarded', {}, `access: { roles: [${role}] }`);
-    const write = (text: string) => writeFile(join(place.dir, 'librechat.yaml'), text);
-    await write(scripted() + guarded('GUEST'));
-    const gateway = await place.start();
-    const browser = await signedIn(gateway);
+    const guarded = (role: string) => createServerYaml('guarded', {}, `access: { roles: [${role}] }`);
+    const write = (text: string) => writeFile(join(workspace.dir, 'librechat.yaml'), text);
+    await write(createScriptedYaml() + guarded('GUEST'));
+    const gateway = await workspace.start();
+    const browser = await createAdministrator(gateway);
     const call = async (name: string) =>
       (await browser.post(`/api/mcp/servers/${name}/tools/echo/call`)).status;
     const seen = async () => {
@@ -182,7 +191,7 @@ describe('a running gateway', () => {
     };
     expect([await seen(), await call('guarded')]).toEqual([['scripted'], 404]);
     const denied = `endpoints:\n  agents:\n    toolApproval:\n      deny: ['mcp:scripted:echo']\n`;
-    await write(scripted() + guarded('ADMIN') + denied);
+    await write(createScriptedYaml() + guarded('ADMIN') + denied);
     expect((await browser.post('/api/admin/reload')).status).toBe(200);
     expect(await seen()).toEqual(['scripted', 'guarded']);
     expect([await call('guarded'), await call('scripted')]).toEqual([200, 404]);
@@ -190,15 +199,15 @@ describe('a running gateway', () => {
   }, 60_000);
 
   test('a server of the file gets PATH and HOME of ours and what it names, and no key', async () => {
-    const yaml = `mcpServers:\n  sample:\n    command: ${JSON.stringify(process.execPath)}\n    args: [${JSON.stringify(everything)}, stdio]\n    env: { OWN: value }\n`;
-    await writeFile(join(place.dir, 'librechat.yaml'), yaml);
-    const gateway = await place.start({ CREDS_KEY: 'c'.repeat(64), HOME: place.dir, OTHER: 'x' });
-    const browser = await signedIn(gateway);
+    const yaml = `mcpServers:\n  sample:\n    command: ${JSON.stringify(process.execPath)}\n    args: [${JSON.stringify(everythingScript)}, stdio]\n    env: { OWN: value }\n`;
+    await writeFile(join(workspace.dir, 'librechat.yaml'), yaml);
+    const gateway = await workspace.start({ CREDS_KEY: 'c'.repeat(64), HOME: workspace.dir, OTHER: 'x' });
+    const browser = await createAdministrator(gateway);
     const call = await browser.post('/api/mcp/servers/sample/tools/get-env/call');
     const { content } = (await call.json()) as { content: { text: string }[] };
     expect(JSON.parse(content[0]?.text ?? '')).toEqual({
       PATH: process.env['PATH'],
-      HOME: place.dir,
+      HOME: workspace.dir,
       OWN: 'value',
     });
     await gateway.stop();
@@ -206,9 +215,9 @@ describe('a running gateway', () => {
 
   test('librechat.yaml.example is not only valid: its server works', async () => {
     const root = fileURLToPath(new URL('../../', import.meta.url));
-    await symlink(join(root, 'node_modules'), join(place.dir, 'node_modules'));
-    const gateway = await place.start({ CONFIG_PATH: join(root, 'librechat.yaml.example') });
-    const browser = await signedIn(gateway);
+    await symlink(join(root, 'node_modules'), join(workspace.dir, 'node_modules'));
+    const gateway = await workspace.start({ CONFIG_PATH: join(root, 'librechat.yaml.example') });
+    const browser = await createAdministrator(gateway);
     const call = await browser.post('/api/mcp/servers/everything/tools/echo/call', {
       arguments: { message: 'hi' },
     });

@@ -1,10 +1,10 @@
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createHeldClock } from './heldClock.ts';
-import { legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { createPausedClock } from './pausedClock.ts';
+import { createLegacyClient, sendModern, createWireClient, type WireClient } from './mcpClient.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 /** What the gateway promises, whatever hangs. */
 const LIST_BOUND_MS = 5_000;
@@ -19,8 +19,8 @@ interface Listed {
 }
 
 async function list(client: WireClient, method = 'tools/list', params: object = {}): Promise<Listed> {
-  const { answer } = await modernRequest(client, method, { ...params });
-  const result = answer.result as Record<string, unknown>;
+  const { message } = await sendModern(client, method, { ...params });
+  const result = message.result as Record<string, unknown>;
   const [member] = Object.keys(result).filter((key) => Array.isArray(result[key])) as [string];
   return {
     names: (result[member] as { name: string; uri?: string }[]).map(({ name, uri }) => uri ?? name),
@@ -30,26 +30,29 @@ async function list(client: WireClient, method = 'tools/list', params: object = 
 }
 
 async function say(client: WireClient, name: string) {
-  const { answer } = await modernRequest(client, 'tools/call', { name });
-  const content = answer.result?.['content'] as [{ text: string }] | undefined;
-  return content?.[0].text ?? answer.error?.data?.['code'];
+  const { message } = await sendModern(client, 'tools/call', { name });
+  const content = message.result?.['content'] as [{ text: string }] | undefined;
+  return content?.[0].text ?? message.error?.data?.['code'];
 }
 
 describe('all servers of a user at one MCP endpoint', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   test('and a call reaches the tool under its own name', async () => {
     const long = 'z'.repeat(80);
-    const one = await scene.serve({ era: 'legacy', tools: ['echo', 'a.b', 'a_b', long, '_x'].map(named) });
-    const two = await scene.serve({ era: 'modern', tools: ['echo', 'Ünïcode'].map(named) });
-    const [ada] = (await scene.begin(
-      yamlWith({
-        files: http(one.url),
-        'my files': http(two.url),
-        'files-and-many-more-things-of-ours': http(two.url),
+    const one = await rig.startServer({
+      era: 'legacy',
+      tools: ['echo', 'a.b', 'a_b', long, '_x'].map(named),
+    });
+    const two = await rig.startServer({ era: 'modern', tools: ['echo', 'Ünïcode'].map(named) });
+    const [ada] = (await rig.start(
+      renderYaml({
+        files: httpDefinition(one.url),
+        'my files': httpDefinition(two.url),
+        'files-and-many-more-things-of-ours': httpDefinition(two.url),
       }),
-    )) as [Person];
-    const client = await wireClient(ada, scene.gateway.url);
+    )) as [TestUser];
+    const client = await createWireClient(ada, rig.gateway.url);
     const { names } = await list(client);
     expect(names).toHaveLength(9);
     expect(new Set(names).size).toBe(9);
@@ -80,15 +83,19 @@ describe('all servers of a user at one MCP endpoint', () => {
   });
 
   test('whichever servers are there, answer or come first', async () => {
-    const one = await scene.serve({ era: 'legacy', tools: ['echo', 'b'].map(named) });
-    const two = await scene.serve({ era: 'legacy', tools: ['echo', 'b'].map(named) });
-    const alone = yamlWith({ 'a b': http(one.url) });
-    const [ada] = (await scene.begin(alone)) as [Person];
-    const before = await list(await wireClient(ada, scene.gateway.url));
-    const [bob] = (await scene.begin(
-      yamlWith({ 'a-b': http(two.url), ab: http(two.url), 'a b': http(one.url) }),
-    )) as [Person];
-    const client = await wireClient(bob, scene.gateway.url);
+    const one = await rig.startServer({ era: 'legacy', tools: ['echo', 'b'].map(named) });
+    const two = await rig.startServer({ era: 'legacy', tools: ['echo', 'b'].map(named) });
+    const single = renderYaml({ 'a b': httpDefinition(one.url) });
+    const [ada] = (await rig.start(single)) as [TestUser];
+    const before = await list(await createWireClient(ada, rig.gateway.url));
+    const [bob] = (await rig.start(
+      renderYaml({
+        'a-b': httpDefinition(two.url),
+        ab: httpDefinition(two.url),
+        'a b': httpDefinition(one.url),
+      }),
+    )) as [TestUser];
+    const client = await createWireClient(bob, rig.gateway.url);
     const after = await list(client);
     expect(after.names).toEqual(expect.arrayContaining(before.names));
     expect((await list(client)).names).toEqual(after.names);
@@ -103,10 +110,12 @@ describe('all servers of a user at one MCP endpoint', () => {
       }),
     });
     const capabilities = { tools: {}, prompts: {} };
-    const one = await scene.serve({ era: 'legacy', capabilities, methods: methods('one') });
-    const two = await scene.serve({ era: 'modern', capabilities, methods: methods('two') });
-    const [ada] = (await scene.begin(yamlWith({ one: http(one.url), two: http(two.url) }))) as [Person];
-    const client = await wireClient(ada, scene.gateway.url);
+    const one = await rig.startServer({ era: 'legacy', capabilities, methods: methods('one') });
+    const two = await rig.startServer({ era: 'modern', capabilities, methods: methods('two') });
+    const [ada] = (await rig.start(
+      renderYaml({ one: httpDefinition(one.url), two: httpDefinition(two.url) }),
+    )) as [TestUser];
+    const client = await createWireClient(ada, rig.gateway.url);
     const { names } = await list(client, 'prompts/list');
     expect(names).toEqual([
       'one__greet',
@@ -116,13 +125,13 @@ describe('all servers of a user at one MCP endpoint', () => {
     ]);
     const got = await Promise.all(
       names.map(
-        async (name) => (await modernRequest(client, 'prompts/get', { name })).answer.result?.['description'],
+        async (name) => (await sendModern(client, 'prompts/get', { name })).message.result?.['description'],
       ),
     );
     expect(got).toEqual(['one greet', 'one a b', 'two greet', 'two a b']);
     for (const name of ['greet', 'one__nothing', 'three__greet']) {
-      const { answer } = await modernRequest(client, 'prompts/get', { name });
-      expect([name, answer.error?.code]).toEqual([name, -32602]);
+      const { message } = await sendModern(client, 'prompts/get', { name });
+      expect([name, message.error?.code]).toEqual([name, -32602]);
     }
   });
 
@@ -137,18 +146,20 @@ describe('all servers of a user at one MCP endpoint', () => {
       }),
     });
     const capabilities = { tools: {}, resources: {} };
-    const one = await scene.serve({
+    const one = await rig.startServer({
       era: 'legacy',
       capabilities,
       methods: methods('one', ['x:own', 'x:both', 'ui://app']),
     });
-    const two = await scene.serve({
+    const two = await rig.startServer({
       era: 'modern',
       capabilities,
       methods: methods('two', ['x:both', 'ui://app']),
     });
-    const [ada] = (await scene.begin(yamlWith({ one: http(one.url), two: http(two.url) }))) as [Person];
-    const client = await wireClient(ada, scene.gateway.url);
+    const [ada] = (await rig.start(
+      renderYaml({ one: httpDefinition(one.url), two: httpDefinition(two.url) }),
+    )) as [TestUser];
+    const client = await createWireClient(ada, rig.gateway.url);
     expect((await list(client, 'resources/list')).names).toEqual([
       'x:own',
       'behalf:one/x:both',
@@ -157,8 +168,10 @@ describe('all servers of a user at one MCP endpoint', () => {
       'ui://app',
     ]);
     const read = async (uri: string) => {
-      const { answer } = await modernRequest(client, 'resources/read', { uri });
-      return (answer.result?.['contents'] as [{ text: string }] | undefined)?.[0].text ?? answer.error?.code;
+      const { message } = await sendModern(client, 'resources/read', { uri });
+      return (
+        (message.result?.['contents'] as [{ text: string }] | undefined)?.[0].text ?? message.error?.code
+      );
     };
     expect(await read('x:own')).toBe('one x:own');
     expect(await read('behalf:one/x:both')).toBe('one x:both');
@@ -169,12 +182,12 @@ describe('all servers of a user at one MCP endpoint', () => {
       'one ui://app',
       'two ui://app',
     ]);
-    const { answer: several } = await modernRequest(client, 'resources/read', { uri: 'ui://app' });
+    const { message: several } = await sendModern(client, 'resources/read', { uri: 'ui://app' });
     expect(several.error?.message).toContain('behalf:<server>/ui://app');
-    for (const nobody of ['x:both', 'ui://app', 'x:nothing', 'behalf:three/x:own', 'behalf:one/'])
-      expect([nobody, await read(nobody)]).toEqual([nobody, -32602]);
-    const legacy = await legacyClient(client);
-    expect((await legacy.request('resources/read', { uri: 'x:both' })).answer.error?.code).toBe(-32002);
+    for (const unknownUri of ['x:both', 'ui://app', 'x:nothing', 'behalf:three/x:own', 'behalf:one/'])
+      expect([unknownUri, await read(unknownUri)]).toEqual([unknownUri, -32602]);
+    const legacy = await createLegacyClient(client);
+    expect((await legacy.request('resources/read', { uri: 'x:both' })).message.error?.code).toBe(-32002);
   });
 
   test('also one that no list has, and never one that another names', async () => {
@@ -190,11 +203,11 @@ describe('all servers of a user at one MCP endpoint', () => {
       }),
     });
     const capabilities = { tools: {}, resources: {} };
-    const one = await scene.serve({
+    const one = await rig.startServer({
       ...{ era: 'legacy', capabilities },
       methods: serving('one', [], [app('ui://clock', 'clock'), app('ui://both', 'both')]),
     });
-    const two = await scene.serve({
+    const two = await rig.startServer({
       ...{ era: 'legacy', capabilities },
       methods: serving(
         'two',
@@ -202,11 +215,15 @@ describe('all servers of a user at one MCP endpoint', () => {
         [{ ...app('', 'old'), _meta: { 'ui/resourceUri': 'ui://old' } }],
       ),
     });
-    const [ada] = (await scene.begin(yamlWith({ one: http(one.url), two: http(two.url) }))) as [Person];
-    const client = await wireClient(ada, scene.gateway.url);
+    const [ada] = (await rig.start(
+      renderYaml({ one: httpDefinition(one.url), two: httpDefinition(two.url) }),
+    )) as [TestUser];
+    const client = await createWireClient(ada, rig.gateway.url);
     const read = async (uri: string) => {
-      const { answer } = await modernRequest(client, 'resources/read', { uri });
-      return (answer.result?.['contents'] as [{ text: string }] | undefined)?.[0].text ?? answer.error?.code;
+      const { message } = await sendModern(client, 'resources/read', { uri });
+      return (
+        (message.result?.['contents'] as [{ text: string }] | undefined)?.[0].text ?? message.error?.code
+      );
     };
     expect([await read('ui://clock'), await read('ui://old')]).toEqual(['one ui://clock', 'two ui://old']);
     expect([await read('ui://both'), await read('ui://nothing')]).toEqual([-32602, -32602]);
@@ -214,15 +231,18 @@ describe('all servers of a user at one MCP endpoint', () => {
   });
 
   test('by role, by rule and by who owns what', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools: ['echo', 'erase'].map(named) });
-    const [ada, bob] = (await scene.begin(
-      yamlWith({
-        open: http(upstream.url, { tools: { exclude: ['erase'] } }),
-        admins: http(upstream.url, { access: { roles: ['ADMIN'] } }),
+    const upstream = await rig.startServer({ era: 'legacy', tools: ['echo', 'erase'].map(named) });
+    const [ada, bob] = (await rig.start(
+      renderYaml({
+        open: httpDefinition(upstream.url, { tools: { exclude: ['erase'] } }),
+        admins: httpDefinition(upstream.url, { access: { roles: ['ADMIN'] } }),
       }),
       [{ name: 'Ada', role: 'ADMIN' }, 'Bob'],
-    )) as [Person, Person];
-    const [adas, bobs] = [await wireClient(ada, scene.gateway.url), await wireClient(bob, scene.gateway.url)];
+    )) as [TestUser, TestUser];
+    const [adas, bobs] = [
+      await createWireClient(ada, rig.gateway.url),
+      await createWireClient(bob, rig.gateway.url),
+    ];
     expect((await list(adas)).names).toEqual(['admins__echo', 'admins__erase', 'open__echo']);
     const seen = await list(bobs);
     expect(seen.names).toEqual(['open__echo']);
@@ -230,29 +250,29 @@ describe('all servers of a user at one MCP endpoint', () => {
   });
 
   test('tools, servers and endpoints', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools: ['echo', 'erase'].map(named) });
-    const [bob] = (await scene.begin(
-      yamlWith({
-        open: http(upstream.url, { tools: { exclude: ['erase'] } }),
-        admins: http(upstream.url, { access: { roles: ['ADMIN'] } }),
+    const upstream = await rig.startServer({ era: 'legacy', tools: ['echo', 'erase'].map(named) });
+    const [bob] = (await rig.start(
+      renderYaml({
+        open: httpDefinition(upstream.url, { tools: { exclude: ['erase'] } }),
+        admins: httpDefinition(upstream.url, { access: { roles: ['ADMIN'] } }),
       }),
       ['Bob'],
-    )) as [Person];
-    const client = await wireClient(bob, scene.gateway.url);
+    )) as [TestUser];
+    const client = await createWireClient(bob, rig.gateway.url);
     expect(await say(client, 'open__echo')).toBe('echo');
     const refusals = await Promise.all(
       ['admins__echo', 'nobody__echo', 'open__erase', 'open__nothing'].map(async (name) => {
-        const { status, answer } = await modernRequest(client, 'tools/call', { name });
-        return [status, answer.error];
+        const { status, message } = await sendModern(client, 'tools/call', { name });
+        return [status, message.error];
       }),
     );
     expect(new Set(refusals.map((refusal) => JSON.stringify(refusal))).size).toBe(1);
     expect(refusals[0]).toMatchObject([200, { code: -31404, data: { code: 'MCP_TOOL_NOT_FOUND' } }]);
     const endpoints = await Promise.all(
       ['admins', 'nobody'].map(async (name) => {
-        const one = { ...client, ...(await wireClient(bob, scene.gateway.url, `/mcp/${name}`)) };
-        const { status, answer } = await modernRequest(one, 'tools/list');
-        return JSON.stringify([status, answer.error]);
+        const one = { ...client, ...(await createWireClient(bob, rig.gateway.url, `/mcp/${name}`)) };
+        const { status, message } = await sendModern(one, 'tools/list');
+        return JSON.stringify([status, message.error]);
       }),
     );
     expect(endpoints[0]).toBe(endpoints[1]);
@@ -261,19 +281,24 @@ describe('all servers of a user at one MCP endpoint', () => {
 
   test('one of ten, in both eras, and what is left is whole', async () => {
     const fine = await Promise.all(
-      Array.from({ length: 9 }, (_, index) => scene.serve({ era: 'legacy', tools: [named(`t${index}`)] })),
+      Array.from({ length: 9 }, (_, index) =>
+        rig.startServer({ era: 'legacy', tools: [named(`t${index}`)] }),
+      ),
     );
-    const hanging = await scene.serve({ era: 'legacy', respond: () => 'hang' });
-    const [ada, bob] = (await scene.begin(
-      yamlWith({
-        hanging: http(hanging.url),
-        ...Object.fromEntries(fine.map(({ url }, index) => [`fine${index}`, http(url)])),
-        signed: http(fine[0]!.url, { requiresOAuth: true, access: { roles: ['ADMIN'] } }),
+    const hanging = await rig.startServer({ era: 'legacy', respond: () => 'hang' });
+    const [ada, bob] = (await rig.start(
+      renderYaml({
+        hanging: httpDefinition(hanging.url),
+        ...Object.fromEntries(fine.map(({ url }, index) => [`fine${index}`, httpDefinition(url)])),
+        signed: httpDefinition(fine[0]!.url, { requiresOAuth: true, access: { roles: ['ADMIN'] } }),
       }),
       [{ name: 'Ada', role: 'ADMIN' }, 'Bob'],
-    )) as [Person, Person];
-    const [adas, bobs] = [await wireClient(ada, scene.gateway.url), await wireClient(bob, scene.gateway.url)];
-    const legacy = await legacyClient(bobs);
+    )) as [TestUser, TestUser];
+    const [adas, bobs] = [
+      await createWireClient(ada, rig.gateway.url),
+      await createWireClient(bob, rig.gateway.url),
+    ];
+    const legacy = await createLegacyClient(bobs);
     // It never answers: whoever is answered was not made to wait for it.
     const [toBob, before, toAda] = await Promise.all([list(bobs), legacy.request('tools/list'), list(adas)]);
     const names = fine.map((_, index) => `fine${index}__t${index}`);
@@ -281,7 +306,7 @@ describe('all servers of a user at one MCP endpoint', () => {
     expect(hanging.requests.length).toBeGreaterThan(0);
     expect(toBob.names).toEqual(names);
     expect(toBob.meta['behalf/servers']).toEqual([unreachable]);
-    expect(before.answer.result).toMatchObject({
+    expect(before.message.result).toMatchObject({
       tools: names.map((name) => ({ name })),
       _meta: { 'behalf/servers': [unreachable] },
     });
@@ -300,29 +325,33 @@ describe('all servers of a user at one MCP endpoint', () => {
 
   test('each kind of list, in both eras, with one of ten that hangs', async () => {
     const fine = await Promise.all(
-      Array.from({ length: 9 }, (_, index) => scene.serve({ era: 'legacy', tools: [named(`t${index}`)] })),
+      Array.from({ length: 9 }, (_, index) =>
+        rig.startServer({ era: 'legacy', tools: [named(`t${index}`)] }),
+      ),
     );
-    const hanging = await scene.serve({ era: 'legacy', respond: () => 'hang' });
+    const hanging = await rig.startServer({ era: 'legacy', respond: () => 'hang' });
     const servers = { hanging, ...Object.fromEntries(fine.map((server, index) => [`fine${index}`, server])) };
-    const clock = createHeldClock();
-    const [ada] = (await scene.begin(
-      yamlWith(Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, http(url)]))),
+    const clock = createPausedClock();
+    const [ada] = (await rig.start(
+      renderYaml(
+        Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, httpDefinition(url)])),
+      ),
       ['Ada'],
       clock,
-    )) as [Person];
-    const client = await wireClient(ada, scene.gateway.url);
-    const legacy = await legacyClient(client);
+    )) as [TestUser];
+    const client = await createWireClient(ada, rig.gateway.url);
+    const legacy = await createLegacyClient(client);
     const kinds = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
-    const others = clock.waiting(LIST_BOUND_MS);
+    const others = clock.countTimers(LIST_BOUND_MS);
     for (const request of kinds.flatMap((kind) => [
-      () => modernRequest(client, kind),
+      () => sendModern(client, kind),
       () => legacy.request(kind),
     ])) {
       const running = request();
       // Not for one of the nine any more.
-      await eventually('it waits for the one', () => clock.waiting(LIST_BOUND_MS) === others + 1);
-      clock.move(LIST_BOUND_MS);
-      expect((await running).answer.result?.['_meta']).toMatchObject({
+      await eventually('it waits for the one', () => clock.countTimers(LIST_BOUND_MS) === others + 1);
+      clock.advance(LIST_BOUND_MS);
+      expect((await running).message.result?.['_meta']).toMatchObject({
         'behalf/servers': [{ server: 'hanging', state: 'unreachable', code: 'MCP_TIMEOUT' }],
       });
     }
@@ -330,23 +359,23 @@ describe('all servers of a user at one MCP endpoint', () => {
 
   test('for nobody else, and for no other list', async () => {
     const tools = Array.from({ length: 501 }, (_, index) => ({ name: `t${index}` }));
-    const upstream = await scene.serve({ era: 'legacy', tools });
-    const [ada, bob] = (await scene.begin(yamlWith({ files: http(upstream.url) }), ['Ada', 'Bob'])) as [
-      Person,
-      Person,
-    ];
-    const client = await wireClient(ada, scene.gateway.url);
+    const upstream = await rig.startServer({ era: 'legacy', tools });
+    const [ada, bob] = (await rig.start(renderYaml({ files: httpDefinition(upstream.url) }), [
+      'Ada',
+      'Bob',
+    ])) as [TestUser, TestUser];
+    const client = await createWireClient(ada, rig.gateway.url);
     const first = await list(client);
     expect(first.names).toHaveLength(500);
     const cursor = first.nextCursor;
     expect((await list(client, 'tools/list', { cursor })).names).toEqual(['files__t500']);
     const refusal = async (by: WireClient, method: string, wrong: unknown) =>
-      (await modernRequest(by, method, { cursor: wrong })).answer.error?.code;
-    const bobs = await wireClient(bob, scene.gateway.url);
+      (await sendModern(by, method, { cursor: wrong })).message.error?.code;
+    const bobs = await createWireClient(bob, rig.gateway.url);
     expect(await refusal(bobs, 'tools/list', cursor)).toBe(-32602);
-    expect(await refusal(await wireClient(ada, scene.gateway.url, '/mcp/files'), 'tools/list', cursor)).toBe(
-      -32602,
-    );
+    expect(
+      await refusal(await createWireClient(ada, rig.gateway.url, '/mcp/files'), 'tools/list', cursor),
+    ).toBe(-32602);
     expect(await list(client, 'tools/list', { cursor: '' })).toMatchObject({ names: first.names });
     for (const wrong of ['x', 5, null]) expect(await refusal(client, 'tools/list', wrong)).toBe(-32602);
     expect(await refusal(client, 'prompts/list', cursor)).toBe(-32602);

@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
-import type { Person } from './people.ts';
+import type { TestUser } from './users.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** A message as it came: a result, an error, or what a server says in between. */
-export interface Message {
+export interface WireMessage {
   readonly id?: string | number | null;
   readonly method?: string;
   readonly params?: Record<string, unknown>;
@@ -21,14 +21,14 @@ export interface WireClient {
 }
 
 /** A key of this person, and a client that presents it. */
-export async function wireClient(person: Person, base: string, path = '/mcp'): Promise<WireClient> {
-  const made = await person.post('/api/user/keys', { name: 'client', scopes: ['mcp'] });
-  expect(made.status).toBe(201);
-  const { key } = (await made.json()) as { key: string };
-  return clientWith(key, base, path);
+export async function createWireClient(user: TestUser, base: string, path = '/mcp'): Promise<WireClient> {
+  const response = await user.post('/api/user/keys', { name: 'client', scopes: ['mcp'] });
+  expect(response.status).toBe(201);
+  const { key } = (await response.json()) as { key: string };
+  return createKeyClient(key, base, path);
 }
 
-export function clientWith(key: string, base: string, path = '/mcp'): WireClient {
+export function createKeyClient(key: string, base: string, path = '/mcp'): WireClient {
   const url = new URL(path, base).href;
   const headers = {
     authorization: `Bearer ${key}`,
@@ -38,12 +38,13 @@ export function clientWith(key: string, base: string, path = '/mcp'): WireClient
   return {
     url,
     headers,
-    post: (body, more = {}, init = {}) =>
+    post: (body, extraHeaders = {}, init = {}) =>
       fetch(url, {
-        ...{ method: 'POST', headers: { ...headers, ...more } },
+        ...{ method: 'POST', headers: { ...headers, ...extraHeaders } },
         ...{ body: typeof body === 'string' ? body : JSON.stringify(body), ...init },
       }),
-    send: (method, more = {}, init = {}) => fetch(url, { method, headers: { ...headers, ...more }, ...init }),
+    send: (method, extraHeaders = {}, init = {}) =>
+      fetch(url, { method, headers: { ...headers, ...extraHeaders }, ...init }),
   };
 }
 
@@ -51,75 +52,85 @@ export function clientWith(key: string, base: string, path = '/mcp'): WireClient
 export interface LegacyClient extends WireClient {
   readonly session: string;
   /** What the server said when it began. */
-  readonly opened: Record<string, unknown>;
+  readonly initializeResult: Record<string, unknown>;
   /** Sends a request; gives the answer and what came before it. */
-  request(method: string, params?: Json, init?: RequestInit): Promise<Answered>;
+  request(method: string, params?: Json, init?: RequestInit): Promise<WireResponse>;
   notify(method: string, params?: Json): Promise<Response>;
 }
 
-export interface Answered {
+export interface WireResponse {
   readonly status: number;
-  readonly answer: Message;
-  readonly before: readonly Message[];
+  readonly message: WireMessage;
+  readonly earlierMessages: readonly WireMessage[];
 }
 
-export async function legacyClient(
+export async function createLegacyClient(
   client: WireClient,
   { version = '2025-11-25', capabilities = {} }: { version?: string; capabilities?: Json } = {},
 ): Promise<LegacyClient> {
   let lastId = 0;
   const params = { protocolVersion: version, capabilities, clientInfo: { name: 'wire', version: '1' } };
-  const begun = await client.post({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
-  expect(begun.status).toBe(200);
-  const session = begun.headers.get('mcp-session-id') ?? '';
+  const response = await client.post({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+  expect(response.status).toBe(200);
+  const session = response.headers.get('mcp-session-id') ?? '';
   expect(session).toMatch(/^[\x21-\x7e]+$/);
-  const { result = {} } = (await begun.json()) as Message;
-  const own = { 'mcp-session-id': session, 'mcp-protocol-version': String(result['protocolVersion']) };
-  const post: WireClient['post'] = (body, more, init) => client.post(body, { ...own, ...more }, init);
+  const { result = {} } = (await response.json()) as WireMessage;
+  const sessionHeaders = {
+    'mcp-session-id': session,
+    'mcp-protocol-version': String(result['protocolVersion']),
+  };
+  const post: WireClient['post'] = (body, extraHeaders, init) =>
+    client.post(body, { ...sessionHeaders, ...extraHeaders }, init);
   const legacy: LegacyClient = {
     ...client,
     session,
     post,
-    send: (method, more, init) => client.send(method, { ...own, ...more }, init),
-    opened: result,
-    async request(method, asked = {}, init) {
+    send: (method, extraHeaders, init) => client.send(method, { ...sessionHeaders, ...extraHeaders }, init),
+    initializeResult: result,
+    async request(method, requestParams = {}, init) {
       lastId += 1;
       const id = lastId;
-      return answered(await post({ jsonrpc: '2.0', id, method, params: asked }, {}, init), id);
+      return readAnswer(await post({ jsonrpc: '2.0', id, method, params: requestParams }, {}, init), id);
     },
-    notify: (method, asked = {}) => post({ jsonrpc: '2.0', method, params: asked }),
+    notify: (method, requestParams = {}) => post({ jsonrpc: '2.0', method, params: requestParams }),
   };
   expect((await legacy.notify('notifications/initialized')).status).toBe(202);
   return legacy;
 }
 
 /** The same client at another replica. */
-export function elsewhere(client: LegacyClient, base: string): LegacyClient {
+export function atReplica(client: LegacyClient, base: string): LegacyClient {
   const url = new URL(new URL(client.url).pathname, base).href;
   const headers = {
     ...client.headers,
     'mcp-session-id': client.session,
-    'mcp-protocol-version': String(client.opened['protocolVersion']),
+    'mcp-protocol-version': String(client.initializeResult['protocolVersion']),
   };
   let lastId = 1_000;
-  const post: WireClient['post'] = (body, more = {}, init = {}) =>
-    fetch(url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body), ...init });
+  const post: WireClient['post'] = (body, extraHeaders = {}, init = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { ...headers, ...extraHeaders },
+      body: JSON.stringify(body),
+      ...init,
+    });
   return {
     ...client,
     url,
     post,
-    send: (method, more = {}, init = {}) => fetch(url, { method, headers: { ...headers, ...more }, ...init }),
+    send: (method, extraHeaders = {}, init = {}) =>
+      fetch(url, { method, headers: { ...headers, ...extraHeaders }, ...init }),
     async request(method, params = {}, init) {
       lastId += 1;
       const id = lastId;
-      return answered(await post({ jsonrpc: '2.0', id, method, params }, {}, init), id);
+      return readAnswer(await post({ jsonrpc: '2.0', id, method, params }, {}, init), id);
     },
     notify: (method, params = {}) => post({ jsonrpc: '2.0', method, params }),
   };
 }
 
-const VERSION = '2026-07-28';
-const NAMED: Record<string, string> = {
+const PROTOCOL_VERSION = '2026-07-28';
+const NAME_PARAMS: Record<string, string> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
@@ -127,22 +138,22 @@ const NAMED: Record<string, string> = {
   'tasks/update': 'taskId',
   'tasks/cancel': 'taskId',
 };
-export const META = 'io.modelcontextprotocol/';
+export const META_PREFIX = 'io.modelcontextprotocol/';
 
 /** The `_meta` of a modern request. */
-export function modernMeta(capabilities: Json = {}, more: Json = {}): Json {
+export function createModernMeta(capabilities: Json = {}, extraHeaders: Json = {}): Json {
   return {
-    [`${META}protocolVersion`]: VERSION,
-    [`${META}clientCapabilities`]: capabilities,
-    [`${META}clientInfo`]: { name: 'wire', version: '1' },
-    ...more,
+    [`${META_PREFIX}protocolVersion`]: PROTOCOL_VERSION,
+    [`${META_PREFIX}clientCapabilities`]: capabilities,
+    [`${META_PREFIX}clientInfo`]: { name: 'wire', version: '1' },
+    ...extraHeaders,
   };
 }
 
-let modernIds = 0;
+let lastModernId = 0;
 
 /** One request of the modern era, with the headers it needs. */
-export async function modernRequest(
+export async function sendModern(
   client: WireClient,
   method: string,
   params: Json = {},
@@ -152,36 +163,44 @@ export async function modernRequest(
     headers = {},
     init = {},
   }: { capabilities?: Json; meta?: Json; headers?: Record<string, string>; init?: RequestInit } = {},
-): Promise<Answered> {
-  modernIds += 1;
-  const id = `m${modernIds}`;
-  const body = { jsonrpc: '2.0', id, method, params: { ...params, _meta: modernMeta(capabilities, meta) } };
-  return answered(await client.post(body, { ...modernHeaders(method, params), ...headers }, init), id);
+): Promise<WireResponse> {
+  lastModernId += 1;
+  const id = `m${lastModernId}`;
+  const body = {
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: { ...params, _meta: createModernMeta(capabilities, meta) },
+  };
+  return readAnswer(
+    await client.post(body, { ...createModernHeaders(method, params), ...headers }, init),
+    id,
+  );
 }
 
-export function modernHeaders(method: string, params: Json): Record<string, string> {
-  const name = params[NAMED[method] ?? ''];
+export function createModernHeaders(method: string, params: Json): Record<string, string> {
+  const name = params[NAME_PARAMS[method] ?? ''];
   return {
-    'mcp-protocol-version': VERSION,
+    'mcp-protocol-version': PROTOCOL_VERSION,
     'mcp-method': method,
     ...(typeof name === 'string' && { 'mcp-name': name }),
   };
 }
 
 /** The answer to `id` of a response, and what came before it. */
-export async function answered(response: Response, id: string | number): Promise<Answered> {
-  const messages = await readMessages(response);
+export async function readAnswer(response: Response, id: string | number): Promise<WireResponse> {
+  const messages = await readWireMessages(response);
   const index = messages.findIndex((message) => message.id === id && message.method === undefined);
   const answer = messages[index] ?? messages.at(-1) ?? {};
-  return { status: response.status, answer, before: messages.slice(0, Math.max(0, index)) };
+  return { status: response.status, message: answer, earlierMessages: messages.slice(0, Math.max(0, index)) };
 }
 
-export async function readMessages(response: Response): Promise<Message[]> {
+export async function readWireMessages(response: Response): Promise<WireMessage[]> {
   const text = await response.text();
   if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
-    return text === '' ? [] : [JSON.parse(text) as Message];
+    return text === '' ? [] : [JSON.parse(text) as WireMessage];
   return text
     .split('\n\n')
     .flatMap((event) => event.split('\n').filter((line) => line.startsWith('data: ') && line.length > 6))
-    .map((line) => JSON.parse(line.slice(6)) as Message);
+    .map((line) => JSON.parse(line.slice(6)) as WireMessage);
 }

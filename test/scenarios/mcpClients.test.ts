@@ -7,10 +7,10 @@ import {
 import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { CLIENT_CALLBACK, createOAuthPerson, type OAuthPerson } from './oauthPerson.ts';
+import { CLIENT_CALLBACK, createOAuthUser, type OAuthUser } from './oauthUser.ts';
 import { startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
 import { startEverything, type ReferenceServer } from './referenceServers.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const info = { name: 'client', version: '1.0.0' };
 
@@ -35,9 +35,12 @@ describe('MCP clients', () => {
     gateway = await startOpenIdGateway({
       users: [{ id: 'u-ada', email: 'ada@example.com', name: 'Ada' }],
       clients: [{ id: 'mcp-client', redirectUris: [CLIENT_CALLBACK] }],
-      registration: true,
+      hasRegistration: true,
       variables: { OPENID_MCP_SCOPE: 'access_as_user' },
-      yaml: yamlWith({ everything: http(everything.url), overheard: http(overheard.url) }),
+      yaml: renderYaml({
+        everything: httpDefinition(everything.url),
+        overheard: httpDefinition(overheard.url),
+      }),
     });
     // Under the name that it has for everybody: what a token is issued for is that.
     endpoint = new URL('/mcp', gateway.url.replace('127.0.0.1', 'localhost'));
@@ -49,28 +52,24 @@ describe('MCP clients', () => {
   });
 
   /** With the first version of the SDK, once its user has signed in. */
-  async function v1(person: OAuthPerson): Promise<AnyClient> {
-    const authProvider = person as unknown as NonNullable<V1Options['authProvider']>;
+  async function v1(user: OAuthUser): Promise<AnyClient> {
+    const authProvider = user as unknown as NonNullable<V1Options['authProvider']>;
     const first = new V1Transport(endpoint, { authProvider });
     await expect(new V1Client(info).connect(first as never)).rejects.toThrow('Unauthorized');
-    await first.finishAuth((await person.consent()).get('code') ?? '');
+    await first.finishAuth((await user.giveConsent()).get('code') ?? '');
     const client = new V1Client(info);
     await client.connect(new V1Transport(endpoint, { authProvider }));
     return client as unknown as AnyClient;
   }
 
   /** With the second one, in either era. */
-  async function v2(
-    person: OAuthPerson,
-    mode: 'legacy' | { pin: string },
-    address = endpoint,
-  ): Promise<Client> {
+  async function v2(user: OAuthUser, mode: 'legacy' | { pin: string }, address = endpoint): Promise<Client> {
     const create = () => new Client(info, { versionNegotiation: { mode } });
-    const first = new StreamableHTTPClientTransport(address, { authProvider: person });
+    const first = new StreamableHTTPClientTransport(address, { authProvider: user });
     await expect(create().connect(first)).rejects.toThrow(UnauthorizedError);
-    await first.finishAuth(await person.consent());
+    await first.finishAuth(await user.giveConsent());
     const client = create();
-    await client.connect(new StreamableHTTPClientTransport(address, { authProvider: person }));
+    await client.connect(new StreamableHTTPClientTransport(address, { authProvider: user }));
     return client;
   }
 
@@ -85,16 +84,16 @@ describe('MCP clients', () => {
   }
 
   test('of the first SDK, with a client that is known to the provider', async () => {
-    const ada = createOAuthPerson('u-ada', registered());
+    const ada = createOAuthUser('u-ada', registered());
     await uses(await v1(ada));
-    expect(ada.asked()).toBe(1);
-    const { aud, scope } = decodeJwt(ada.given()?.access_token ?? '');
+    expect(ada.authorizationCount()).toBe(1);
+    const { aud, scope } = decodeJwt(ada.issuedTokens()?.access_token ?? '');
     expect([aud, scope]).toEqual([endpoint.href, 'access_as_user']);
   });
 
   test('of the second SDK, in both eras', async () => {
     for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
-      const ada = createOAuthPerson('u-ada', registered());
+      const ada = createOAuthUser('u-ada', registered());
       const client = await v2(ada, mode);
       expect(client.getProtocolEra()).toBe(mode === 'legacy' ? 'legacy' : 'modern');
       await uses(client as unknown as AnyClient);
@@ -103,9 +102,9 @@ describe('MCP clients', () => {
 
   test('clients that search sign in for the endpoint, in both eras', async () => {
     for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
-      const ada = createOAuthPerson('u-ada', registered());
+      const ada = createOAuthUser('u-ada', registered());
       const client = await v2(ada, mode, new URL('?tools=search', endpoint));
-      expect(decodeJwt(ada.given()?.access_token ?? '').aud).toBe(endpoint.href);
+      expect(decodeJwt(ada.issuedTokens()?.access_token ?? '').aud).toBe(endpoint.href);
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['search_tools', 'call_tool']);
       // The SDK checks what comes back against the schema of the list.
       const found = await client.callTool({ name: 'search_tools', arguments: { query: 'echo a message' } });
@@ -120,17 +119,17 @@ describe('MCP clients', () => {
   });
 
   test('that register themselves at the provider', async () => {
-    await uses(await v1(createOAuthPerson('u-ada')));
+    await uses(await v1(createOAuthUser('u-ada')));
   });
 
   test('no server hears a token that a client presented', async () => {
-    const ada = createOAuthPerson('u-ada', registered());
+    const ada = createOAuthUser('u-ada', registered());
     await uses(await v1(ada));
-    const token = ada.given()?.access_token ?? '';
-    const heard = JSON.stringify(overheard.requests);
-    expect(heard).toContain('hello');
+    const token = ada.issuedTokens()?.access_token ?? '';
+    const recordedText = JSON.stringify(overheard.requests);
+    expect(recordedText).toContain('hello');
     expect(token).not.toBe('');
-    expect(heard).not.toContain(token);
-    expect(heard.toLowerCase()).not.toContain('authorization');
+    expect(recordedText).not.toContain(token);
+    expect(recordedText.toLowerCase()).not.toContain('authorization');
   });
 });

@@ -1,10 +1,10 @@
 import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { legacyClient, modernRequest, wireClient } from './mcpClient.ts';
-import { createMovableClock } from './movableClock.ts';
-import { createPeople, type Person } from './people.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { createLegacyClient, sendModern, createWireClient } from './mcpClient.ts';
+import { createAdjustableClock } from './adjustableClock.ts';
+import { createUsers, type TestUser } from './users.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const MINUTE = 60_000;
 const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
@@ -27,18 +27,18 @@ describe('what the MCP endpoint seals ends by itself', () => {
           : { content: [] },
     };
     upstream = await scriptedHttpServer({ era: 'modern', tools: [asking] });
-    const clock = createMovableClock();
-    gateway = await startInProcess({}, yamlWith({ files: http(upstream.url) }), clock);
-    const [ada] = (await createPeople(gateway, ['Ada'])) as [Person];
-    return { clock, client: await wireClient(ada, gateway.url) };
+    const clock = createAdjustableClock();
+    gateway = await startInProcess({}, renderYaml({ files: httpDefinition(upstream.url) }), clock);
+    const [ada] = (await createUsers(gateway, ['Ada'])) as [TestUser];
+    return { clock, client: await createWireClient(ada, gateway.url) };
   }
 
   test('after a day', async () => {
     const { clock, client } = await begin();
-    const session = await legacyClient(client);
-    clock.move(24 * 60 * MINUTE - MINUTE);
+    const session = await createLegacyClient(client);
+    clock.advance(24 * 60 * MINUTE - MINUTE);
     expect((await session.request('ping')).status).toBe(200);
-    clock.move(2 * MINUTE);
+    clock.advance(2 * MINUTE);
     expect((await session.request('ping')).status).toBe(404);
   });
 
@@ -46,14 +46,13 @@ describe('what the MCP endpoint seals ends by itself', () => {
     const { clock, client } = await begin();
     const ask = async (more: object = {}) => {
       const params = { name: 'files__asking', ...more };
-      return (await modernRequest(client, 'tools/call', params, { capabilities: { elicitation: {} } }))
-        .answer;
+      return (await sendModern(client, 'tools/call', params, { capabilities: { elicitation: {} } })).message;
     };
     const { requestState } = (await ask()).result as { requestState: string };
     const retry = { requestState, inputResponses: { one: { action: 'accept' } } };
-    clock.move(14 * MINUTE);
+    clock.advance(14 * MINUTE);
     expect((await ask(retry)).result).toMatchObject({ resultType: 'complete' });
-    clock.move(2 * MINUTE);
+    clock.advance(2 * MINUTE);
     expect((await ask(retry)).error?.code).toBe(-32602);
   });
 });

@@ -1,19 +1,19 @@
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { legacyClient, modernRequest, wireClient } from './mcpClient.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { createLegacyClient, sendModern, createWireClient } from './mcpClient.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const MOST = 64;
 
 describe('requests that one user has under way at the MCP endpoint', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   for (const era of ['modern', 'legacy'] as const) {
     test(`by clients of the ${era} era, and no more at any door`, async () => {
       const waiting: (() => void)[] = [];
-      const upstream = await scene.serve({
+      const upstream = await rig.startServer({
         era: 'legacy',
         tools: [
           { name: 'echo' },
@@ -26,17 +26,15 @@ describe('requests that one user has under way at the MCP endpoint', () => {
           },
         ],
       });
-      const [ada, bob] = (await scene.begin(yamlWith({ files: http(upstream.url) }), ['Ada', 'Bob'])) as [
-        Person,
-        Person,
-      ];
-      const client = await wireClient(ada, scene.gateway.url);
-      const legacy = await legacyClient(client);
+      const [ada, bob] = (await rig.start(renderYaml({ files: httpDefinition(upstream.url) }), [
+        'Ada',
+        'Bob',
+      ])) as [TestUser, TestUser];
+      const client = await createWireClient(ada, rig.gateway.url);
+      const legacy = await createLegacyClient(client);
       const ask = (method: string, params: object = {}) =>
-        era === 'modern'
-          ? modernRequest(client, method, { ...params })
-          : legacy.request(method, { ...params });
-      expect((await ask('tools/list')).answer.error).toBeUndefined();
+        era === 'modern' ? sendModern(client, method, { ...params }) : legacy.request(method, { ...params });
+      expect((await ask('tools/list')).message.error).toBeUndefined();
       const calls = Array.from({ length: MOST }, () => ask('tools/call', { name: 'files__slow' }));
       await eventually('all of them are at it', () => waiting.length === MOST);
 
@@ -44,58 +42,58 @@ describe('requests that one user has under way at the MCP endpoint', () => {
       const quick = { name: 'files__echo' };
       // Of both eras, of every method: they are one user's.
       for (const refused of [
-        await modernRequest(client, 'tools/call', quick),
+        await sendModern(client, 'tools/call', quick),
         await legacy.request('tools/call', quick),
-        await modernRequest(client, 'tools/list'),
+        await sendModern(client, 'tools/list'),
         await legacy.request('ping'),
       ])
-        expect(refused).toMatchObject({ status: 200, answer: { error: limited } });
+        expect(refused).toMatchObject({ status: 200, message: { error: limited } });
       expect(await ada.call('files', 'echo')).toMatchObject({
         status: 429,
         body: { code: 'MCP_RATE_LIMITED' },
       });
-      const others = await wireClient(bob, scene.gateway.url);
-      expect((await modernRequest(others, 'tools/call', quick)).answer.result).toBeDefined();
+      const others = await createWireClient(bob, rig.gateway.url);
+      expect((await sendModern(others, 'tools/call', quick)).message.result).toBeDefined();
       expect(upstream.received('tools/call')).toHaveLength(MOST + 1);
 
       // Whatever has ended makes room, however it ended.
       waiting.shift()?.();
       const room = () =>
-        eventually('there is room', async () => !(await ask('tools/call', quick)).answer.error);
+        eventually('there is room', async () => !(await ask('tools/call', quick)).message.error);
       await room();
       for (const end of waiting) end();
-      for (const { answer } of await Promise.all(calls)) expect(answer.result).toBeDefined();
+      for (const { message } of await Promise.all(calls)) expect(message.result).toBeDefined();
       await room();
     });
   }
 
   test('who leaves makes room, where leaving cancels', async () => {
-    let begun = 0;
-    const upstream = await scene.serve({
+    let startedCount = 0;
+    const upstream = await rig.startServer({
       era: 'legacy',
       tools: [
         { name: 'echo' },
         {
           name: 'slow',
           handler: () => {
-            begun += 1;
+            startedCount += 1;
             return new Promise(() => undefined);
           },
         },
       ],
     });
-    const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
-    const client = await wireClient(ada, scene.gateway.url);
-    const leaving = new AbortController();
-    const init = { signal: leaving.signal };
+    const [ada] = (await rig.start(renderYaml({ files: httpDefinition(upstream.url) }))) as [TestUser];
+    const client = await createWireClient(ada, rig.gateway.url);
+    const abortController = new AbortController();
+    const init = { signal: abortController.signal };
     const calls = Array.from({ length: MOST }, () =>
-      modernRequest(client, 'tools/call', { name: 'files__slow' }, { init }).catch(() => 'left'),
+      sendModern(client, 'tools/call', { name: 'files__slow' }, { init }).catch(() => 'left'),
     );
-    await eventually('all of them are at it', () => begun === MOST);
-    const again = () => modernRequest(client, 'tools/call', { name: 'files__echo' });
-    expect((await again()).answer.error?.code).toBe(-31_429);
-    leaving.abort();
+    await eventually('all of them are at it', () => startedCount === MOST);
+    const again = () => sendModern(client, 'tools/call', { name: 'files__echo' });
+    expect((await again()).message.error?.code).toBe(-31_429);
+    abortController.abort();
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['left']));
-    await eventually('there is room', async () => !(await again()).answer.error);
+    await eventually('there is room', async () => !(await again()).message.error);
   });
 });

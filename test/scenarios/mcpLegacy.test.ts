@@ -1,48 +1,51 @@
 import { scriptedError } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { legacyClient, modernRequest, wireClient } from './mcpClient.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { createLegacyClient, sendModern, createWireClient } from './mcpClient.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const tools = [{ name: 'echo', description: 'Says it again' }];
 
 describe('the MCP endpoint, for clients with a session', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   test('in every revision, at a server of either era', async () => {
     for (const era of ['legacy', 'modern'] as const) {
-      const upstream = await scene.serve({ era, tools });
-      const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
+      const upstream = await rig.startServer({ era, tools });
+      const [ada] = (await rig.start(renderYaml({ files: httpDefinition(upstream.url) }))) as [TestUser];
       for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
-        const wire = await wireClient(ada, scene.gateway.url, '/mcp/files');
-        const client = await legacyClient(wire, { version });
-        expect(client.opened).toMatchObject({ protocolVersion: version, serverInfo: { name: 'behalf' } });
+        const wire = await createWireClient(ada, rig.gateway.url, '/mcp/files');
+        const client = await createLegacyClient(wire, { version });
+        expect(client.initializeResult).toMatchObject({
+          protocolVersion: version,
+          serverInfo: { name: 'behalf' },
+        });
         const listed = await client.request('tools/list');
-        expect(listed.answer.result).toEqual({
+        expect(listed.message.result).toEqual({
           tools: [{ name: 'echo', description: 'Says it again', inputSchema: { type: 'object' } }],
         });
         const called = await client.request('tools/call', { name: 'echo', arguments: { a: 1 } });
-        expect([called.status, called.answer.result]).toEqual([
+        expect([called.status, called.message.result]).toEqual([
           200,
           { content: [{ type: 'text', text: '{"a":1}' }] },
         ]);
-        expect((await client.request('ping')).answer.result).toEqual({});
+        expect((await client.request('ping')).message.result).toEqual({});
       }
     }
   });
 
   test('and the newest for one that we do not know', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools });
-    const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
-    const wire = await wireClient(ada, scene.gateway.url);
+    const upstream = await rig.startServer({ era: 'legacy', tools });
+    const [ada] = (await rig.start(renderYaml({ files: httpDefinition(upstream.url) }))) as [TestUser];
+    const wire = await createWireClient(ada, rig.gateway.url);
     for (const version of ['1999-01-01', '2026-07-28', 'x']) {
-      const client = await legacyClient(wire, { version });
-      expect(client.opened).toMatchObject({ protocolVersion: '2025-11-25' });
+      const client = await createLegacyClient(wire, { version });
+      expect(client.initializeResult).toMatchObject({ protocolVersion: '2025-11-25' });
       expect((await client.request('tools/list')).status).toBe(200);
     }
-    const oldest = await legacyClient(wire, { version: '2024-11-05' });
-    expect(oldest.opened['capabilities']).not.toHaveProperty('completions');
+    const oldest = await createLegacyClient(wire, { version: '2024-11-05' });
+    expect(oldest.initializeResult['capabilities']).not.toHaveProperty('completions');
   });
 
   test('under the errors of its own era', async () => {
@@ -64,41 +67,41 @@ describe('the MCP endpoint, for clients with a session', () => {
     };
     const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
     for (const era of ['legacy', 'modern'] as const) {
-      const upstream = await scene.serve({ era, capabilities, methods, tools: [...tools, odd] });
-      const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
-      const wire = await wireClient(ada, scene.gateway.url);
-      const legacy = await legacyClient(wire);
+      const upstream = await rig.startServer({ era, capabilities, methods, tools: [...tools, odd] });
+      const [ada] = (await rig.start(renderYaml({ files: httpDefinition(upstream.url) }))) as [TestUser];
+      const wire = await createWireClient(ada, rig.gateway.url);
+      const legacy = await createLegacyClient(wire);
       const ask = {
         legacy: async (method: string, params: object = {}) =>
-          (await legacy.request(method, { ...params })).answer,
+          (await legacy.request(method, { ...params })).message,
         modern: async (method: string, params: object = {}) =>
-          (await modernRequest(wire, method, { ...params })).answer,
+          (await sendModern(wire, method, { ...params })).message,
       };
       for (const by of ['legacy', 'modern'] as const) {
-        const asked = ask[by];
+        const pending = ask[by];
         const ref = { type: 'ref/prompt', name: 'files__greet' };
         const argument = { name: 'who', value: '' };
-        expect((await asked('resources/list')).result).toMatchObject({ resources: [{ uri: 'x:1' }] });
-        expect((await asked('resources/read', { uri: 'x:1' })).result).toMatchObject({
+        expect((await pending('resources/list')).result).toMatchObject({ resources: [{ uri: 'x:1' }] });
+        expect((await pending('resources/read', { uri: 'x:1' })).result).toMatchObject({
           contents: [{ text: 'one' }],
         });
-        expect((await asked('resources/templates/list')).result).toMatchObject({
+        expect((await pending('resources/templates/list')).result).toMatchObject({
           resourceTemplates: [{ uriTemplate: 'x:{id}' }],
         });
-        expect((await asked('prompts/get', { name: 'files__greet' })).result).toMatchObject({
+        expect((await pending('prompts/get', { name: 'files__greet' })).result).toMatchObject({
           messages: [{ role: 'user' }],
         });
-        expect((await asked('completion/complete', { ref, argument })).result).toMatchObject({
+        expect((await pending('completion/complete', { ref, argument })).result).toMatchObject({
           completion: { values: ['one', 'two'] },
         });
         const template = { type: 'ref/resource', uri: 'x:{id}' };
-        expect((await asked('completion/complete', { ref: template, argument })).result).toBeDefined();
-        expect((await asked('completion/complete', { ref: {}, argument })).error?.code).toBe(-32602);
-        const missing = await asked('resources/read', { uri: 'x:2' });
+        expect((await pending('completion/complete', { ref: template, argument })).result).toBeDefined();
+        expect((await pending('completion/complete', { ref: {}, argument })).error?.code).toBe(-32602);
+        const missing = await pending('resources/read', { uri: 'x:2' });
         expect([era, by, missing.error?.code]).toEqual([era, by, by === 'modern' ? -32602 : -32002]);
         // What is new in the modern era is told to nobody who cannot know it.
-        const call = (await asked('tools/call', { name: 'files__odd' })).result ?? {};
-        const listed = (await asked('tools/list')).result?.['tools'] as Record<string, unknown>[];
+        const call = (await pending('tools/call', { name: 'files__odd' })).result ?? {};
+        const listed = (await pending('tools/list')).result?.['tools'] as Record<string, unknown>[];
         const isNew = by === 'modern';
         expect([by, 'resultType' in call, 'structuredContent' in call]).toEqual([by, isNew, isNew]);
         expect('outputSchema' in listed.find(({ name }) => name === 'files__odd')!).toBe(isNew);

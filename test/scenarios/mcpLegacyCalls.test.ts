@@ -1,35 +1,35 @@
 import { eventually, type ScriptedCall, type ScriptedTool } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { elsewhere, legacyClient, wireClient, type LegacyClient } from './mcpClient.ts';
+import { atReplica, createLegacyClient, createWireClient, type LegacyClient } from './mcpClient.ts';
 import { startInProcess } from './inProcess.ts';
 import { readStream } from './mcpStream.ts';
-import { createPeople, type Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { createUsers, type TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const text = (value: unknown) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
 const elicitation = { elicitation: { form: {} } };
 
 describe('calls of clients with a session', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   async function begin(
     tools: ScriptedTool[],
     capabilities: object = {},
     era: 'legacy' | 'modern' = 'legacy',
   ) {
-    const upstream = await scene.serve({ era, tools });
-    const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
-    const wire = await wireClient(ada, scene.gateway.url, '/mcp/files');
-    const client = await legacyClient(wire, { capabilities: { ...capabilities } });
+    const upstream = await rig.startServer({ era, tools });
+    const [ada] = (await rig.start(renderYaml({ files: httpDefinition(upstream.url) }))) as [TestUser];
+    const wire = await createWireClient(ada, rig.gateway.url, '/mcp/files');
+    const client = await createLegacyClient(wire, { capabilities: { ...capabilities } });
     return { upstream, ada, client };
   }
 
   /** The same session at another replica. */
-  async function there(ada: Person, client: LegacyClient): Promise<LegacyClient> {
-    const [other] = (await scene.beside([ada])) as [Person];
-    return elsewhere(client, new URL('/', (await other.get('/health')).url).href);
+  async function there(ada: TestUser, client: LegacyClient): Promise<LegacyClient> {
+    const [other] = (await rig.startReplica([ada])) as [TestUser];
+    return atReplica(client, new URL('/', (await other.get('/health')).url).href);
   }
 
   const post = (
@@ -47,16 +47,19 @@ describe('calls of clients with a session', () => {
         return text('done');
       };
       const { client } = await begin([{ name: 'steps', handler }], {}, era);
-      const told = await client.request('tools/call', { name: 'steps', _meta: { progressToken: 'mine' } });
-      expect(told.before).toEqual(
+      const response = await client.request('tools/call', {
+        name: 'steps',
+        _meta: { progressToken: 'mine' },
+      });
+      expect(response.earlierMessages).toEqual(
         [1, 2, 3].map((progress) => ({
           jsonrpc: '2.0',
           method: 'notifications/progress',
           params: { progressToken: 'mine', progress, total: 3 },
         })),
       );
-      expect(told.answer.result).toEqual(text('done'));
-      expect((await client.request('tools/call', { name: 'steps' })).before).toEqual([]);
+      expect(response.message.result).toEqual(text('done'));
+      expect((await client.request('tools/call', { name: 'steps' })).earlierMessages).toEqual([]);
     }
   });
 
@@ -66,12 +69,12 @@ describe('calls of clients with a session', () => {
       { type: 'resource_link', uri: 'file:///a.md', name: 'a' },
     ];
     const { ada } = await begin([{ name: 'sings', handler: () => ({ content }) }]);
-    const wire = await wireClient(ada, scene.gateway.url, '/mcp/files');
+    const wire = await createWireClient(ada, rig.gateway.url, '/mcp/files');
     const kinds = async (version: string) => {
-      const { answer } = await (
-        await legacyClient(wire, { version })
+      const { message } = await (
+        await createLegacyClient(wire, { version })
       ).request('tools/call', { name: 'sings' });
-      return (answer.result?.['content'] as { type: string }[]).map(({ type }) => type);
+      return (message.result?.['content'] as { type: string }[]).map(({ type }) => type);
     };
     expect(await kinds('2024-11-05')).toEqual(['text', 'text']);
     expect(await kinds('2025-03-26')).toEqual(['audio', 'text']);
@@ -86,10 +89,12 @@ describe('calls of clients with a session', () => {
     const { client, ada } = await begin([{ name: 'chatty', handler }]);
     const other = await there(ada, client);
     const levels = async (by: LegacyClient) =>
-      (await by.request('tools/call', { name: 'chatty' })).before.map(({ params }) => params?.['level']);
+      (await by.request('tools/call', { name: 'chatty' })).earlierMessages.map(
+        ({ params }) => params?.['level'],
+      );
     expect(await levels(other)).toEqual(['info', 'error']);
-    expect((await client.request('logging/setLevel', { level: 'odd' })).answer.error?.code).toBe(-32602);
-    expect((await client.request('logging/setLevel', { level: 'error' })).answer.result).toEqual({});
+    expect((await client.request('logging/setLevel', { level: 'odd' })).message.error?.code).toBe(-32602);
+    expect((await client.request('logging/setLevel', { level: 'error' })).message.result).toEqual({});
     expect(await levels(client)).toEqual(['error']);
     await eventually('the other replica knows', async () => (await levels(other)).length === 1);
   });
@@ -128,19 +133,25 @@ describe('calls of clients with a session', () => {
     const { client, ada, upstream } = await begin([{ name: 'long', handler }]);
     const other = await there(ada, client);
     for (const [round, by] of [client, other].entries()) {
-      const leaving = new AbortController();
-      const begun = await post(client, round, 'long', { progressToken: 1 }, { signal: leaving.signal });
-      const stream = readStream(begun, leaving);
+      const abortController = new AbortController();
+      const startResponse = await post(
+        client,
+        round,
+        'long',
+        { progressToken: 1 },
+        { signal: abortController.signal },
+      );
+      const stream = readStream(startResponse, abortController);
       await eventually('it has begun', () => stream.ids.length === 1);
       stream.close();
-      await eventually('it has left', () => stream.ended);
+      await eventually('it has left', () => stream.isEnded);
       const last = { 'last-event-id': stream.ids[0]! };
       const resumed = readStream(await by.send('GET', last));
       await eventually('the server waits', () => finish.length === round + 1);
       finish[round]!();
       await eventually('the answer comes', () => resumed.messages.length === 1);
       expect(resumed.messages[0]).toMatchObject({ id: round, result: text('done') });
-      await eventually('and nothing after it', () => resumed.ended);
+      await eventually('and nothing after it', () => resumed.isEnded);
       expect(upstream.received('notifications/cancelled')).toEqual([]);
     }
     expect((await client.send('GET', { 'last-event-id': 'nonsense' })).status).toBe(400);
@@ -150,9 +161,9 @@ describe('calls of clients with a session', () => {
     const handler = (_: object, call: ScriptedCall) => (call.progress(1), text('secret'));
     const { client, ada } = await begin([{ name: 'long', handler }]);
     const stream = readStream(await post(client, 1, 'long', { progressToken: 1 }));
-    await eventually('it is over', () => stream.ended);
-    const wire = await wireClient(ada, scene.gateway.url, '/mcp/files');
-    const second = await legacyClient(wire);
+    await eventually('it is over', () => stream.isEnded);
+    const wire = await createWireClient(ada, rig.gateway.url, '/mcp/files');
+    const second = await createLegacyClient(wire);
     const [event] = stream.ids;
     expect((await second.send('GET', { 'last-event-id': event! })).status).toBe(400);
     const again = readStream(await client.send('GET', { 'last-event-id': event! }));
@@ -178,7 +189,7 @@ describe('calls of clients with a session', () => {
       expect(method).toBe('elicitation/create');
       const answer = answers[round]!;
       expect((await by.post({ jsonrpc: '2.0', id, ...answer })).status).toBe(202);
-      await eventually('it is answered', () => stream.ended);
+      await eventually('it is answered', () => stream.isEnded);
       expect(stream.messages[1]).toMatchObject({ id: round, result: text(answer.result ?? answer.error) });
     }
     const plain = await client.post(
@@ -190,7 +201,7 @@ describe('calls of clients with a session', () => {
 
   test('of nobody else, and made up', async () => {
     const { client, ada } = await begin([asking], elicitation);
-    const second = await legacyClient(await wireClient(ada, scene.gateway.url, '/mcp/files'));
+    const second = await createLegacyClient(await createWireClient(ada, rig.gateway.url, '/mcp/files'));
     const stream = readStream(await post(client, 1, 'asking'));
     await eventually('it is asked', () => stream.messages.length === 1);
     const { id } = stream.messages[0]!;
@@ -200,7 +211,7 @@ describe('calls of clients with a session', () => {
       expect((await client.post({ jsonrpc: '2.0', id: made, result })).status).toBe(202);
     }
     expect((await client.post({ jsonrpc: '2.0', id, result: { action: 'decline' } })).status).toBe(202);
-    await eventually('it is answered', () => stream.ended);
+    await eventually('it is answered', () => stream.isEnded);
     expect(stream.messages).toHaveLength(2);
     expect(stream.messages[1]).toMatchObject({ result: text({ action: 'decline' }) });
   });
@@ -215,8 +226,8 @@ describe('calls of clients with a session', () => {
       { ...call(3), method: 'odd' },
     ];
     expect((await client.post(batch)).status).toBe(400);
-    const wire = await wireClient(ada, scene.gateway.url, '/mcp/files');
-    const old = await legacyClient(wire, { version: '2025-03-26' });
+    const wire = await createWireClient(ada, rig.gateway.url, '/mcp/files');
+    const old = await createLegacyClient(wire, { version: '2025-03-26' });
     const answers = await old.post(batch);
     expect([answers.status, await answers.json()]).toEqual([
       200,
@@ -234,10 +245,12 @@ describe('calls of clients with a session', () => {
   });
 
   test('so that one body is not fifty calls for the price of one', async () => {
-    const gateway = await startInProcess({ RATE_LIMIT_CALLS: '40' }, yamlWith({}));
+    const gateway = await startInProcess({ RATE_LIMIT_CALLS: '40' }, renderYaml({}));
     try {
-      const [ada] = (await createPeople(gateway, ['Ada'])) as [Person];
-      const old = await legacyClient(await wireClient(ada, gateway.url), { version: '2025-03-26' });
+      const [ada] = (await createUsers(gateway, ['Ada'])) as [TestUser];
+      const old = await createLegacyClient(await createWireClient(ada, gateway.url), {
+        version: '2025-03-26',
+      });
       const batch = (length: number) =>
         old.post(Array.from({ length }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })));
       expect((await batch(10)).status).toBe(200);

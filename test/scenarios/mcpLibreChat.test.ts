@@ -9,11 +9,11 @@ import {
   type LibreChatServer,
 } from './libreChat.ts';
 import { createVisitor, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
-import { http, yamlWith } from './serverYaml.ts';
-import { tokenCaller } from './tokenCaller.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
+import { createTokenCaller } from './tokenCaller.ts';
 
 const guide = readLibreChatGuide();
-const people = [
+const users = [
   { id: 'u-ada', email: 'ada@example.com', name: 'Ada' },
   { id: 'u-bob', email: 'bob@example.com', name: 'Bob' },
 ];
@@ -24,7 +24,7 @@ describe('behind LibreChat, as the guide says', () => {
   let personal: ScriptedHttpServer;
   let gateway: OpenIdGateway;
   const libreChat = { id: guide.libreChat['OPENID_CLIENT_ID'] ?? '', secret: 'secret-of-librechat' };
-  const stranger = { id: 'another-app', secret: 'secret-of-another' };
+  const otherClient = { id: 'another-app', secret: 'secret-of-another' };
   const scopes = (guide.libreChat['OPENID_SCOPE'] ?? '').split(' ');
 
   beforeAll(async () => {
@@ -32,16 +32,16 @@ describe('behind LibreChat, as the guide says', () => {
     personal = await scriptedHttpServer({ era: 'legacy', tools: [{ name: 'mine' }] });
     const { OPENID_AUDIENCE, OPENID_ALLOWED_CLIENTS } = guide.behalf;
     gateway = await startOpenIdGateway({
-      users: people,
-      clients: [libreChat, stranger].map((client) => ({ ...client, redirectUris: [LIBRECHAT_CALLBACK] })),
+      users: users,
+      clients: [libreChat, otherClient].map((client) => ({ ...client, redirectUris: [LIBRECHAT_CALLBACK] })),
       scopes: scopes.filter((scope) => scope.startsWith('api://')),
       variables: {
         OPENID_AUDIENCE: OPENID_AUDIENCE ?? '',
         OPENID_ALLOWED_CLIENTS: OPENID_ALLOWED_CLIENTS ?? '',
       },
-      yaml: yamlWith({
-        shared: http(shared.url),
-        personal: http(personal.url, { headers: { 'X-For': '{{LIBRECHAT_USER_ID}}' } }),
+      yaml: renderYaml({
+        shared: httpDefinition(shared.url),
+        personal: httpDefinition(personal.url, { headers: { 'X-For': '{{LIBRECHAT_USER_ID}}' } }),
       }),
     });
   }, 60_000);
@@ -56,7 +56,7 @@ describe('behind LibreChat, as the guide says', () => {
   const connect = (token: string | null, server = behalf) =>
     connectLibreChat(server, { base: gateway.url, token });
   async function accountOf(token: string): Promise<string> {
-    const response = await tokenCaller(gateway.url, token).get('/api/user');
+    const response = await createTokenCaller(gateway.url, token).get('/api/user');
     return ((await response.json()) as { id: string }).id;
   }
   const refusals = () =>
@@ -65,7 +65,7 @@ describe('behind LibreChat, as the guide says', () => {
     );
 
   test('tools of shared servers and of servers of one’s own', async () => {
-    for (const { id } of people) {
+    for (const { id } of users) {
       const token = await signIn(id);
       expect(decodeJwt(token)).toMatchObject({ azp: 'librechat', aud: guide.behalf['OPENID_AUDIENCE'] });
       const client = await connect(token);
@@ -77,8 +77,8 @@ describe('behind LibreChat, as the guide says', () => {
       await client.close();
       const { headers } = personal.received('tools/call').at(-1)!;
       expect(headers['x-for']).toBe(await accountOf(token));
-      const heard = JSON.stringify([shared.requests, personal.requests]);
-      expect([heard.includes(id), heard.includes(token)]).toEqual([true, false]);
+      const recordedText = JSON.stringify([shared.requests, personal.requests]);
+      expect([recordedText.includes(id), recordedText.includes(token)]).toEqual([true, false]);
     }
   });
 
@@ -91,7 +91,7 @@ describe('behind LibreChat, as the guide says', () => {
   test('it is the user who signs in at the gateway with a browser', async () => {
     const visitor = createVisitor(gateway);
     await visitor.signIn('u-ada');
-    expect((await visitor.me())?.id).toBe(await accountOf(await signIn('u-ada')));
+    expect((await visitor.readUser())?.id).toBe(await accountOf(await signIn('u-ada')));
   });
 
   test('who has no token of the provider is refused', async () => {
@@ -100,8 +100,8 @@ describe('behind LibreChat, as the guide says', () => {
   });
 
   test('the user’s own token that another application got', async () => {
-    const token = await signIn('u-ada', stranger);
-    expect(decodeJwt(token)).toMatchObject({ azp: stranger.id, aud: guide.behalf['OPENID_AUDIENCE'] });
+    const token = await signIn('u-ada', otherClient);
+    expect(decodeJwt(token)).toMatchObject({ azp: otherClient.id, aud: guide.behalf['OPENID_AUDIENCE'] });
     const before = [shared, personal].map(({ requests }) => requests.length);
     await expect(connect(token)).rejects.toThrow();
     expect(refusals().at(-1)).toBe('client');

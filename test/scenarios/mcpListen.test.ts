@@ -1,18 +1,18 @@
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import {
-  clientWith,
-  legacyClient,
-  META,
-  modernHeaders,
-  modernMeta,
-  wireClient,
+  createKeyClient,
+  createLegacyClient,
+  META_PREFIX,
+  createModernHeaders,
+  createModernMeta,
+  createWireClient,
   type WireClient,
 } from './mcpClient.ts';
 import { readStream } from './mcpStream.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const capabilities = {
   tools: { listChanged: true },
@@ -27,35 +27,35 @@ const methods = {
 };
 
 describe('what MCP clients are told of changes', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   async function begin(era: 'legacy' | 'modern', names: string[] = ['Ada']) {
-    const upstream = await scene.serve({
+    const upstream = await rig.startServer({
       era,
       tools: [{ name: 'echo' }],
       capabilities,
       methods,
       getStream: true,
     });
-    const yaml = yamlWith({ files: http(upstream.url) });
-    const people = (await scene.begin(yaml, names)) as [Person];
+    const yaml = renderYaml({ files: httpDefinition(upstream.url) });
+    const users = (await rig.start(yaml, names)) as [TestUser];
     await eventually('the gateway listens', () => upstream.openStreams > 0);
-    return { upstream, yaml, people, client: await wireClient(people[0], scene.gateway.url) };
+    return { upstream, yaml, users, client: await createWireClient(users[0], rig.gateway.url) };
   }
 
   async function listen(client: WireClient, notifications: object, id = 's1') {
-    const params = { notifications, _meta: modernMeta() };
+    const params = { notifications, _meta: createModernMeta() };
     const closing = new AbortController();
     const response = await client.post(
       { jsonrpc: '2.0', id, method: 'subscriptions/listen', params },
-      modernHeaders('subscriptions/listen', {}),
+      createModernHeaders('subscriptions/listen', {}),
       { signal: closing.signal },
     );
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     return readStream(response, closing);
   }
 
-  const tagged = { _meta: { [`${META}subscriptionId`]: 's1' } };
+  const tagged = { _meta: { [`${META_PREFIX}subscriptionId`]: 's1' } };
 
   test('of lists and of resources, by a server of either era', async () => {
     for (const era of ['legacy', 'modern'] as const) {
@@ -75,8 +75,8 @@ describe('what MCP clients are told of changes', () => {
       upstream.push('notifications/resources/updated', { uri: 'x:1' });
       upstream.push('notifications/tools/list_changed');
       await eventually('it is told', () => stream.messages.length >= 3);
-      const told = stream.messages.slice(1).map(({ method, params }) => [method, params]);
-      expect(told.sort()).toEqual([
+      const received = stream.messages.slice(1).map(({ method, params }) => [method, params]);
+      expect(received.sort()).toEqual([
         ['notifications/resources/updated', { uri: 'x:1', ...tagged }],
         ['notifications/tools/list_changed', tagged],
       ]);
@@ -85,19 +85,19 @@ describe('what MCP clients are told of changes', () => {
   });
 
   test('where they are open, also when it was said elsewhere', async () => {
-    const { people, client } = await begin('modern', ['Ada', 'Bob']);
-    const [ada, bob] = people as unknown as [Person, Person];
+    const { users, client } = await begin('modern', ['Ada', 'Bob']);
+    const [ada, bob] = users as unknown as [TestUser, TestUser];
     const open = async (by: WireClient) => {
       const stream = await listen(by, { toolsListChanged: true });
       await eventually('it is acknowledged', () => stream.messages.length === 1);
       return stream;
     };
     const own = await open(client);
-    const others = await open(await wireClient(bob, scene.gateway.url));
-    const [there] = (await scene.beside([ada])) as [Person];
+    const others = await open(await createWireClient(bob, rig.gateway.url));
+    const [there] = (await rig.startReplica([ada])) as [TestUser];
     expect((await there.post('/api/auth/logout')).status).toBe(204);
-    await eventually('hers ends', () => own.ended);
-    expect(others.ended).toBe(false);
+    await eventually('hers ends', () => own.isEnded);
+    expect(others.isEnded).toBe(false);
     // Her key is as good as before: she is looked at anew.
     (await open(client)).close();
     others.close();
@@ -105,9 +105,9 @@ describe('what MCP clients are told of changes', () => {
 
   test('every kind of them, also when it was said elsewhere', async () => {
     const stuck = { name: 'stuck', handler: () => new Promise<never>(() => undefined) };
-    const upstream = await scene.serve({ era: 'legacy', tools: [stuck], capabilities, getStream: true });
-    const people = await scene.begin(yamlWith({ files: http(upstream.url) }), ['Ada', 'Bob']);
-    const [ada, bob] = people as [Person, Person];
+    const upstream = await rig.startServer({ era: 'legacy', tools: [stuck], capabilities, getStream: true });
+    const users = await rig.start(renderYaml({ files: httpDefinition(upstream.url) }), ['Ada', 'Bob']);
+    const [ada, bob] = users as [TestUser, TestUser];
     const made = await ada.post('/api/user/keys', { name: 'client', scopes: ['mcp'] });
     const key = (await made.json()) as { id: string; key: string };
     const call = (id: number, meta: object = {}) => ({
@@ -115,10 +115,10 @@ describe('what MCP clients are told of changes', () => {
       params: { name: 'files__stuck', arguments: {}, _meta: meta },
     });
     const openAll = async (client: WireClient) => {
-      const session = await legacyClient(client);
-      const headers = modernHeaders('tools/call', { name: 'files__stuck' });
+      const session = await createLegacyClient(client);
+      const headers = createModernHeaders('tools/call', { name: 'files__stuck' });
       // What has not answered yet is a stream that has not begun.
-      const calls = [session.post(call(1)), client.post(call(2, modernMeta()), headers)];
+      const calls = [session.post(call(1)), client.post(call(2, createModernMeta()), headers)];
       const ended = calls.map(async (response) => {
         await (await response).text();
       });
@@ -129,42 +129,42 @@ describe('what MCP clients are told of changes', () => {
       const over = Promise.allSettled(ended).then(() => true);
       return { streams, over };
     };
-    const hers = await openAll(clientWith(key.key, scene.gateway.url));
-    const other = await openAll(await wireClient(ada, scene.gateway.url));
-    const bobs = await openAll(await wireClient(bob, scene.gateway.url));
+    const hers = await openAll(createKeyClient(key.key, rig.gateway.url));
+    const other = await openAll(await createWireClient(ada, rig.gateway.url));
+    const bobs = await openAll(await createWireClient(bob, rig.gateway.url));
     await eventually('all calls run', () => upstream.received('tools/call').length === 6);
-    const [there] = (await scene.beside([ada])) as [Person];
+    const [there] = (await rig.startReplica([ada])) as [TestUser];
     expect((await there.send('DELETE', `/api/user/keys/${key.id}`)).status).toBe(204);
-    await eventually('hers end', () => hers.streams.every(({ ended }) => ended));
+    await eventually('hers end', () => hers.streams.every(({ isEnded }) => isEnded));
     expect(await hers.over).toBe(true);
     await eventually('the server knows', () => upstream.received('notifications/cancelled').length === 2);
-    for (const { ended } of [...other.streams, ...bobs.streams]) expect(ended).toBe(false);
+    for (const { isEnded } of [...other.streams, ...bobs.streams]) expect(isEnded).toBe(false);
     expect(upstream.received('notifications/cancelled')).toHaveLength(2);
   });
 
   test('or at once when there is nothing to hear', async () => {
     const { client } = await begin('modern');
     const stream = await listen(client, {});
-    await eventually('it ends', () => stream.ended);
+    await eventually('it ends', () => stream.isEnded);
     expect(stream.messages).toMatchObject([
       { method: 'notifications/subscriptions/acknowledged', params: { notifications: {}, ...tagged } },
       { method: 'notifications/cancelled', params: { requestId: 's1' } },
       { id: 's1', result: { resultType: 'complete', ...tagged } },
     ]);
-    const params = { notifications: 5, _meta: modernMeta() };
+    const params = { notifications: 5, _meta: createModernMeta() };
     const refused = await client.post(
       { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params },
-      modernHeaders('subscriptions/listen', {}),
+      createModernHeaders('subscriptions/listen', {}),
     );
     expect(await refused.json()).toMatchObject({ error: { code: -32602 } });
   });
 
   test('on the stream of a session, and of its resources', async () => {
     const { upstream, client } = await begin('legacy');
-    const legacy = await legacyClient(client);
+    const legacy = await createLegacyClient(client);
     const stream = readStream(await legacy.send('GET', { accept: 'text/event-stream' }));
-    expect((await legacy.request('resources/subscribe', { uri: 'x:1' })).answer.result).toEqual({});
-    expect((await legacy.request('resources/subscribe', { uri: 'x:nothing' })).answer.error?.code).toBe(
+    expect((await legacy.request('resources/subscribe', { uri: 'x:1' })).message.result).toEqual({});
+    expect((await legacy.request('resources/subscribe', { uri: 'x:nothing' })).message.error?.code).toBe(
       -32002,
     );
     await eventually('it is subscribed', () => upstream.received('resources/subscribe').length === 1);
@@ -178,16 +178,18 @@ describe('what MCP clients are told of changes', () => {
     await legacy.request('resources/unsubscribe', { uri: 'x:1' });
     await eventually('it is let go', () => upstream.received('resources/unsubscribe').length === 1);
     const second = readStream(await legacy.send('GET', { accept: 'text/event-stream' }));
-    await eventually('the last to come reads', () => stream.ended);
+    await eventually('the last to come reads', () => stream.isEnded);
     expect((await legacy.send('DELETE')).status).toBe(204);
-    await eventually('and it ends with the session', () => second.ended);
+    await eventually('and it ends with the session', () => second.isEnded);
   });
 
   test('servers that come and go, and who may use them', async () => {
     const { upstream, client } = await begin('legacy');
-    const legacy = await legacyClient(client);
+    const legacy = await createLegacyClient(client);
     const stream = readStream(await legacy.send('GET', { accept: 'text/event-stream' }));
-    await scene.gateway.configure(yamlWith({ files: http(upstream.url), more: http(upstream.url) }));
+    await rig.gateway.reload(
+      renderYaml({ files: httpDefinition(upstream.url), more: httpDefinition(upstream.url) }),
+    );
     await eventually('it is told', () => stream.messages.length === 3);
     expect(stream.messages.map(({ method }) => method).sort()).toEqual([
       'notifications/prompts/list_changed',
@@ -197,14 +199,17 @@ describe('what MCP clients are told of changes', () => {
   });
 
   test('not those of a server that they may not use', async () => {
-    const shown = await scene.serve({ era: 'legacy', capabilities, getStream: true });
-    const hidden = await scene.serve({ era: 'legacy', capabilities, getStream: true });
-    const [bob] = (await scene.begin(
-      yamlWith({ shown: http(shown.url), hidden: http(hidden.url, { access: { roles: ['ADMIN'] } }) }),
+    const shown = await rig.startServer({ era: 'legacy', capabilities, getStream: true });
+    const hidden = await rig.startServer({ era: 'legacy', capabilities, getStream: true });
+    const [bob] = (await rig.start(
+      renderYaml({
+        shown: httpDefinition(shown.url),
+        hidden: httpDefinition(hidden.url, { access: { roles: ['ADMIN'] } }),
+      }),
       ['Bob'],
-    )) as [Person];
+    )) as [TestUser];
     await eventually('the gateway listens', () => shown.openStreams > 0 && hidden.openStreams > 0);
-    const stream = await listen(await wireClient(bob, scene.gateway.url), {
+    const stream = await listen(await createWireClient(bob, rig.gateway.url), {
       toolsListChanged: true,
       promptsListChanged: true,
     });
@@ -216,21 +221,21 @@ describe('what MCP clients are told of changes', () => {
   });
 
   test('one user has so many, and others theirs', async () => {
-    const { people } = await begin('legacy', ['Ada', 'Bob']);
-    const [ada, bob] = people as unknown as [Person, Person];
-    const client = await wireClient(ada, scene.gateway.url);
+    const { users } = await begin('legacy', ['Ada', 'Bob']);
+    const [ada, bob] = users as unknown as [TestUser, TestUser];
+    const client = await createWireClient(ada, rig.gateway.url);
     const streams = await Promise.all(
       Array.from({ length: 64 }, (_, index) => listen(client, { toolsListChanged: true }, `s${index}`)),
     );
-    const params = { notifications: { toolsListChanged: true }, _meta: modernMeta() };
+    const params = { notifications: { toolsListChanged: true }, _meta: createModernMeta() };
     const body = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params };
-    const refused = await client.post(body, modernHeaders('subscriptions/listen', {}));
+    const refused = await client.post(body, createModernHeaders('subscriptions/listen', {}));
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
-    (await listen(await wireClient(bob, scene.gateway.url), { toolsListChanged: true })).close();
+    (await listen(await createWireClient(bob, rig.gateway.url), { toolsListChanged: true })).close();
     streams[0]!.close();
     await eventually('there is room again', async () => {
       const closing = new AbortController();
-      const again = await client.post(body, modernHeaders('subscriptions/listen', {}), {
+      const again = await client.post(body, createModernHeaders('subscriptions/listen', {}), {
         signal: closing.signal,
       });
       closing.abort();

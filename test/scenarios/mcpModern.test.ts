@@ -1,9 +1,16 @@
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { META, modernHeaders, modernMeta, modernRequest, readMessages, wireClient } from './mcpClient.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import {
+  META_PREFIX,
+  createModernHeaders,
+  createModernMeta,
+  sendModern,
+  readWireMessages,
+  createWireClient,
+} from './mcpClient.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const annotated = {
   type: 'object',
@@ -15,30 +22,30 @@ const annotated = {
 const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
 
 describe('the MCP endpoint, for clients without a session', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   async function begin(
     era: 'legacy' | 'modern' = 'modern',
-    more: Partial<Parameters<typeof scene.serve>[0]> = {},
+    more: Partial<Parameters<typeof rig.startServer>[0]> = {},
     names: string[] = ['Ada'],
   ) {
-    const upstream = await scene.serve({
+    const upstream = await rig.startServer({
       era,
       tools: [{ name: 'echo' }, { name: 'placed', inputSchema: annotated }],
       ...more,
     });
-    const people = await scene.begin(yamlWith({ files: http(upstream.url) }), names);
+    const users = await rig.start(renderYaml({ files: httpDefinition(upstream.url) }), names);
     const clients = await Promise.all(
-      people.map((person) => wireClient(person, scene.gateway.url, '/mcp/files')),
+      users.map((user) => createWireClient(user, rig.gateway.url, '/mcp/files')),
     );
-    return { upstream, clients, client: clients[0]!, person: people[0] as Person };
+    return { upstream, clients, client: clients[0]!, person: users[0] as TestUser };
   }
 
   test('at a server of either era', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const { client } = await begin(era);
-      const found = await modernRequest(client, 'server/discover');
-      expect([found.status, found.answer.result]).toMatchObject([
+      const found = await sendModern(client, 'server/discover');
+      expect([found.status, found.message.result]).toMatchObject([
         200,
         {
           resultType: 'complete',
@@ -47,8 +54,8 @@ describe('the MCP endpoint, for clients without a session', () => {
           cacheScope: 'private',
         },
       ]);
-      const called = await modernRequest(client, 'tools/call', { name: 'echo', arguments: { a: 1 } });
-      expect(called.answer.result).toMatchObject({
+      const called = await sendModern(client, 'tools/call', { name: 'echo', arguments: { a: 1 } });
+      expect(called.message.result).toMatchObject({
         content: [{ type: 'text', text: '{"a":1}' }],
         resultType: 'complete',
       });
@@ -70,7 +77,7 @@ describe('the MCP endpoint, for clients without a session', () => {
           'prompts/get': () => ({ messages: [], resultType: 'complete', _meta: { mine: 1 } }),
         },
       });
-      const info = { [`${META}serverInfo`]: { name: 'behalf' } };
+      const info = { [`${META_PREFIX}serverInfo`]: { name: 'behalf' } };
       for (const [method, params, cached] of [
         ['tools/list', {}, true],
         ['resources/list', {}, true],
@@ -80,15 +87,15 @@ describe('the MCP endpoint, for clients without a session', () => {
         ['prompts/get', { name: 'greet' }, false],
         ['tools/call', { name: 'echo', arguments: {} }, false],
       ] as const) {
-        const { answer } = await modernRequest(client, method, params);
-        expect([method, answer.result]).toMatchObject([method, { resultType: 'complete', _meta: info }]);
-        const scope = answer.result?.['cacheScope'];
-        expect([method, scope, typeof answer.result?.['ttlMs']]).toEqual(
+        const { message } = await sendModern(client, method, params);
+        expect([method, message.result]).toMatchObject([method, { resultType: 'complete', _meta: info }]);
+        const scope = message.result?.['cacheScope'];
+        expect([method, scope, typeof message.result?.['ttlMs']]).toEqual(
           cached ? [method, 'private', 'number'] : [method, undefined, 'undefined'],
         );
       }
-      const prompt = await modernRequest(client, 'prompts/get', { name: 'greet' });
-      expect(prompt.answer.result?.['_meta']).toMatchObject({ mine: 1 });
+      const prompt = await sendModern(client, 'prompts/get', { name: 'greet' });
+      expect(prompt.message.result?.['_meta']).toMatchObject({ mine: 1 });
     }
   });
 
@@ -97,39 +104,38 @@ describe('the MCP endpoint, for clients without a session', () => {
     const post = async (params: object, version = '2026-07-28') => {
       const headers = { 'mcp-protocol-version': version, 'mcp-method': 'tools/list' };
       const response = await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/list', params }, headers);
-      const [message] = await readMessages(response);
+      const [message] = await readWireMessages(response);
       return [response.status, message?.error?.code, message?.error?.data];
     };
     expect(await post({})).toMatchObject([400, -32602, undefined]);
     expect(await post({ _meta: {} })).toMatchObject([400, -32602, undefined]);
-    expect(await post({ _meta: { [`${META}protocolVersion`]: '2026-07-28' } })).toMatchObject([400, -32602]);
-    expect(await post({ _meta: modernMeta({}, { [`${META}protocolVersion`]: 5 }) })).toMatchObject([
+    expect(await post({ _meta: { [`${META_PREFIX}protocolVersion`]: '2026-07-28' } })).toMatchObject([
       400, -32602,
     ]);
+    expect(
+      await post({ _meta: createModernMeta({}, { [`${META_PREFIX}protocolVersion`]: 5 }) }),
+    ).toMatchObject([400, -32602]);
     for (const level of ['loud', '', 5, null]) {
-      const odd = modernMeta({}, { [`${META}logLevel`]: level });
+      const odd = createModernMeta({}, { [`${META_PREFIX}logLevel`]: level });
       expect([level, await post({ _meta: odd })]).toMatchObject([level, [400, -32602]]);
     }
-    expect(await post({ _meta: modernMeta({}, { [`${META}logLevel`]: 'notice' }) })).toMatchObject([200]);
-    const future = modernMeta({}, { [`${META}protocolVersion`]: '2031-01-01' });
+    expect(
+      await post({ _meta: createModernMeta({}, { [`${META_PREFIX}logLevel`]: 'notice' }) }),
+    ).toMatchObject([200]);
+    const future = createModernMeta({}, { [`${META_PREFIX}protocolVersion`]: '2031-01-01' });
     expect(await post({ _meta: future }, '2031-01-01')).toMatchObject([
       400,
       -32022,
       { supported: ['2026-07-28'], requested: '2031-01-01' },
     ]);
-    const refused = await modernRequest(
-      client,
-      'tools/list',
-      {},
-      { headers: { accept: 'application/json' } },
-    );
+    const refused = await sendModern(client, 'tools/list', {}, { headers: { accept: 'application/json' } });
     expect(refused.status).toBe(406);
   });
 
   test('and what the servers hear is the body', async () => {
     const { client, upstream } = await begin();
     const call = (headers: Record<string, string>, name = 'echo', args: object = {}) =>
-      modernRequest(client, 'tools/call', { name, arguments: args }, { headers });
+      sendModern(client, 'tools/call', { name, arguments: args }, { headers });
     for (const headers of [
       { 'mcp-method': 'tools/list' },
       { 'mcp-name': 'other' },
@@ -137,15 +143,15 @@ describe('the MCP endpoint, for clients without a session', () => {
       { 'mcp-name': '=?base64?!?=' },
       { 'mcp-name': `=?base64?${Buffer.from('other').toString('base64')}?=` },
     ]) {
-      const { status, answer } = await call(headers);
-      expect([headers, status, answer.error?.code]).toEqual([headers, 400, -32020]);
+      const { status, message } = await call(headers);
+      expect([headers, status, message.error?.code]).toEqual([headers, 400, -32020]);
     }
     for (const missing of ['mcp-method', 'mcp-name', 'mcp-protocol-version']) {
-      const { [missing]: _, ...others } = modernHeaders('tools/call', { name: 'echo' });
-      const params = { name: 'echo', _meta: modernMeta() };
+      const { [missing]: _, ...others } = createModernHeaders('tools/call', { name: 'echo' });
+      const params = { name: 'echo', _meta: createModernMeta() };
       const response = await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, others);
       expect([missing, response.status]).toEqual([missing, 400]);
-      expect((await readMessages(response))[0]?.error?.code).toBe(-32020);
+      expect((await readWireMessages(response))[0]?.error?.code).toBe(-32020);
     }
     expect(upstream.received('tools/call')).toHaveLength(0);
     const encoded = { 'mcp-name': `=?base64?${Buffer.from('echo').toString('base64')}?=` };
@@ -153,7 +159,7 @@ describe('the MCP endpoint, for clients without a session', () => {
 
     const args = { region: 'eu', count: 7 };
     const right = { 'mcp-param-region': 'eu', 'mcp-param-count': '7' };
-    expect((await call(right, 'placed', args)).answer.result).toBeDefined();
+    expect((await call(right, 'placed', args)).message.result).toBeDefined();
     expect((await call({ ...right, 'mcp-param-count': '7.0' }, 'placed', args)).status).toBe(200);
     expect((await call({ ...right, 'mcp-param-unknown': 'x' }, 'placed', args)).status).toBe(200);
     for (const wrong of [
@@ -161,13 +167,13 @@ describe('the MCP endpoint, for clients without a session', () => {
       { 'mcp-param-count': '8' },
       { 'mcp-param-region': '=?base64?!?=' },
     ]) {
-      const { status, answer } = await call({ ...right, ...wrong }, 'placed', args);
-      expect([wrong, status, answer.error?.code]).toEqual([wrong, 400, -32020]);
+      const { status, message } = await call({ ...right, ...wrong }, 'placed', args);
+      expect([wrong, status, message.error?.code]).toEqual([wrong, 400, -32020]);
     }
-    expect((await call({ 'mcp-param-region': 'eu' }, 'placed', args)).answer.error?.code).toBe(-32020);
+    expect((await call({ 'mcp-param-region': 'eu' }, 'placed', args)).message.error?.code).toBe(-32020);
     expect((await call({}, 'placed', {})).status).toBe(200);
-    const heard = upstream.received('tools/call').map(({ headers }) => headers['mcp-param-region']);
-    expect(heard).toEqual([undefined, 'eu', 'eu', 'eu', undefined]);
+    const received = upstream.received('tools/call').map(({ headers }) => headers['mcp-param-region']);
+    expect(received).toEqual([undefined, 'eu', 'eu', 'eu', undefined]);
   });
 
   test('nor do those of the other era exist', async () => {
@@ -180,17 +186,17 @@ describe('the MCP endpoint, for clients without a session', () => {
       'nonsense',
       'constructor',
     ]) {
-      const { status, answer } = await modernRequest(client, method);
-      expect([method, status, answer.error?.code]).toEqual([method, 404, -32601]);
+      const { status, message } = await sendModern(client, method);
+      expect([method, status, message.error?.code]).toEqual([method, 404, -32601]);
     }
     const listed = await client.post(
-      { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: modernMeta() } },
-      { ...modernHeaders('tools/list', {}), 'mcp-session-id': 'x', 'last-event-id': 'y' },
+      { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: createModernMeta() } },
+      { ...createModernHeaders('tools/list', {}), 'mcp-session-id': 'x', 'last-event-id': 'y' },
     );
     expect([listed.status, listed.headers.get('mcp-session-id')]).toEqual([200, null]);
     const noted = await client.post(
       { jsonrpc: '2.0', method: 'notifications/odd' },
-      modernHeaders('notifications/odd', {}),
+      createModernHeaders('notifications/odd', {}),
     );
     expect([noted.status, await noted.text()]).toEqual([202, '']);
     // Which headers they have, the revision does not say: none is asked for, and what is there has to be right.
@@ -208,15 +214,15 @@ describe('the MCP endpoint, for clients without a session', () => {
     const { client, upstream } = await begin('legacy', {
       tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }],
     });
-    const leaving = new AbortController();
-    const calling = modernRequest(
+    const abortController = new AbortController();
+    const calling = sendModern(
       client,
       'tools/call',
       { name: 'slow' },
-      { init: { signal: leaving.signal } },
+      { init: { signal: abortController.signal } },
     );
     await eventually('it runs', () => upstream.received('tools/call').length === 1);
-    leaving.abort();
+    abortController.abort();
     await expect(calling).rejects.toThrow();
     await eventually('it is told', () => upstream.received('notifications/cancelled').length === 1);
   });
@@ -243,8 +249,8 @@ describe('the MCP endpoint, for clients without a session', () => {
 
   test('with the state that the server gave', async () => {
     const { client } = await begin('modern', { tools: [asking] });
-    const asked = await modernRequest(client, 'tools/call', { name: 'asking' }, { capabilities });
-    const { result = {} } = asked.answer;
+    const response = await sendModern(client, 'tools/call', { name: 'asking' }, { capabilities });
+    const { result = {} } = response.message;
     expect(result).toMatchObject({
       resultType: 'input_required',
       inputRequests: { one: { method: 'elicitation/create' } },
@@ -253,11 +259,11 @@ describe('the MCP endpoint, for clients without a session', () => {
     expect(String(result['requestState'])).not.toContain('own');
     const inputResponses = { one: { action: 'accept', content: {} } };
     const retried = { name: 'asking', inputResponses, requestState: result['requestState'] };
-    const { answer } = await modernRequest(client, 'tools/call', retried, { capabilities });
-    const [{ text }] = answer.result?.['content'] as [{ text: string }];
+    const { message } = await sendModern(client, 'tools/call', retried, { capabilities });
+    const [{ text }] = message.result?.['content'] as [{ text: string }];
     expect(JSON.parse(text)).toEqual([inputResponses, 'the server’s own']);
-    const unable = await modernRequest(client, 'tools/call', { name: 'asking' });
-    expect(unable.answer.error?.data).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
+    const unable = await sendModern(client, 'tools/call', { name: 'asking' });
+    expect(unable.message.error?.data).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
   });
 
   test('for nobody and nothing else', async () => {
@@ -266,21 +272,21 @@ describe('the MCP endpoint, for clients without a session', () => {
       'Bob',
     ]);
     const bobs = clients[1]!;
-    const asked = await modernRequest(
+    const response = await sendModern(
       client,
       'tools/call',
       { name: 'asking', arguments: { a: 1, b: 2 } },
       { capabilities },
     );
-    const requestState = asked.answer.result?.['requestState'];
+    const requestState = response.message.result?.['requestState'];
     const retry = (params: object, by = client) =>
-      modernRequest(
+      sendModern(
         by,
         'tools/call',
         { name: 'asking', arguments: { b: 2, a: 1 }, inputResponses: { one: {} }, requestState, ...params },
         { capabilities },
       );
-    expect((await retry({})).answer.result).toMatchObject({ resultType: 'complete' });
+    expect((await retry({})).message.result).toMatchObject({ resultType: 'complete' });
     for (const [what, trying] of [
       ['another user', retry({}, bobs)],
       ['another tool', retry({ name: 'other' })],
@@ -288,7 +294,7 @@ describe('the MCP endpoint, for clients without a session', () => {
       ['something else', retry({ requestState: 'x' })],
       ['no text', retry({ requestState: 5 })],
     ] as const) {
-      expect([what, (await trying).answer.error?.code]).toEqual([what, -32602]);
+      expect([what, (await trying).message.error?.code]).toEqual([what, -32602]);
     }
   });
 });

@@ -3,14 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { describeWith, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { signedIn } from './browser.ts';
+import { createAdministrator } from './browser.ts';
 import { launchChromium } from './chromium.ts';
-import { settingsWith, toolsOf } from './endpointScene.ts';
-import { agree, facadeOf, REDIRECT, type FacadeClientRig } from './facadeScene.ts';
+import { createEndpointSettings, createTools } from './endpointRig.ts';
+import {
+  giveConsent,
+  createAuthorizationClient,
+  CLIENT_REDIRECT_URI,
+  type AuthorizationClientRig,
+} from './authorizationServerRig.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { modernHeaders, modernMeta, wireClient, type WireClient } from './mcpClient.ts';
-import { createPeople, type Person } from './people.ts';
-import { http } from './serverYaml.ts';
+import { createModernHeaders, createModernMeta, createWireClient, type WireClient } from './mcpClient.ts';
+import { createUsers, type TestUser } from './users.ts';
+import { httpDefinition } from './serverYaml.ts';
 
 const ALLOWED = 'https://inspector.example';
 const OTHERS = [
@@ -22,23 +27,23 @@ const SENT = 'authorization, content-type, mcp-protocol-version, mcp-session-id,
 describe('pages of other sites at the MCP endpoints', () => {
   let upstream: ScriptedHttpServer;
   let gateway: InProcessGateway;
-  let facade: FacadeClientRig;
-  let browsing: Awaited<ReturnType<typeof signedIn>>;
-  let bea: Person;
+  let authorizationClient: AuthorizationClientRig;
+  let browsing: Awaited<ReturnType<typeof createAdministrator>>;
+  let bea: TestUser;
   let client: WireClient;
   let settings: (allowedOrigins: readonly string[]) => string;
 
   beforeAll(async () => {
-    upstream = await scriptedHttpServer({ era: 'legacy', tools: toolsOf('files', ['echo']) });
+    upstream = await scriptedHttpServer({ era: 'legacy', tools: createTools('files', ['echo']) });
     settings = (allowedOrigins) =>
-      settingsWith({ files: http(upstream.url) }, { allowedOrigins }, [], {
+      createEndpointSettings({ files: httpDefinition(upstream.url) }, { allowedOrigins }, [], {
         authorizationServer: { enabled: true, registration: { perMinute: 1_000 } },
       });
     gateway = await startInProcess({ RATE_LIMIT_WRITES: '100000' }, settings([ALLOWED]));
-    browsing = await signedIn(gateway);
-    [bea] = (await createPeople(gateway, ['Bea'])) as [Person];
-    client = await wireClient(bea, gateway.url);
-    facade = await facadeOf(gateway.url);
+    browsing = await createAdministrator(gateway);
+    [bea] = (await createUsers(gateway, ['Bea'])) as [TestUser];
+    client = await createWireClient(bea, gateway.url);
+    authorizationClient = await createAuthorizationClient(gateway.url);
   });
   afterAll(async () => {
     await gateway.close();
@@ -60,9 +65,9 @@ describe('pages of other sites at the MCP endpoints', () => {
     jsonrpc: '2.0',
     id: 1,
     method: 'tools/call',
-    params: { name: 'files__echo', _meta: modernMeta() },
+    params: { name: 'files__echo', _meta: createModernMeta() },
   };
-  const callHeaders = modernHeaders('tools/call', call.params);
+  const callHeaders = createModernHeaders('tools/call', call.params);
   const open = [
     ['/mcp', 'POST, GET, DELETE'],
     ['/mcp/files', 'POST, GET, DELETE'],
@@ -96,20 +101,23 @@ describe('pages of other sites at the MCP endpoints', () => {
     expect(done.headers.get('access-control-allow-origin')).toBe(ALLOWED);
     expect(done.headers.get('access-control-expose-headers')).toMatch(/Mcp-Session-Id.*WWW-Authenticate/);
     const params = { protocolVersion: '2025-11-25', capabilities: {} };
-    const begun = await client.post(
+    const startResponse = await client.post(
       { jsonrpc: '2.0', id: 0, method: 'initialize', params },
       { origin: ALLOWED },
     );
-    expect([begun.status, begun.headers.get('access-control-allow-origin')]).toEqual([200, ALLOWED]);
-    const session = begun.headers.get('mcp-session-id') ?? '';
-    const leaving = new AbortController();
+    expect([startResponse.status, startResponse.headers.get('access-control-allow-origin')]).toEqual([
+      200,
+      ALLOWED,
+    ]);
+    const session = startResponse.headers.get('mcp-session-id') ?? '';
+    const abortController = new AbortController();
     const streaming = await client.send(
       'GET',
       { origin: ALLOWED, 'mcp-session-id': session, accept: 'text/event-stream' },
-      { signal: leaving.signal },
+      { signal: abortController.signal },
     );
     expect([streaming.status, streaming.headers.get('access-control-allow-origin')]).toEqual([200, ALLOWED]);
-    leaving.abort();
+    abortController.abort();
     // Without a token it is told where to get one.
     const refused = await fetch(client.url, {
       ...{ method: 'POST', body: JSON.stringify(call) },
@@ -125,20 +133,23 @@ describe('pages of other sites at the MCP endpoints', () => {
       headers: origin,
     });
     expect([found.status, found.headers.get('access-control-allow-origin')]).toEqual([200, ALLOWED]);
-    const registered = await fetch(facade.at(facade.metadata.registration_endpoint), {
-      ...{ method: 'POST', headers: { ...origin, 'content-type': 'application/json' } },
-      body: JSON.stringify({ client_name: 'Inspector', redirect_uris: [REDIRECT] }),
-    });
+    const registered = await fetch(
+      authorizationClient.resolveUrl(authorizationClient.metadata.registration_endpoint),
+      {
+        ...{ method: 'POST', headers: { ...origin, 'content-type': 'application/json' } },
+        body: JSON.stringify({ client_name: 'Inspector', redirect_uris: [CLIENT_REDIRECT_URI] }),
+      },
+    );
     expect([registered.status, registered.headers.get('access-control-allow-origin')]).toEqual([
       201,
       ALLOWED,
     ]);
     const { client_id: clientId } = (await registered.json()) as { client_id: string };
-    const { path, verifier } = facade.request(clientId);
-    const back = await agree(browsing, path, gateway.url);
-    const answer = await facade.token(
+    const { path, verifier } = authorizationClient.createAuthorizationRequest(clientId);
+    const back = await giveConsent(browsing, path, gateway.url);
+    const answer = await authorizationClient.requestToken(
       {
-        ...{ grant_type: 'authorization_code', client_id: clientId, redirect_uri: REDIRECT },
+        ...{ grant_type: 'authorization_code', client_id: clientId, redirect_uri: CLIENT_REDIRECT_URI },
         ...{ code: back.searchParams.get('code') ?? '', code_verifier: verifier },
       },
       origin,
@@ -158,17 +169,17 @@ describe('pages of other sites at the MCP endpoints', () => {
         }
         const refused = await client.post(call, { ...callHeaders, origin });
         expect([origin, refused.status, grants(refused)]).toEqual([origin, 403, []]);
-        const token = await facade.token({ grant_type: 'refresh_token' }, { origin });
+        const token = await authorizationClient.requestToken({ grant_type: 'refresh_token' }, { origin });
         expect([origin, token.status, grants(token)]).toEqual([origin, 403, []]);
       }
     };
     const before = upstream.received('tools/call').length;
     await refuseAll(OTHERS);
-    await gateway.configure(settings([]));
+    await gateway.reload(settings([]));
     try {
       await refuseAll([ALLOWED]);
     } finally {
-      await gateway.configure(settings([ALLOWED]));
+      await gateway.reload(settings([ALLOWED]));
     }
     expect(upstream.received('tools/call')).toHaveLength(before);
   });
@@ -180,8 +191,8 @@ describe('pages of other sites at the MCP endpoints', () => {
     ];
     for (const path of doors) {
       for (const method of ['GET', 'POST', 'DELETE']) {
-        const asked = await preflight(path, method, ALLOWED);
-        expect([path, asked.status >= 400, grants(asked)]).toEqual([path, true, []]);
+        const response = await preflight(path, method, ALLOWED);
+        expect([path, response.status >= 400, grants(response)]).toEqual([path, true, []]);
       }
       const headers = { origin: ALLOWED, cookie: bea.cookie };
       expect([path, grants(await fetch(gateway.url + path, { headers }))]).toEqual([path, []]);
@@ -192,8 +203,13 @@ describe('pages of other sites at the MCP endpoints', () => {
     });
     expect([write.status, grants(write)]).toEqual([403, []]);
     // What makes a request one of our own pages cannot be asked for.
-    const asked = await preflight('/mcp', 'POST', ALLOWED, 'x-behalf-csrf, cookie, authorization, x-other');
-    expect(asked.headers.get('access-control-allow-headers')).toBe('authorization');
+    const response = await preflight(
+      '/mcp',
+      'POST',
+      ALLOWED,
+      'x-behalf-csrf, cookie, authorization, x-other',
+    );
+    expect(response.headers.get('access-control-allow-headers')).toBe('authorization');
   });
 
   test('at the endpoint, and at the authorization server', async () => {
@@ -204,7 +220,7 @@ describe('pages of other sites at the MCP endpoints', () => {
     });
     expect(answer.status).toBe(401);
     // Beside a cookie it would be refused as forged: there is none.
-    const token = await facade.token(
+    const token = await authorizationClient.requestToken(
       { grant_type: 'refresh_token' },
       { origin: ALLOWED, cookie: bea.cookie },
     );
@@ -224,7 +240,7 @@ describe('pages of other sites at the MCP endpoints', () => {
       });
       await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
       ({ port } = site.address() as AddressInfo);
-      await gateway.configure(settings([ALLOWED, `http://localhost:${port}`]));
+      await gateway.reload(settings([ALLOWED, `http://localhost:${port}`]));
     }, 60_000);
     afterAll(async () => {
       await browser.close();
@@ -235,12 +251,12 @@ describe('pages of other sites at the MCP endpoints', () => {
       const tried = async (origin: string) => {
         const page = await browser.newPage();
         await page.goto(origin);
-        const given = { url: client.url, headers: client.headers, callHeaders, call };
+        const clientOptions = { url: client.url, headers: client.headers, callHeaders, call };
         const said = await page.evaluate(async ({ url, headers, callHeaders: more, call: body }) => {
-          const post = async (asked: object, extra: object) => {
+          const post = async (body: object, extra: object) => {
             try {
               const response = await fetch(url, {
-                ...{ method: 'POST', body: JSON.stringify(asked) },
+                ...{ method: 'POST', body: JSON.stringify(body) },
                 headers: { ...headers, ...extra },
               });
               return [
@@ -257,7 +273,7 @@ describe('pages of other sites at the MCP endpoints', () => {
             await post(body, more),
             await post({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, {}),
           ];
-        }, given);
+        }, clientOptions);
         await page.close();
         return said;
       };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { modernRequest, wireClient } from './mcpClient.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { sendModern, createWireClient } from './mcpClient.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const annotated = {
   type: 'object',
@@ -13,33 +13,33 @@ const annotated = {
 };
 
 describe('headers that repeat arguments, or what somebody else knows', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   async function begin(era: 'legacy' | 'modern' = 'modern', path = '/mcp/files') {
-    const upstream = await scene.serve({
+    const upstream = await rig.startServer({
       era,
       tools: [{ name: 'echo' }, { name: 'placed', inputSchema: annotated }],
     });
-    const [ada] = await scene.begin(yamlWith({ files: http(upstream.url) }));
-    const client = await wireClient(ada as Person, scene.gateway.url, path);
+    const [ada] = await rig.start(renderYaml({ files: httpDefinition(upstream.url) }));
+    const client = await createWireClient(ada as TestUser, rig.gateway.url, path);
     const call = (headers: Record<string, string>, name = 'echo', args: object = {}) =>
-      modernRequest(client, 'tools/call', { name, arguments: args }, { headers });
+      sendModern(client, 'tools/call', { name, arguments: args }, { headers });
     /** What the server was sent of these with the last call. */
-    const heard = () =>
+    const readReceived = () =>
       Object.fromEntries(
         Object.entries(upstream.received('tools/call').at(-1)?.headers ?? {}).filter(([name]) =>
           name.startsWith('mcp-param-'),
         ),
       );
-    return { upstream, call, heard };
+    return { upstream, call, readReceived };
   }
 
   test('also where the argument is null', async () => {
     const { upstream, call } = await begin();
     for (const args of [{}, { count: 7 }, { place: null }]) {
       const right = 'count' in args ? { 'mcp-param-count': '7' } : {};
-      const { status, answer } = await call({ ...right, 'mcp-param-place': 'eu' }, 'placed', args);
-      expect([args, status, answer.error?.code]).toEqual([args, 400, -32_020]);
+      const { status, message } = await call({ ...right, 'mcp-param-place': 'eu' }, 'placed', args);
+      expect([args, status, message.error?.code]).toEqual([args, 400, -32_020]);
     }
     expect(upstream.received('tools/call')).toHaveLength(0);
     expect((await call({}, 'placed', {})).status).toBe(200);
@@ -47,21 +47,21 @@ describe('headers that repeat arguments, or what somebody else knows', () => {
 
   test('to servers of this era, at both endpoints', async () => {
     for (const path of ['/mcp/files', '/mcp']) {
-      const { call, heard } = await begin('modern', path);
+      const { call, readReceived } = await begin('modern', path);
       const prefix = path === '/mcp' ? 'files__' : '';
       const encoded = `=?base64?${Buffer.from('é').toString('base64')}?=`;
       const sent = { 'mcp-param-zone': 'z 1', 'Mcp-Param-Odd': encoded };
       expect((await call(sent, `${prefix}echo`)).status).toBe(200);
       const passed = { 'mcp-param-zone': 'z 1', 'mcp-param-odd': encoded };
-      expect(heard()).toEqual(passed);
+      expect(readReceived()).toEqual(passed);
       const known = { 'mcp-param-place': 'eu' };
       expect((await call({ ...sent, ...known }, `${prefix}placed`, { place: 'eu' })).status).toBe(200);
-      expect(heard()).toEqual({ ...passed, ...known });
+      expect(readReceived()).toEqual({ ...passed, ...known });
     }
   });
 
   test('nothing that is none, and no more than there is room for', async () => {
-    const { upstream, call, heard } = await begin();
+    const { upstream, call, readReceived } = await begin();
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`mcp-param-n${index}`, 'x']));
     const refused = {
       'mcp-param-latin': 'é',
@@ -70,21 +70,21 @@ describe('headers that repeat arguments, or what somebody else knows', () => {
       cookie: 'mcp-param-zone=x',
     };
     expect((await call(refused)).status).toBe(200);
-    expect(heard()).toEqual({});
+    expect(readReceived()).toEqual({});
     const [request] = upstream.received('tools/call').slice(-1);
     expect(request?.headers).not.toHaveProperty('cookie');
     expect(request?.headers).not.toHaveProperty('x-mcp-param-zone');
     expect((await call(many)).status).toBe(200);
-    expect(Object.keys(heard())).toHaveLength(32);
+    expect(Object.keys(readReceived())).toHaveLength(32);
   });
 
   test('to none of the era before, and not by another tool', async () => {
-    const { call, heard } = await begin('legacy');
+    const { call, readReceived } = await begin('legacy');
     expect((await call({ 'mcp-param-zone': 'x' })).status).toBe(200);
-    expect(heard()).toEqual({});
+    expect(readReceived()).toEqual({});
     const searched = await begin('modern', '/mcp/files?tools=search');
     const args = { name: 'echo', arguments: {} };
     expect((await searched.call({ 'mcp-param-zone': 'x' }, 'call_tool', args)).status).toBe(200);
-    expect(searched.heard()).toEqual({});
+    expect(searched.readReceived()).toEqual({});
   });
 });

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scriptedHttpServer, startRedisServer, type ScriptedCall } from '@behalf/testkit';
 import { createMongoDouble } from '@behalf/testkit/mongo-double';
-import { createWorkplace, type GatewayProcess } from './gatewayProcess.ts';
-import { wireClient, type WireClient } from './mcpClient.ts';
-import { createPeople, type Person } from './people.ts';
+import { createWorkspace, type GatewayProcess } from './gatewayProcess.ts';
+import { createWireClient, type WireClient } from './mcpClient.ts';
+import { createUsers, type TestUser } from './users.ts';
 import { startRoundRobin, type RoundRobin } from './roundRobin.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 /** What several replicas share. */
 export interface SharedStores {
@@ -21,15 +21,15 @@ export interface McpReplicas {
   /** Ada's, at the one address. */
   readonly client: WireClient;
   /** Lets the calls of `long` end that have begun. */
-  finish(): void;
+  finishCalls(): void;
   close(): Promise<void>;
 }
 
 /** One file. */
-export const onSqlite = (): Promise<SharedStores> =>
+export const startSqliteStores = (): Promise<SharedStores> =>
   Promise.resolve({ env: {}, close: () => Promise.resolve() });
 
-export async function onMongoAndRedis(): Promise<SharedStores> {
+export async function startMongoAndRedisStores(): Promise<SharedStores> {
   const redis = await startRedisServer();
   const mongo = await createMongoDouble();
   return {
@@ -41,41 +41,49 @@ export async function onMongoAndRedis(): Promise<SharedStores> {
   };
 }
 
-const question = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
+const elicitParams = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 
 export async function startMcpReplicas(stores: SharedStores): Promise<McpReplicas> {
-  const running: (() => void)[] = [];
-  const long = async (_: object, call: ScriptedCall) => {
+  const pendingCalls: (() => void)[] = [];
+  const longHandler = async (_: object, call: ScriptedCall) => {
     call.progress(1, 2);
-    await new Promise<void>((resolve) => running.push(resolve));
+    await new Promise<void>((resolve) => pendingCalls.push(resolve));
     return text('done');
   };
-  const asking = async (_: object, call: ScriptedCall) =>
-    text(JSON.stringify((await call.sendRequest('elicitation/create', question)).result));
-  const tools = [{ name: 'echo' }, { name: 'long', handler: long }, { name: 'asking', handler: asking }];
-  const place = await createWorkplace();
+  const elicitHandler = async (_: object, call: ScriptedCall) =>
+    text(JSON.stringify((await call.sendRequest('elicitation/create', elicitParams)).result));
+  const tools = [
+    { name: 'echo' },
+    { name: 'long', handler: longHandler },
+    { name: 'asking', handler: elicitHandler },
+  ];
+  const workspace = await createWorkspace();
   const upstream = await scriptedHttpServer({ era: 'legacy', tools });
   const proxy = await startRoundRobin();
-  await writeFile(join(place.dir, 'librechat.yaml'), yamlWith({ files: http(upstream.url) }));
+  await writeFile(join(workspace.dir, 'librechat.yaml'), renderYaml({ files: httpDefinition(upstream.url) }));
   const env = { CREDS_KEY: 'e'.repeat(64), RATE_LIMIT_CALLS: '100000', ...stores.env };
-  const gateways = [await place.start(env), await place.start(env), await place.start(env)] as const;
+  const gateways = [
+    await workspace.start(env),
+    await workspace.start(env),
+    await workspace.start(env),
+  ] as const;
   proxy.balance(gateways.map(({ url }) => url));
-  const where = {
-    ...{ url: gateways[0].url, dataDir: join(place.dir, 'data') },
+  const gatewayTarget = {
+    ...{ url: gateways[0].url, dataDir: join(workspace.dir, 'data') },
     mongoUri: stores.env['MONGO_URI'],
   };
-  const [ada] = (await createPeople(where, ['Ada'])) as [Person];
+  const [ada] = (await createUsers(gatewayTarget, ['Ada'])) as [TestUser];
   return {
     gateways,
     proxy,
-    client: await wireClient(ada, proxy.url),
-    finish() {
-      for (const end of running.splice(0)) end();
+    client: await createWireClient(ada, proxy.url),
+    finishCalls() {
+      for (const finishCall of pendingCalls.splice(0)) finishCall();
     },
     async close() {
       proxy.close();
-      await place.clear();
+      await workspace.cleanUp();
       await upstream.close();
     },
   };

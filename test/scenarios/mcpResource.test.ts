@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { AUDIENCE, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
+import { GATEWAY_AUDIENCE, startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
 
 const METADATA = '/.well-known/oauth-protected-resource';
 
 describe('the documents about the MCP endpoints', () => {
   let gateway: OpenIdGateway;
-  let alone: InProcessGateway;
+  let plainGateway: InProcessGateway;
 
   beforeAll(async () => {
     const users = [{ id: 'u-ada', email: 'ada@example.com', name: 'Ada' }];
@@ -14,11 +14,11 @@ describe('the documents about the MCP endpoints', () => {
       users,
       variables: { OPENID_MCP_SCOPE: 'access_as_user' },
     });
-    alone = await startInProcess();
+    plainGateway = await startInProcess();
   }, 60_000);
   afterAll(async () => {
     await gateway.close();
-    await alone.close();
+    await plainGateway.close();
   });
 
   /** As the outside knows it. */
@@ -60,10 +60,10 @@ describe('the documents about the MCP endpoints', () => {
       const token = gateway.idp.tokens.mint({ user: 'u-ada', claims: { aud } });
       return (await fetch(gateway.url + path, { headers: { authorization: `Bearer ${token}` } })).status;
     };
-    expect(await status('/api/user', AUDIENCE)).toBe(200);
+    expect(await status('/api/user', GATEWAY_AUDIENCE)).toBe(200);
     expect(await status('/api/user', `${base()}/mcp`)).toBe(401);
     expect(await status('/api/user', base())).toBe(401);
-    expect(await status('/api/user', [`${base()}/mcp`, AUDIENCE])).toBe(200);
+    expect(await status('/api/user', [`${base()}/mcp`, GATEWAY_AUDIENCE])).toBe(200);
   });
 
   test('whatever the query of the address', async () => {
@@ -93,7 +93,7 @@ describe('the documents about the MCP endpoints', () => {
 
   test('are not there where nobody issues tokens', async () => {
     for (const path of ['', '/mcp', '/mcp/everything']) {
-      expect((await fetch(alone.url + METADATA + path)).status).toBe(404);
+      expect((await fetch(plainGateway.url + METADATA + path)).status).toBe(404);
     }
   });
 });

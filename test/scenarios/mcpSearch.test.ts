@@ -1,34 +1,41 @@
 import { largeCatalog, evaluationQueries } from '@behalf/testkit/catalog';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from '@jest/globals';
-import { legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { legacySend, modernSend, search, through, type Json, type Send } from './searchScene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { createLegacyClient, sendModern, createWireClient, type WireClient } from './mcpClient.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import {
+  createLegacySend,
+  createModernSend,
+  searchTools,
+  callThroughSearch,
+  type JsonObject,
+  type SendMcp,
+} from './searchClient.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const AT = '/mcp?tools=search';
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 const tool = (name: string, description: string) => ({ name, description, handler: () => text(name) });
-const listed = async (send: Send) =>
+const listed = async (send: SendMcp) =>
   ((await send('tools/list')).result?.['tools'] as { name: string }[]) ?? [];
 
 describe('an MCP endpoint with a search', () => {
-  const scene = createScene();
-  const clientOf = (person: Person, path = AT): Promise<WireClient> =>
-    wireClient(person, scene.gateway.url, path);
+  const rig = createGatewayRig();
+  const clientOf = (user: TestUser, path = AT): Promise<WireClient> =>
+    createWireClient(user, rig.gateway.url, path);
   /** The same client in both eras. */
-  async function bothEras(person: Person, path = AT): Promise<Send[]> {
-    const client = await clientOf(person, path);
-    return [modernSend(client), legacySend(await legacyClient(client))];
+  async function bothEras(user: TestUser, path = AT): Promise<SendMcp[]> {
+    const client = await clientOf(user, path);
+    return [createModernSend(client), createLegacySend(await createLegacyClient(client))];
   }
 
   test('at all servers and at one, and nobody else', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools: [tool('echo', 'Repeats a text.')] });
-    const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
+    const upstream = await rig.startServer({ era: 'legacy', tools: [tool('echo', 'Repeats a text.')] });
+    const [ada] = (await rig.start(renderYaml({ files: httpDefinition(upstream.url) }))) as [TestUser];
     for (const path of [AT, '/mcp/files?tools=search', '/mcp?x=1&tools=search']) {
       for (const send of await bothEras(ada, path)) {
-        const tools = (await listed(send)) as unknown as Json[];
+        const tools = (await listed(send)) as unknown as JsonObject[];
         expect(tools.map(({ name }) => name)).toEqual(['search_tools', 'call_tool']);
         expect(tools[0]).toMatchObject({
           annotations: { readOnlyHint: true },
@@ -52,7 +59,7 @@ describe('an MCP endpoint with a search', () => {
       for (const method of ['POST', 'GET', 'DELETE']) {
         const answer = method === 'POST' ? await client.post({}) : await client.send(method);
         expect([path, method, answer.status]).toEqual([path, method, 400]);
-        const { error } = (await answer.json()) as { error: { message: string; data: Json } };
+        const { error } = (await answer.json()) as { error: { message: string; data: JsonObject } };
         expect(error.data).toEqual({ code: 'REQUEST_INVALID' });
         expect(error.message).toContain('"search"');
       }
@@ -60,22 +67,22 @@ describe('an MCP endpoint with a search', () => {
     // Without it, the two are no tools.
     const plain = await clientOf(ada, '/mcp');
     for (const name of ['search_tools', 'call_tool']) {
-      const { answer } = await modernRequest(plain, 'tools/call', { name, arguments: { query: 'x' } });
-      expect(answer.error?.data?.['code']).toBe('MCP_TOOL_NOT_FOUND');
+      const { message } = await sendModern(plain, 'tools/call', { name, arguments: { query: 'x' } });
+      expect(message.error?.data?.['code']).toBe('MCP_TOOL_NOT_FOUND');
     }
-    expect((await fetch(new URL(AT, scene.gateway.url), { method: 'POST', body: '{}' })).status).toBe(401);
+    expect((await fetch(new URL(AT, rig.gateway.url), { method: 'POST', body: '{}' })).status).toBe(401);
   });
 
   test('sessions of one are not known at the other', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools: [tool('echo', 'Repeats a text.')] });
-    const [ada] = (await scene.begin(yamlWith({ files: http(upstream.url) }))) as [Person];
+    const upstream = await rig.startServer({ era: 'legacy', tools: [tool('echo', 'Repeats a text.')] });
+    const [ada] = (await rig.start(renderYaml({ files: httpDefinition(upstream.url) }))) as [TestUser];
     for (const [here, there] of [
       [AT, '/mcp'],
       ['/mcp', AT],
       ['/mcp/files?tools=search', '/mcp/files'],
       [AT, '/mcp/files?tools=search'],
     ]) {
-      const legacy = await legacyClient(await clientOf(ada, here));
+      const legacy = await createLegacyClient(await clientOf(ada, here));
       const other = await clientOf(ada, there);
       const headers = { 'mcp-session-id': legacy.session };
       const statuses = [
@@ -92,22 +99,22 @@ describe('an MCP endpoint with a search', () => {
     const servers: Record<string, object> = {};
     for (const [index, { name, tools }] of largeCatalog().entries()) {
       const era = index % 2 === 0 ? 'legacy' : 'modern';
-      servers[name] = http((await scene.serve({ era, tools: tools })).url);
+      servers[name] = httpDefinition((await rig.startServer({ era, tools: tools })).url);
     }
-    const [ada] = (await scene.begin(yamlWith(servers))) as [Person];
-    const [modern, legacy] = (await bothEras(ada)) as [Send, Send];
+    const [ada] = (await rig.start(renderYaml(servers))) as [TestUser];
+    const [modern, legacy] = (await bothEras(ada)) as [SendMcp, SendMcp];
     const missed: string[] = [];
     let answers = 0;
-    for (const { requestText: asked, server, tool: wanted } of evaluationQueries) {
-      const { names, result, searched } = await search(modern, asked);
+    for (const { requestText, server, tool: wanted } of evaluationQueries) {
+      const { names, result, searched } = await searchTools(modern, requestText);
       expect(searched).toBe(1_000);
       expect(names.length).toBeLessThanOrEqual(5);
-      if (!names.includes(`${server}__${wanted}`)) missed.push(asked);
+      if (!names.includes(`${server}__${wanted}`)) missed.push(requestText);
       answers += JSON.stringify(result).length;
-      expect((await search(legacy, asked)).names).toEqual(names);
+      expect((await searchTools(legacy, requestText)).names).toEqual(names);
     }
     expect(missed).toEqual([]);
-    const plain = modernSend(await clientOf(ada, '/mcp'));
+    const plain = createModernSend(await clientOf(ada, '/mcp'));
     let whole = 0;
     let cursor: unknown;
     do {
@@ -125,7 +132,7 @@ describe('an MCP endpoint with a search', () => {
   test('as the schema says, and as text', async () => {
     const huge = 'x'.repeat(200_000);
     const inputSchema = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] };
-    const upstream = await scene.serve({
+    const upstream = await rig.startServer({
       era: 'modern',
       tools: [
         {
@@ -138,12 +145,12 @@ describe('an MCP endpoint with a search', () => {
         { ...tool('send_book', 'Sends a book.'), inputSchema: { ...inputSchema, description: huge } },
       ],
     });
-    const [ada] = (await scene.begin(yamlWith({ post: http(upstream.url), other: http(upstream.url) }))) as [
-      Person,
-    ];
+    const [ada] = (await rig.start(
+      renderYaml({ post: httpDefinition(upstream.url), other: httpDefinition(upstream.url) }),
+    )) as [TestUser];
     for (const send of await bothEras(ada)) {
       const [{ outputSchema } = {}] = (await listed(send)) as { outputSchema?: object }[];
-      const { result, hits, searched } = await search(send, 'send a mail', { server: 'post' });
+      const { result, hits, searched } = await searchTools(send, 'send a mail', { server: 'post' });
       expect(new Ajv({ strict: false }).validate(outputSchema ?? {}, result['structuredContent'])).toBe(true);
       const [{ text: said }] = result['content'] as [{ text: string }];
       expect(JSON.parse(said)).toEqual(result['structuredContent']);
@@ -155,17 +162,17 @@ describe('an MCP endpoint with a search', () => {
         },
       ]);
       // None takes the room of another, and each can be seen whole.
-      const three = await search(send, 'send', { server: 'post' });
+      const three = await searchTools(send, 'send', { server: 'post' });
       expect(three.hits.find(({ name }) => name === 'post__send_book')).toMatchObject({
-        shortened: true,
+        isShortened: true,
         inputSchema: { type: 'object' },
       });
       expect(three.hits.find(({ name }) => name === 'post__send_letter')?.description).toHaveLength(4_000);
       expect(JSON.stringify(three.result).length).toBeLessThan(50_000);
-      const whole = await search(send, 'book', { limit: 1, server: 'post' });
+      const whole = await searchTools(send, 'book', { limit: 1, server: 'post' });
       expect(whole.hits[0]?.inputSchema['description']).toBe(huge);
-      expect((await search(send, 'send')).names).toHaveLength(5);
-      expect((await search(send, 'send', { limit: 20 })).names).toHaveLength(6);
+      expect((await searchTools(send, 'send')).names).toHaveLength(5);
+      expect((await searchTools(send, 'send', { limit: 20 })).names).toHaveLength(6);
       for (const args of [
         {},
         { query: '' },
@@ -188,7 +195,7 @@ describe('an MCP endpoint with a search', () => {
   const roles = { access: { roles: ['ADMIN'] } };
 
   test('by role, by rule and by filter, in both eras', async () => {
-    const upstream = await scene.serve({
+    const upstream = await rig.startServer({
       era: 'legacy',
       tools: [
         tool('read_file', 'Reads a file.'),
@@ -196,29 +203,29 @@ describe('an MCP endpoint with a search', () => {
         tool('burn_file', 'Burns a file.'),
       ],
     });
-    const [ada, bob] = (await scene.begin(
-      yamlWith(
+    const [ada, bob] = (await rig.start(
+      renderYaml(
         {
-          open: http(upstream.url, { tools: { exclude: ['burn_file'] } }),
-          secret: http(upstream.url, roles),
+          open: httpDefinition(upstream.url, { tools: { exclude: ['burn_file'] } }),
+          secret: httpDefinition(upstream.url, roles),
         },
         { endpoints: { agents: { toolApproval: { deny: ['mcp:open:erase*'] } } } },
       ),
       [{ name: 'Ada', role: 'ADMIN' }, 'Bob'],
-    )) as [Person, Person];
-    const [adas] = (await bothEras(ada)) as [Send];
-    expect((await search(adas, 'a file')).names).toEqual([
+    )) as [TestUser, TestUser];
+    const [adas] = (await bothEras(ada)) as [SendMcp];
+    expect((await searchTools(adas, 'a file')).names).toEqual([
       'open__read_file',
       ...['burn', 'erase', 'read'].map((verb) => `secret__${verb}_file`),
     ]);
     for (const send of await bothEras(bob)) {
-      const seen = await search(send, 'burn, erase or read a secret file', { limit: 20 });
+      const seen = await searchTools(send, 'burn, erase or read a secret file', { limit: 20 });
       expect([seen.names, seen.searched]).toEqual([['open__read_file'], 1]);
       const others = await Promise.all(
-        ['secret', 'nobody'].map(async (server) => (await search(send, 'file', { server })).result),
+        ['secret', 'nobody'].map(async (server) => (await searchTools(send, 'file', { server })).result),
       );
       expect(others[0]).toEqual(others[1]);
-      const plain = modernSend(await clientOf(bob, '/mcp'));
+      const plain = createModernSend(await clientOf(bob, '/mcp'));
       expect(seen.names).toEqual((await listed(plain)).map(({ name }) => name));
       const refused = await Promise.all(
         [
@@ -228,28 +235,28 @@ describe('an MCP endpoint with a search', () => {
           'open__burn_file',
           'open__nothing',
           '',
-        ].map(async (name) => JSON.stringify((await send('tools/call', through(name))).result)),
+        ].map(async (name) => JSON.stringify((await send('tools/call', callThroughSearch(name))).result)),
       );
       expect(new Set(refused).size).toBe(1);
       expect(refused[0]).toContain('MCP_TOOL_NOT_FOUND');
     }
     expect(upstream.received('tools/call')).toEqual([]);
     const one = await clientOf(bob, '/mcp/secret?tools=search');
-    expect((await modernRequest(one, 'tools/list')).status).toBe(404);
+    expect((await sendModern(one, 'tools/list')).status).toBe(404);
   });
 
   test('and what is there is found', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools: [tool('echo', 'Repeats a text.')] });
-    const away = await scene.serve({ era: 'legacy', respond: () => ({ status: 503 }) });
-    const [ada] = (await scene.begin(
-      yamlWith({
-        open: http(upstream.url),
-        away: http(away.url),
-        signed: http(upstream.url, { requiresOAuth: true }),
+    const upstream = await rig.startServer({ era: 'legacy', tools: [tool('echo', 'Repeats a text.')] });
+    const away = await rig.startServer({ era: 'legacy', respond: () => ({ status: 503 }) });
+    const [ada] = (await rig.start(
+      renderYaml({
+        open: httpDefinition(upstream.url),
+        away: httpDefinition(away.url),
+        signed: httpDefinition(upstream.url, { requiresOAuth: true }),
       }),
-    )) as [Person];
+    )) as [TestUser];
     for (const send of await bothEras(ada)) {
-      const { names, result } = await search(send, 'repeat something');
+      const { names, result } = await searchTools(send, 'repeat something');
       expect(names).toEqual(['open__echo']);
       const notices = [
         { server: 'away', state: 'unreachable' },
@@ -263,25 +270,25 @@ describe('an MCP endpoint with a search', () => {
       expect(result['structuredContent']).toMatchObject({ unavailable: notices });
       // What is not asked is not missed.
       expect(
-        (await search(send, 'repeat', { server: 'open' })).result['structuredContent'],
+        (await searchTools(send, 'repeat', { server: 'open' })).result['structuredContent'],
       ).not.toHaveProperty('unavailable');
     }
   });
 
   test('for this caller', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools: [] });
-    const open = http(upstream.url, {
+    const upstream = await rig.startServer({ era: 'legacy', tools: [] });
+    const open = httpDefinition(upstream.url, {
       description: 'Papers of the company.\nMore',
       serverInstructions: 'Be kind.',
     });
-    const [bob] = (await scene.begin(
-      yamlWith({ open, plain: http(upstream.url), secret: http(upstream.url, roles) }),
+    const [bob] = (await rig.start(
+      renderYaml({ open, plain: httpDefinition(upstream.url), secret: httpDefinition(upstream.url, roles) }),
       ['Bob'],
-    )) as [Person];
+    )) as [TestUser];
     const client = await clientOf(bob);
     const said = [
-      (await modernRequest(client, 'server/discover')).answer.result?.['instructions'],
-      (await legacyClient(client)).opened['instructions'],
+      (await sendModern(client, 'server/discover')).message.result?.['instructions'],
+      (await createLegacyClient(client)).initializeResult['instructions'],
     ];
     for (const words of said) {
       for (const word of ['search_tools', 'call_tool', '- open: Papers of the company.\n- plain', 'Be kind.'])
@@ -289,28 +296,33 @@ describe('an MCP endpoint with a search', () => {
       expect(words).not.toContain('secret');
       expect(words).not.toContain('More');
     }
-    const { answer } = await modernRequest(await clientOf(bob, '/mcp'), 'server/discover');
-    expect(answer.result?.['instructions']).toBe('## open\nBe kind.');
+    const { message } = await sendModern(await clientOf(bob, '/mcp'), 'server/discover');
+    expect(message.result?.['instructions']).toBe('## open\nBe kind.');
   });
 
   test('not even where it stands under its own name', async () => {
-    const upstream = await scene.serve({
+    const upstream = await rig.startServer({
       era: 'legacy',
       tools: [tool('search_tools', 'Finds hammers.'), tool('call_tool', 'Rings a hammer.')],
     });
-    const [ada] = (await scene.begin(yamlWith({ search: http(upstream.url) }))) as [Person];
+    const [ada] = (await rig.start(renderYaml({ search: httpDefinition(upstream.url) }))) as [TestUser];
     for (const send of await bothEras(ada, '/mcp/search?tools=search')) {
       expect((await listed(send)).map(({ name }) => name)).toEqual(['search_tools', 'call_tool']);
-      expect((await search(send, 'hammers')).names).toEqual(['search_tools', 'call_tool']);
+      expect((await searchTools(send, 'hammers')).names).toEqual(['search_tools', 'call_tool']);
       for (const name of ['search_tools', 'call_tool'])
-        expect((await send('tools/call', through(name))).result).toMatchObject(text(name));
+        expect((await send('tools/call', callThroughSearch(name))).result).toMatchObject(text(name));
     }
     for (const send of await bothEras(ada)) {
-      expect((await search(send, 'hammers')).names).toEqual(['search__search_tools', 'search__call_tool']);
-      expect((await send('tools/call', through('search__call_tool'))).result).toMatchObject(
+      expect((await searchTools(send, 'hammers')).names).toEqual([
+        'search__search_tools',
+        'search__call_tool',
+      ]);
+      expect((await send('tools/call', callThroughSearch('search__call_tool'))).result).toMatchObject(
         text('call_tool'),
       );
-      expect((await send('tools/call', through('call_tool'))).result).toMatchObject({ isError: true });
+      expect((await send('tools/call', callThroughSearch('call_tool'))).result).toMatchObject({
+        isError: true,
+      });
     }
   });
 });

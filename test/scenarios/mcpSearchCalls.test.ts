@@ -1,11 +1,23 @@
 import { eventually, type ScriptedTool } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { clientWith, legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
+import {
+  createKeyClient,
+  createLegacyClient,
+  sendModern,
+  createWireClient,
+  type WireClient,
+} from './mcpClient.ts';
 import { readStream } from './mcpStream.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { legacySend, modernSend, through, type Json, type Send } from './searchScene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import {
+  createLegacySend,
+  createModernSend,
+  callThroughSearch,
+  type JsonObject,
+  type SendMcp,
+} from './searchClient.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const AT = '/mcp?tools=search';
 const text = (value: unknown) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
@@ -20,43 +32,46 @@ const inputSchema = {
 };
 
 describe('calls through call_tool', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   async function begin(
     era: 'legacy' | 'modern',
     tools: ScriptedTool[],
     more: object = {},
-    names: Parameters<typeof scene.begin>[1] = ['Ada'],
+    names: Parameters<typeof rig.start>[1] = ['Ada'],
   ) {
-    const upstream = await scene.serve({ era, tools });
-    const people = await scene.begin(yamlWith({ files: http(upstream.url) }, more), names);
-    const clients = await Promise.all(people.map((person) => wireClient(person, scene.gateway.url, AT)));
-    return { upstream, people, clients, client: clients[0]! };
+    const upstream = await rig.startServer({ era, tools });
+    const users = await rig.start(renderYaml({ files: httpDefinition(upstream.url) }, more), names);
+    const clients = await Promise.all(users.map((user) => createWireClient(user, rig.gateway.url, AT)));
+    return { upstream, users, clients, client: clients[0]! };
   }
 
-  async function bothEras(client: WireClient): Promise<Send[]> {
-    return [modernSend(client), legacySend(await legacyClient(client))];
+  async function bothEras(client: WireClient): Promise<SendMcp[]> {
+    return [createModernSend(client), createLegacySend(await createLegacyClient(client))];
   }
 
   test('and direct ones still work', async () => {
-    const { upstream, people, client } = await begin(
+    const { upstream, users, client } = await begin(
       'modern',
       [{ name: 'place', inputSchema }, { name: 'echo' }],
       {},
       [{ name: 'Root', role: 'ADMIN' }],
     );
-    const plain = modernSend(await wireClient(people[0] as Person, scene.gateway.url));
+    const plain = createModernSend(await createWireClient(users[0] as TestUser, rig.gateway.url));
     for (const send of await bothEras(client)) {
       const direct = await plain('tools/call', { name: 'files__echo', arguments: { a: 1 } });
-      for (const params of [through('files__echo', { a: 1 }), { name: 'files__echo', arguments: { a: 1 } }])
+      for (const params of [
+        callThroughSearch('files__echo', { a: 1 }),
+        { name: 'files__echo', arguments: { a: 1 } },
+      ])
         expect((await send('tools/call', params)).result?.['content']).toEqual(direct.result?.['content']);
-      const heard = upstream.received('tools/call').at(-1)?.message?.params;
-      expect(heard).toMatchObject({ name: 'echo', arguments: { a: 1 } });
+      const forwardedParams = upstream.received('tools/call').at(-1)?.message?.params;
+      expect(forwardedParams).toMatchObject({ name: 'echo', arguments: { a: 1 } });
       // What does not fit is told to the model, and reaches no server.
       const before = upstream.received('tools/call').length;
       for (const params of [
-        through('files__place', { region: 5 }),
-        through('files__place'),
+        callThroughSearch('files__place', { region: 5 }),
+        callThroughSearch('files__place'),
         { name: 'call_tool' },
         { name: 'call_tool', arguments: { arguments: {} } },
         { name: 'call_tool', arguments: { name: 5 } },
@@ -72,37 +87,39 @@ describe('calls through call_tool', () => {
       expect(upstream.received('tools/call')).toHaveLength(before);
     }
     await eventually('it is written down under its own name', async () => {
-      const events = await (await people[0]!.get('/api/admin/audit?kind=call&limit=100')).text();
+      const events = await (await users[0]!.get('/api/admin/audit?kind=call&limit=100')).text();
       return events.includes('"echo"') && !events.includes('call_tool');
     });
   });
 
   test('and the server hears its own', async () => {
     const { upstream, client } = await begin('modern', [{ name: 'place', inputSchema }]);
-    const call = (params: Json, headers: Record<string, string> = {}) =>
-      modernRequest(client, 'tools/call', params, { headers });
-    expect((await call(through('files__place', { region: 'eu' }))).answer.result).toMatchObject({
+    const call = (params: JsonObject, headers: Record<string, string> = {}) =>
+      sendModern(client, 'tools/call', params, { headers });
+    expect((await call(callThroughSearch('files__place', { region: 'eu' }))).message.result).toMatchObject({
       resultType: 'complete',
     });
     expect(upstream.received('tools/call').at(-1)?.headers['mcp-param-region']).toBe('eu');
-    const wrong = await call(through('files__place', { region: 'eu' }), { 'mcp-name': 'files__place' });
-    expect([wrong.status, wrong.answer.error?.code]).toEqual([400, -32020]);
+    const wrong = await call(callThroughSearch('files__place', { region: 'eu' }), {
+      'mcp-name': 'files__place',
+    });
+    expect([wrong.status, wrong.message.error?.code]).toEqual([400, -32020]);
     const direct = await call({ name: 'files__place', arguments: { region: 'eu' } });
-    expect([direct.status, direct.answer.error?.code]).toEqual([400, -32020]);
+    expect([direct.status, direct.message.error?.code]).toEqual([400, -32020]);
     expect(upstream.received('tools/call')).toHaveLength(1);
   });
 
   test('and runs once it is approved', async () => {
     const more = { endpoints: { agents: { toolApproval: { ask: ['mcp:files:*'] } } } };
-    const { upstream, people, client } = await begin('legacy', [{ name: 'risky' }], more);
+    const { upstream, users, client } = await begin('legacy', [{ name: 'risky' }], more);
     for (const [times, send] of (await bothEras(client)).entries()) {
-      const params = through('files__risky', { a: times });
+      const params = callThroughSearch('files__risky', { a: times });
       const { error } = await send('tools/call', params);
       expect(error?.data).toMatchObject({ code: 'MCP_APPROVAL_REQUIRED' });
       expect(upstream.received('tools/call')).toHaveLength(times);
       const { id } = error?.data?.['approval'] as { id: string };
-      expect((await people[0]!.post(`/api/mcp/approvals/${id}`, { approve: true })).ok).toBe(true);
-      const other = await send('tools/call', through('files__risky', { a: 'other' }));
+      expect((await users[0]!.post(`/api/mcp/approvals/${id}`, { approve: true })).ok).toBe(true);
+      const other = await send('tools/call', callThroughSearch('files__risky', { a: 'other' }));
       expect(other.error?.data).toMatchObject({ code: 'MCP_APPROVAL_REQUIRED' });
       expect((await send('tools/call', params)).result).toMatchObject(text({ a: times }));
       expect((await send('tools/call', params)).error?.data).toMatchObject({ code: 'MCP_APPROVAL_REQUIRED' });
@@ -110,7 +127,7 @@ describe('calls through call_tool', () => {
     }
   });
 
-  const asksBack = (name: string): ScriptedTool => ({
+  const createElicitingTool = (name: string): ScriptedTool => ({
     name,
     handler: (args, { params: { inputResponses, requestState } }) =>
       inputResponses === undefined
@@ -128,7 +145,7 @@ describe('calls through call_tool', () => {
 
   test('a client without a session comes back with the answers', async () => {
     for (const [era, tool] of [
-      ['modern', asksBack],
+      ['modern', createElicitingTool],
       ['legacy', waits],
     ] as const) {
       const { upstream, clients } = await begin(era, ['asking', 'other', 'call_tool'].map(tool), {}, [
@@ -136,58 +153,58 @@ describe('calls through call_tool', () => {
         'Bob',
       ]);
       const [ada, bob] = clients as [WireClient, WireClient];
-      const call = (by: WireClient, params: Json) =>
-        modernRequest(by, 'tools/call', params, { capabilities });
-      const asked = through('files__asking', { a: 1 });
-      const { result = {} } = (await call(ada, asked)).answer;
+      const call = (by: WireClient, params: JsonObject) =>
+        sendModern(by, 'tools/call', params, { capabilities });
+      const searchCall = callThroughSearch('files__asking', { a: 1 });
+      const { result = {} } = (await call(ada, searchCall)).message;
       expect([era, result]).toMatchObject([
         era,
         { resultType: 'input_required', inputRequests: { q1: { method: 'elicitation/create' } } },
       ]);
       const retry = { inputResponses: { q1: accepted }, requestState: result['requestState'] };
       // The same words where there is no search are a tool of the server, and another matter.
-      const words = through('asking', { a: 1 });
-      const there = (await call(wireOf(ada, '/mcp/files?tools=search'), words)).answer.result ?? {};
+      const words = callThroughSearch('asking', { a: 1 });
+      const there = (await call(wireOf(ada, '/mcp/files?tools=search'), words)).message.result ?? {};
       const state = { inputResponses: { q1: accepted }, requestState: there['requestState'] };
       expect(typeof state.requestState).toBe('string');
       for (const [what, trying] of [
-        ['another user', call(bob, { ...asked, ...retry })],
-        ['another tool', call(ada, { ...through('files__other', { a: 1 }), ...retry })],
-        ['other arguments', call(ada, { ...through('files__asking', { a: 2 }), ...retry })],
+        ['another user', call(bob, { ...searchCall, ...retry })],
+        ['another tool', call(ada, { ...callThroughSearch('files__other', { a: 1 }), ...retry })],
+        ['other arguments', call(ada, { ...callThroughSearch('files__asking', { a: 2 }), ...retry })],
         ['the tool itself', call(ada, { name: 'files__asking', arguments: { a: 1 }, ...retry })],
         ['without a search', call(wireOf(ada, '/mcp/files'), { ...words, ...state })],
       ] as const)
-        expect([era, what, (await trying).answer.error?.code]).toEqual([era, what, -32602]);
-      const { answer } = await call(ada, { ...asked, ...retry });
+        expect([era, what, (await trying).message.error?.code]).toEqual([era, what, -32602]);
+      const { message } = await call(ada, { ...searchCall, ...retry });
       const replies = era === 'modern' ? [{ q1: accepted }, 'its own'] : [accepted];
-      expect([era, answer.result]).toMatchObject([era, text([{ a: 1 }, ...replies])]);
+      expect([era, message.result]).toMatchObject([era, text([{ a: 1 }, ...replies])]);
       expect(upstream.received('tools/call')).toHaveLength(era === 'modern' ? 3 : 2);
     }
   });
 
   /** The same client at another address. */
   const wireOf = ({ headers }: WireClient, path: string): WireClient =>
-    clientWith(headers['authorization']!.slice('Bearer '.length), scene.gateway.url, path);
+    createKeyClient(headers['authorization']!.slice('Bearer '.length), rig.gateway.url, path);
 
   test('a client with a session is asked on the stream of its call', async () => {
     for (const [era, tool] of [
-      ['modern', asksBack],
+      ['modern', createElicitingTool],
       ['legacy', waits],
     ] as const) {
       const { client } = await begin(era, [tool('asking')]);
-      const session = await legacyClient(client, { capabilities });
+      const session = await createLegacyClient(client, { capabilities });
       const posted = {
         jsonrpc: '2.0',
         id: 7,
         method: 'tools/call',
-        params: through('files__asking', { a: 1 }),
+        params: callThroughSearch('files__asking', { a: 1 }),
       };
       const stream = readStream(await session.post(posted));
       await eventually('it is asked', () => stream.messages.length === 1);
       const { id, method } = stream.messages[0]!;
       expect([era, method]).toEqual([era, 'elicitation/create']);
       expect((await session.post({ jsonrpc: '2.0', id, result: accepted })).status).toBe(202);
-      await eventually('it is answered', () => stream.ended);
+      await eventually('it is answered', () => stream.isEnded);
       const replies = era === 'modern' ? [{ q1: accepted }, 'its own'] : [accepted];
       expect([era, stream.messages[1]]).toMatchObject([era, { id: 7, result: text([{ a: 1 }, ...replies]) }]);
     }
@@ -204,19 +221,21 @@ describe('calls through call_tool', () => {
     const quick: ScriptedTool = { name: 'quick', handler: (_, call) => (call.progress(1, 2), text('done')) };
     const { upstream, client } = await begin('legacy', [working, quick]);
     const meta = { progressToken: 'mine' };
-    const told = await modernRequest(client, 'tools/call', through('files__quick'), { meta });
-    expect(told.before).toMatchObject([{ params: { progressToken: 'mine', progress: 1, total: 2 } }]);
+    const response = await sendModern(client, 'tools/call', callThroughSearch('files__quick'), { meta });
+    expect(response.earlierMessages).toMatchObject([
+      { params: { progressToken: 'mine', progress: 1, total: 2 } },
+    ]);
     const cancelled = () => upstream.received('notifications/cancelled').length;
-    const leaving = new AbortController();
-    const left = modernRequest(client, 'tools/call', through('files__working'), {
-      init: { signal: leaving.signal },
+    const abortController = new AbortController();
+    const left = sendModern(client, 'tools/call', callThroughSearch('files__working'), {
+      init: { signal: abortController.signal },
     });
     await eventually('it runs', () => upstream.received('tools/call').length === 2);
-    leaving.abort();
+    abortController.abort();
     await expect(left).rejects.toThrow();
     await eventually('the server is told', () => cancelled() === 1);
-    const session = await legacyClient(client);
-    const params = { ...through('files__working'), _meta: meta };
+    const session = await createLegacyClient(client);
+    const params = { ...callThroughSearch('files__working'), _meta: meta };
     const stream = readStream(await session.post({ jsonrpc: '2.0', id: 9, method: 'tools/call', params }));
     await eventually('there is progress', () => stream.messages.length === 1);
     expect(stream.messages[0]).toMatchObject({ params: { progressToken: 'mine', progress: 1 } });
@@ -225,15 +244,15 @@ describe('calls through call_tool', () => {
   });
 
   test('where its user must connect first, in the form of the client', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
-    const [ada] = (await scene.begin(yamlWith({ signed: http(upstream.url, { requiresOAuth: true }) }))) as [
-      Person,
-    ];
-    const client = await wireClient(ada, scene.gateway.url, AT);
+    const upstream = await rig.startServer({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const [ada] = (await rig.start(
+      renderYaml({ signed: httpDefinition(upstream.url, { requiresOAuth: true }) }),
+    )) as [TestUser];
+    const client = await createWireClient(ada, rig.gateway.url, AT);
     const pages = { elicitation: { url: {} } };
-    const params = through('signed__echo');
+    const params = callThroughSearch('signed__echo');
     const first =
-      (await modernRequest(client, 'tools/call', params, { capabilities: pages })).answer.result ?? {};
+      (await sendModern(client, 'tools/call', params, { capabilities: pages })).message.result ?? {};
     expect(first).toMatchObject({
       resultType: 'input_required',
       inputRequests: { connect: { params: { mode: 'url' } } },
@@ -244,11 +263,11 @@ describe('calls through call_tool', () => {
       inputResponses: { connect: { action: 'accept' } },
     };
     expect(
-      (await modernRequest(client, 'tools/call', retry, { capabilities: pages })).answer.result,
+      (await sendModern(client, 'tools/call', retry, { capabilities: pages })).message.result,
     ).toMatchObject({ resultType: 'input_required' });
-    const legacy = await legacyClient(client, { capabilities: pages });
-    expect((await legacy.request('tools/call', params)).answer.error?.code).toBe(-32042);
-    expect((await modernRequest(client, 'tools/call', params)).answer.result).toMatchObject({
+    const legacy = await createLegacyClient(client, { capabilities: pages });
+    expect((await legacy.request('tools/call', params)).message.error?.code).toBe(-32042);
+    expect((await sendModern(client, 'tools/call', params)).message.result).toMatchObject({
       isError: true,
       _meta: { 'behalf/auth': { server: 'signed' } },
     });

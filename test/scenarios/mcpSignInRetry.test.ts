@@ -1,10 +1,10 @@
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createGrantScenes } from './grantScene.ts';
-import { legacyClient, modernRequest, wireClient, type WireClient } from './mcpClient.ts';
-import type { Person } from './people.ts';
+import { createGrantRigs } from './grantRig.ts';
+import { createLegacyClient, sendModern, createWireClient, type WireClient } from './mcpClient.ts';
+import type { TestUser } from './users.ts';
 
-const scenes = createGrantScenes();
+const createRig = createGrantRigs();
 const capabilities = { elicitation: { url: {} } };
 
 /** Everything for which a user can be sent to a page first, at the endpoint of all servers. */
@@ -16,7 +16,7 @@ const requests = [
 
 describe('a call that waits for its user to connect a server', () => {
   async function begin() {
-    const scene = await scenes({
+    const rig = await createRig({
       names: ['Ada', 'Bob'],
       mcp: {
         capabilities: { tools: {}, prompts: {}, resources: {} },
@@ -27,45 +27,49 @@ describe('a call that waits for its user to connect a server', () => {
         },
       },
     });
-    const [ada, bob] = scene.people as [Person, Person];
-    return { ...scene, ada, bob, client: await wireClient(ada, scene.gateway.url) };
+    const [ada, bob] = rig.users as [TestUser, TestUser];
+    return { ...rig, ada, bob, client: await createWireClient(ada, rig.gateway.url) };
   }
 
   /** Asks, and gives what came, and the same request as a client sends it after the page. */
-  async function asked(client: WireClient, method: string, params: object) {
-    const { answer } = await modernRequest(client, method, { ...params }, { capabilities });
-    const { requestState } = answer.result ?? {};
+  async function requestElicitation(client: WireClient, method: string, params: object) {
+    const { message } = await sendModern(client, method, { ...params }, { capabilities });
+    const { requestState } = message.result ?? {};
     const accepted = { requestState, inputResponses: { connect: { action: 'accept' } } };
-    return { kind: answer.result?.['resultType'], result: answer.result, again: { ...params, ...accepted } };
+    return {
+      kind: message.result?.['resultType'],
+      result: message.result,
+      again: { ...params, ...accepted },
+    };
   }
 
   test('it goes on with what their sign-in gave, at any replica', async () => {
-    const { ada, bob, client, connect, mcp, beside } = await begin();
+    const { ada, bob, client, connectUser, mcp, startReplica } = await begin();
     const ran = () =>
       mcp.guardedRequests.filter(({ request }) =>
         requests.some(([method]) => method === request.message?.method),
       );
     const retries: [method: string, again: object][] = [];
     for (const [method, params] of requests) {
-      const first = await asked(client, method, params);
+      const first = await requestElicitation(client, method, params);
       expect([method, first.kind]).toEqual([method, 'input_required']);
       retries.push([method, first.again]);
     }
     // That a page was opened is the client's word. What counts is whether this user has connected.
-    await connect(bob);
+    await connectUser(bob);
     for (const [index, [method, again]] of retries.entries()) {
-      const still = await asked(client, method, again);
+      const still = await requestElicitation(client, method, again);
       expect([method, still.kind]).toEqual([method, 'input_required']);
       retries[index] = [method, still.again];
     }
     expect(ran()).toEqual([]);
-    await connect(ada);
-    const [there] = (await beside()) as [Person];
-    const elsewhere = await wireClient(there, new URL((await there.get('/live')).url).origin);
+    await connectUser(ada);
+    const [there] = (await startReplica()) as [TestUser];
+    const otherReplicaClient = await createWireClient(there, new URL((await there.get('/live')).url).origin);
     for (const [method, again] of retries) {
-      for (const at of [client, elsewhere]) {
+      for (const at of [client, otherReplicaClient]) {
         const { kind } = await eventually('the other replica has heard of it', async () => {
-          const now = await asked(at, method, again);
+          const now = await requestElicitation(at, method, again);
           return now.kind === 'complete' ? now : null;
         });
         expect([method, kind]).toEqual([method, 'complete']);
@@ -76,14 +80,14 @@ describe('a call that waits for its user to connect a server', () => {
   });
 
   test('and so does a client with a session', async () => {
-    const { ada, client, connect } = await begin();
-    const legacy = await legacyClient(client, { capabilities });
+    const { ada, client, connectUser } = await begin();
+    const legacy = await createLegacyClient(client, { capabilities });
     for (const [method, params] of requests)
-      expect((await legacy.request(method, params)).answer.error?.code).toBe(-32_042);
-    await connect(ada);
+      expect((await legacy.request(method, params)).message.error?.code).toBe(-32_042);
+    await connectUser(ada);
     for (const [method, params] of requests) {
-      const { answer } = await legacy.request(method, params);
-      expect([method, answer.error, typeof answer.result]).toEqual([method, undefined, 'object']);
+      const { message } = await legacy.request(method, params);
+      expect([method, message.error, typeof message.result]).toEqual([method, undefined, 'object']);
     }
   });
 });

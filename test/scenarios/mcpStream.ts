@@ -1,40 +1,40 @@
-import type { Message } from './mcpClient.ts';
+import type { WireMessage } from './mcpClient.ts';
 
 /** A stream of a response that is read while it is open. */
 export interface OpenStream {
-  readonly messages: readonly Message[];
+  readonly messages: readonly WireMessage[];
   /** Ids of the events, in order. */
   readonly ids: readonly string[];
-  readonly comments: number;
-  readonly ended: boolean;
+  readonly commentCount: number;
+  readonly isEnded: boolean;
   close(): void;
 }
 
-export function readStream(response: Response, closing = new AbortController()): OpenStream {
-  const state = { messages: [] as Message[], ids: [] as string[], comments: 0, ended: false };
+export function readStream(response: Response, abort = new AbortController()): OpenStream {
+  const state = { messages: [] as WireMessage[], ids: [] as string[], commentCount: 0, isEnded: false };
   const read = async () => {
     const decoder = new TextDecoder();
-    let rest = '';
+    let buffered = '';
     for await (const chunk of response.body ?? []) {
-      rest += decoder.decode(chunk as Uint8Array, { stream: true });
-      const events = rest.split('\n\n');
-      rest = events.pop() ?? '';
-      for (const event of events) take(event);
+      buffered += decoder.decode(chunk as Uint8Array, { stream: true });
+      const events = buffered.split('\n\n');
+      buffered = events.pop() ?? '';
+      for (const event of events) handleEvent(event);
     }
   };
-  const take = (event: string) => {
+  const handleEvent = (event: string) => {
     for (const line of event.split('\n')) {
-      if (line.startsWith(':')) state.comments += 1;
+      if (line.startsWith(':')) state.commentCount += 1;
       if (line.startsWith('id: ')) state.ids.push(line.slice(4));
       if (line.startsWith('data: ') && line.length > 6) {
-        state.messages.push(JSON.parse(line.slice(6)) as Message);
+        state.messages.push(JSON.parse(line.slice(6)) as WireMessage);
       }
     }
   };
   void read()
     .catch(() => undefined)
     .finally(() => {
-      state.ended = true;
+      state.isEnded = true;
     });
-  return Object.assign(state, { close: () => closing.abort() });
+  return Object.assign(state, { close: () => abort.abort() });
 }

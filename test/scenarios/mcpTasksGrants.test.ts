@@ -1,31 +1,31 @@
 import { eventually, scriptedTasks, tasksExtension } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { signedIn } from './grantCalls.ts';
-import { createGrantScenes, type GrantScene } from './grantScene.ts';
-import { modernRequest, wireClient, type WireClient } from './mcpClient.ts';
+import { createSignedInRig } from './grantCalls.ts';
+import { createGrantRigs, type GrantRig } from './grantRig.ts';
+import { sendModern, createWireClient, type WireClient } from './mcpClient.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const scenes = createGrantScenes();
+const createRig = createGrantRigs();
 /** As much as a client can say of itself: pages too, which cannot be asked for here. */
 const capabilities = { elicitation: { form: {}, url: {} }, ...tasksExtension };
 
 describe('a task at a server where its user signs in', () => {
   async function begin() {
     const script = scriptedTasks();
-    const scene = await signedIn(scenes, { mcp: script });
-    const client = await wireClient(scene.ada, scene.gateway.url);
+    const rig = await createSignedInRig(createRig, { mcp: script });
+    const client = await createWireClient(rig.ada, rig.gateway.url);
     const call = async () => {
-      const { answer } = await modernRequest(client, 'tools/call', { name: 'notes__slow' }, { capabilities });
-      expect(answer.result).toMatchObject({ resultType: 'task' });
-      return String(answer.result?.['taskId']);
+      const { message } = await sendModern(client, 'tools/call', { name: 'notes__slow' }, { capabilities });
+      expect(message.result).toMatchObject({ resultType: 'task' });
+      return String(message.result?.['taskId']);
     };
-    return { ...scene, client, call, tasks: script.tasks };
+    return { ...rig, client, call, tasks: script.tasks };
   }
 
   const ask = (client: WireClient, verb: string, taskId: string, more: Json = {}) =>
-    modernRequest(client, `tasks/${verb}`, { taskId, ...more }, { capabilities });
-  const bearersOf = ({ mcp }: Pick<GrantScene, 'mcp'>, method: string) =>
+    sendModern(client, `tasks/${verb}`, { taskId, ...more }, { capabilities });
+  const bearersOf = ({ mcp }: Pick<GrantRig, 'mcp'>, method: string) =>
     mcp.guardedRequests
       .filter(({ request }) => request.message?.method === method)
       .map(({ bearer }) => bearer);
@@ -34,14 +34,14 @@ describe('a task at a server where its user signs in', () => {
     const { client, call, clock, mcp, as } = await begin();
     const taskId = await call();
     const [first] = bearersOf({ mcp }, 'tools/call').slice(-1);
-    clock.move(5 * 3_600_000);
-    expect((await ask(client, 'get', taskId)).answer.result).toMatchObject({ status: 'working' });
+    clock.advance(5 * 3_600_000);
+    expect((await ask(client, 'get', taskId)).message.result).toMatchObject({ status: 'working' });
     const [later] = bearersOf({ mcp }, 'tasks/get');
     expect(later).not.toBe(first);
     // Refused in between: another one, once, and the client hears nothing of it.
     const refused = later ?? '';
     as.endAccessToken(refused);
-    expect((await ask(client, 'cancel', taskId)).answer.result).toMatchObject({ resultType: 'complete' });
+    expect((await ask(client, 'cancel', taskId)).message.result).toMatchObject({ resultType: 'complete' });
     const tried = bearersOf({ mcp }, 'tasks/cancel');
     expect([tried.length, tried[0], tried[1] === refused]).toEqual([2, refused, false]);
   });
@@ -56,23 +56,23 @@ describe('a task at a server where its user signs in', () => {
   });
 
   test('that one, and not another that its user chose since', async () => {
-    const scene = await begin();
-    const { ada, client, call, mcp, connect, start } = scene;
+    const rig = await begin();
+    const { ada, client, call, mcp, connectUser, startSignIn } = rig;
     const taskId = await call();
-    const [first] = bearersOf(scene, 'tools/call').slice(-1);
-    await connect(ada, await start(ada, { label: 'work' }));
+    const [first] = bearersOf(rig, 'tools/call').slice(-1);
+    await connectUser(ada, await startSignIn(ada, { label: 'work' }));
     await ada.send('PATCH', '/api/mcp/notes/credentials/work', { isDefault: true });
     await eventually('the chosen one is used', async () => {
       await ada.call('notes', 'echo');
       return mcp.guardedRequests.at(-1)?.bearer !== first;
     });
-    expect((await ask(client, 'get', taskId)).answer.result).toMatchObject({ status: 'working' });
-    expect(bearersOf(scene, 'tasks/get')).toEqual([first]);
+    expect((await ask(client, 'get', taskId)).message.result).toMatchObject({ status: 'working' });
+    expect(bearersOf(rig, 'tasks/get')).toEqual([first]);
     // And nothing in its place when it is ended.
     await ada.send('DELETE', '/api/mcp/notes/credentials/default');
-    const { answer } = await ask(client, 'get', taskId);
-    expect(answer.error?.data).toMatchObject({ code: 'MCP_AUTHORIZATION_REQUIRED' });
-    expect(bearersOf(scene, 'tasks/get')).toEqual([first]);
+    const { message } = await ask(client, 'get', taskId);
+    expect(message.error?.data).toMatchObject({ code: 'MCP_AUTHORIZATION_REQUIRED' });
+    expect(bearersOf(rig, 'tasks/get')).toEqual([first]);
   });
 
   test('an error that names the page, when there is none any more', async () => {
@@ -80,8 +80,8 @@ describe('a task at a server where its user signs in', () => {
     const taskId = await call();
     await ada.send('DELETE', '/api/mcp/notes/credentials/default');
     for (const verb of ['get', 'update', 'cancel']) {
-      const { status, answer } = await ask(client, verb, taskId, { inputResponses: {} });
-      expect([verb, status, answer.error?.data]).toMatchObject([
+      const { status, message } = await ask(client, verb, taskId, { inputResponses: {} });
+      expect([verb, status, message.error?.data]).toMatchObject([
         verb,
         200,
         {
@@ -89,7 +89,7 @@ describe('a task at a server where its user signs in', () => {
           'behalf/auth': { server: 'notes', code: 'needs_reauth' },
         },
       ]);
-      const { connectUrl } = answer.error?.data?.['behalf/auth'] as { connectUrl: string };
+      const { connectUrl } = message.error?.data?.['behalf/auth'] as { connectUrl: string };
       expect(new URL(connectUrl).pathname).toBe(new URL('/servers/notes', gateway.url).pathname);
     }
     expect(mcp.guardedRequests.some(({ request }) => request.message?.method?.startsWith('tasks/'))).toBe(
@@ -100,7 +100,7 @@ describe('a task at a server where its user signs in', () => {
   test('such as the token that the server was shown', async () => {
     const { client, mcp, tasks } = await begin();
     const [token = ''] = bearersOf({ mcp }, 'tools/call').slice(-1);
-    const { answer: plain } = await modernRequest(
+    const { message: plain } = await sendModern(
       client,
       'tools/call',
       { name: 'notes__slow' },
@@ -116,13 +116,13 @@ describe('a task at a server where its user signs in', () => {
       { status: 'input_required', inputRequests: { a: { method: 'elicitation/create', params } } },
     ]) {
       tasks.set(own, { ...tasks.get(own), ...said });
-      const { answer } = await ask(client, 'get', taskId);
-      expect(JSON.stringify(answer.result)).toContain('[redacted]');
-      expect(JSON.stringify(answer)).not.toContain(token);
+      const { message } = await ask(client, 'get', taskId);
+      expect(JSON.stringify(message.result)).toContain('[redacted]');
+      expect(JSON.stringify(message)).not.toContain(token);
     }
     const leaks = { resultType: 'task', taskId: 'x', status: 'working', ttlMs: 1, statusMessage: token };
     mcp.change({ tools: [{ name: 'slow', handler: () => leaks }] });
-    const begun = await modernRequest(client, 'tools/call', { name: 'notes__slow' }, { capabilities });
-    expect(begun.answer.result).toMatchObject({ resultType: 'task', statusMessage: '[redacted]' });
+    const startResponse = await sendModern(client, 'tools/call', { name: 'notes__slow' }, { capabilities });
+    expect(startResponse.message.result).toMatchObject({ resultType: 'task', statusMessage: '[redacted]' });
   });
 });

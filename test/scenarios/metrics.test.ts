@@ -2,16 +2,16 @@ import { FlowView } from '@behalf/contracts';
 import { scriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { Browser, locationOf, oauthScene } from './oauthScene.ts';
-import { createPeople, type Person } from './people.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { GatewayBrowser, readLocation, createOAuthRig } from './oauthRig.ts';
+import { createUsers, type TestUser } from './users.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const TOKEN = 'a-token-of-a-collector-1234567890';
 
 describe('metrics', () => {
   const opened: { close(): Promise<void> }[] = [];
   let gateway: InProcessGateway;
-  let ada: Person;
+  let ada: TestUser;
   let admin: string;
 
   beforeAll(async () => {
@@ -22,14 +22,14 @@ describe('metrics', () => {
     opened.push(server);
     gateway = await startInProcess(
       { METRICS_TOKEN: TOKEN },
-      yamlWith({
-        plain: http(server.url),
-        mine: http(server.url, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }),
+      renderYaml({
+        plain: httpDefinition(server.url),
+        mine: httpDefinition(server.url, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }),
       }),
     );
     opened.push(gateway);
     admin = await administrator(gateway);
-    [ada] = (await createPeople(gateway, ['Ada'])) as [Person];
+    [ada] = (await createUsers(gateway, ['Ada'])) as [TestUser];
   });
   afterAll(async () => {
     for (const part of opened.splice(0).reverse()) await part.close();
@@ -71,12 +71,12 @@ describe('metrics', () => {
   });
 
   test('without a configured token no bearer opens them', async () => {
-    const other = await startInProcess({}, yamlWith({}));
+    const other = await startInProcess({}, renderYaml({}));
     try {
       const root = await administrator(other);
       expect((await read({ cookie: root }, other)).status).toBe(200);
-      for (const given of ['', 'undefined', TOKEN]) {
-        expect((await read({ ...bearer(given), cookie: root }, other)).status).toBe(401);
+      for (const token of ['', 'undefined', TOKEN]) {
+        expect((await read({ ...bearer(token), cookie: root }, other)).status).toBe(401);
       }
     } finally {
       await other.close();
@@ -120,26 +120,26 @@ describe('metrics', () => {
   });
 
   test('sign-ins at a server are counted by how they ended', async () => {
-    const scene = await oauthScene({}, { METRICS_TOKEN: TOKEN });
+    const rig = await createOAuthRig({}, { METRICS_TOKEN: TOKEN });
     try {
-      const browser = new Browser(scene.gateway.url, scene.ada);
+      const browser = new GatewayBrowser(rig.gateway.url, rig.ada);
       const signIn = async () => {
-        const begun = FlowView.parse(await (await browser.post('/api/mcp/files/oauth/start')).json());
-        const left = await browser.go(begun.connectUrl);
-        const back = await browser.go(locationOf(left));
-        return browser.go(locationOf(back));
+        const startResponse = FlowView.parse(await (await browser.post('/api/mcp/files/oauth/start')).json());
+        const left = await browser.open(startResponse.connectUrl);
+        const back = await browser.open(readLocation(left));
+        return browser.open(readLocation(back));
       };
       await signIn();
-      scene.as.change({ consent: 'deny' });
+      rig.as.change({ consent: 'deny' });
       await signIn();
-      await browser.go('/api/mcp/files/oauth/callback?state=planted-state&code=planted-code');
-      const text = await (await read(bearer(TOKEN), scene.gateway)).text();
+      await browser.open('/api/mcp/files/oauth/callback?state=planted-state&code=planted-code');
+      const text = await (await read(bearer(TOKEN), rig.gateway)).text();
       for (const outcome of ['ok', 'access_denied', 'flow_unknown'])
         expect(text).toMatch(new RegExp(`^behalf_sign_ins_total\\{outcome="${outcome}",.*\\} 1$`, 'm'));
       expect(text).toMatch(/^behalf_token_pairs_not_stored_total\{.*\} 0$/m);
       expect(text).not.toContain('planted');
     } finally {
-      await scene.close();
+      await rig.close();
     }
   }, 60_000);
 });

@@ -2,36 +2,36 @@ import { CredentialsView, FlowStatusView, FlowView, Problem } from '@behalf/cont
 import { eventually } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createAttemptCookies } from '../../api/src/oauth/attemptCookies.ts';
-import { Browser, locationOf, oauthScene, type OAuthScene } from './oauthScene.ts';
+import { GatewayBrowser, readLocation, createOAuthRig, type OAuthRig } from './oauthRig.ts';
 
 const START = '/api/mcp/files/oauth/start';
 const json = async (response: Response): Promise<Record<string, unknown>> =>
   (await response.json()) as Record<string, unknown>;
 
 describe('signing in at a server, over HTTP', () => {
-  let scene: OAuthScene;
-  let browser: Browser;
+  let rig: OAuthRig;
+  let browser: GatewayBrowser;
   beforeAll(async () => {
-    scene = await oauthScene();
-    browser = new Browser(scene.gateway.url, scene.ada);
+    rig = await createOAuthRig();
+    browser = new GatewayBrowser(rig.gateway.url, rig.ada);
   }, 60_000);
-  afterAll(() => scene.close());
+  afterAll(() => rig.close());
 
   const start = async (from = browser) => FlowView.parse(await json(await from.post(START)));
 
   /** From our own button to the result page. */
   async function connect(from = browser): Promise<{ flow: FlowView; end: URL }> {
     const flow = await start(from);
-    const left = await from.go(flow.connectUrl);
-    const back = await from.go(locationOf(left));
-    return { flow, end: locationOf(await from.go(locationOf(back))) };
+    const left = await from.open(flow.connectUrl);
+    const back = await from.open(readLocation(left));
+    return { flow, end: readLocation(await from.open(readLocation(back))) };
   }
 
   const statusOf = async (flowId: string, query = '') =>
-    FlowStatusView.parse(await json(await scene.ada.get(`/api/mcp/oauth/status/${flowId}${query}`)));
+    FlowStatusView.parse(await json(await rig.ada.get(`/api/mcp/oauth/status/${flowId}${query}`)));
 
   test('a user connects, calls with their own token, and disconnects', async () => {
-    const { ada, as, mcp } = scene;
+    const { ada, as, mcp } = rig;
     const before = await ada.call('files', 'echo');
     expect(before.body._meta?.['behalf/auth']).toMatchObject({ code: 'needs_reauth', server: 'files' });
     const { flow, end } = await connect();
@@ -49,8 +49,8 @@ describe('signing in at a server, over HTTP', () => {
       expect.objectContaining({ label: 'default', status: 'active', isDefault: true, issuer: as.issuer }),
     ]);
     // Bob has none of it.
-    expect((await scene.bob.call('files', 'echo')).body._meta?.['behalf/auth']).toBeDefined();
-    expect(await json(await scene.bob.get('/api/mcp/files/credentials'))).toEqual({ credentials: [] });
+    expect((await rig.bob.call('files', 'echo')).body._meta?.['behalf/auth']).toBeDefined();
+    expect(await json(await rig.bob.get('/api/mcp/files/credentials'))).toEqual({ credentials: [] });
 
     const ended = await json(await ada.post('/api/mcp/files/oauth/disconnect'));
     expect(ended).toEqual({ disconnected: true, revoked: 'yes' });
@@ -61,39 +61,39 @@ describe('signing in at a server, over HTTP', () => {
   });
 
   test('reinitialize hands the way out, and is content afterwards', async () => {
-    const asked = await json(await scene.ada.post('/api/mcp/files/reinitialize'));
-    expect(asked).toMatchObject({
+    const response = await json(await rig.ada.post('/api/mcp/files/reinitialize'));
+    expect(response).toMatchObject({
       oauthRequired: true,
       oauthUrl: expect.stringContaining('/oauth/initiate?flowId='),
     });
     // It was handed out to no browser: the first of its user that asks goes on without a question.
     const joined = await browser.post(START);
-    expect([joined.status, (await json(joined))['flowId']]).toEqual([409, asked['flowId']]);
-    const back = await browser.go(locationOf(await browser.go(String(asked['oauthUrl']))));
-    expect(locationOf(await browser.go(locationOf(back))).pathname).toBe('/oauth/success');
-    const content = await json(await scene.ada.post('/api/mcp/files/reinitialize'));
+    expect([joined.status, (await json(joined))['flowId']]).toEqual([409, response['flowId']]);
+    const back = await browser.open(readLocation(await browser.open(String(response['oauthUrl']))));
+    expect(readLocation(await browser.open(readLocation(back))).pathname).toBe('/oauth/success');
+    const content = await json(await rig.ada.post('/api/mcp/files/reinitialize'));
     expect(content).toMatchObject({
       success: true,
       message: "MCP server 'files' reinitialized successfully",
     });
-    await scene.ada.post('/api/mcp/files/oauth/disconnect');
+    await rig.ada.post('/api/mcp/files/oauth/disconnect');
   });
 
   test('what was begun at one gateway ends at another one', async () => {
-    const other = await scene.beside();
+    const other = await rig.startReplica();
     try {
       const flow = await start();
-      const back = locationOf(await browser.go(locationOf(await browser.go(flow.connectUrl))));
-      const { tokenHits } = scene.as.counters;
-      const end = locationOf(await browser.at(other.url).go(back.pathname + back.search));
+      const back = readLocation(await browser.open(readLocation(await browser.open(flow.connectUrl))));
+      const { tokenHits } = rig.as.counters;
+      const end = readLocation(await browser.withBase(other.url).open(back.pathname + back.search));
       expect([end.pathname, end.searchParams.get('flowId')]).toEqual(['/oauth/success', flow.flowId]);
-      expect(scene.as.counters.tokenHits).toBe(tokenHits + 1);
+      expect(rig.as.counters.tokenHits).toBe(tokenHits + 1);
       expect(await statusOf(flow.flowId, '?wait=5000')).toMatchObject({ status: 'COMPLETED', probe: 'ok' });
       await eventually('the first one uses it', async () => {
-        return (await scene.ada.call('files', 'echo')).body._meta === undefined;
+        return (await rig.ada.call('files', 'echo')).body._meta === undefined;
       });
-      expect(scene.mcp.guardedRequests.at(-1)).toMatchObject({ status: 'served' });
-      await scene.ada.post('/api/mcp/files/oauth/disconnect');
+      expect(rig.mcp.guardedRequests.at(-1)).toMatchObject({ status: 'served' });
+      await rig.ada.post('/api/mcp/files/oauth/disconnect');
     } finally {
       await other.close();
     }
@@ -104,120 +104,120 @@ describe('signing in at a server, over HTTP', () => {
     const second = await browser.post(START);
     expect(second.status).toBe(409);
     expect(Problem.parse(await json(second))).toMatchObject({ code: 'MCP_FLOW_PENDING', ...first });
-    expect(await json(await scene.ada.post('/api/mcp/oauth/cancel/files'))).toMatchObject({ success: true });
-    expect(await json(await scene.ada.post('/api/mcp/oauth/cancel/files'))).toMatchObject({ success: true });
+    expect(await json(await rig.ada.post('/api/mcp/oauth/cancel/files'))).toMatchObject({ success: true });
+    expect(await json(await rig.ada.post('/api/mcp/oauth/cancel/files'))).toMatchObject({ success: true });
     expect(await statusOf(first.flowId)).toMatchObject({ status: 'FAILED', error: 'cancelled' });
   });
 
   test('a link works for its user alone, signed in', async () => {
     const flow = await start();
-    const { authorizations } = scene.as.counters;
-    const nobody = await new Browser(scene.gateway.url).go(flow.connectUrl);
-    expect([nobody.status, locationOf(nobody).searchParams.get('returnTo')]).toEqual([
+    const { authorizations } = rig.as.counters;
+    const anonymous = await new GatewayBrowser(rig.gateway.url).open(flow.connectUrl);
+    expect([anonymous.status, readLocation(anonymous).searchParams.get('returnTo')]).toEqual([
       302,
       new URL(flow.connectUrl).pathname + new URL(flow.connectUrl).search,
     ]);
-    const bobs = new Browser(scene.gateway.url, scene.bob);
-    const refused = await bobs.go(flow.connectUrl);
+    const bobs = new GatewayBrowser(rig.gateway.url, rig.bob);
+    const refused = await bobs.open(flow.connectUrl);
     expect([refused.status, refused.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
-    expect(await refused.text()).not.toContain(new URL(scene.as.issuer).host);
-    expect((await bobs.go(`${flow.connectUrl}&userId=${scene.bob.id}`)).status).toBe(403);
-    expect((await browser.go(`${flow.connectUrl}&userId=${scene.bob.id}`)).status).toBe(403);
-    expect(scene.as.counters.authorizations).toBe(authorizations);
-    await scene.ada.post('/api/mcp/oauth/cancel/files');
+    expect(await refused.text()).not.toContain(new URL(rig.as.issuer).host);
+    expect((await bobs.open(`${flow.connectUrl}&userId=${rig.bob.id}`)).status).toBe(403);
+    expect((await browser.open(`${flow.connectUrl}&userId=${rig.bob.id}`)).status).toBe(403);
+    expect(rig.as.counters.authorizations).toBe(authorizations);
+    await rig.ada.post('/api/mcp/oauth/cancel/files');
   });
 
   test('what a program began is asked about in the browser', async () => {
     const key = String(
-      (await json(await scene.ada.post('/api/user/keys', { name: 'cli', scopes: ['mcp'] })))['key'],
+      (await json(await rig.ada.post('/api/user/keys', { name: 'cli', scopes: ['mcp'] })))['key'],
     );
-    const begun = await fetch(scene.gateway.url + START, {
+    const startResponse = await fetch(rig.gateway.url + START, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
     });
-    expect([begun.status, begun.headers.getSetCookie()]).toEqual([201, []]);
-    const { connectUrl, flowId } = FlowView.parse(await json(begun));
-    const asked = await browser.go(connectUrl);
-    const page = await asked.text();
-    expect(asked.status).toBe(200);
-    expect(asked.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect([startResponse.status, startResponse.headers.getSetCookie()]).toEqual([201, []]);
+    const { connectUrl, flowId } = FlowView.parse(await json(startResponse));
+    const response = await browser.open(connectUrl);
+    const page = await response.text();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page).toContain('127.0.0.1');
     expect(page).not.toContain('<script');
     const token = /name="token" value="([^"]+)"/.exec(page)?.[1] ?? '';
     const path = '/api/mcp/files/oauth/initiate';
-    const forged = await browser.submit(path, { flowId, token }, 'https://evil.example');
+    const forged = await browser.submitForm(path, { flowId, token }, 'https://evil.example');
     expect(forged.status).toBe(403);
-    expect((await browser.submit(path, { flowId, token: 'made up' })).status).toBe(403);
+    expect((await browser.submitForm(path, { flowId, token: 'made up' })).status).toBe(403);
     // No program answers for a person.
-    const byKey = await fetch(scene.gateway.url + path, {
+    const byKey = await fetch(rig.gateway.url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ flowId, token }),
     });
     expect([byKey.status, (await json(byKey))['code']]).toEqual([403, 'API_KEY_SCOPE']);
-    const left = await browser.submit(path, { flowId, token });
-    expect([left.status, locationOf(left).origin]).toEqual([303, scene.as.origin]);
-    const back = await browser.go(locationOf(left));
-    expect(locationOf(await browser.go(locationOf(back))).pathname).toBe('/oauth/success');
+    const left = await browser.submitForm(path, { flowId, token });
+    expect([left.status, readLocation(left).origin]).toEqual([303, rig.as.origin]);
+    const back = await browser.open(readLocation(left));
+    expect(readLocation(await browser.open(readLocation(back))).pathname).toBe('/oauth/success');
     expect(browser.cookies).not.toContain(`bf-${flowId}`);
-    await scene.ada.post('/api/mcp/files/oauth/disconnect');
+    await rig.ada.post('/api/mcp/files/oauth/disconnect');
   });
 
   test('it always ends in a redirect to a page of ours', async () => {
     const flow = await start();
-    const left = await browser.go(flow.connectUrl);
-    const callback = locationOf(await browser.go(locationOf(left)));
-    const end = async (from: Browser, url: URL) => {
-      const response = await from.go(url);
-      expect([response.status, locationOf(response).pathname]).toEqual([302, '/oauth/error']);
-      return Object.fromEntries(locationOf(response).searchParams);
+    const left = await browser.open(flow.connectUrl);
+    const callback = readLocation(await browser.open(readLocation(left)));
+    const end = async (from: GatewayBrowser, url: URL) => {
+      const response = await from.open(url);
+      expect([response.status, readLocation(response).pathname]).toEqual([302, '/oauth/error']);
+      return Object.fromEntries(readLocation(response).searchParams);
     };
     const other = new URL(callback);
     other.searchParams.set('state', 'unknown');
     expect(await end(browser, other)).toEqual({ error: 'flow_unknown', serverName: 'files' });
-    expect(await end(new Browser(scene.gateway.url, scene.bob), callback)).toEqual({
+    expect(await end(new GatewayBrowser(rig.gateway.url, rig.bob), callback)).toEqual({
       error: 'flow_forbidden',
       serverName: 'files',
     });
-    expect(await end(new Browser(scene.gateway.url, scene.ada), callback)).toEqual({
+    expect(await end(new GatewayBrowser(rig.gateway.url, rig.ada), callback)).toEqual({
       error: 'flow_forbidden',
       serverName: 'files',
     });
-    expect(locationOf(await browser.go(callback)).pathname).toBe('/oauth/success');
-    await scene.ada.post('/api/mcp/files/oauth/disconnect');
+    expect(readLocation(await browser.open(callback)).pathname).toBe('/oauth/success');
+    await rig.ada.post('/api/mcp/files/oauth/disconnect');
   });
 
   test('whoever may not use the server any more connects nothing', async () => {
-    const { admin, ada } = scene;
+    const { admin, ada } = rig;
     const permissions = { MCP_SERVERS: { USE: false } };
     expect((await admin.post('/api/admin/roles', { name: 'NOBODY', permissions })).status).toBe(201);
     const setRole = (role: string) => admin.send('PATCH', `/api/admin/users/${ada.id}`, { role });
     const flow = await start();
-    const callback = locationOf(await browser.go(locationOf(await browser.go(flow.connectUrl))));
+    const callback = readLocation(await browser.open(readLocation(await browser.open(flow.connectUrl))));
     await setRole('NOBODY');
-    const { tokenHits } = scene.as.counters;
-    expect(locationOf(await browser.go(callback)).searchParams.get('error')).toBe('flow_forbidden');
-    expect(scene.as.counters.tokenHits).toBe(tokenHits);
+    const { tokenHits } = rig.as.counters;
+    expect(readLocation(await browser.open(callback)).searchParams.get('error')).toBe('flow_forbidden');
+    expect(rig.as.counters.tokenHits).toBe(tokenHits);
     await setRole('USER');
-    expect(locationOf(await browser.go(callback)).pathname).toBe('/oauth/success');
+    expect(readLocation(await browser.open(callback)).pathname).toBe('/oauth/success');
     await ada.post('/api/mcp/files/oauth/disconnect');
   });
 
   test('who declines is told at once, with the flow', async () => {
-    scene.as.change({ consent: 'deny' });
+    rig.as.change({ consent: 'deny' });
     const flow = await start();
     const waiting = statusOf(flow.flowId, '?wait=20000');
-    const back = await browser.go(locationOf(await browser.go(flow.connectUrl)));
-    const begun = Date.now();
-    const end = locationOf(await browser.go(locationOf(back)));
-    scene.as.change({ consent: 'approve' });
+    const back = await browser.open(readLocation(await browser.open(flow.connectUrl)));
+    const startedAt = Date.now();
+    const end = readLocation(await browser.open(readLocation(back)));
+    rig.as.change({ consent: 'approve' });
     expect(Object.fromEntries(end.searchParams)).toEqual({
       error: 'access_denied',
       serverName: 'files',
       flowId: flow.flowId,
     });
     expect(await waiting).toMatchObject({ status: 'FAILED', error: 'access_denied' });
-    expect(Date.now() - begun).toBeLessThan(1_000);
+    expect(Date.now() - startedAt).toBeLessThan(1_000);
   });
 
   test('the cookie of an attempt is for this host, this browser and this attempt', async () => {
@@ -225,7 +225,7 @@ describe('signing in at a server, over HTTP', () => {
     const { flowId } = FlowView.parse(await json(response));
     const [cookie = ''] = response.headers.getSetCookie();
     expect(cookie).toMatch(new RegExp(`^bf-${flowId}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Expires=`));
-    await scene.ada.post('/api/mcp/oauth/cancel/files');
+    await rig.ada.post('/api/mcp/oauth/cancel/files');
     const set: string[] = [];
     const res = { appendHeader: (_name: string, value: string) => set.push(value) } as never;
     createAttemptCookies({ secure: true }).write(res, { flowId, browserSecret: 's', expiresAt: 0 });
@@ -238,19 +238,19 @@ describe('signing in at a server, over HTTP', () => {
     const nothing = await browser.post('/api/mcp/files/oauth/bind');
     expect(nothing.status).toBe(404);
     const flow = await start(browser);
-    const second = new Browser(scene.gateway.url, scene.ada);
-    expect((await second.go(flow.connectUrl)).status).toBe(200);
+    const second = new GatewayBrowser(rig.gateway.url, rig.ada);
+    expect((await second.open(flow.connectUrl)).status).toBe(200);
     expect(await json(await second.post('/api/mcp/files/oauth/bind'))).toEqual({ success: true });
-    expect((await second.go(flow.connectUrl)).status).toBe(302);
-    expect((await browser.go(flow.connectUrl)).status).toBe(200);
-    await scene.ada.post('/api/mcp/oauth/cancel/files');
+    expect((await second.open(flow.connectUrl)).status).toBe(302);
+    expect((await browser.open(flow.connectUrl)).status).toBe(200);
+    await rig.ada.post('/api/mcp/oauth/cancel/files');
   });
 
   test('the result pages are static, strict, and repeat nothing', async () => {
     for (const path of ['/oauth/success', '/oauth/error?error=access_denied']) {
-      const plain = await (await browser.go(path)).text();
+      const plain = await (await browser.open(path)).text();
       const query = path.includes('?') ? '&' : '?';
-      const response = await browser.go(
+      const response = await browser.open(
         `${path}${query}serverName=<b>x&flowId="><script>&returnTo=//evil.example&code=c0de`,
       );
       expect(response.headers.get('content-security-policy')).toBe(
@@ -260,11 +260,11 @@ describe('signing in at a server, over HTTP', () => {
       expect(response.headers.get('referrer-policy')).toBe('no-referrer');
       expect(await response.text()).toBe(plain);
     }
-    const told = await (await browser.go('/oauth/error?error=%3Cscript%3E')).text();
-    expect(told).toContain('Something went wrong');
-    const back = await (await browser.go('/oauth/success?returnTo=/chat/1')).text();
+    const result = await (await browser.open('/oauth/error?error=%3Cscript%3E')).text();
+    expect(result).toContain('Something went wrong');
+    const back = await (await browser.open('/oauth/success?returnTo=/chat/1')).text();
     expect(back).toContain('href="/chat/1"');
-    const script = await browser.go('/oauth/result.js');
+    const script = await browser.open('/oauth/result.js');
     expect(script.headers.get('content-type')).toContain('javascript');
     const text = await script.text();
     for (const word of ['BroadcastChannel', 'postMessage(message, location.origin)', 'localStorage', '1500'])
@@ -275,10 +275,10 @@ describe('signing in at a server, over HTTP', () => {
 describe('what authorization servers read about us', () => {
   test('the document stands at the address that it names', async () => {
     const base = 'https://behalf.example';
-    const scene = await oauthScene({}, { PUBLIC_URL: base });
+    const rig = await createOAuthRig({}, { PUBLIC_URL: base });
     try {
       for (const path of ['/oauth/client/files.json', '/oauth/client/public/files.json']) {
-        const response = await fetch(scene.gateway.url + path);
+        const response = await fetch(rig.gateway.url + path);
         expect(await json(response)).toMatchObject({
           client_id: base + path,
           redirect_uris: [`${base}/api/mcp/files/oauth/callback`],
@@ -289,13 +289,13 @@ describe('what authorization servers read about us', () => {
         '/oauth/client/files',
         '/oauth/client/files.json.json',
       ]) {
-        expect((await fetch(scene.gateway.url + path)).status).toBe(404);
+        expect((await fetch(rig.gateway.url + path)).status).toBe(404);
       }
-      const { keys } = await json(await fetch(`${scene.gateway.url}/oauth/jwks.json`));
+      const { keys } = await json(await fetch(`${rig.gateway.url}/oauth/jwks.json`));
       expect(keys).toEqual([expect.objectContaining({ kty: 'EC', crv: 'P-256', alg: 'ES256' })]);
       expect(JSON.stringify(keys)).not.toContain('"d"');
     } finally {
-      await scene.close();
+      await rig.close();
     }
   });
 });

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { createGrantScenes } from './grantScene.ts';
+import { createGrantRigs } from './grantRig.ts';
 
-const scenes = createGrantScenes();
+const createRig = createGrantRigs();
 
 describe('a server that sends a call elsewhere', () => {
   test('takes no token of its user along', async () => {
@@ -15,10 +15,10 @@ describe('a server that sends a call elsewhere', () => {
     await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
     const { port } = thief.address() as AddressInfo;
     try {
-      const { people, connect, mcp } = await scenes();
-      const [ada] = people;
+      const { users, connectUser, mcp } = await createRig();
+      const [ada] = users;
       if (!ada) throw new Error('Nobody is here');
-      await connect(ada);
+      await connectUser(ada);
       expect((await ada.call('notes', 'echo')).body.isError).toBe(false);
       for (const status of [301, 302, 303, 307, 308]) {
         const location = `http://127.0.0.1:${port}/stolen`;

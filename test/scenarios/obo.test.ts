@@ -5,26 +5,26 @@ import type { DevUser } from '@behalf/devidp';
 import { describeWith, startRedisServer, type RedisServer } from '@behalf/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { callWith, seenBy, type Called } from './oboCaller.ts';
-import { startOboScene, ways, type OboScene, type OboSceneOptions } from './oboScene.ts';
+import { callWithToken, subjectSeenByServer, type ToolCallResponse } from './oboCaller.ts';
+import { startOboRig, exchangeMethods, type OboRig, type OboRigOptions } from './oboRig.ts';
 
 describe('users’ tokens on their way to a server', () => {
-  let scene: OboScene | undefined;
+  let rig: OboRig | undefined;
   afterEach(async () => {
-    await scene?.close();
-    scene = undefined;
+    await rig?.close();
+    rig = undefined;
   });
-  const start = async (options: OboSceneOptions) => (scene = await startOboScene(options));
+  const start = async (options: OboRigOptions) => (rig = await startOboRig(options));
 
-  for (const way of ways) {
-    test(`fifty calls at once cost one token request (${way})`, async () => {
-      const { idp, mail, token, url } = await start({ way, targets: true });
-      const own = token('uma');
-      const answers = await Promise.all(Array.from({ length: 50 }, () => callWith({ url }, own)));
-      expect(answers.map(seenBy)).toEqual(Array.from({ length: 50 }, () => 'uma'));
+  for (const provider of exchangeMethods) {
+    test(`fifty calls at once cost one token request (${provider})`, async () => {
+      const { idp, mail, mintToken, url } = await start({ provider, hasTargets: true });
+      const own = mintToken('uma');
+      const answers = await Promise.all(Array.from({ length: 50 }, () => callWithToken({ url }, own)));
+      expect(answers.map(subjectSeenByServer)).toEqual(Array.from({ length: 50 }, () => 'uma'));
       expect(idp.requests.count()).toBe(1);
       // The warm ones cost none, and the server never saw the token that the caller came with, nor a second one.
-      await Promise.all(Array.from({ length: 10 }, () => callWith({ url }, own)));
+      await Promise.all(Array.from({ length: 10 }, () => callWithToken({ url }, own)));
       expect(idp.requests.count()).toBe(1);
       expect(mail.credentials.find(own)).toBeUndefined();
       expect(mail.credentials.all()).toMatchObject([{ subject: 'uma', audience: 'mail-api' }]);
@@ -32,10 +32,10 @@ describe('users’ tokens on their way to a server', () => {
   }
 
   test('a gateway that stops ends its users’ sessions, each with its user’s token', async () => {
-    const { mail, token, url, logged } = await start({ way: 'jwt-bearer' });
-    await callWith({ url }, token('uma'));
-    await callWith({ url }, token('ada'));
-    await scene?.close();
+    const { mail, mintToken, url, logged } = await start({ provider: 'jwt-bearer' });
+    await callWithToken({ url }, mintToken('uma'));
+    await callWithToken({ url }, mintToken('ada'));
+    await rig?.close();
     const ended = mail.credentials.all().map(({ subject, methods }) => [subject, methods.DELETE]);
     expect(ended.sort()).toEqual([
       ['ada', 1],
@@ -48,16 +48,16 @@ describe('users’ tokens on their way to a server', () => {
     const users: DevUser[] = Array.from({ length: 30 }, (_, index) => ({
       ...{ id: `user-${index}`, email: `user-${index}@example.test`, name: `User ${index}` },
     }));
-    const { idp, mail, token, url } = await start({ way: 'entra-secret', users });
-    const own = users.map(({ id }) => ({ id, token: token(id) }));
+    const { idp, mail, mintToken, url } = await start({ provider: 'entra-secret', users });
+    const own = users.map(({ id }) => ({ id, token: mintToken(id) }));
     const calls = Array.from({ length: 10 }, () => own).flat();
-    const answers: Called[] = [];
+    const answers: ToolCallResponse[] = [];
     for (let at = 0; at < calls.length; at += 60) {
-      const some = calls.slice(at, at + 60).map((caller) => callWith({ url }, caller.token));
+      const some = calls.slice(at, at + 60).map((caller) => callWithToken({ url }, caller.token));
       answers.push(...(await Promise.all(some)));
     }
     expect(answers.filter(({ status }) => status !== 200).map(({ body }) => body)).toEqual([]);
-    expect(answers.map(seenBy)).toEqual(calls.map(({ id }) => id));
+    expect(answers.map(subjectSeenByServer)).toEqual(calls.map(({ id }) => id));
     expect(idp.requests.count()).toBe(30);
     expect(mail.credentials.all()).toHaveLength(30);
   }, 120_000);
@@ -79,34 +79,34 @@ describeWith('redis-server', 'three replicas on Redis', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  for (const way of ['entra-secret', 'jwt-bearer'] as const) {
-    test(`fifty calls at once at each of three cost one token request (${way})`, async () => {
+  for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
+    test(`fifty calls at once at each of three cost one token request (${provider})`, async () => {
       const variables = {
         CREDS_KEY: 'e'.repeat(64),
         REDIS_URI: redis.uri,
-        REDIS_KEY_PREFIX: way,
-        BEHALF_DATA_DIR: join(dataDir, way),
+        REDIS_KEY_PREFIX: provider,
+        BEHALF_DATA_DIR: join(dataDir, provider),
       };
-      const scene = await startOboScene({ way, variables });
-      opened.push(scene);
-      const { yaml, variables: env } = scene.startedWith;
-      const gateways: Pick<InProcessGateway, 'url'>[] = [scene];
+      const rig = await startOboRig({ provider, variables });
+      opened.push(rig);
+      const { yaml, variables: env } = rig.startOptions;
+      const gateways: Pick<InProcessGateway, 'url'>[] = [rig];
       for (let more = 0; more < 2; more += 1) {
         const replica = await startInProcess(env, yaml);
         opened.push(replica);
         gateways.push(replica);
       }
       // Known everywhere before: what is asked here is what the exchange costs.
-      const own = scene.token('uma');
+      const own = rig.mintToken('uma');
       for (const { url } of gateways) {
         await fetch(`${url}/api/user`, { headers: { authorization: `Bearer ${own}` } });
       }
       const answers = await Promise.all(
-        gateways.flatMap((gateway) => Array.from({ length: 50 }, () => callWith(gateway, own))),
+        gateways.flatMap((gateway) => Array.from({ length: 50 }, () => callWithToken(gateway, own))),
       );
-      expect(new Set(answers.map(seenBy))).toEqual(new Set(['uma']));
-      expect(scene.idp.requests.count()).toBe(1);
-      expect(scene.mail.credentials.all()).toHaveLength(1);
+      expect(new Set(answers.map(subjectSeenByServer))).toEqual(new Set(['uma']));
+      expect(rig.idp.requests.count()).toBe(1);
+      expect(rig.mail.credentials.all()).toHaveLength(1);
     }, 120_000);
   }
 });

@@ -1,26 +1,32 @@
 import type { TokenMinter } from '@behalf/devidp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { SCOPES, startAttackScene, subjectOf, type AttackScene } from './oboAttackersScene.ts';
-import { callWith, seenBy } from './oboCaller.ts';
-import { createPeople } from './people.ts';
+import { MAIL_SCOPES, startAttackRig, readSubject, type AttackRig } from './oboAttackersRig.ts';
+import { callWithToken, subjectSeenByServer } from './oboCaller.ts';
+import { createUsers } from './users.ts';
 
-for (const way of ['entra-secret', 'jwt-bearer'] as const) {
-  describe(`callers who would like to be somebody else (${way})`, () => {
-    let scene: AttackScene;
+for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
+  describe(`callers who would like to be somebody else (${exchangeMethod})`, () => {
+    let rig: AttackRig;
     let server: string;
     beforeAll(async () => {
-      scene = await startAttackScene(way);
-      ({ name: server } = await scene.publish('otto', scene.obo(scene.good.url, { title: 'Mail of all' })));
+      rig = await startAttackRig(exchangeMethod);
+      ({ name: server } = await rig.createServer(
+        'otto',
+        rig.createOboDefinition(rig.goodServer.url, { title: 'Mail of all' }),
+      ));
     }, 60_000);
-    beforeEach(() => scene.forget());
-    afterAll(() => scene.close());
+    beforeEach(() => rig.forgetRequests());
+    afterAll(() => rig.close());
 
     for (const era of ['legacy', 'modern'] as const) {
       test(`two hundred interleaved calls of two users, each with their own token and session: ${era}`, async () => {
-        const { good } = scene;
-        good.change({ era });
-        const { name } = await scene.publish('otto', scene.obo(`${good.url}?${era}`, { title: era }));
-        const before = good.requests.length;
+        const { goodServer } = rig;
+        goodServer.change({ era });
+        const { name } = await rig.createServer(
+          'otto',
+          rig.createOboDefinition(`${goodServer.url}?${era}`, { title: era }),
+        );
+        const before = goodServer.requests.length;
         const users = ['uma', 'vic'];
         const shown = new Map(users.map((user): [string, Set<string>] => [user, new Set()]));
         await Promise.all(
@@ -28,24 +34,24 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
             for (let turn = 0; turn < 10; turn += 1) {
               const who = users[(lane + turn) % 2]!;
               // Some of them have just signed in again.
-              const token = turn % 5 === 0 ? scene.token(who) : scene.tokenOf(who);
+              const token = turn % 5 === 0 ? rig.mintToken(who) : rig.tokenFor(who);
               shown.get(who)?.add(token);
               const answer = await callAs(token, name, { who });
               expect([answer.status, answer.subject]).toEqual([200, who]);
             }
           }),
         );
-        const requests = good.requests.slice(before);
+        const requests = goodServer.requests.slice(before);
         const calls = requests.filter(({ message }) => message?.method === 'tools/call');
         expect(calls).toHaveLength(200);
         for (const { headers, message } of calls) {
           const { who } = message?.params?.['arguments'] as { who: string };
-          expect(subjectOf(headers.authorization)).toBe(who);
+          expect(readSubject(headers.authorization)).toBe(who);
         }
         // Hand-shakes, streams and goodbyes too: nothing without a token, and nobody's session with another's.
         const sessions = new Map<string, Set<string | undefined>>();
         for (const { headers } of requests) {
-          const subject = subjectOf(headers.authorization);
+          const subject = readSubject(headers.authorization);
           expect(users).toContain(subject);
           const id = headers['mcp-session-id'];
           if (id === undefined) continue;
@@ -56,7 +62,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
         // What they came with goes nowhere.
         const sent = JSON.stringify(requests.map(({ headers, text }) => [headers, text]));
         for (const token of [...shown.values()].flatMap((all) => [...all])) expect(sent).not.toContain(token);
-        good.change({ era: 'legacy' });
+        goodServer.change({ era: 'legacy' });
       }, 60_000);
     }
 
@@ -67,7 +73,7 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
       { body = { arguments: args }, query = '', headers = {} }: Smuggled = {},
     ) {
       const path = `/api/mcp/servers/${name}/tools/whoami/call${query}`;
-      const response = await fetch(new URL(path, scene.url), {
+      const response = await fetch(new URL(path, rig.url), {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
@@ -80,8 +86,8 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     }
 
     test('no part of a request names a token, a provider or scopes', async () => {
-      const { good } = scene;
-      const theirs = scene.tokenOf('vic');
+      const { goodServer } = rig;
+      const theirs = rig.tokenFor('vic');
       const named = {
         ...{ subject_token: theirs, assertion: theirs, subjectToken: theirs, access_token: theirs },
         ...{ scope: 'https://graph.microsoft.com/.default', scopes: 'Mail.ReadWrite', provider: 'other' },
@@ -113,34 +119,34 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
         [true, { headers: { 'x-user': 'vic', 'x-librechat-user-id': 'vic', 'x-behalf-user': 'vic' } }],
       ];
       for (const [accepted, how] of smuggled) {
-        scene.forget();
-        const answer = await callAs(scene.token('uma'), server, {}, how);
-        const { requests } = scene.idp;
+        rig.forgetRequests();
+        const answer = await callAs(rig.mintToken('uma'), server, {}, how);
+        const { requests } = rig.idp;
         if (accepted) expect([how, answer]).toEqual([how, { status: 200, subject: 'uma', code: undefined }]);
         else expect([how, answer.status, answer.code]).toEqual([how, 400, 'REQUEST_INVALID']);
         expect(requests.entries.map(({ user, scope }) => [user, scope])).toEqual(
-          accepted ? [['uma', SCOPED[way]]] : [],
+          accepted ? [['uma', SCOPED[exchangeMethod]]] : [],
         );
-        const seen = scene.sentTo(good).map(({ headers }) => subjectOf(headers.authorization));
+        const seen = rig.requestsTo(goodServer).map(({ headers }) => readSubject(headers.authorization));
         expect(new Set(seen)).toEqual(new Set(accepted ? ['uma'] : []));
-        const sent = JSON.stringify(scene.sentTo(good).map(({ headers }) => headers));
+        const sent = JSON.stringify(rig.requestsTo(goodServer).map(({ headers }) => headers));
         expect(sent).not.toContain(theirs);
       }
     });
 
     /** The session that this user has at the server. */
     async function sessionOf(user: string): Promise<string> {
-      expect(seenBy(await scene.call(user, server))).toBe(user);
-      return String(scene.sentTo(scene.good).at(-1)?.headers['mcp-session-id']);
+      expect(subjectSeenByServer(await rig.callServer(user, server))).toBe(user);
+      return String(rig.requestsTo(rig.goodServer).at(-1)?.headers['mcp-session-id']);
     }
 
     test('a token and a cookie of two people are nobody’s two tokens', async () => {
-      const [pia] = await createPeople(scene, ['Pia']);
+      const [pia] = await createUsers(rig, ['Pia']);
       const headers = { cookie: pia?.cookie ?? '', 'x-behalf-csrf': '1' };
-      const answer = await callAs(scene.tokenOf('uma'), server, {}, { headers });
+      const answer = await callAs(rig.tokenFor('uma'), server, {}, { headers });
       expect([undefined, 'uma']).toContain(answer.subject);
-      expect(new Set(scene.idp.requests.entries.map(({ user }) => user))).toEqual(
-        new Set(scene.idp.requests.count() === 0 ? [] : ['uma']),
+      expect(new Set(rig.idp.requests.entries.map(({ user }) => user))).toEqual(
+        new Set(rig.idp.requests.count() === 0 ? [] : ['uma']),
       );
       // Somebody without a token gets none for being called the same, or for anything else.
       const own = await pia?.call(server, 'whoami');
@@ -148,25 +154,26 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     });
 
     test('a token that does not hold is exchanged by nobody', async () => {
-      const { idp, good } = scene;
+      const { idp, goodServer } = rig;
       const own = idp.entra?.tokens ?? idp.tokens;
-      expect(seenBy(await scene.call('uma', server))).toBe('uma');
-      const exchanged = scene.sentTo(good).at(-1)?.headers.authorization?.replace('Bearer ', '') ?? '';
+      expect(subjectSeenByServer(await rig.callServer('uma', server))).toBe('uma');
+      const exchanged =
+        rig.requestsTo(goodServer).at(-1)?.headers.authorization?.replace('Bearer ', '') ?? '';
       const forged = await forgedWith(own, exchanged);
       // Another name of the same provider issues too: its tokens are none of ours.
       if (idp.entra) forged.push(idp.tokens.mint({ user: 'uma' }));
-      scene.forget();
+      rig.forgetRequests();
       for (const token of forged) {
-        const { status, body } = await callWith(scene, token, server);
+        const { status, body } = await callWithToken(rig, token, server);
         expect([token, status, body.code]).toEqual([token, 401, expect.stringMatching(/^AUTH_/)]);
-        const mail = await callWith(scene, token, 'mail');
+        const mail = await callWithToken(rig, token, 'mail');
         expect(mail.status).toBe(401);
       }
       expect(idp.requests.entries).toEqual([]);
-      expect(scene.sentTo(good)).toEqual([]);
-      expect(scene.mail.credentials.all()).toEqual([]);
+      expect(rig.requestsTo(goodServer)).toEqual([]);
+      expect(rig.mail.credentials.all()).toEqual([]);
       // A program is nobody on whose behalf something could be done.
-      const { status } = await callWith(scene, own.mintAppOnly({ client: 'behalf' }), 'mail');
+      const { status } = await callWithToken(rig, own.mintAppOnly({ client: 'behalf' }), 'mail');
       expect(status).toBeGreaterThanOrEqual(400);
       expect(idp.requests.entries).toEqual([]);
     });
@@ -205,4 +212,4 @@ interface Smuggled {
 }
 
 /** As the provider is asked: MSAL adds what it always adds. */
-const SCOPED = { 'entra-secret': `${SCOPES} openid profile offline_access`, 'jwt-bearer': SCOPES };
+const SCOPED = { 'entra-secret': `${MAIL_SCOPES} openid profile offline_access`, 'jwt-bearer': MAIL_SCOPES };

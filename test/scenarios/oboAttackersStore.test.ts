@@ -3,31 +3,31 @@ import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { openPrimary } from '@behalf/stores/open';
 import { eventually } from '@behalf/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startAttackScene, type AttackScene, type StoredServer } from './oboAttackersScene.ts';
-import { seenBy } from './oboCaller.ts';
+import { startAttackRig, type AttackRig, type StoredServer } from './oboAttackersRig.ts';
+import { subjectSeenByServer } from './oboCaller.ts';
 
 describe('somebody who can write to the store, and has not the key', () => {
-  let scene: AttackScene;
+  let rig: AttackRig;
   let store: PrimaryStore;
   let shared: StoredServer;
   let evil: StoredServer;
   let ids: Record<'ada' | 'otto' | 'olga', string>;
   beforeAll(async () => {
-    scene = await startAttackScene('entra-secret');
-    shared = await scene.publish('otto', scene.obo(scene.good.url, { title: 'Shared' }));
-    evil = await scene.publish('cara', { type: 'streamable-http', url: scene.evil.url, title: 'Evil' });
-    const [ada, otto, olga] = [
-      await scene.signIn('ada'),
-      await scene.signIn('otto'),
-      await scene.signIn('olga'),
-    ];
+    rig = await startAttackRig('entra-secret');
+    shared = await rig.createServer('otto', rig.createOboDefinition(rig.goodServer.url, { title: 'Shared' }));
+    evil = await rig.createServer('cara', {
+      type: 'streamable-http',
+      url: rig.evilServer.url,
+      title: 'Evil',
+    });
+    const [ada, otto, olga] = [await rig.signIn('ada'), await rig.signIn('otto'), await rig.signIn('olga')];
     ids = { ada, otto, olga };
-    store = await openPrimary({ dataDir: scene.dataDir }, { clock, random });
+    store = await openPrimary({ dataDir: rig.dataDir }, { clock, random });
   }, 60_000);
-  beforeEach(() => scene.forget());
+  beforeEach(() => rig.forgetRequests());
   afterAll(async () => {
     await store.close();
-    await scene.close();
+    await rig.close();
   });
 
   const tell = async () => {
@@ -35,7 +35,7 @@ describe('somebody who can write to the store, and has not the key', () => {
     await store.changes.publish({ topic: 'overrides', id: '*' });
   };
   const codeOf = async (server: string) => {
-    const { status, body } = await scene.call('uma', server);
+    const { status, body } = await rig.callServer('uma', server);
     return status === 200 ? null : (body.code ?? 'none');
   };
   async function rowOf({ id }: StoredServer): Promise<StoredServerRecord> {
@@ -47,26 +47,26 @@ describe('somebody who can write to the store, and has not the key', () => {
   /** Nothing of it is served any more, in whatever words, and nothing leaves for it. */
   async function expectRefused(server: string): Promise<string> {
     const code = await eventually('the change to be noticed', () => codeOf(server));
-    scene.forget();
+    rig.forgetRequests();
     for (const user of ['uma', 'vic']) {
       for (const path of ['prompts', 'resources']) {
-        const { status } = await scene.ask(user, 'GET', `/api/mcp/servers/${server}/${path}`);
+        const { status } = await rig.send(user, 'GET', `/api/mcp/servers/${server}/${path}`);
         expect([403, 404, 500, 503]).toContain(status);
       }
-      expect((await scene.call(user, server)).body.code).toBe(code);
-      const again = await scene.ask(user, 'POST', `/api/mcp/${server}/reinitialize`, {});
+      expect((await rig.callServer(user, server)).body.code).toBe(code);
+      const again = await rig.send(user, 'POST', `/api/mcp/${server}/reinitialize`, {});
       expect(again.body['success'] ?? false).toBe(false);
     }
-    expect(scene.sentTo(scene.good)).toEqual([]);
-    expect(scene.sentTo(scene.evil)).toEqual([]);
-    expect(scene.mail.credentials.all()).toEqual([]);
-    expect(scene.idp.requests.entries).toEqual([]);
+    expect(rig.requestsTo(rig.goodServer)).toEqual([]);
+    expect(rig.requestsTo(rig.evilServer)).toEqual([]);
+    expect(rig.mail.credentials.all()).toEqual([]);
+    expect(rig.idp.requests.entries).toEqual([]);
     return code;
   }
 
   async function expectWorks(server: string): Promise<void> {
     await eventually('it to work again', async () => (await codeOf(server)) === null || null);
-    expect(seenBy(await scene.call('uma', server))).toBe('uma');
+    expect(subjectSeenByServer(await rig.callServer('uma', server))).toBe('uma');
   }
 
   const tampered: Record<string, [code: RegExp, (row: StoredServerRecord) => Promise<StoredServerRecord>]> = {
@@ -99,7 +99,7 @@ describe('somebody who can write to the store, and has not the key', () => {
     ],
     'holds a definition in clear': [
       /_NOT_FOUND$/,
-      async (row) => ({ ...row, configSealed: JSON.stringify(scene.obo(scene.evil.url)) }),
+      async (row) => ({ ...row, configSealed: JSON.stringify(rig.createOboDefinition(rig.evilServer.url)) }),
     ],
   };
   for (const [what, [code, tamper]] of Object.entries(tampered)) {
@@ -117,16 +117,19 @@ describe('somebody who can write to the store, and has not the key', () => {
   }
 
   test('the author of a row has no say: who decided has', async () => {
-    const made = await scene.publish('olga', scene.obo(scene.good.url, { title: 'Of Olga' }));
+    const made = await rig.createServer(
+      'olga',
+      rig.createOboDefinition(rig.goodServer.url, { title: 'Of Olga' }),
+    );
     await expectWorks(made.name);
-    const role = (name: string) => scene.ask('ada', 'PATCH', `/api/admin/users/${ids.olga}`, { role: name });
+    const role = (name: string) => rig.send('ada', 'PATCH', `/api/admin/users/${ids.olga}`, { role: name });
     expect((await role('CREATOR')).status).toBe(200);
     const row = await rowOf(made);
     const changed = { ...row, author: ids.otto, updatedBy: ids.otto, version: row.version + 1 };
     await store.raw.put('servers', [changed]);
     await tell();
     await eventually('the row to be read', async () => {
-      const { body } = await scene.ask('ada', 'GET', `/api/mcp/servers/${made.name}`);
+      const { body } = await rig.send('ada', 'GET', `/api/mcp/servers/${made.name}`);
       return body['version'] === changed.version || null;
     });
     expect(await expectRefused(made.name)).toBe('MCP_OBO_FORBIDDEN');
@@ -134,13 +137,13 @@ describe('somebody who can write to the store, and has not the key', () => {
 
   test('an override that names another administrator hides its server', async () => {
     const config = { obo: { scopes: 'api://mail/Mail.Read' } };
-    expect((await scene.ask('ada', 'PUT', '/api/admin/mcp/servers/mail', { config })).status).toBe(200);
+    expect((await rig.send('ada', 'PUT', '/api/admin/mcp/servers/mail', { config })).status).toBe(200);
     await expectWorks('mail');
     const [row] = (await store.raw.page('overrides', null, 10)) as [OverrideRecord];
     for (const change of [
       { securedBy: ids.otto },
       { configSealed: (await rowOf(shared)).configSealed },
-      { configSealed: JSON.stringify({ url: scene.evil.url }) },
+      { configSealed: JSON.stringify({ url: rig.evilServer.url }) },
       { securedBy: '' },
     ]) {
       await store.raw.put('overrides', [{ ...row, ...change, version: row.version + 1 }]);

@@ -1,7 +1,7 @@
-import type { CallBody } from './people.ts';
+import type { CallBody } from './users.ts';
 
 /** What came of a call: the status, the body, and what the challenge says where there is one. */
-export interface Called {
+export interface ToolCallResponse {
   readonly status: number;
   readonly body: CallBody;
   readonly challenge: string | null;
@@ -9,12 +9,12 @@ export interface Called {
 }
 
 /** Calls a tool with a token of the identity provider, as a chat platform does for its user. */
-export async function callWith(
+export async function callWithToken(
   gateway: { readonly url: string },
   token: string,
   server = 'mail',
   tool = 'whoami',
-): Promise<Called> {
+): Promise<ToolCallResponse> {
   const response = await fetch(`${gateway.url}/api/mcp/servers/${server}/tools/${tool}/call`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -29,7 +29,7 @@ export async function callWith(
 }
 
 /** Whom the server saw, by its own word. */
-export function seenBy({ body }: Pick<Called, 'body'>): string | undefined {
+export function subjectSeenByServer({ body }: Pick<ToolCallResponse, 'body'>): string | undefined {
   const { subject } = (body.structuredContent ?? {}) as { subject?: string };
   return subject;
 }

@@ -1,12 +1,12 @@
 import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startDpopExchange, type DpopExchange } from './dpopExchange.ts';
-import { clientWith, modernRequest } from './mcpClient.ts';
+import { createKeyClient, sendModern } from './mcpClient.ts';
 import { startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const eras = ['legacy', 'modern'] as const;
-const people = ['ada', 'bob'];
+const users = ['ada', 'bob'];
 
 describe('exchanged tokens that are bound to a key', () => {
   let exchange: DpopExchange;
@@ -26,9 +26,9 @@ describe('exchanged tokens that are bound to a key', () => {
     const { tokenEndpoint } = exchange;
     const targets = [{ scopes: ['files'], origins: servers.map(({ url }) => new URL(url).origin) }];
     gateway = await startOpenIdGateway({
-      users: people.map((id) => ({ id, email: `${id}@example.com`, name: id })),
-      yaml: yamlWith(
-        Object.fromEntries(eras.map((era, index) => [era, http(servers[index]!.url, { obo })])),
+      users: users.map((id) => ({ id, email: `${id}@example.com`, name: id })),
+      yaml: renderYaml(
+        Object.fromEntries(eras.map((era, index) => [era, httpDefinition(servers[index]!.url, { obo })])),
         {
           identityProviders: {
             bound: {
@@ -47,28 +47,28 @@ describe('exchanged tokens that are bound to a key', () => {
   });
 
   test('every request of the server’s conversation is proven, by its user’s key', async () => {
-    for (const user of people) {
+    for (const user of users) {
       const own = gateway.idp.tokens.mint({ user, client: 'behalf' });
       for (const era of eras) {
         const params = { name: `${era}__echo`, arguments: { by: user } };
-        const { answer } = await modernRequest(clientWith(own, gateway.url), 'tools/call', params);
-        expect([user, era, answer.error]).toEqual([user, era, undefined]);
-        expect(JSON.stringify(answer.result)).toContain(`\\"by\\":\\"${user}\\"`);
+        const { message } = await sendModern(createKeyClient(own, gateway.url), 'tools/call', params);
+        expect([user, era, message.error]).toEqual([user, era, undefined]);
+        expect(JSON.stringify(message.result)).toContain(`\\"by\\":\\"${user}\\"`);
       }
       expect(JSON.stringify(servers.map(({ requests }) => requests))).not.toContain(own);
     }
-    const calls = exchange.proven.filter(({ method }) => method === 'tools/call');
+    const calls = exchange.verifiedRequests.filter(({ method }) => method === 'tools/call');
     expect(calls.map(({ subject }) => subject)).toEqual(['ada', 'ada', 'bob', 'bob']);
     // A key of each user at each server.
     expect(new Set(calls.map(({ jkt }) => jkt)).size).toBe(4);
-    expect(exchange.proven.map(({ method }) => method)).toEqual(
+    expect(exchange.verifiedRequests.map(({ method }) => method)).toEqual(
       expect.arrayContaining(['initialize', 'server/discover', 'tools/list']),
     );
   });
 
   test('a token that somebody else got hold of opens nothing', async () => {
-    expect(exchange.given.size).toBeGreaterThan(0);
-    for (const token of exchange.given.keys()) {
+    expect(exchange.issuedTokens.size).toBeGreaterThan(0);
+    for (const token of exchange.issuedTokens.keys()) {
       for (const { url } of servers) {
         for (const scheme of ['Bearer', 'DPoP']) {
           const headers = { authorization: `${scheme} ${token}`, 'content-type': 'application/json' };

@@ -1,7 +1,7 @@
 import type { FaultBehavior } from '@behalf/devidp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { seenBy, type Called } from './oboCaller.ts';
-import { startFaultScene, type FaultScene, type Stranger } from './oboFaultsScene.ts';
+import { subjectSeenByServer, type ToolCallResponse } from './oboCaller.ts';
+import { startFaultRig, type FaultRig, type FreshUser } from './oboFaultsRig.ts';
 
 interface Fault {
   readonly what: string;
@@ -43,54 +43,54 @@ const TOKEN_SECONDS = 15;
 /** The provider's own words: numbers, codes and descriptions. */
 const PROVIDER = /AADSTS|Trace ID|Correlation|error_description|temporarily|invalid_|Too many|not one/;
 
-for (const way of ['entra-secret', 'jwt-bearer'] as const) {
-  describe(`a provider or a server that fails (${way})`, () => {
-    let scene: FaultScene;
+for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
+  describe(`a provider or a server that fails (${exchangeMethod})`, () => {
+    let rig: FaultRig;
     beforeAll(async () => {
-      scene = await startFaultScene(way, { tokenSeconds: TOKEN_SECONDS });
+      rig = await startFaultRig(exchangeMethod, { tokenSeconds: TOKEN_SECONDS });
     }, 60_000);
     beforeEach(async () => {
-      scene.calm();
+      rig.resetFaults();
       // The keys of the provider are known: what is asked here is what an exchange does.
-      await fetch(`${scene.url}/api/user`, { headers: { authorization: `Bearer ${scene.token('ada')}` } });
+      await fetch(`${rig.url}/api/user`, { headers: { authorization: `Bearer ${rig.mintToken('ada')}` } });
     });
-    afterAll(() => scene.close());
+    afterAll(() => rig.close());
 
     /** What the server was shown is what was exchanged for these, and never what they came with, nor nothing. */
-    function expectOwnTokens(...people: Stranger[]): void {
-      const shown = scene.mail.credentials.all();
+    function expectOwnTokens(...users: FreshUser[]): void {
+      const shown = rig.mail.credentials.all();
       for (const { hash, subject, audience } of shown) {
         expect(hash).not.toBe('');
-        expect(people.map(({ id }) => id)).toContain(subject);
+        expect(users.map(({ id }) => id)).toContain(subject);
         expect(audience).toBe('mail-api');
       }
-      for (const { token } of people) expect(scene.mail.credentials.find(token)).toBeUndefined();
+      for (const { token } of users) expect(rig.mail.credentials.find(token)).toBeUndefined();
     }
 
-    async function expectWorks(one: Stranger): Promise<void> {
-      expect(seenBy(await one.call())).toBe(one.id);
+    async function expectWorks(one: FreshUser): Promise<void> {
+      expect(subjectSeenByServer(await one.call())).toBe(one.id);
     }
 
-    function told({ status, body, retryAfter }: Called) {
+    function summarizeError({ status, body, retryAfter }: ToolCallResponse) {
       return { status, code: body.code, retryAfter: retryAfter ?? undefined };
     }
 
     for (const { what, behaviour, requests, status, code, retryAfter, overInMs = 0 } of faults) {
       test(`${what}: ${requests} at most, and ${code}`, async () => {
-        const { idp, mail } = scene;
-        const [one, other] = [scene.stranger(), scene.stranger()];
-        scene.hurry(behaviour.kind === 'hang');
+        const { idp, mail } = rig;
+        const [one, other] = [rig.createUser(), rig.createUser()];
+        rig.setShortTimeouts(behaviour.kind === 'hang');
         idp.switches.set(behaviour, { user: one.id });
         const answer = await one.call();
-        expect(told(answer)).toEqual({ status, code, retryAfter });
+        expect(summarizeError(answer)).toEqual({ status, code, retryAfter });
         expect(idp.requests.count()).toBe(requests);
         expect(JSON.stringify(answer)).not.toMatch(PROVIDER);
         expect(mail.credentials.all()).toEqual([]);
         // Nobody else is concerned, and it is over when it is over.
-        scene.hurry(false);
+        rig.setShortTimeouts(false);
         await expectWorks(other);
         idp.switches.clear();
-        scene.clock.move(overInMs);
+        rig.clock.advance(overInMs);
         await expectWorks(one);
         expect(idp.requests.count()).toBe(requests + 2);
         expectOwnTokens(one, other);
@@ -98,22 +98,29 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     }
 
     test('nobody there: two attempts, and OBO_TEMPORARY', async () => {
-      const one = scene.stranger();
+      const one = rig.createUser();
       // A third would get an answer.
-      const down = scene.idp.switches.set({ kind: 'down' }, { times: 2 });
-      expect(told(await one.call())).toEqual({ status: 503, code: 'OBO_TEMPORARY', retryAfter: '2' });
-      expect(scene.idp.switches.active()).not.toContain(down);
-      expect(scene.idp.requests.count()).toBe(0);
-      expect(scene.mail.credentials.all()).toEqual([]);
+      const down = rig.idp.switches.set({ kind: 'down' }, { times: 2 });
+      expect(summarizeError(await one.call())).toEqual({
+        status: 503,
+        code: 'OBO_TEMPORARY',
+        retryAfter: '2',
+      });
+      expect(rig.idp.switches.active()).not.toContain(down);
+      expect(rig.idp.requests.count()).toBe(0);
+      expect(rig.mail.credentials.all()).toEqual([]);
       await expectWorks(one);
       expectOwnTokens(one);
     });
 
     test('a token for somebody else is shown once and not kept', async () => {
-      const { idp, mail } = scene;
-      const one = scene.stranger();
+      const { idp, mail } = rig;
+      const one = rig.createUser();
       idp.switches.set({ kind: 'other-audience', audience: 'elsewhere' }, { user: one.id });
-      expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
+      expect(summarizeError(await one.call())).toMatchObject({
+        status: 502,
+        code: 'MCP_CREDENTIAL_REJECTED',
+      });
       expect(idp.requests.count()).toBe(2);
       const wrong = { subject: one.id, audience: 'elsewhere', times: 1, accepted: 0 };
       expect(mail.credentials.all()).toMatchObject([wrong, wrong]);
@@ -125,11 +132,14 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     });
 
     test('a server that refuses for ever costs two requests a call, and sees no token twice', async () => {
-      const { idp, mail } = scene;
-      const one = scene.stranger();
+      const { idp, mail } = rig;
+      const one = rig.createUser();
       mail.rejectTokens();
       for (const calls of [1, 2]) {
-        expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
+        expect(summarizeError(await one.call())).toMatchObject({
+          status: 502,
+          code: 'MCP_CREDENTIAL_REJECTED',
+        });
         expect(idp.requests.count()).toBe(2 * calls);
         expect(mail.credentials.all().map(({ times }) => times)).toEqual(Array(2 * calls).fill(1));
       }
@@ -140,15 +150,22 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     });
 
     test('after three such calls it is left alone, by that user', async () => {
-      const { idp, mail } = scene;
-      const [one, other] = [scene.stranger(), scene.stranger()];
+      const { idp, mail } = rig;
+      const [one, other] = [rig.createUser(), rig.createUser()];
       mail.rejectTokens();
       for (let calls = 0; calls < 3; calls += 1) {
-        expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
+        expect(summarizeError(await one.call())).toMatchObject({
+          status: 502,
+          code: 'MCP_CREDENTIAL_REJECTED',
+        });
       }
       mail.acceptTokens();
       for (let calls = 0; calls < 3; calls += 1) {
-        expect(told(await one.call())).toEqual({ status: 503, code: 'MCP_BREAKER_OPEN', retryAfter: '30' });
+        expect(summarizeError(await one.call())).toEqual({
+          status: 503,
+          code: 'MCP_BREAKER_OPEN',
+          retryAfter: '30',
+        });
       }
       expect(mail.credentials.all().map(({ times }) => times)).toEqual(Array(6).fill(1));
       // One more, for the call that is not made.
@@ -158,12 +175,15 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     });
 
     test('a retry and a forced exchange are paid from the same two', async () => {
-      const { idp, mail } = scene;
-      const one = scene.stranger();
+      const { idp, mail } = rig;
+      const one = rig.createUser();
       idp.switches.set({ kind: 'fail' }, { user: one.id, times: 1 });
       mail.rejectTokens(1);
       // One more token would have been enough, and is not asked for.
-      expect(told(await one.call())).toMatchObject({ status: 502, code: 'MCP_CREDENTIAL_REJECTED' });
+      expect(summarizeError(await one.call())).toMatchObject({
+        status: 502,
+        code: 'MCP_CREDENTIAL_REJECTED',
+      });
       expect(idp.requests.count()).toBe(2);
       expect(mail.credentials.all()).toMatchObject([{ subject: one.id, times: 1 }]);
       await expectWorks(one);
@@ -175,20 +195,20 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
 
     for (const { what, behaviour, requests, status, code, overInMs = 0 } of faults) {
       test(`refused, and the provider gives ${what}: the old token is not tried again`, async () => {
-        const { idp, mail } = scene;
-        const one = scene.stranger();
+        const { idp, mail } = rig;
+        const one = rig.createUser();
         await expectWorks(one);
         const before = mail.credentials.all()[0]?.times ?? 0;
         idp.requests.clear();
-        scene.hurry(behaviour.kind === 'hang');
+        rig.setShortTimeouts(behaviour.kind === 'hang');
         idp.switches.set(behaviour, { user: one.id });
         mail.rejectTokens(1);
-        expect(told(await one.call())).toMatchObject({ status, code });
+        expect(summarizeError(await one.call())).toMatchObject({ status, code });
         expect(idp.requests.count()).toBe(requests);
         expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }]);
-        scene.hurry(false);
+        rig.setShortTimeouts(false);
         idp.switches.clear();
-        scene.clock.move(overInMs);
+        rig.clock.advance(overInMs);
         await expectWorks(one);
         expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }, { subject: one.id }]);
         expect(idp.requests.count()).toBe(requests + 1);
@@ -197,13 +217,13 @@ for (const way of ['entra-secret', 'jwt-bearer'] as const) {
     }
 
     test('a token past its end is not used for want of another', async () => {
-      const { idp, mail, clock } = scene;
-      const one = scene.stranger();
+      const { idp, mail, clock } = rig;
+      const one = rig.createUser();
       await expectWorks(one);
       mail.credentials.clear();
-      clock.move(TOKEN_SECONDS * 1_000 - 1);
+      clock.advance(TOKEN_SECONDS * 1_000 - 1);
       idp.switches.set({ kind: 'fail' }, { user: one.id });
-      expect(told(await one.call())).toMatchObject({ status: 503, code: 'OBO_TEMPORARY' });
+      expect(summarizeError(await one.call())).toMatchObject({ status: 503, code: 'OBO_TEMPORARY' });
       expect(mail.credentials.all()).toEqual([]);
       idp.switches.clear();
       await expectWorks(one);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** What a sly editor would write into each field of an OBO server. */
-const sly: Record<string, readonly unknown[]> = {
+const attackValues: Record<string, readonly unknown[]> = {
   url: ['http://127.0.0.1:9/evil', '<url>#', '<url>?x={{MCP_API_KEY}}', null],
   type: ['sse', 'http', 'websocket', 'stdio', null],
   headers: [{ Authorization: 'Bearer x' }, { 'x-key': '********' }, { 'X-Key': 'mine' }, {}, null],
@@ -24,11 +24,11 @@ const sly: Record<string, readonly unknown[]> = {
   iconPath: ['/x.png', null],
 };
 
-const field = fc
-  .constantFrom(...Object.keys(sly))
+const patchField = fc
+  .constantFrom(...Object.keys(attackValues))
   .chain((key) =>
     fc
-      .oneof({ weight: 4, arbitrary: fc.constantFrom(...sly[key]!) }, fc.jsonValue({ maxDepth: 2 }))
+      .oneof({ weight: 4, arbitrary: fc.constantFrom(...attackValues[key]!) }, fc.jsonValue({ maxDepth: 2 }))
       .map((value): [string, unknown] => [key, value]),
   );
 
@@ -36,24 +36,27 @@ export interface OboPatch {
   readonly fields: readonly [string, unknown][];
   readonly mode: 'replace' | 'merge';
   /** Whether what is left out of a replacement is filled in as it was. */
-  readonly whole: boolean;
+  readonly includesVisible: boolean;
   readonly ifMatch: string | undefined;
 }
 
 export const oboPatches: fc.Arbitrary<OboPatch[]> = fc.array(
   fc.record({
-    fields: fc.array(field, { maxLength: 4 }),
+    fields: fc.array(patchField, { maxLength: 4 }),
     mode: fc.constantFrom('replace' as const, 'merge' as const),
-    whole: fc.boolean(),
+    includesVisible: fc.boolean(),
     ifMatch: fc.constantFrom(undefined, undefined, '*', '"1"', '"2"'),
   }),
   { minLength: 1, maxLength: 8 },
 );
 
 /** The text of the body: of two fields of one name the last counts, as on the wire. */
-export function bodyOf({ fields, mode, whole }: OboPatch, visible: { readonly url: string }): string {
-  const known = mode === 'replace' && whole ? Object.entries(visible) : [];
-  const members = [...known, ...fields].map(
+export function renderPatchBody(
+  { fields, mode, includesVisible }: OboPatch,
+  visible: { readonly url: string },
+): string {
+  const visibleFields = mode === 'replace' && includesVisible ? Object.entries(visible) : [];
+  const members = [...visibleFields, ...fields].map(
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
   );
   return `{"config":{${members.join(',')}}}`.replaceAll('<url>', visible.url);

@@ -4,22 +4,22 @@ import { decodeJwt } from 'jose';
 /** A server with everything that can be read and listed, whose tokens can be revoked one by one. */
 export interface RevokingServer extends ScriptedHttpServer {
   /** The tokens it was shown, each once, in order. Empty: a request without one. */
-  shown(): readonly string[];
+  presentedTokens(): readonly string[];
   /** Takes the last one it was shown no more. The refusals go out together, when so many have come with it. */
-  revoke(together?: number): string;
+  revokeLast(callCount?: number): string;
   /** Whether it takes any at all. */
-  takeTokens(takes: boolean): void;
-  forget(): void;
+  acceptTokens(acceptsTokens: boolean): void;
+  forgetRequests(): void;
 }
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 
 export async function startRevokingServer(): Promise<RevokingServer> {
   const revoked = new Map<string, () => Promise<void>>();
-  let takes = true;
-  let from = 0;
+  let acceptsTokens = true;
+  let firstRequest = 0;
   const tokenOf = (header: string | undefined) => (header ?? '').replace(/^Bearer /, '');
-  const refused = (description: string) => ({
+  const createRefusal = (description: string) => ({
     status: 401,
     headers: { 'www-authenticate': `Bearer error="invalid_token", error_description="${description}"` },
   });
@@ -45,36 +45,36 @@ export async function startRevokingServer(): Promise<RevokingServer> {
     },
     async respond({ headers }) {
       const token = tokenOf(headers.authorization);
-      if (token === '' || !takes) return refused('not taken here');
-      const gathered = revoked.get(token);
-      if (!gathered) return undefined;
-      await gathered();
-      return refused('revoked here');
+      if (token === '' || !acceptsTokens) return createRefusal('not taken here');
+      const waitForCallers = revoked.get(token);
+      if (!waitForCallers) return undefined;
+      await waitForCallers();
+      return createRefusal('revoked here');
     },
   });
-  const shown = () => [
-    ...new Set(server.requests.slice(from).map(({ headers }) => tokenOf(headers.authorization))),
+  const presentedTokens = () => [
+    ...new Set(server.requests.slice(firstRequest).map(({ headers }) => tokenOf(headers.authorization))),
   ];
   return Object.assign(server, {
-    shown,
-    revoke(together = 1) {
-      const token = shown().at(-1) ?? '';
-      revoked.set(token, gathering(together));
+    presentedTokens,
+    revokeLast(callCount = 1) {
+      const token = presentedTokens().at(-1) ?? '';
+      revoked.set(token, createBarrier(callCount));
       return token;
     },
-    takeTokens: (now: boolean) => void (takes = now),
-    forget: () => void (from = server.requests.length),
+    acceptTokens: (isAccepted: boolean) => void (acceptsTokens = isAccepted),
+    forgetRequests: () => void (firstRequest = server.requests.length),
   });
 }
 
 /** Resolves for all when the last of so many has come. */
-function gathering(count: number): () => Promise<void> {
+function createBarrier(count: number): () => Promise<void> {
   let missing = count;
-  let open: () => void = () => undefined;
-  const complete = new Promise<void>((resolve) => (open = resolve));
+  let release: () => void = () => undefined;
+  const complete = new Promise<void>((resolve) => (release = resolve));
   return () => {
     missing -= 1;
-    if (missing <= 0) open();
+    if (missing <= 0) release();
     return complete;
   };
 }

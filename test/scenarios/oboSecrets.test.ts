@@ -10,15 +10,15 @@ import {
   type ScriptedRequest,
 } from '@behalf/testkit';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createCollected, type Piece } from './collected.ts';
-import { startAttackScene, type AttackScene } from './oboAttackersScene.ts';
-import { callWith } from './oboCaller.ts';
-import { ways } from './oboScene.ts';
-import { overhear, type Overheard } from './oboSecretsOverheard.ts';
-import { tapRedis, type RedisTap } from './oboSecretsRedis.ts';
-import { signedInAt } from './oboSignInVisitor.ts';
-import { createPlanted } from './planted.ts';
-import { tokenCaller } from './tokenCaller.ts';
+import { createOutputCollector, type OutputPiece } from './collectedOutput.ts';
+import { startAttackRig, type AttackRig } from './oboAttackersRig.ts';
+import { callWithToken } from './oboCaller.ts';
+import { exchangeMethods } from './oboRig.ts';
+import { captureTraffic, type TrafficCapture } from './oboTrafficCapture.ts';
+import { monitorRedis, type RedisMonitor } from './oboRedisMonitor.ts';
+import { createSignedInVisitor } from './oboSignInVisitor.ts';
+import { createPlantedSecrets } from './plantedSecrets.ts';
+import { createTokenCaller } from './tokenCaller.ts';
 
 /** Harmless, and looked for in the same way: who does not find it could not find a secret either. */
 const MARKER = 'Canary Marmalade';
@@ -35,55 +35,63 @@ const faults: readonly FaultBehavior[] = [
   { kind: 'claims', claims: CLAIMS },
 ];
 
-for (const way of ways) {
-  describeWith('redis-server', `tokens on their way through the gateway (${way})`, () => {
+for (const exchangeMethod of exchangeMethods) {
+  describeWith('redis-server', `tokens on their way through the gateway (${exchangeMethod})`, () => {
     let redis: RedisServer;
-    let tap: RedisTap;
-    let overheard: Overheard;
-    let scene: AttackScene;
-    const planted = createPlanted();
+    let tap: RedisMonitor;
+    let overheard: TrafficCapture;
+    let rig: AttackRig;
+    const planted = createPlantedSecrets();
     let names: string[];
-    let answers: Piece[];
-    let logged: Piece[];
-    let stored: Piece[];
+    let answers: OutputPiece[];
+    let logged: OutputPiece[];
+    let stored: OutputPiece[];
     let server: string;
 
     beforeAll(async () => {
       redis = await startRedisServer();
-      tap = await tapRedis(redis.uri);
-      overheard = overhear();
-      scene = await startAttackScene(way, {
+      tap = await monitorRedis(redis.uri);
+      overheard = captureTraffic();
+      rig = await startAttackRig(exchangeMethod, {
         variables: {
           ...{ REDIS_URI: redis.uri, CREDS_KEY: 'e'.repeat(64), LOG_LEVEL: 'debug' },
           OPENID_SCOPE: 'openid profile email offline_access',
         },
       });
-      ({ name: server } = await scene.publish('otto', scene.obo(scene.good.url, { title: MARKER })));
+      ({ name: server } = await rig.createServer(
+        'otto',
+        rig.createOboDefinition(rig.goodServer.url, { title: MARKER }),
+      ));
       await useTokens();
       await fail();
       await repeatTokens();
-      const collected = createCollected(scene);
-      names = overheard.plantSecrets(Number(new URL(scene.idp.issuer).port), planted);
+      const collected = createOutputCollector(rig);
+      names = overheard.plantSecrets(Number(new URL(rig.idp.issuer).port), planted);
       planted.add('secret of the client', 'secret-of-the-gateway');
       for (const file of ['client.key', 'assertion.jwt']) await plantFile(file);
       await eventually('the events to be written', async () => {
-        const { body } = await scene.ask('ada', 'GET', '/api/admin/audit?limit=200');
+        const { body } = await rig.send('ada', 'GET', '/api/admin/audit?limit=200');
         return JSON.stringify(body).includes('OBO_CONSENT_REQUIRED') || null;
       });
-      await scene.ask('ada', 'GET', '/api/admin/audit/verify');
-      answers = overheard.answersOf(Number(new URL(scene.url).port));
-      logged = collected.logLines();
-      stored = [...(await collected.records()), ...(await collected.files()), tap.told(), await tap.dump()];
+      await rig.send('ada', 'GET', '/api/admin/audit/verify');
+      answers = overheard.responsesOf(Number(new URL(rig.url).port));
+      logged = collected.listLogLines();
+      stored = [
+        ...(await collected.readRecords()),
+        ...(await collected.readFiles()),
+        tap.readCommands(),
+        await tap.dump(),
+      ];
     }, 180_000);
     afterAll(async () => {
       overheard.stop();
       tap.close();
-      await scene.close();
+      await rig.close();
       await redis.stop();
     });
 
     async function plantFile(name: string): Promise<void> {
-      const text = await readFile(join(scene.directory, name), 'utf8').catch(() => '');
+      const text = await readFile(join(rig.directory, name), 'utf8').catch(() => '');
       const body = text.replaceAll(/-----[^-]+-----/g, '').trim();
       if (body !== '') planted.add(`the file ${name}`, body.split('\n')[1] ?? body);
     }
@@ -91,70 +99,70 @@ for (const way of ways) {
     /** With a token, with a session, with a key; calls, lists and reads. */
     async function useTokens(): Promise<void> {
       for (const name of [server, 'mail']) {
-        for (const user of ['uma', 'uma', 'vic']) await scene.call(user, name);
-        await scene.ask('uma', 'POST', `/api/mcp/${name}/reinitialize`, {});
-        await scene.ask('uma', 'GET', `/api/mcp/servers/${name}`);
-        await scene.ask('uma', 'GET', `/api/mcp/servers/${name}/prompts`);
+        for (const user of ['uma', 'uma', 'vic']) await rig.callServer(user, name);
+        await rig.send('uma', 'POST', `/api/mcp/${name}/reinitialize`, {});
+        await rig.send('uma', 'GET', `/api/mcp/servers/${name}`);
+        await rig.send('uma', 'GET', `/api/mcp/servers/${name}/prompts`);
       }
-      await scene.ask('uma', 'GET', '/api/mcp/tools');
-      await scene.ask('uma', 'GET', '/api/mcp/connection/status');
-      const browser = await signedInAt(scene, 'uma');
+      await rig.send('uma', 'GET', '/api/mcp/tools');
+      await rig.send('uma', 'GET', '/api/mcp/connection/status');
+      const browser = await createSignedInVisitor(rig, 'uma');
       expect((await browser.call()).status).toBe(200);
       const made = await browser.post('/api/user/keys', { name: 'key', scopes: ['mcp', 'obo'] });
       const { key } = (await made.json()) as { key: string };
-      expect(await tokenCaller(scene.url, key).call('mail', 'whoami')).toMatchObject({ status: 200 });
+      expect(await createTokenCaller(rig.url, key).call('mail', 'whoami')).toMatchObject({ status: 200 });
       // What the provider wants proven goes round by the sign-in.
-      scene.idp.switches.set({ kind: 'claims', claims: CLAIMS }, { user: 'uma', times: 1 });
+      rig.idp.switches.set({ kind: 'claims', claims: CLAIMS }, { user: 'uma', times: 1 });
       await browser.call(server);
       await browser.signIn('uma');
       expect((await browser.call(server)).status).toBe(200);
       await browser.post('/api/auth/logout', {});
-      await scene.ask('ada', 'PUT', '/api/admin/mcp/servers/mail', { config: { title: MARKER } });
-      await scene.ask('ada', 'GET', '/api/admin/mcp/servers/mail');
+      await rig.send('ada', 'PUT', '/api/admin/mcp/servers/mail', { config: { title: MARKER } });
+      await rig.send('ada', 'GET', '/api/admin/mcp/servers/mail');
     }
 
     /** The provider in every way it can, the server, and the caller. */
     async function fail(): Promise<void> {
       for (const behaviour of faults) {
-        scene.idp.switches.set(behaviour, { user: 'vic' });
-        expect((await callWith(scene, scene.token('vic'), 'mail')).status).toBeGreaterThanOrEqual(400);
-        scene.idp.switches.clear();
+        rig.idp.switches.set(behaviour, { user: 'vic' });
+        expect((await callWithToken(rig, rig.mintToken('vic'), 'mail')).status).toBeGreaterThanOrEqual(400);
+        rig.idp.switches.clear();
       }
-      scene.mail.rejectTokens(1);
-      await callWith(scene, scene.token('uma'), 'mail');
-      scene.mail.requireClaims(CLAIMS);
-      await callWith(scene, scene.token('uma'), 'mail');
-      scene.mail.acceptTokens();
-      const wrong = scene.idp.tokens.mintUnsigned({ user: 'uma' });
-      for (const token of [wrong, `${scene.token('uma')}x`]) await callWith(scene, token, 'mail');
-      await scene.ask('uma', 'POST', `/api/mcp/servers/mail/tools/whoami/call`, {
-        assertion: scene.token('uma'),
+      rig.mail.rejectTokens(1);
+      await callWithToken(rig, rig.mintToken('uma'), 'mail');
+      rig.mail.requireClaims(CLAIMS);
+      await callWithToken(rig, rig.mintToken('uma'), 'mail');
+      rig.mail.acceptTokens();
+      const wrong = rig.idp.tokens.mintUnsigned({ user: 'uma' });
+      for (const token of [wrong, `${rig.mintToken('uma')}x`]) await callWithToken(rig, token, 'mail');
+      await rig.send('uma', 'POST', `/api/mcp/servers/mail/tools/whoami/call`, {
+        assertion: rig.mintToken('uma'),
       });
     }
 
     /** A server that says the token it was shown in whatever it refuses with. */
     async function repeatTokens(): Promise<void> {
       for (const reply of refusals) {
-        scene.good.change({ respond: (request) => reply(request) });
-        await callWith(scene, scene.token('uma'), server);
-        await scene.ask('uma', 'POST', `/api/mcp/${server}/reinitialize`, {});
+        rig.goodServer.change({ respond: (request) => reply(request) });
+        await callWithToken(rig, rig.mintToken('uma'), server);
+        await rig.send('uma', 'POST', `/api/mcp/${server}/reinitialize`, {});
       }
-      scene.good.change({ respond: () => undefined });
+      rig.goodServer.change({ respond: () => undefined });
     }
 
-    const told = (pieces: readonly Piece[]) => {
+    const listSecretsFound = (pieces: readonly OutputPiece[]) => {
       const found = pieces.flatMap(({ from, text }) =>
-        planted.foundIn(text).map((what) => `${what} in ${from}`),
+        planted.findIn(text).map((what) => `${what} in ${from}`),
       );
       return [...new Set(found)];
     };
-    const holds = (pieces: readonly Piece[], text: string) =>
+    const holds = (pieces: readonly OutputPiece[], text: string) =>
       pieces.some((piece) => piece.text.includes(text));
 
     test('every kind of credential was in use, and is looked for', () => {
-      expect(new Set(names)).toEqual(new Set([...alwaysThere, ...(thereFor[way] ?? [])]));
-      const shown = scene.good.requests.map(({ headers }) => headers.authorization ?? '');
-      expect(planted.foundIn(shown.join(' ')).length).toBeGreaterThan(2);
+      expect(new Set(names)).toEqual(new Set([...alwaysThere, ...(thereFor[exchangeMethod] ?? [])]));
+      const shown = rig.goodServer.requests.map(({ headers }) => headers.authorization ?? '');
+      expect(planted.findIn(shown.join(' ')).length).toBeGreaterThan(2);
       expect(answers.filter(({ text }) => text.includes('"structuredContent"')).length).toBeGreaterThan(8);
       // What is no secret is found in each of these places.
       expect([holds(answers, MARKER), holds(logged, server), holds(stored, server)]).toEqual([
@@ -165,14 +173,14 @@ for (const way of ways) {
       expect(stored.map(({ from }) => from)).toEqual(
         expect.arrayContaining(['the file behalf.db', 'the collection servers', 'the dump of Redis']),
       );
-      const kept = stored.filter(({ from }) => from.includes('Redis'));
+      const remaining = stored.filter(({ from }) => from.includes('Redis'));
       expect(
-        kept.map(({ text }) => /\bobo\b/.test(text) && /v1\.[\w-]+\.[\w-]+\.[\w-]{200}/.test(text)),
+        remaining.map(({ text }) => /\bobo\b/.test(text) && /v1\.[\w-]+\.[\w-]+\.[\w-]{200}/.test(text)),
       ).toEqual([true, true]);
     });
 
-    test('no answer holds one', () => expect(told(answers)).toEqual([]));
-    test('no log line holds one', () => expect(told(logged)).toEqual([]));
+    test('no answer holds one', () => expect(listSecretsFound(answers)).toEqual([]));
+    test('no log line holds one', () => expect(listSecretsFound(logged)).toEqual([]));
     test('nor anything else that looks like a token', () => {
       const pieces = [...answers, ...logged].filter(({ text }) =>
         /eyJ[\w-]{10,}\.eyJ[\w-]{10,}\./.test(text),
@@ -180,7 +188,7 @@ for (const way of ways) {
       expect(pieces.map(({ from }) => from)).toEqual([]);
     });
     test('no file, no record and no Redis holds one', () => {
-      expect(told(stored)).toEqual([]);
+      expect(listSecretsFound(stored)).toEqual([]);
       const pieces = stored.filter(({ text }) => /eyJ[\w-]{10,}\.eyJ[\w-]{10,}\./.test(text));
       expect(pieces.map(({ from }) => from)).toEqual([]);
     });

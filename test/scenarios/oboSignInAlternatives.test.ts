@@ -2,11 +2,16 @@ import type { DevUser } from '@behalf/devidp';
 import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { seenBy } from './oboCaller.ts';
-import { OBO_AUDIENCE, startOboScene, type OboScene } from './oboScene.ts';
-import { createRunningClock, needsReauth, signedInAt, signInOf } from './oboSignInVisitor.ts';
-import { createPeople, type Person } from './people.ts';
-import { tokenCaller } from './tokenCaller.ts';
+import { subjectSeenByServer } from './oboCaller.ts';
+import { OBO_AUDIENCE, startOboRig, type OboRig } from './oboRig.ts';
+import {
+  createOffsetClock,
+  createReauthStatus,
+  createSignedInVisitor,
+  readSignIn,
+} from './oboSignInVisitor.ts';
+import { createUsers, type TestUser } from './users.ts';
+import { createTokenCaller } from './tokenCaller.ts';
 
 const users: DevUser[] = ['uma', 'gil', 'hal', 'ida', 'ada'].map((id) => ({
   ...{ id, email: `${id}@example.test`, name: id, ...(id === 'ada' && { roles: ['ADMIN'] }) },
@@ -19,18 +24,18 @@ interface Reinitialized {
 }
 
 describe('servers that could be asked in another way', () => {
-  const clock = createRunningClock();
-  let scene: OboScene;
+  const clock = createOffsetClock();
+  let rig: OboRig;
   /** Shows its tools to anybody. */
   let open: ScriptedHttpServer;
-  let local: Person;
+  let local: TestUser;
   beforeAll(async () => {
     open = await scriptedHttpServer({ era: 'legacy', tools: [{ name: 'whoami' }] });
     const obo = "obo: { scopes: 'api://mail/.default' }";
     const at = (path: string) => `type: streamable-http\n    url: '${open.url}?${path}'\n    ${obo}\n`;
-    scene = await startOboScene({
+    rig = await startOboRig({
       ...{ users, clock },
-      addresses: [`127.0.0.1:${open.port}`],
+      allowedAddresses: [`127.0.0.1:${open.port}`],
       variables: {
         OPENID_ADMIN_ROLE: 'ADMIN',
         OPENID_ADMIN_ROLE_TOKEN_KIND: 'access',
@@ -48,17 +53,17 @@ describe('servers that could be asked in another way', () => {
     headers: { X-Graph: 'Token {{LIBRECHAT_GRAPH_ACCESS_TOKEN}}' }
 `,
     });
-    [local] = (await createPeople(scene, ['Local'])) as [Person];
+    [local] = (await createUsers(rig, ['Local'])) as [TestUser];
   }, 60_000);
   beforeEach(() => {
-    scene.idp.switches.clear();
-    scene.mail.acceptTokens();
-    scene.idp.requests.clear();
-    scene.mail.credentials.clear();
+    rig.idp.switches.clear();
+    rig.mail.acceptTokens();
+    rig.idp.requests.clear();
+    rig.mail.credentials.clear();
     seen = open.requests.length;
   });
   afterAll(async () => {
-    await scene.close();
+    await rig.close();
     await open.close();
   });
 
@@ -68,7 +73,7 @@ describe('servers that could be asked in another way', () => {
   const subjectOf = (header: unknown) => decodeJwt(String(header).replace(/^\w+ /, '')).sub;
   const keyFor = (pluginKey: string) => ({ pluginKey, action: 'install', auth: { KEY: 'k-of-mine' } });
 
-  async function reinit(who: { post: Person['post'] }, server: string): Promise<Reinitialized> {
+  async function reinit(who: { post: TestUser['post'] }, server: string): Promise<Reinitialized> {
     const response = await who.post(`/api/mcp/${server}/reinitialize`, {});
     expect(response.status).toBe(200);
     return (await response.json()) as Reinitialized;
@@ -76,19 +81,19 @@ describe('servers that could be asked in another way', () => {
 
   test('a key that the user entered takes no token’s place', async () => {
     await local.post('/api/user/plugins', keyFor('mcp_keyed'));
-    expect(signInOf(await local.call('keyed', 'whoami'))).toEqual(needsReauth('absent', 'keyed'));
+    expect(readSignIn(await local.call('keyed', 'whoami'))).toEqual(createReauthStatus('absent', 'keyed'));
     expect(sent()).toEqual([]);
-    const browser = await signedInAt(scene, 'uma');
+    const browser = await createSignedInVisitor(rig, 'uma');
     expect(await browser.call('keyed')).toMatchObject({
       status: 424,
       body: { code: 'MCP_USER_VARS_MISSING' },
     });
-    expect(scene.idp.requests.count()).toBe(0);
+    expect(rig.idp.requests.count()).toBe(0);
     await browser.post('/api/user/plugins', keyFor('mcp_keyed'));
-    scene.idp.switches.set({ kind: 'fail' }, { user: 'uma' });
+    rig.idp.switches.set({ kind: 'fail' }, { user: 'uma' });
     expect(await browser.call('keyed')).toMatchObject({ status: 503, body: { code: 'OBO_TEMPORARY' } });
     expect(sent()).toEqual([]);
-    scene.idp.switches.clear();
+    rig.idp.switches.clear();
     expect(await browser.call('keyed')).toMatchObject({ status: 200 });
     expect(sent().length).toBeGreaterThan(0);
     for (const headers of sent()) {
@@ -97,9 +102,9 @@ describe('servers that could be asked in another way', () => {
   });
 
   test('who is signed in is connected, with their own token', async () => {
-    const browser = await signedInAt(scene, 'uma');
+    const browser = await createSignedInVisitor(rig, 'uma');
     expect(await reinit(browser, 'mail')).toMatchObject({ success: true, tools: [{ name: 'whoami' }, {}] });
-    expect(scene.mail.credentials.all()).toMatchObject([{ subject: 'uma', audience: 'mail-api' }]);
+    expect(rig.mail.credentials.all()).toMatchObject([{ subject: 'uma', audience: 'mail-api' }]);
   });
 
   test('who has nothing to exchange sees what anybody is shown', async () => {
@@ -113,13 +118,13 @@ describe('servers that could be asked in another way', () => {
       expect([authorization, cookie]).toEqual([undefined, undefined]);
     expect(await reinit(local, 'mail')).toMatchObject({ success: false, tools: null, ...nothing });
     // Neither carried anything, and to call it takes a token all the same.
-    expect(scene.mail.credentials.all().map(({ hash }) => hash)).toEqual(['']);
-    expect(signInOf(await local.call('open', 'whoami'))).toEqual(needsReauth('absent', 'open'));
+    expect(rig.mail.credentials.all().map(({ hash }) => hash)).toEqual(['']);
+    expect(readSignIn(await local.call('open', 'whoami'))).toEqual(createReauthStatus('absent', 'open'));
     expect(open.received('tools/call').filter(({ path }) => path.endsWith('?open'))).toEqual([]);
   });
 
   test('who was refused sees nothing, and nothing is sent', async () => {
-    const browser = await signedInAt(scene, 'hal');
+    const browser = await createSignedInVisitor(rig, 'hal');
     users.splice(
       users.findIndex(({ id }) => id === 'hal'),
       1,
@@ -131,8 +136,8 @@ describe('servers that could be asked in another way', () => {
   });
 
   test('a provider that fails is no reason to ask bare', async () => {
-    const browser = await signedInAt(scene, 'ida');
-    scene.idp.switches.set({ kind: 'fail' }, { user: 'ida' });
+    const browser = await createSignedInVisitor(rig, 'ida');
+    rig.idp.switches.set({ kind: 'fail' }, { user: 'ida' });
     expect(await reinit(browser, 'open')).toMatchObject({
       ...{ success: false, tools: null, code: 'OBO_TEMPORARY', retryable: true },
     });
@@ -140,7 +145,7 @@ describe('servers that could be asked in another way', () => {
   });
 
   test('a server that is not trusted any more is not asked at all', async () => {
-    const ada = tokenCaller(scene.url, scene.token('ada'));
+    const ada = createTokenCaller(rig.url, rig.mintToken('ada'));
     const config = {
       ...{ type: 'streamable-http', url: `${open.url}?stored`, title: 'Mine' },
       obo: { scopes: 'api://mail/.default' },
@@ -151,19 +156,19 @@ describe('servers that could be asked in another way', () => {
     const admin = users.find(({ id }) => id === 'ada');
     if (admin) admin.roles = ['USER'];
     // Only a token that is younger than the last takes a role away.
-    clock.move(2_000);
-    const former = tokenCaller(scene.url, scene.token('ada'));
+    clock.advance(2_000);
+    const former = createTokenCaller(rig.url, rig.mintToken('ada'));
     seen = open.requests.length;
     const response = await former.send('POST', `/api/mcp/${serverName}/reinitialize`, {});
     expect(await response.json()).toMatchObject({ success: false, code: 'MCP_OBO_FORBIDDEN', tools: null });
     expect(sent()).toEqual([]);
-    expect(scene.idp.requests.count()).toBe(0);
+    expect(rig.idp.requests.count()).toBe(0);
   });
 
   test('the Graph placeholder is each caller’s own token, and never the text', async () => {
     for (const user of ['uma', 'gil']) {
       seen = open.requests.length;
-      expect(await (await signedInAt(scene, user)).call('graph')).toMatchObject({ status: 200 });
+      expect(await (await createSignedInVisitor(rig, user)).call('graph')).toMatchObject({ status: 200 });
       expect(sent().length).toBeGreaterThan(0);
       for (const headers of sent()) {
         expect(headers.authorization).toBeUndefined();
@@ -173,24 +178,24 @@ describe('servers that could be asked in another way', () => {
         expect(aud).not.toBe(OBO_AUDIENCE);
       }
     }
-    expect(scene.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual(
+    expect(rig.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual(
       Array(2).fill('api://mail/Mail.Read'),
     );
   });
 
   test('without it nothing is sent', async () => {
-    expect(signInOf(await local.call('graph', 'whoami'))).toEqual(needsReauth('absent', 'graph'));
-    const browser = await signedInAt(scene, 'ida');
-    scene.idp.switches.set({ kind: 'empty-token' }, { user: 'ida' });
+    expect(readSignIn(await local.call('graph', 'whoami'))).toEqual(createReauthStatus('absent', 'graph'));
+    const browser = await createSignedInVisitor(rig, 'ida');
+    rig.idp.switches.set({ kind: 'empty-token' }, { user: 'ida' });
     expect(await browser.call('graph')).toMatchObject({
       status: 502,
       body: { code: 'OBO_EMPTY_RESPONSE' },
     });
     expect(sent()).toEqual([]);
-    scene.idp.switches.clear();
+    rig.idp.switches.clear();
     // For as long it is not asked again.
-    clock.move(2_001);
+    clock.advance(2_001);
     expect(await browser.call('graph')).toMatchObject({ status: 200 });
-    expect(seenBy(await browser.call('mail'))).toBe('ida');
+    expect(subjectSeenByServer(await browser.call('mail'))).toBe('ida');
   });
 });

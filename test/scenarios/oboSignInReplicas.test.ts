@@ -4,11 +4,16 @@ import { join } from 'node:path';
 import { describeWith, eventually, startRedisServer, type RedisServer } from '@behalf/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startInProcess } from './inProcess.ts';
-import { seenBy } from './oboCaller.ts';
-import { startOboScene } from './oboScene.ts';
-import { needsReauth, signedInAt, signInOf, type OboVisitor } from './oboSignInVisitor.ts';
-import { person } from './people.ts';
-import { tokenCaller } from './tokenCaller.ts';
+import { subjectSeenByServer } from './oboCaller.ts';
+import { startOboRig } from './oboRig.ts';
+import {
+  createReauthStatus,
+  createSignedInVisitor,
+  readSignIn,
+  type OboVisitor,
+} from './oboSignInVisitor.ts';
+import { connectUser } from './users.ts';
+import { createTokenCaller } from './tokenCaller.ts';
 
 /** What every replica promises, and what a busy machine may add to it. */
 const STALENESS_MS = 3_000;
@@ -29,33 +34,33 @@ describeWith('redis-server', 'a sign-out at another replica', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  for (const way of ['entra-secret', 'jwt-bearer'] as const) {
-    test(`no token of the session is used there any more (${way})`, async () => {
-      const scene = await startOboScene({
-        way,
+  for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
+    test(`no token of the session is used there any more (${provider})`, async () => {
+      const rig = await startOboRig({
+        provider,
         variables: {
           CREDS_KEY: 'f'.repeat(64),
           REDIS_URI: redis.uri,
-          REDIS_KEY_PREFIX: `sign-out-${way}`,
-          BEHALF_DATA_DIR: join(dataDir, way),
+          REDIS_KEY_PREFIX: `sign-out-${provider}`,
+          BEHALF_DATA_DIR: join(dataDir, provider),
         },
       });
-      opened.push(scene);
-      const replica = await startInProcess(scene.startedWith.variables, scene.startedWith.yaml);
+      opened.push(rig);
+      const replica = await startInProcess(rig.startOptions.variables, rig.startOptions.yaml);
       opened.push(replica);
       const atReplica = ({ cookies }: OboVisitor) =>
-        person(replica.url, 'uma', cookies.get('behalf_session') ?? '');
-      const { idp, mail } = scene;
+        connectUser(replica.url, 'uma', cookies.get('behalf_session') ?? '');
+      const { idp, mail } = rig;
 
-      const browser = await signedInAt(scene, 'uma');
+      const browser = await createSignedInVisitor(rig, 'uma');
       const made = await browser.post('/api/user/keys', { name: 'laptop', scopes: ['mcp', 'obo'] });
       const { key } = (await made.json()) as { key: string };
       const there = atReplica(browser);
-      const program = tokenCaller(replica.url, key);
+      const program = createTokenCaller(replica.url, key);
       // One token, for both of them and by whichever way they come.
-      expect(seenBy(await browser.call())).toBe('uma');
-      expect(seenBy(await there.call('mail', 'whoami'))).toBe('uma');
-      expect(seenBy(await program.call('mail', 'whoami'))).toBe('uma');
+      expect(subjectSeenByServer(await browser.call())).toBe('uma');
+      expect(subjectSeenByServer(await there.call('mail', 'whoami'))).toBe('uma');
+      expect(subjectSeenByServer(await program.call('mail', 'whoami'))).toBe('uma');
       expect(idp.requests.count()).toBe(1);
       const [first, ...more] = mail.credentials.all();
       expect(more).toEqual([]);
@@ -68,19 +73,19 @@ describeWith('redis-server', 'a sign-out at another replica', () => {
             await there.call('mail', 'whoami'),
             await program.call('mail', 'whoami'),
           ];
-          return byCookie.status === 401 && signInOf(byKey) !== undefined;
+          return byCookie.status === 401 && readSignIn(byKey) !== undefined;
         },
         STALENESS_MS,
       );
       mail.credentials.clear();
       expect((await there.call('mail', 'whoami')).status).toBe(401);
-      expect(signInOf(await program.call('mail', 'whoami'))).toEqual(needsReauth('absent'));
+      expect(readSignIn(await program.call('mail', 'whoami'))).toEqual(createReauthStatus('absent'));
       expect(mail.credentials.all()).toEqual([]);
 
       // Who signs in again has another.
-      const again = await signedInAt(scene, 'uma');
-      expect(seenBy(await atReplica(again).call('mail', 'whoami'))).toBe('uma');
-      expect(seenBy(await program.call('mail', 'whoami'))).toBe('uma');
+      const again = await createSignedInVisitor(rig, 'uma');
+      expect(subjectSeenByServer(await atReplica(again).call('mail', 'whoami'))).toBe('uma');
+      expect(subjectSeenByServer(await program.call('mail', 'whoami'))).toBe('uma');
       expect(idp.requests.count()).toBe(2);
       expect(mail.credentials.all().map(({ hash }) => hash)).not.toContain(first?.hash);
     }, 60_000);

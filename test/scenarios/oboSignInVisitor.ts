@@ -1,70 +1,72 @@
 import { createScriptedBrowser, createTrustingFetch } from '@behalf/devidp';
 import { systemClock } from '@behalf/kernel';
-import type { MovableClock } from './movableClock.ts';
-import type { OboScene } from './oboScene.ts';
+import type { AdjustableClock } from './adjustableClock.ts';
+import type { OboRig } from './oboRig.ts';
 import { createVisitor, type Visitor } from './openIdGateway.ts';
-import type { CallBody } from './people.ts';
-import { callPath } from './tokenCaller.ts';
+import type { CallBody } from './users.ts';
+import { toolCallPath } from './tokenCaller.ts';
 
 /** Somebody's browser, signed in or on the way to it. */
 export interface OboVisitor extends Visitor {
   call(server?: string): Promise<{ status: number; body: CallBody }>;
   /** Ends the sign-in at the provider, and with it what the provider gave for it. */
-  signOutThere(issuer: string): Promise<void>;
+  signOutAtProvider(issuer: string): Promise<void>;
 }
 
 /** A browser that trusts the provider's certificate. `gateway`: another one than the scene's own. */
-export function oboVisitor(
-  scene: Pick<OboScene, 'url' | 'ca'>,
-  gateway: Pick<OboScene, 'url'> = scene,
+export function createOboVisitor(
+  rig: Pick<OboRig, 'url' | 'ca'>,
+  gateway: Pick<OboRig, 'url'> = rig,
 ): OboVisitor {
-  const fetch = createTrustingFetch(scene.ca.caPem);
-  const there = createScriptedBrowser({ fetch });
-  const visitor = createVisitor(gateway, there);
+  const fetch = createTrustingFetch(rig.ca.caPem);
+  const providerBrowser = createScriptedBrowser({ fetch });
+  const visitor = createVisitor(gateway, providerBrowser);
   return {
     ...visitor,
-    async signOutThere(issuer) {
+    async signOutAtProvider(issuer) {
       const metadata = await fetch(`${issuer}/.well-known/openid-configuration`);
-      const { end_session_endpoint: end } = (await metadata.json()) as { end_session_endpoint: string };
-      const { text } = await there.open(end);
+      const { end_session_endpoint: endSessionUrl } = (await metadata.json()) as {
+        end_session_endpoint: string;
+      };
+      const { text } = await providerBrowser.open(endSessionUrl);
       const [, action = ''] = /action="([^"]+)"/.exec(text) ?? [];
       const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(text) ?? [];
-      await there.open(action, { xsrf, logout: 'yes' });
+      await providerBrowser.open(action, { xsrf, logout: 'yes' });
     },
     async call(server = 'mail') {
-      const response = await visitor.post(callPath(server, 'whoami'), { arguments: {} });
+      const response = await visitor.post(toolCallPath(server, 'whoami'), { arguments: {} });
       return { status: response.status, body: (await response.json()) as CallBody };
     },
   };
 }
 
 /** Signed in at the provider. */
-export async function signedInAt(
-  scene: Pick<OboScene, 'url' | 'ca'>,
+export async function createSignedInVisitor(
+  rig: Pick<OboRig, 'url' | 'ca'>,
   user: string,
-  gateway?: Pick<OboScene, 'url'>,
+  gateway?: Pick<OboRig, 'url'>,
 ): Promise<OboVisitor> {
-  const visitor = oboVisitor(scene, gateway);
+  const visitor = createOboVisitor(rig, gateway);
   await visitor.signIn(user);
-  if (!(await visitor.me())) throw new Error(`${user} is not signed in`);
+  if (!(await visitor.readUser())) throw new Error(`${user} is not signed in`);
   return visitor;
 }
 
 /** What a tool's result says of a sign-in that is needed; undefined when it says nothing of it. */
-export function signInOf({ body }: { body: CallBody }): unknown {
+export function readSignIn({ body }: { body: CallBody }): unknown {
   return body._meta?.['behalf/auth'];
 }
 
-export const needsReauth = (reason: string, server = 'mail') => ({
+export const createReauthStatus = (reason: string, server = 'mail') => ({
   ...{ code: 'needs_reauth', server, reason, connectUrl: '/oauth/openid', retryable: false },
 });
 
 /** The system's time, and later when it is moved: a login follows the system's clock. */
-export function createRunningClock(): MovableClock {
-  let ahead = 0;
+export function createOffsetClock(): AdjustableClock {
+  let offsetMs = 0;
   return {
-    now: () => systemClock.now() + ahead,
+    now: () => systemClock.now() + offsetMs,
     timer: (ms, fn, options) => systemClock.timer(ms, fn, options),
-    move: (ms) => void (ahead += ms),
+    advance: (ms) => void (offsetMs += ms),
   };
 }

@@ -11,23 +11,29 @@ import { systemClock } from '@behalf/kernel';
 import { eventually } from '@behalf/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startInProcess } from './inProcess.ts';
-import { createMovableClock, type MovableClock } from './movableClock.ts';
-import { SCOPES, startAttackScene, tokensIn, whoamiServer, type AttackScene } from './oboAttackersScene.ts';
-import { callWith, seenBy } from './oboCaller.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { createAdjustableClock, type AdjustableClock } from './adjustableClock.ts';
+import {
+  MAIL_SCOPES,
+  startAttackRig,
+  extractTokens,
+  startWhoamiServer,
+  type AttackRig,
+} from './oboAttackersRig.ts';
+import { callWithToken, subjectSeenByServer } from './oboCaller.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 describe('what Behalf does where others do not', () => {
-  let scene: AttackScene;
-  let clock: MovableClock;
+  let rig: AttackRig;
+  let clock: AdjustableClock;
   beforeAll(async () => {
-    clock = createMovableClock();
-    scene = await startAttackScene('entra-secret', { clock });
+    clock = createAdjustableClock();
+    rig = await startAttackRig('entra-secret', { clock });
   }, 60_000);
   beforeEach(() => {
-    scene.good.change({ respond: () => undefined });
-    scene.forget();
+    rig.goodServer.change({ respond: () => undefined });
+    rig.forgetRequests();
   });
-  afterAll(() => scene.close());
+  afterAll(() => rig.close());
 
   test('without who decides about trust nothing can be built', () => {
     const without = <T, K extends keyof T>(parts: T, _key: K): Omit<T, K> => parts;
@@ -76,106 +82,116 @@ describe('what Behalf does where others do not', () => {
 
   test('an override of nothing but obo counts, and is shown', async () => {
     const path = '/api/admin/mcp/servers/mail';
-    expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
+    expect(subjectSeenByServer(await rig.callServer('uma', 'mail'))).toBe('uma');
     const config = { obo: { scopes: 'api://mail/Mail.Read' } };
-    const put = await scene.ask('ada', 'PUT', path, { config });
+    const put = await rig.send('ada', 'PUT', path, { config });
     expect([put.status, put.body]).toMatchObject([200, { effective: config, override: { config } }]);
-    expect((await scene.ask('ada', 'GET', path)).body).toMatchObject({
+    expect((await rig.send('ada', 'GET', path)).body).toMatchObject({
       effective: { ...config, source: 'config' },
     });
-    scene.forget();
-    expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
-    expect(scene.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([
+    rig.forgetRequests();
+    expect(subjectSeenByServer(await rig.callServer('uma', 'mail'))).toBe('uma');
+    expect(rig.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([
       'api://mail/Mail.Read',
     ]);
-    expect((await scene.ask('ada', 'DELETE', path)).status).toBe(200);
-    await scene.signIn('uma');
-    scene.forget();
-    expect(seenBy(await scene.call('uma', 'mail'))).toBe('uma');
-    expect(scene.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([SCOPES]);
+    expect((await rig.send('ada', 'DELETE', path)).status).toBe(200);
+    await rig.signIn('uma');
+    rig.forgetRequests();
+    expect(subjectSeenByServer(await rig.callServer('uma', 'mail'))).toBe('uma');
+    expect(rig.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([MAIL_SCOPES]);
   });
 
   test('trust follows who decided last, and nobody else', async () => {
-    const { good, obo } = scene;
-    const config = obo(good.url, { title: 'Handed on' });
-    const { name, id } = await scene.publish('otto', config);
-    const [otto, olga] = [await scene.signIn('otto'), await scene.signIn('olga')];
+    const { goodServer, createOboDefinition } = rig;
+    const config = createOboDefinition(goodServer.url, { title: 'Handed on' });
+    const { name, id } = await rig.createServer('otto', config);
+    const [otto, olga] = [await rig.signIn('otto'), await rig.signIn('olga')];
     const updated = [{ type: 'user', id: olga, accessRoleId: 'mcpServer_editor' }];
-    const everybody = { public: true, publicAccessRoleId: 'mcpServer_viewer' };
-    await scene.share('ada', { name, id }, { updated, ...everybody });
+    const publicSharing = { public: true, publicAccessRoleId: 'mcpServer_viewer' };
+    await rig.shareServer('ada', { name, id }, { updated, ...publicSharing });
     const role = async (user: string, next: string) => {
-      const { status } = await scene.ask('ada', 'PATCH', `/api/admin/users/${user}`, { role: next });
+      const { status } = await rig.send('ada', 'PATCH', `/api/admin/users/${user}`, { role: next });
       expect(status).toBe(200);
     };
     const codeOf = async () => {
-      const { status, body } = await scene.call('uma', name);
-      return status === 200 ? seenBy({ body }) : body.code;
+      const { status, body } = await rig.callServer('uma', name);
+      return status === 200 ? subjectSeenByServer({ body }) : body.code;
     };
     // A text decides nothing: it is still Otto's word.
-    expect((await scene.patch('olga', name, { ...config, title: 'Handed on' }, 'replace')).status).toBe(200);
-    expect((await scene.patch('olga', name, { description: 'Of both' }, 'merge')).status).toBe(200);
+    expect((await rig.patchServer('olga', name, { ...config, title: 'Handed on' }, 'replace')).status).toBe(
+      200,
+    );
+    expect((await rig.patchServer('olga', name, { description: 'Of both' }, 'merge')).status).toBe(200);
     await role(otto, 'CREATOR');
     expect(await codeOf()).toBe('MCP_OBO_FORBIDDEN');
     // An address does, and then it is hers.
-    expect((await scene.patch('olga', name, { url: `${good.url}?two` }, 'merge')).status).toBe(200);
+    expect((await rig.patchServer('olga', name, { url: `${goodServer.url}?two` }, 'merge')).status).toBe(200);
     expect(await codeOf()).toBe('uma');
     await role(olga, 'CREATOR');
-    scene.forget();
+    rig.forgetRequests();
     expect(await codeOf()).toBe('MCP_OBO_FORBIDDEN');
     // Giving it back to the first one changes nothing.
     await role(otto, 'AUTHOR');
     expect(await codeOf()).toBe('MCP_OBO_FORBIDDEN');
-    expect(scene.sentTo(good)).toEqual([]);
+    expect(rig.requestsTo(goodServer)).toEqual([]);
     await role(olga, 'AUTHOR');
     expect(await codeOf()).toBe('uma');
   });
 
   test('the same definition in other words is no change of it', async () => {
-    const { good, obo } = scene;
-    const config = obo(good.url, { title: 'Same', headers: { 'X-One': '1', 'X-Two': '2' } });
-    const { name, id } = await scene.publish('otto', config);
-    const updated = [{ type: 'user', id: await scene.signIn('edd'), accessRoleId: 'mcpServer_editor' }];
-    await scene.share('ada', { name, id }, { updated });
-    const before = (await scene.ask('edd', 'GET', `/api/mcp/servers/${name}`)).body;
+    const { goodServer, createOboDefinition } = rig;
+    const config = createOboDefinition(goodServer.url, {
+      title: 'Same',
+      headers: { 'X-One': '1', 'X-Two': '2' },
+    });
+    const { name, id } = await rig.createServer('otto', config);
+    const updated = [{ type: 'user', id: await rig.signIn('edd'), accessRoleId: 'mcpServer_editor' }];
+    await rig.shareServer('ada', { name, id }, { updated });
+    const before = (await rig.send('edd', 'GET', `/api/mcp/servers/${name}`)).body;
     const reversed = Object.fromEntries(Object.entries(config).reverse());
     for (const [change, mode] of [
       [reversed, 'replace'],
       [{ ...reversed, headers: { 'X-Two': '********', 'X-One': '********' } }, 'replace'],
       [{ ...config, proxy: null, oauth: null, apiKey: null }, 'replace'],
-      [{ obo: { scopes: SCOPES } }, 'merge'],
-      [{ obo: { scopes: ` ${SCOPES}  ${SCOPES}` } }, 'merge'],
+      [{ obo: { scopes: MAIL_SCOPES } }, 'merge'],
+      [{ obo: { scopes: ` ${MAIL_SCOPES}  ${MAIL_SCOPES}` } }, 'merge'],
       [{}, 'merge'],
     ] as const) {
-      const { status, body } = await scene.patch('edd', name, change, mode);
+      const { status, body } = await rig.patchServer('edd', name, change, mode);
       expect([change, status, body.code]).toEqual([change, 200, undefined]);
     }
-    expect((await scene.ask('edd', 'GET', `/api/mcp/servers/${name}`)).body).toEqual(before);
+    expect((await rig.send('edd', 'GET', `/api/mcp/servers/${name}`)).body).toEqual(before);
   });
 
   test('a server that refuses begins no sign-in of its own', async () => {
-    const { good, evil, obo } = scene;
-    const { name } = await scene.publish('otto', obo(good.url, { title: 'Refuses' }));
-    const challenge = `Bearer resource_metadata="${evil.url}", scope="all"`;
-    good.change({ respond: () => ({ status: 401, headers: { 'www-authenticate': challenge } }) });
-    const { status, body } = await scene.call('uma', name);
+    const { goodServer, evilServer, createOboDefinition } = rig;
+    const { name } = await rig.createServer(
+      'otto',
+      createOboDefinition(goodServer.url, { title: 'Refuses' }),
+    );
+    const challenge = `Bearer resource_metadata="${evilServer.url}", scope="all"`;
+    goodServer.change({ respond: () => ({ status: 401, headers: { 'www-authenticate': challenge } }) });
+    const { status, body } = await rig.callServer('uma', name);
     expect([status, body.code]).toEqual([502, 'MCP_CREDENTIAL_REJECTED']);
-    const again = await scene.ask('uma', 'POST', `/api/mcp/${name}/reinitialize`, {});
+    const again = await rig.send('uma', 'POST', `/api/mcp/${name}/reinitialize`, {});
     expect(again.body).toMatchObject({ success: false, oauthRequired: false, oauthUrl: null });
-    const { body: told } = await scene.ask('uma', 'GET', `/api/mcp/connection/status/${name}`);
-    expect(told).toMatchObject({ requiresOAuth: false, authorizationState: 'not_required' });
-    expect(scene.sentTo(evil)).toEqual([]);
+    const { body: responseBody } = await rig.send('uma', 'GET', `/api/mcp/connection/status/${name}`);
+    expect(responseBody).toMatchObject({ requiresOAuth: false, authorizationState: 'not_required' });
+    expect(rig.requestsTo(evilServer)).toEqual([]);
     // Nothing was asked without a token, nor anywhere but at the server's own address.
-    expect(new Set(scene.sentTo(good).map(({ path }) => path))).toEqual(new Set(['/mcp']));
-    expect(tokensIn(scene.sentTo(good)).length).toBeGreaterThanOrEqual(scene.sentTo(good).length);
+    expect(new Set(rig.requestsTo(goodServer).map(({ path }) => path))).toEqual(new Set(['/mcp']));
+    expect(extractTokens(rig.requestsTo(goodServer)).length).toBeGreaterThanOrEqual(
+      rig.requestsTo(goodServer).length,
+    );
   });
 
   test('a kept token ends when it ends, however often it is used', async () => {
-    const token = scene.token('vic', { lifetimeSeconds: 4 * 3_600 });
+    const token = rig.mintToken('vic', { lifetimeSeconds: 4 * 3_600 });
     const minutes = async (count: number) => {
-      clock.move(count * 60_000);
-      expect(seenBy(await callWith(scene, token, 'mail'))).toBe('vic');
+      clock.advance(count * 60_000);
+      expect(subjectSeenByServer(await callWithToken(rig, token, 'mail'))).toBe('vic');
       // Others may have something renewed meanwhile.
-      return scene.idp.requests.count({ user: 'vic' });
+      return rig.idp.requests.count({ user: 'vic' });
     };
     expect(await minutes(0)).toBe(1);
     expect([await minutes(30), await minutes(20), await minutes(8)]).toEqual([1, 1, 1]);
@@ -186,22 +202,25 @@ describe('what Behalf does where others do not', () => {
   });
 
   test('each exchange is written down, and each use of what it brought', async () => {
-    const { good, obo, idp } = scene;
-    const { name, id } = await scene.publish('otto', obo(good.url, { title: 'Written down' }));
-    const uma = await scene.signIn('uma');
-    await scene.call('uma', name);
-    await scene.call('uma', name);
+    const { goodServer, createOboDefinition, idp } = rig;
+    const { name, id } = await rig.createServer(
+      'otto',
+      createOboDefinition(goodServer.url, { title: 'Written down' }),
+    );
+    const uma = await rig.signIn('uma');
+    await rig.callServer('uma', name);
+    await rig.callServer('uma', name);
     idp.switches.set(
       { kind: 'claims', claims: '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}' },
       { user: 'uma' },
     );
-    await scene.signIn('uma');
-    expect((await scene.call('uma', name)).status).toBe(401);
+    await rig.signIn('uma');
+    expect((await rig.callServer('uma', name)).status).toBe(401);
     idp.switches.clear();
     const events = await eventually('the events to be written', async () => {
       const text = await (
-        await fetch(new URL('/api/admin/audit/export', scene.url), {
-          headers: { authorization: `Bearer ${scene.tokenOf('ada')}` },
+        await fetch(new URL('/api/admin/audit/export', rig.url), {
+          headers: { authorization: `Bearer ${rig.tokenFor('ada')}` },
         })
       ).text();
       const all = text
@@ -212,16 +231,16 @@ describe('what Behalf does where others do not', () => {
       return ours.filter(({ action }) => action === 'tool.call').length === 3 ? ours : null;
     });
     const actor = { kind: 'user', id: uma, by: 'bearer' };
-    const told = { actor, server: name, authority: 'exchanged', scopes: [SCOPES] };
+    const expectedEvent = { actor, server: name, authority: 'exchanged', scopes: [MAIL_SCOPES] };
     const exchanges = events.filter(({ action }) => action === 'obo.exchange');
     expect(exchanges).toMatchObject([
-      { ...told, kind: 'credential', outcome: 'ok' },
-      { ...told, kind: 'credential', outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
+      { ...expectedEvent, kind: 'credential', outcome: 'ok' },
+      { ...expectedEvent, kind: 'credential', outcome: 'refused', code: 'OBO_CONSENT_REQUIRED' },
     ]);
     // The second call is there without an exchange: it used what was kept.
     expect(events.filter(({ action }) => action === 'tool.call')).toMatchObject([
-      { ...told, outcome: 'ok' },
-      { ...told, outcome: 'ok' },
+      { ...expectedEvent, outcome: 'ok' },
+      { ...expectedEvent, outcome: 'ok' },
       { actor, outcome: 'refused' },
     ]);
   });
@@ -229,7 +248,7 @@ describe('what Behalf does where others do not', () => {
 
 describe('a gateway that is no client of its identity provider', () => {
   test('a call that needs an exchange says what is missing', async () => {
-    const server = await whoamiServer();
+    const server = await startWhoamiServer();
     const idp = await createDevIdp({
       ...{ production: false, port: 0, audience: 'api://behalf' },
       users: [{ id: 'uma', email: 'uma@example.test', name: 'Uma', roles: ['USER'] }],
@@ -237,10 +256,10 @@ describe('a gateway that is no client of its identity provider', () => {
     });
     const gateway = await startInProcess(
       { OPENID_ISSUER: idp.issuer, OPENID_AUDIENCE: 'api://behalf' },
-      yamlWith({ mail: http(server.url, { obo: { scopes: 'Mail.Read' } }) }),
+      renderYaml({ mail: httpDefinition(server.url, { obo: { scopes: 'Mail.Read' } }) }),
     );
     try {
-      const { status, body } = await callWith(gateway, idp.tokens.mint({ user: 'uma' }));
+      const { status, body } = await callWithToken(gateway, idp.tokens.mint({ user: 'uma' }));
       expect([status, body.code]).toEqual([500, 'OBO_MISCONFIGURED']);
       expect(server.requests).toEqual([]);
       expect(idp.requests.entries).toEqual([]);

@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createScriptedBrowser } from '@behalf/devidp';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { clientWith, modernRequest } from './mcpClient.ts';
-import { createMovableClock } from './movableClock.ts';
+import { createKeyClient, sendModern } from './mcpClient.ts';
+import { createAdjustableClock } from './adjustableClock.ts';
 import { startOpenIdGateway, type OpenIdGateway } from './openIdGateway.ts';
 
 const desk = { id: 'desk', secret: 'secret-of-the-desk', redirectUris: ['http://127.0.0.1:1/callback'] };
 const SCOPE = 'access_as_user';
 
 describe('an MCP client whose tokens say nothing themselves', () => {
-  const clock = createMovableClock();
+  const clock = createAdjustableClock();
   let gateway: OpenIdGateway;
 
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('an MCP client whose tokens say nothing themselves', () => {
       users: [{ id: 'u-ada', email: 'ada@example.com', name: 'Ada' }],
       clients: [desk],
       variables: { OPENID_INTROSPECTION: 'true', OPENID_MCP_SCOPE: SCOPE },
-      ...{ clock, opaqueTokens: true },
+      ...{ clock, usesOpaqueTokens: true },
     });
   }, 60_000);
   afterAll(() => gateway?.close());
@@ -51,7 +51,7 @@ describe('an MCP client whose tokens say nothing themselves', () => {
 
   /** What the endpoint answers to who shows this token. */
   async function status(token: string, path = '/mcp'): Promise<number> {
-    return (await modernRequest(clientWith(token, gateway.url, path), 'tools/list')).status;
+    return (await sendModern(createKeyClient(token, gateway.url, path), 'tools/list')).status;
   }
 
   test('is let in where its token was given for', async () => {
@@ -70,7 +70,7 @@ describe('an MCP client whose tokens say nothing themselves', () => {
     const { access_token: access } = await tokensFor(`${base()}/mcp`);
     expect(await status(access)).toBe(200);
     expect((await post('/token/revocation', { token: access })).status).toBe(200);
-    clock.move(30_000);
+    clock.advance(30_000);
     expect(await status(access)).toBe(401);
   });
 });

@@ -23,15 +23,15 @@ export interface OpenIdGatewayOptions {
   yaml?: string;
   clock?: Clock;
   /** Whether MCP clients may register themselves at the provider. */
-  registration?: boolean;
+  hasRegistration?: boolean;
   /** Scopes of the gateway's API, where they are not the provider's usual one. */
   scopes?: readonly string[];
   /** Whether the provider gives access tokens that say nothing themselves. */
-  opaqueTokens?: boolean;
+  usesOpaqueTokens?: boolean;
 }
 
 export const CLIENT_SECRET = 'secret-of-the-gateway';
-export const AUDIENCE = 'api://behalf';
+export const GATEWAY_AUDIENCE = 'api://behalf';
 
 /** A gateway whose users sign in at a development identity provider. Nothing lists the provider's address. */
 export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise<OpenIdGateway> {
@@ -43,7 +43,7 @@ export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise
       OPENID_ISSUER: `http://127.0.0.1:${port}`,
       OPENID_CLIENT_ID: 'behalf',
       OPENID_CLIENT_SECRET: CLIENT_SECRET,
-      OPENID_AUDIENCE: AUDIENCE,
+      OPENID_AUDIENCE: GATEWAY_AUDIENCE,
       OPENID_GROUPS_CLAIM: 'groups',
       RATE_LIMIT_WRITES: '100000',
       ...variables,
@@ -51,16 +51,16 @@ export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise
     yaml,
     clock,
   );
-  const callback = new URL('/oauth/openid/callback', gateway.url);
-  callback.hostname = 'localhost';
-  const own: DevClient = { id: 'behalf', secret: CLIENT_SECRET, redirectUris: [callback.href] };
+  const callbackUrl = new URL('/oauth/openid/callback', gateway.url);
+  callbackUrl.hostname = 'localhost';
+  const gatewayClient: DevClient = { id: 'behalf', secret: CLIENT_SECRET, redirectUris: [callbackUrl.href] };
   try {
     const idp = await createDevIdp({
-      ...{ production: false, port, users, audience: AUDIENCE, clients: [own, ...clients] },
-      isResource: (uri) => uri.startsWith(callback.origin),
-      registration: options.registration ?? false,
+      ...{ production: false, port, users, audience: GATEWAY_AUDIENCE, clients: [gatewayClient, ...clients] },
+      isResource: (uri) => uri.startsWith(callbackUrl.origin),
+      registration: options.hasRegistration ?? false,
       ...(options.scopes && { scopes: options.scopes }),
-      opaqueTokens: options.opaqueTokens ?? false,
+      opaqueTokens: options.usesOpaqueTokens ?? false,
       ...(clock && { clock }),
     });
     return {
@@ -78,29 +78,33 @@ export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise
 }
 
 /** Somebody's browser, at the gateway and at the provider. */
-export function createVisitor(gateway: Pick<OpenIdGateway, 'url'>, there = createProviderBrowser()) {
-  const here = createBrowser(gateway.url);
+export function createVisitor(
+  gateway: Pick<OpenIdGateway, 'url'>,
+  providerBrowser = createProviderBrowser(),
+) {
+  const gatewayBrowser = createBrowser(gateway.url);
 
   /** Begins a sign-in; where the provider is asked. */
-  async function leave(returnTo?: string): Promise<URL> {
+  async function startLogin(returnTo?: string): Promise<URL> {
     const query = returnTo === undefined ? '' : `?${new URLSearchParams({ returnTo }).toString()}`;
-    const response = await here.get(`/oauth/openid${query}`);
+    const response = await gatewayBrowser.get(`/oauth/openid${query}`);
     return new URL(response.headers.get('location') ?? '', gateway.url);
   }
   /** As far as the provider's answer, which the browser has not followed yet. */
-  const choose = async (user: string, returnTo?: string) => there.signIn(await leave(returnTo), user);
-  const follow = (callback: URL) => here.get(callback.pathname + callback.search);
+  const chooseUser = async (user: string, returnTo?: string) =>
+    providerBrowser.signIn(await startLogin(returnTo), user);
+  const followCallback = (callbackUrl: URL) => gatewayBrowser.get(callbackUrl.pathname + callbackUrl.search);
 
   return {
-    ...here,
-    leave,
-    choose,
-    follow,
+    ...gatewayBrowser,
+    startLogin,
+    chooseUser,
+    followCallback,
     /** The answer to the callback. */
-    signIn: async (user: string, returnTo?: string) => follow(await choose(user, returnTo)),
+    signIn: async (user: string, returnTo?: string) => followCallback(await chooseUser(user, returnTo)),
     /** Null when nobody is signed in. */
-    async me(): Promise<{ id: string; email: string; name: string; role: string } | null> {
-      const response = await here.get('/api/user');
+    async readUser(): Promise<{ id: string; email: string; name: string; role: string } | null> {
+      const response = await gatewayBrowser.get('/api/user');
       return response.status === 200
         ? ((await response.json()) as { id: string; email: string; name: string; role: string })
         : null;

@@ -1,28 +1,28 @@
 import { CredentialsView, FlowView } from '@behalf/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Browser, locationOf, oauthScene, type OAuthScene } from './oauthScene.ts';
+import { GatewayBrowser, readLocation, createOAuthRig, type OAuthRig } from './oauthRig.ts';
 
 const json = async (response: Response): Promise<Record<string, unknown>> =>
   (await response.json()) as Record<string, unknown>;
 
 describe('one’s own credentials at a server, over HTTP', () => {
-  let scene: OAuthScene;
-  let browser: Browser;
+  let rig: OAuthRig;
+  let browser: GatewayBrowser;
   beforeAll(async () => {
-    scene = await oauthScene();
-    browser = new Browser(scene.gateway.url, scene.ada);
+    rig = await createOAuthRig();
+    browser = new GatewayBrowser(rig.gateway.url, rig.ada);
   }, 60_000);
-  afterAll(() => scene.close());
+  afterAll(() => rig.close());
 
   /** From our own button to the result page. */
   async function connect(): Promise<void> {
     const { connectUrl } = FlowView.parse(await json(await browser.post('/api/mcp/files/oauth/start')));
-    const back = await browser.go(locationOf(await browser.go(connectUrl)));
-    expect(locationOf(await browser.go(locationOf(back))).pathname).toBe('/oauth/success');
+    const back = await browser.open(readLocation(await browser.open(connectUrl)));
+    expect(readLocation(await browser.open(readLocation(back))).pathname).toBe('/oauth/success');
   }
 
   test('a token from elsewhere is taken, used, chosen and ended', async () => {
-    const { ada, as, mcp } = scene;
+    const { ada, as, mcp } = rig;
     as.addClient({ clientId: 'elsewhere', authMethod: 'none' });
     const { accessToken } = as.grant({ clientId: 'elsewhere', resource: mcp.url, scope: 'mcp:read' });
     const put = (body: object) => ada.send('PUT', '/api/mcp/files/credential', body);
@@ -60,7 +60,7 @@ describe('one’s own credentials at a server, over HTTP', () => {
   });
 
   test('what could not stand in a header is not taken', async () => {
-    const put = (body: object) => scene.ada.send('PUT', '/api/mcp/files/credential', body);
+    const put = (body: object) => rig.ada.send('PUT', '/api/mcp/files/credential', body);
     for (const body of [
       { accessToken: 'two words' },
       { accessToken: 'line\r\nX-Evil: 1' },
@@ -75,7 +75,7 @@ describe('one’s own credentials at a server, over HTTP', () => {
   });
 
   test('a key that may only call brings, chooses and ends nothing', async () => {
-    const { ada, as, mcp, gateway } = scene;
+    const { ada, as, mcp, gateway } = rig;
     as.addClient({ clientId: 'leaked', authMethod: 'none' });
     const { accessToken } = as.grant({ clientId: 'leaked', resource: mcp.url });
     for (const [scopes, isAllowed] of [
@@ -89,13 +89,13 @@ describe('one’s own credentials at a server, over HTTP', () => {
           headers: { authorization: `Bearer ${String(key)}`, 'content-type': 'application/json' },
           ...(body && { body: JSON.stringify(body) }),
         });
-      for (const asked of [
+      for (const request of [
         () => send('PUT', 'credential', { accessToken, label: 'by key' }),
         () => send('PATCH', 'credentials/by%20key', { isDefault: true }),
         () => send('DELETE', 'credentials/by%20key'),
         () => send('POST', 'oauth/disconnect', {}),
       ]) {
-        const answer = await asked();
+        const answer = await request();
         expect([scopes, answer.status]).toEqual([scopes, isAllowed ? 200 : 403]);
       }
       expect((await send('GET', 'credentials')).status).toBe(200);
@@ -103,7 +103,7 @@ describe('one’s own credentials at a server, over HTTP', () => {
   });
 
   test('an administrator can ask everybody to sign in again', async () => {
-    const { ada, admin } = scene;
+    const { ada, admin } = rig;
     await connect();
     expect((await ada.post('/api/admin/credentials/reauth', { serverName: 'files' })).status).toBe(403);
     expect((await admin.post('/api/admin/credentials/reauth', { serverName: 'none' })).status).toBe(404);
@@ -118,13 +118,13 @@ describe('one’s own credentials at a server, over HTTP', () => {
   });
 
   test('connecting, disconnecting, importing and asking again are written down, and no secret is told', async () => {
-    const { admin, ada, as } = scene;
+    const { admin, ada, as } = rig;
     await connect();
     const bring = (accessToken: string) =>
       ada.send('PUT', '/api/mcp/files/credential', { accessToken, label: 'brought' });
     expect((await bring('pl4nted-token')).status).toBe(422);
     as.addClient({ clientId: 'abroad', authMethod: 'none' });
-    expect((await bring(as.grant({ clientId: 'abroad', resource: scene.mcp.url }).accessToken)).status).toBe(
+    expect((await bring(as.grant({ clientId: 'abroad', resource: rig.mcp.url }).accessToken)).status).toBe(
       200,
     );
     await ada.send('PATCH', '/api/mcp/files/credentials/brought', { isDefault: true });
@@ -142,7 +142,7 @@ describe('one’s own credentials at a server, over HTTP', () => {
     }
     // Also what was refused.
     expect(audit).toContain('"MCP_TOKEN_REFUSED"');
-    const told = audit + JSON.stringify(scene.gateway.logged);
-    for (const secret of [...as.secrets, 'pl4nted-token']) expect(told).not.toContain(secret);
+    const serialized = audit + JSON.stringify(rig.gateway.logged);
+    for (const secret of [...as.secrets, 'pl4nted-token']) expect(serialized).not.toContain(secret);
   });
 });

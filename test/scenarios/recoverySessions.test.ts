@@ -1,10 +1,10 @@
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { lastToken, signedIn, type SignedIn } from './grantCalls.ts';
-import { createGrantScenes } from './grantScene.ts';
-import type { Person } from './people.ts';
+import { lastServedToken, createSignedInRig, type SignedInRig } from './grantCalls.ts';
+import { createGrantRigs } from './grantRig.ts';
+import type { TestUser } from './users.ts';
 
-const scenes = createGrantScenes();
+const createRig = createGrantRigs();
 
 /** A tool that counts how often it ran. */
 function counting() {
@@ -17,7 +17,7 @@ function counting() {
 }
 
 /** What was sent since then: the method, on which session, and whether with the token of before. */
-function sentSince({ mcp }: SignedIn, from: number, { first, old }: { first: unknown; old: string }) {
+function sentSince({ mcp }: SignedInRig, from: number, { first, old }: { first: unknown; old: string }) {
   return mcp.guardedRequests.slice(from).map(({ request: { message, headers }, bearer, status }) => {
     const session = headers['mcp-session-id'];
     const on = session === undefined ? 'no session' : session === first ? 'the first' : 'another';
@@ -25,19 +25,19 @@ function sentSince({ mcp }: SignedIn, from: number, { first, old }: { first: unk
   });
 }
 
-const sessionOf = ({ mcp }: SignedIn) => mcp.guardedRequests.at(-1)?.request.headers['mcp-session-id'];
+const sessionOf = ({ mcp }: SignedInRig) => mcp.guardedRequests.at(-1)?.request.headers['mcp-session-id'];
 
 describe('a refused token and the session', () => {
   test('a session that lives goes on with the new token', async () => {
     const { runs, tools } = counting();
-    const scene = await signedIn(scenes, { mcp: { tools } });
-    const { ada, as, mcp } = scene;
-    const before = { first: sessionOf(scene), old: lastToken(scene) };
+    const rig = await createSignedInRig(createRig, { mcp: { tools } });
+    const { ada, as, mcp } = rig;
+    const before = { first: sessionOf(rig), old: lastServedToken(rig) };
     as.endAccessToken(before.old);
     const from = mcp.guardedRequests.length;
     expect((await ada.call('notes', 'write')).body).toMatchObject({ isError: false });
     // It is its user's, whatever the token: nothing that was done in it is lost.
-    expect(sentSince(scene, from, before)).toEqual([
+    expect(sentSince(rig, from, before)).toEqual([
       ['tools/call', 'the first', 'old', 401],
       ['tools/call', 'the first', 'new', 'served'],
     ]);
@@ -46,16 +46,16 @@ describe('a refused token and the session', () => {
 
   test('one that the server ended is begun anew with the new token, and the call runs there alone', async () => {
     const { runs, tools } = counting();
-    const scene = await signedIn(scenes, { mcp: { tools } });
-    const { ada, as, mcp } = scene;
-    const before = { first: sessionOf(scene), old: lastToken(scene) };
+    const rig = await createSignedInRig(createRig, { mcp: { tools } });
+    const { ada, as, mcp } = rig;
+    const before = { first: sessionOf(rig), old: lastServedToken(rig) };
     as.endAccessToken(before.old);
     mcp.change({
       respond: ({ headers }) => (headers['mcp-session-id'] === before.first ? { status: 404 } : undefined),
     });
     const from = mcp.guardedRequests.length;
     expect((await ada.call('notes', 'write')).body).toMatchObject({ isError: false });
-    expect(sentSince(scene, from, before)).toEqual([
+    expect(sentSince(rig, from, before)).toEqual([
       ['tools/call', 'the first', 'old', 401],
       // Let in, and answered 404: it was not run.
       ['tools/call', 'the first', 'new', 'served'],
@@ -69,9 +69,9 @@ describe('a refused token and the session', () => {
   test('is asked for anew on the connection that takes its place', async () => {
     let ran = 0;
     const tools = [{ name: 'echo', handler: () => ({ content: [], turn: (ran += 1) }) }];
-    const scene = await signedIn(scenes, { mcp: { tools } });
-    const { ada, as, mcp } = scene;
-    as.endAccessToken(lastToken(scene));
+    const rig = await createSignedInRig(createRig, { mcp: { tools } });
+    const { ada, as, mcp } = rig;
+    as.endAccessToken(lastServedToken(rig));
     mcp.forgetSessions();
     const from = mcp.guardedRequests.length;
     expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
@@ -87,11 +87,11 @@ describe('a refused token and the session', () => {
 
 describe('a renewal elsewhere', () => {
   test('is found before anything is sent', async () => {
-    const scene = await signedIn(scenes);
-    const { ada, as, mcp, beside } = scene;
-    const [there] = (await beside()) as [Person];
+    const rig = await createSignedInRig(createRig);
+    const { ada, as, mcp, startReplica } = rig;
+    const [there] = (await startReplica()) as [TestUser];
     expect((await there.call('notes', 'echo')).body).toMatchObject({ isError: false });
-    const old = lastToken(scene);
+    const old = lastServedToken(rig);
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const withOld = () =>
@@ -111,7 +111,7 @@ describe('a renewal elsewhere', () => {
     as.endAccessToken(old);
     const { tokenHits } = as.counters;
     expect((await ada.call('notes', 'echo')).body).toMatchObject({ isError: false });
-    const renewed = lastToken(scene);
+    const renewed = lastServedToken(rig);
     expect(as.counters.tokenHits - tokenHits).toBe(1);
     letGo();
     expect((await call).body).toMatchObject({ isError: false });
@@ -123,9 +123,9 @@ describe('a renewal elsewhere', () => {
 
 describe('a shutdown', () => {
   test('while a token is renewed ends the call, and begins no other session', async () => {
-    const scene = await signedIn(scenes);
-    const { ada, as, mcp, gateway } = scene;
-    as.endAccessToken(lastToken(scene));
+    const rig = await createSignedInRig(createRig);
+    const { ada, as, mcp, gateway } = rig;
+    as.endAccessToken(lastServedToken(rig));
     mcp.forgetSessions();
     const hold = as.hold('token', 'after');
     const call = ada.call('notes', 'echo').then(
@@ -133,22 +133,22 @@ describe('a shutdown', () => {
       () => 'cut off',
     );
     await hold.arrived(1);
-    const begun = mcp.received('initialize').length;
+    const initializeCount = mcp.received('initialize').length;
     const closing = gateway.close();
     // Answers under way have a second; who waits longer is cut off.
     expect(await call).not.toBe(200);
     hold.release();
     await closing;
-    expect(mcp.received('initialize')).toHaveLength(begun);
+    expect(mcp.received('initialize')).toHaveLength(initializeCount);
   });
 
   test('while a session is begun anew ends that, and begins no other', async () => {
     const { runs, tools } = counting();
-    const scene = await signedIn(scenes, { mcp: { tools } });
-    const { ada, as, mcp, gateway } = scene;
-    as.endAccessToken(lastToken(scene));
+    const rig = await createSignedInRig(createRig, { mcp: { tools } });
+    const { ada, as, mcp, gateway } = rig;
+    as.endAccessToken(lastServedToken(rig));
     mcp.forgetSessions();
-    const begun = mcp.received('initialize').length;
+    const initializeCount = mcp.received('initialize').length;
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     mcp.change({
@@ -162,12 +162,12 @@ describe('a shutdown', () => {
       ({ status }) => status,
       () => 'cut off',
     );
-    await eventually('a session is begun', () => mcp.received('initialize').length > begun);
+    await eventually('a session is begun', () => mcp.received('initialize').length > initializeCount);
     const ends = () => mcp.requests.filter(({ verb }) => verb === 'DELETE').length;
     const before = ends();
     await gateway.close();
     expect(await call).not.toBe(200);
-    const [opening, ...others] = mcp.received('initialize').slice(begun);
+    const [opening, ...others] = mcp.received('initialize').slice(initializeCount);
     expect(others).toEqual([]);
     // The gateway is gone without an answer to wait for.
     await eventually('it is given up', () => opening?.aborted === true);

@@ -2,11 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { eventually, freePort } from '@behalf/testkit';
-import { everything } from './scriptedYaml.ts';
+import { everythingScript } from './scriptedYaml.ts';
 
 const { resolve } = createRequire(import.meta.url);
-export const filesystem = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
-export const memory = resolve('@modelcontextprotocol/server-memory/dist/index.js');
+export const filesystemScript = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
+export const memoryScript = resolve('@modelcontextprotocol/server-memory/dist/index.js');
 
 export interface ReferenceServer {
   readonly url: string;
@@ -16,7 +16,7 @@ export interface ReferenceServer {
 /** The reference server over HTTP, in a process of its own. */
 export async function startEverything(transport: 'sse' | 'streamableHttp'): Promise<ReferenceServer> {
   const port = await freePort();
-  const child = spawn(process.execPath, [everything, transport], {
+  const child = spawn(process.execPath, [everythingScript, transport], {
     env: { PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -27,19 +27,19 @@ export async function startEverything(transport: 'sse' | 'streamableHttp'): Prom
   await eventually(`the reference server over ${transport}`, async () => {
     if (child.exitCode !== null) throw new Error(output);
     try {
-      const probe = await fetch(url, { method: 'OPTIONS' });
-      await probe.body?.cancel();
+      const response = await fetch(url, { method: 'OPTIONS' });
+      await response.body?.cancel();
       return true;
     } catch {
       return false;
     }
   });
-  return { url, stop: () => end(child) };
+  return { url, stop: () => stopProcess(child) };
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill('SIGKILL');
-  await ended;
+  await exited;
 }

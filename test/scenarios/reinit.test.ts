@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 interface Reinitialized {
   success: boolean;
@@ -19,10 +19,10 @@ const refusal = { status: 401, headers: { 'www-authenticate': 'Bearer error="inv
 const tools = [{ name: 'search' }];
 
 describe('reinitialising a server', () => {
-  const scene = createScene();
-  let ada: Person;
+  const rig = createGatewayRig();
+  let ada: TestUser;
   const begin = async (servers: Record<string, object>): Promise<void> => {
-    [ada] = (await scene.begin(yamlWith(servers))) as [Person];
+    [ada] = (await rig.start(renderYaml(servers))) as [TestUser];
   };
   async function reinit(name: string, body: object = {}): Promise<Reinitialized> {
     const response = await ada.post(`/api/mcp/${name}/reinitialize`, body);
@@ -31,8 +31,8 @@ describe('reinitialising a server', () => {
   }
 
   test('a server that works says so, with its tools', async () => {
-    const { url } = await scene.serve({ era: 'legacy', tools });
-    await begin({ plain: http(url) });
+    const { url } = await rig.startServer({ era: 'legacy', tools });
+    await begin({ plain: httpDefinition(url) });
     expect(await reinit('plain')).toMatchObject({
       success: true,
       message: "MCP server 'plain' reinitialized successfully",
@@ -49,7 +49,7 @@ describe('reinitialising a server', () => {
     ['c', 'legacy', ['server/discover', 'initialize']],
   ] as const) {
     test(`(${letter}) tools that a server shows to anybody are found without a sign-in: ${era}, guarded ${guarded.join(', ')}`, async () => {
-      const server = await scene.serve({
+      const server = await rig.startServer({
         era,
         tools,
         sessions: letter !== 'c',
@@ -57,7 +57,7 @@ describe('reinitialising a server', () => {
           guarded.some((method) => method === message?.method) ? refusal : undefined,
       });
       await begin({
-        secured: http(server.url, {
+        secured: httpDefinition(server.url, {
           requiresOAuth: true,
           headers: { 'x-team': 'one', 'x-api-key': 'planted-key', 'x-user': '{{LIBRECHAT_USER_ID}}' },
         }),
@@ -90,8 +90,8 @@ describe('reinitialising a server', () => {
   }
 
   test('(d) a server that answers 401 to everything waits for a sign-in', async () => {
-    const { url } = await scene.serve({ era: 'legacy', respond: () => refusal });
-    await begin({ secured: http(url, { requiresOAuth: true }) });
+    const { url } = await rig.startServer({ era: 'legacy', respond: () => refusal });
+    await begin({ secured: httpDefinition(url, { requiresOAuth: true }) });
     expect(await reinit('secured')).toMatchObject({
       success: false,
       message: "MCP server 'secured' ready for OAuth authentication",
@@ -106,15 +106,17 @@ describe('reinitialising a server', () => {
   });
 
   test('the same without the file saying so', async () => {
-    const { url } = await scene.serve({ era: 'legacy', respond: () => refusal });
-    await begin({ silent: http(url) });
+    const { url } = await rig.startServer({ era: 'legacy', respond: () => refusal });
+    await begin({ silent: httpDefinition(url) });
     expect(await reinit('silent')).toMatchObject({ success: false, oauthRequired: true });
   });
 
   test('a key that the server refuses is not a sign-in that is missing', async () => {
-    const server = await scene.serve({ era: 'legacy', respond: () => refusal });
+    const server = await rig.startServer({ era: 'legacy', respond: () => refusal });
     await begin({
-      keyed: http(server.url, { apiKey: { source: 'admin', authorization_type: 'bearer', key: 'k-123456' } }),
+      keyed: httpDefinition(server.url, {
+        apiKey: { source: 'admin', authorization_type: 'bearer', key: 'k-123456' },
+      }),
     });
     expect(await reinit('keyed')).toMatchObject({
       success: false,
@@ -127,9 +129,9 @@ describe('reinitialising a server', () => {
   });
 
   test('(e) a server that is down is unreachable, whatever its name', async () => {
-    const server = await scene.serve({ era: 'legacy' });
+    const server = await rig.startServer({ era: 'legacy' });
     await server.close();
-    await begin({ 'OAuth-401': http(server.url) });
+    await begin({ 'OAuth-401': httpDefinition(server.url) });
     expect(await reinit('OAuth-401')).toMatchObject({
       success: false,
       oauthRequired: false,
@@ -139,9 +141,9 @@ describe('reinitialising a server', () => {
   });
 
   test('(f) values that are missing are named, and nothing is sent', async () => {
-    const server = await scene.serve({ era: 'legacy', tools });
+    const server = await rig.startServer({ era: 'legacy', tools });
     await begin({
-      mine: http(server.url, {
+      mine: httpDefinition(server.url, {
         headers: { 'x-key': '{{MY_KEY}}' },
         customUserVars: { MY_KEY: { title: 'Key', description: 'Your key' } },
       }),
@@ -163,8 +165,8 @@ describe('reinitialising a server', () => {
   });
 
   test('a server that came back shows what it has now', async () => {
-    const server = await scene.serve({ era: 'legacy', tools });
-    await begin({ plain: http(server.url) });
+    const server = await rig.startServer({ era: 'legacy', tools });
+    await begin({ plain: httpDefinition(server.url) });
     await reinit('plain');
     server.change({ tools: [{ name: 'renamed' }] });
     expect(await reinit('plain')).toMatchObject({ tools: [{ name: 'renamed' }] });
@@ -173,8 +175,12 @@ describe('reinitialising a server', () => {
 
   test('a failed inspection is tried again, and still unreachable is said', async () => {
     let down = true;
-    const server = await scene.serve({ era: 'legacy', tools, respond: () => (down ? 'reset' : undefined) });
-    await begin({ plain: http(server.url) });
+    const server = await rig.startServer({
+      era: 'legacy',
+      tools,
+      respond: () => (down ? 'reset' : undefined),
+    });
+    await begin({ plain: httpDefinition(server.url) });
     const status = async () =>
       ((await (await ada.get('/api/mcp/connection/status/plain')).json()) as { code?: string }).code;
     while ((await status()) === undefined) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 export interface RoundRobin {
   readonly url: string;
   /** Where each request landed, in the order in which they were answered. */
-  readonly landed: readonly string[];
+  readonly targets: readonly string[];
   /** From now on these take turns. */
   balance(urls: readonly string[]): void;
   close(): void;
@@ -15,30 +15,32 @@ export interface RoundRobin {
 
 /** Every request goes to the next replica, on a connection of its own; one that does not listen is passed over. */
 export async function startRoundRobin(): Promise<RoundRobin> {
-  const landed: string[] = [];
+  const targets: string[] = [];
   let replicas: readonly string[] = [];
-  let turn = 0;
+  let index = 0;
 
-  function forward(from: IncomingMessage, body: Buffer, url: string): Promise<IncomingMessage> {
-    const { method, headers } = from;
-    const onward = request(new URL(from.url ?? '/', url), { method, headers, agent: false });
-    onward.end(body);
-    return new Promise((answered, failed) => void onward.once('response', answered).once('error', failed));
+  function forward(incoming: IncomingMessage, body: Buffer, url: string): Promise<IncomingMessage> {
+    const { method, headers } = incoming;
+    const upstreamRequest = request(new URL(incoming.url ?? '/', url), { method, headers, agent: false });
+    upstreamRequest.end(body);
+    return new Promise(
+      (resolve, reject) => void upstreamRequest.once('response', resolve).once('error', reject),
+    );
   }
 
   const server = createServer((req, res) => {
     (async () => {
       const body = await buffer(req);
-      for (let tried = 0; tried < replicas.length; tried += 1) {
-        const url = replicas[turn++ % replicas.length] ?? '';
-        const answer = await forward(req, body, url).catch(() => null);
-        if (!answer) continue;
-        landed.push(url);
-        res.writeHead(answer.statusCode ?? 502, answer.rawHeaders).flushHeaders();
-        answer.pipe(res);
+      for (let attempt = 0; attempt < replicas.length; attempt += 1) {
+        const url = replicas[index++ % replicas.length] ?? '';
+        const response = await forward(req, body, url).catch(() => null);
+        if (!response) continue;
+        targets.push(url);
+        res.writeHead(response.statusCode ?? 502, response.rawHeaders).flushHeaders();
+        response.pipe(res);
         // A replica that dies takes its streams with it, and a client that leaves takes its own.
-        answer.once('error', () => res.destroy());
-        res.once('close', () => answer.destroy());
+        response.once('error', () => res.destroy());
+        res.once('close', () => response.destroy());
         return;
       }
       res.writeHead(502).end('None of the replicas listens');
@@ -48,7 +50,7 @@ export async function startRoundRobin(): Promise<RoundRobin> {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    landed,
+    targets,
     balance: (urls) => void (replicas = urls),
     close() {
       server.closeAllConnections();

@@ -1,51 +1,51 @@
 import { eventually } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Piece } from './collected.ts';
-import { formsOf } from './planted.ts';
-import { matrix } from './matrix.ts';
+import type { OutputPiece } from './collectedOutput.ts';
+import { encodedForms } from './plantedSecrets.ts';
+import { accessMatrix } from './accessMatrix.ts';
 import {
-  askEverything,
-  createAsk,
+  requestEveryRoute,
+  createRequestSender,
   plantServers,
-  rightfulIn,
-  type Ask,
+  allowedSecretsFor,
+  type SendRequest,
   type PlantedServers,
 } from './secretsPlanting.ts';
-import { FAILURES, marker, setSecretsScene, type SecretsScene } from './secretsScene.ts';
+import { FAILURE_COUNT, markers, startSecretsRig, type SecretsRig } from './secretsRig.ts';
 
 describe('secrets that people and operators gave', () => {
-  let scene: SecretsScene;
-  let ask: Ask;
+  let rig: SecretsRig;
+  let ask: SendRequest;
   let servers: PlantedServers;
-  let answers: readonly Piece[];
-  let logged: Piece[];
+  let answers: readonly OutputPiece[];
+  let logged: OutputPiece[];
   let audit: string;
-  let records: Piece[];
-  let files: Piece[];
+  let records: OutputPiece[];
+  let files: OutputPiece[];
 
   beforeAll(async () => {
-    scene = await setSecretsScene();
-    ask = createAsk(scene);
-    servers = await plantServers(scene, ask);
+    rig = await startSecretsRig();
+    ask = createRequestSender(rig);
+    servers = await plantServers(rig, ask);
     await useTools();
-    scene.repeatCredentials();
+    rig.repeatCredentials();
     await askParrots();
     await signIn();
-    await askEverything(scene, ask, servers);
+    await requestEveryRoute(rig, ask, servers);
     audit = await eventually('the events to be written', async () => {
       const { body } = await ask('admin', 'GET /api/admin/audit/export');
       return body.includes('"tool.call"') && body;
     });
-    ({ answers, logged } = { answers: scene.collected.answers(), logged: scene.collected.logLines() });
-    records = await scene.collected.records();
-    files = await scene.collected.files();
+    ({ answers, logged } = { answers: rig.output.responses(), logged: rig.output.listLogLines() });
+    records = await rig.output.readRecords();
+    files = await rig.output.readFiles();
   }, 120_000);
-  afterAll(() => scene.close());
+  afterAll(() => rig.close());
 
   const call = (name: string, tool: string, query = '') => {
     const route = `POST /api/mcp/servers/${name}/tools/${tool}/call${query}`;
-    const body = { arguments: { text: scene.spoken.argument } };
-    return ask('owner', route, { body, rightful: rightfulIn(route, scene) });
+    const body = { arguments: { text: rig.callSecrets.argument } };
+    return ask('owner', route, { body, allowedSecrets: allowedSecretsFor(route, rig) });
   };
   const reinitialize = (name: string) => ask('owner', `POST /api/mcp/${name}/reinitialize`, { body: {} });
 
@@ -68,11 +68,11 @@ describe('secrets that people and operators gave', () => {
   /** So often that each way of failing has its turn. At once: after a failure the next attempt is made to wait. */
   async function askParrots(): Promise<void> {
     const often = async (work: () => Promise<unknown>) => {
-      for (let turn = 0; turn < FAILURES; turn += 1) await work();
+      for (let turn = 0; turn < FAILURE_COUNT; turn += 1) await work();
     };
-    const config = { ...servers.definition, url: scene.parrot.url };
+    const config = { ...servers.definition, url: rig.parrot.url };
     await Promise.all([
-      ...servers.parrots.flatMap((name) => [
+      ...servers.echoServers.flatMap((name) => [
         often(() => call(name, 'echo')),
         often(() => reinitialize(name)),
       ]),
@@ -82,19 +82,22 @@ describe('secrets that people and operators gave', () => {
 
   /** In every way there is. */
   async function signIn(): Promise<void> {
-    const { planted, password, bearer, metricsToken, visitor, gateway } = scene;
+    const { plantedSecrets, password, bearer, metricsToken, visitor, gateway } = rig;
     const keep = (name: string, headers: Headers) => {
       const secret = /behalf_session=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
-      planted.add(name, secret);
+      plantedSecrets.add(name, secret);
       return secret;
     };
-    const login = await ask(null, 'POST /api/auth/login', { body: password, rightful: { cookie: true } });
+    const login = await ask(null, 'POST /api/auth/login', {
+      body: password,
+      allowedSecrets: { allowsCookie: true },
+    });
     const cookie = `behalf_session=${keep('cookie of a login', login.headers)}`;
     const name = { name: 'laptop', scopes: ['mcp', 'servers'] };
     const made = await ask(null, 'POST /api/user/keys', {
       body: name,
       headers: { cookie },
-      rightful: rightfulIn('POST /api/user/keys', scene),
+      allowedSecrets: allowedSecretsFor('POST /api/user/keys', rig),
     });
     const { key } = JSON.parse(made.body) as { key: string };
     for (const token of [key, bearer, metricsToken]) {
@@ -109,33 +112,33 @@ describe('secrets that people and operators gave', () => {
       }
     }
     await ask(null, 'POST /api/auth/logout', { headers: { cookie } });
-    const begun = await ask(null, 'GET /oauth/openid');
-    const back = await visitor.signIn(begun.headers.get('location') ?? '', 'carol');
-    const flow = begun.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const startResponse = await ask(null, 'GET /oauth/openid');
+    const back = await visitor.signIn(startResponse.headers.get('location') ?? '', 'carol');
+    const flow = startResponse.headers.get('set-cookie')?.split(';')[0] ?? '';
     const done = await ask(null, `GET ${back.pathname}${back.search}`, {
       headers: { cookie: flow },
-      rightful: { cookie: true },
+      allowedSecrets: { allowsCookie: true },
     });
     keep('cookie of a login at the provider', done.headers);
     expect([
-      begun.status,
+      startResponse.status,
       done.status,
       new URL(done.headers.get('location') ?? '', gateway.url).search,
     ]).toEqual([302, 302, '']);
   }
 
-  const told = (pieces: readonly Piece[]) => {
+  const findSecrets = (pieces: readonly OutputPiece[]) => {
     const found = pieces.flatMap(({ from, text }) =>
-      scene.planted.foundIn(text).map((what) => `${what} in ${from}`),
+      rig.plantedSecrets.findIn(text).map((what) => `${what} in ${from}`),
     );
     return [...new Set(found)];
   };
-  const hasMarker = (pieces: readonly Piece[], text: string) =>
+  const hasMarker = (pieces: readonly OutputPiece[], text: string) =>
     pieces.some((piece) => piece.text.includes(text));
 
   test('they were in use: the servers got each of them', () => {
-    const received = JSON.stringify([scene.upstream.requests, scene.parrot.requests].flat());
-    const arrived = scene.planted.foundIn(received).map((what) => what.replace(/ \(.*/, ''));
+    const received = JSON.stringify([rig.upstream.requests, rig.parrot.requests].flat());
+    const arrived = rig.plantedSecrets.findIn(received).map((what) => what.replace(/ \(.*/, ''));
     expect(arrived).toEqual(
       expect.arrayContaining([
         ...['environment', 'header', 'basic key', 'header of the parrot', 'override', 'argument'],
@@ -146,22 +149,22 @@ describe('secrets that people and operators gave', () => {
   });
 
   test('every route was asked', () => {
-    const routes = scene.gateway.routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
-    expect(Object.keys(matrix)).toEqual(expect.arrayContaining(routes));
+    const routes = rig.gateway.routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(Object.keys(accessMatrix)).toEqual(expect.arrayContaining(routes));
   });
 
   test('what is no secret is found in each of these places', () => {
-    expect(hasMarker(answers, marker.title)).toBe(true);
-    expect(hasMarker(logged, marker.name)).toBe(true);
-    expect(audit).toContain(marker.name);
-    expect(hasMarker(records, marker.name)).toBe(true);
-    expect(hasMarker(files, marker.name)).toBe(true);
+    expect(hasMarker(answers, markers.title)).toBe(true);
+    expect(hasMarker(logged, markers.name)).toBe(true);
+    expect(audit).toContain(markers.name);
+    expect(hasMarker(records, markers.name)).toBe(true);
+    expect(hasMarker(files, markers.name)).toBe(true);
     expect(files.map(({ from }) => from)).toContain('the file behalf.db-wal');
   });
 
   test('an encoded one would be found as well', () => {
     const secret = 'pl4nted/very+secret=value';
-    const forms = formsOf(secret).map(([, text]) => text);
+    const forms = encodedForms(secret).map(([, text]) => text);
     for (const before of ['', 'a', 'ab', 'abc']) {
       for (const encoding of ['base64', 'base64url', 'hex'] as const) {
         const text = Buffer.from(`${before}${secret}${before}`).toString(encoding);
@@ -171,12 +174,12 @@ describe('secrets that people and operators gave', () => {
     expect(forms).toContain(encodeURIComponent(secret));
   });
 
-  test('no answer holds one', () => expect(told(answers)).toEqual([]));
-  test('no log line holds one', () => expect(told(logged)).toEqual([]));
+  test('no answer holds one', () => expect(findSecrets(answers)).toEqual([]));
+  test('no log line holds one', () => expect(findSecrets(logged)).toEqual([]));
   test('no event holds one', () => {
-    expect(told([{ from: 'the export', text: audit }])).toEqual([]);
+    expect(findSecrets([{ from: 'the export', text: audit }])).toEqual([]);
   });
-  test('the store holds none', () => expect(told([...records, ...files])).toEqual([]));
+  test('the store holds none', () => expect(findSecrets([...records, ...files])).toEqual([]));
   test('no token of the identity provider is anywhere', () => {
     const token = /eyJ[\w-]{10,}\.eyJ[\w-]{10,}\./;
     const pieces = [...answers, ...logged, ...records, ...files].filter(({ text }) => token.test(text));

@@ -1,9 +1,9 @@
 import { ServerToolsView, ToolsView } from '@behalf/contracts';
 import { freePort } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 
 const schema = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
 const tools = [
@@ -16,19 +16,21 @@ const tools = [
 ];
 
 describe('the tools of one server, over REST', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
-  async function view(person: Person, server: string): Promise<ServerToolsView> {
-    const answer = await person.get(`/api/mcp/servers/${encodeURIComponent(server)}/tools`);
+  async function view(user: TestUser, server: string): Promise<ServerToolsView> {
+    const answer = await user.get(`/api/mcp/servers/${encodeURIComponent(server)}/tools`);
     expect([server, answer.status]).toEqual([server, 200]);
     return ServerToolsView.parse(await answer.json());
   }
 
   test('come with all that a form for them needs', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools });
-    const [ada] = (await scene.begin(
-      yamlWith({ files: http(upstream.url, { title: 'Files', headers: { 'X-Key': 'planted-key' } }) }),
-    )) as [Person];
+    const upstream = await rig.startServer({ era: 'legacy', tools });
+    const [ada] = (await rig.start(
+      renderYaml({
+        files: httpDefinition(upstream.url, { title: 'Files', headers: { 'X-Key': 'planted-key' } }),
+      }),
+    )) as [TestUser];
     const seen = await view(ada, 'files');
     expect(seen).toEqual({
       ...{ serverName: 'files', title: 'Files', state: 'connected' },
@@ -54,19 +56,19 @@ describe('the tools of one server, over REST', () => {
   });
 
   test('say what is wrong, as the list of all servers does', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools });
-    const nobody = `http://127.0.0.1:${await freePort()}/mcp`;
+    const upstream = await rig.startServer({ era: 'legacy', tools });
+    const unreachableUrl = `http://127.0.0.1:${await freePort()}/mcp`;
     const variables = { FILES_TOKEN: { title: 'Token', description: 'Of yours' } };
-    const [ada] = (await scene.begin(
-      yamlWith({
-        files: http(upstream.url),
-        away: http(nobody),
-        keyed: http(upstream.url, {
+    const [ada] = (await rig.start(
+      renderYaml({
+        files: httpDefinition(upstream.url),
+        away: httpDefinition(unreachableUrl),
+        keyed: httpDefinition(upstream.url, {
           ...{ headers: { 'X-Token': '{{FILES_TOKEN}}' }, customUserVars: variables },
         }),
-        signed: http(upstream.url, { requiresOAuth: true }),
+        signed: httpDefinition(upstream.url, { requiresOAuth: true }),
       }),
-    )) as [Person];
+    )) as [TestUser];
     const all = ToolsView.parse(await (await ada.get('/api/mcp/tools')).json()).servers;
     const states: Record<string, unknown> = {};
     for (const [name, { state, code, tools: listed }] of Object.entries(all)) {
@@ -81,20 +83,23 @@ describe('the tools of one server, over REST', () => {
       keyed: ['needs_configuration', 'MCP_USER_VARS_MISSING', 'user_values'],
       signed: ['needs_authorization', 'MCP_AUTHORIZATION_REQUIRED', 'user_token'],
     });
-    const told = scene.gateway.logged.filter(({ event }) => event === 'A server cannot be reached');
-    expect(told.length).toBeGreaterThan(1);
+    const loggedEvents = rig.gateway.logged.filter(({ event }) => event === 'A server cannot be reached');
+    expect(loggedEvents.length).toBeGreaterThan(1);
   });
 
   test('follow the policy, and are nobody’s who may not see the server', async () => {
-    const upstream = await scene.serve({ era: 'legacy', tools });
+    const upstream = await rig.startServer({ era: 'legacy', tools });
     const toolApproval = { deny: ['mcp:files:erase'], ask: ['mcp:files:write'] };
-    const [ada, root] = (await scene.begin(
-      yamlWith(
-        { files: http(upstream.url), hidden: http(upstream.url, { access: { roles: ['ADMIN'] } }) },
+    const [ada, root] = (await rig.start(
+      renderYaml(
+        {
+          files: httpDefinition(upstream.url),
+          hidden: httpDefinition(upstream.url, { access: { roles: ['ADMIN'] } }),
+        },
         { endpoints: { agents: { toolApproval } } },
       ),
       ['Ada', { name: 'Root', role: 'ADMIN' }],
-    )) as [Person, Person];
+    )) as [TestUser, TestUser];
     const { tools: seen } = await view(ada, 'files');
     expect(seen.map(({ name, asksFirst }) => [name, asksFirst])).toEqual([
       ['read', false],
@@ -109,6 +114,6 @@ describe('the tools of one server, over REST', () => {
     );
     expect(refusals[0]).toEqual(refusals[1]);
     expect(refusals[0]).toMatchObject([404, { code: 'MCP_SERVER_NOT_FOUND' }]);
-    expect((await fetch(`${scene.gateway.url}/api/mcp/servers/files/tools`)).status).toBe(401);
+    expect((await fetch(`${rig.gateway.url}/api/mcp/servers/files/tools`)).status).toBe(401);
   });
 });

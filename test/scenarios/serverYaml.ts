@@ -1,5 +1,5 @@
 /** A configuration in which servers of this machine may be reached. */
-export function yamlWith(servers: Record<string, object>, more: object = {}): string {
+export function renderYaml(servers: Record<string, object>, extra: object = {}): string {
   const ports = Object.values(servers).flatMap((server) => {
     const { url } = server as { url?: string };
     return url === undefined ? [] : [new URL(url.replace(/\{\{.*?\}\}/g, 'x')).host];
@@ -7,8 +7,12 @@ export function yamlWith(servers: Record<string, object>, more: object = {}): st
   return JSON.stringify({
     mcpSettings: { operatorAddresses: [...new Set(ports)] },
     mcpServers: servers,
-    ...more,
+    ...extra,
   });
 }
 
-export const http = (url: string, more: object = {}) => ({ type: 'streamable-http', url, ...more });
+export const httpDefinition = (url: string, extra: object = {}) => ({
+  type: 'streamable-http',
+  url,
+  ...extra,
+});

@@ -1,15 +1,15 @@
 import { RunView } from '@behalf/contracts';
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { saveBlock, sharing } from './blockScene.ts';
-import type { Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
-import { runEnded, saveSet } from './setScene.ts';
-import { tokenCaller } from './tokenCaller.ts';
+import { saveBlock, sharingSettings } from './blockRig.ts';
+import type { TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
+import { waitForRunEnd, saveSet } from './setRig.ts';
+import { createTokenCaller } from './tokenCaller.ts';
 
 describe('a run that a program began', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   test('stops when its key is taken back, and only then', async () => {
     const waiting: (() => void)[] = [];
@@ -17,8 +17,10 @@ describe('a run that a program began', () => {
       await new Promise<void>((resolve) => waiting.push(resolve));
       return { content: [] };
     };
-    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'wait', handler }] });
-    const [ada] = (await scene.begin(yamlWith({ post: http(server.url) }, sharing))) as [Person];
+    const server = await rig.startServer({ era: 'legacy', tools: [{ name: 'wait', handler }] });
+    const [ada] = (await rig.start(renderYaml({ post: httpDefinition(server.url) }, sharingSettings))) as [
+      TestUser,
+    ];
     const block = (await saveBlock(ada, { server: 'post', tool: 'wait' })).id;
     const set = await saveSet(
       ada,
@@ -27,7 +29,7 @@ describe('a run that a program began', () => {
     const begin = async () => {
       const made = await ada.post('/api/user/keys', { name: 'program', scopes: ['mcp'] });
       const { id, key } = (await made.json()) as { id: string; key: string };
-      const response = await tokenCaller(scene.gateway.url, key).send(
+      const response = await createTokenCaller(rig.gateway.url, key).send(
         'POST',
         `/api/mcp/sets/${set.id}/run`,
         {},
@@ -35,17 +37,17 @@ describe('a run that a program began', () => {
       expect(response.status).toBe(202);
       return { key: id, run: RunView.parse(await response.json()).id };
     };
-    const [lost, kept] = [await begin(), await begin()];
+    const [lost, remaining] = [await begin(), await begin()];
     await eventually('both are at their first step', () => waiting.length === 2);
     expect((await ada.send('DELETE', `/api/user/keys/${lost.key}`)).status).toBe(204);
     for (const goOn of waiting.splice(0)) goOn();
-    const stopped = await runEnded(ada, lost.run);
+    const stopped = await waitForRunEnd(ada, lost.run);
     expect(stopped.steps.map(({ state, code }) => [state, code])).toEqual([
       ['succeeded', undefined],
       ['failed', 'AUTH_REQUIRED'],
     ]);
     await eventually('the other goes on', () => waiting.length === 1);
     waiting[0]!();
-    expect((await runEnded(ada, kept.run)).state).toBe('succeeded');
+    expect((await waitForRunEnd(ada, remaining.run)).state).toBe('succeeded');
   });
 });

@@ -4,25 +4,25 @@ import type { RunView } from '@behalf/contracts';
 import type { ScriptedTool } from '@behalf/testkit';
 import { eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { answered, saveBlock, sharing } from './blockScene.ts';
-import { createWorkplace, type Workplace } from './gatewayProcess.ts';
+import { readResponse, saveBlock, sharingSettings } from './blockRig.ts';
+import { createWorkspace, type GatewayWorkspace } from './gatewayProcess.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { createMovableClock } from './movableClock.ts';
-import { createPeople, person, type Person } from './people.ts';
-import { createScene } from './scene.ts';
-import { http, yamlWith } from './serverYaml.ts';
+import { createAdjustableClock } from './adjustableClock.ts';
+import { createUsers, connectUser, type TestUser } from './users.ts';
+import { createGatewayRig } from './gatewayRig.ts';
+import { httpDefinition, renderYaml } from './serverYaml.ts';
 import {
-  askCancel,
-  askResume,
-  askRun,
-  beginRun,
-  ran,
-  resumed,
-  runEnded,
+  requestCancel,
+  requestResume,
+  requestRun,
+  startRun,
+  runToEnd,
+  resumeToEnd,
+  waitForRunEnd,
   saveSet,
-  states,
-  viewRun,
-} from './setScene.ts';
+  readStates,
+  readRun,
+} from './setRig.ts';
 
 const said = (text: string) => ({ content: [{ type: 'text', text }] });
 
@@ -30,27 +30,30 @@ const said = (text: string) => ({ content: [{ type: 'text', text }] });
 function gated(name: string) {
   let open: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (open = resolve));
-  let asked = 0;
+  let requestCount = 0;
   const tool: ScriptedTool = {
     name,
     handler: async () => {
-      asked += 1;
+      requestCount += 1;
       await gate;
       return said(name);
     },
   };
-  return { tool, open: () => open(), asked: () => asked };
+  return { tool, open: () => open(), requests: () => requestCount };
 }
 
 describe('a run of a set', () => {
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   /** A set of a quick step, the one under test, and another quick one. */
   async function begin(tool: ScriptedTool, definition: object = {}, settings: object = {}) {
     const quick = { name: 'quick', handler: () => said('quick') };
-    const server = await scene.serve({ era: 'legacy', tools: [quick, tool] });
-    const yaml = yamlWith({ post: http(server.url, definition) }, { ...sharing, ...settings });
-    const [ada] = (await scene.begin(yaml)) as [Person];
+    const server = await rig.startServer({ era: 'legacy', tools: [quick, tool] });
+    const yaml = renderYaml(
+      { post: httpDefinition(server.url, definition) },
+      { ...sharingSettings, ...settings },
+    );
+    const [ada] = (await rig.start(yaml)) as [TestUser];
     const first = (await saveBlock(ada, { server: 'post', tool: 'quick' })).id;
     const second = (await saveBlock(ada, { server: 'post', tool: tool.name })).id;
     const { id } = await saveSet(ada, [
@@ -64,31 +67,31 @@ describe('a run of a set', () => {
   }
 
   test('is cancelled where it runs: the step under way is uncertain, and none begins after it', async () => {
-    const { tool, asked, open } = gated('wait');
+    const { tool, requests, open } = gated('wait');
     const { ada, id, sent } = await begin(tool);
-    const runId = await beginRun(ada, id);
-    await eventually('the step is under way', () => asked() === 1);
-    const { status, body } = await askCancel(ada, runId);
-    expect([status, states(body), body.resumable]).toEqual([
+    const runId = await startRun(ada, id);
+    await eventually('the step is under way', () => requests() === 1);
+    const { status, body } = await requestCancel(ada, runId);
+    expect([status, readStates(body), body.resumable]).toEqual([
       ...[200, ['cancelled', 'succeeded', 'uncertain', 'pending'], false],
     ]);
     open();
-    expect((await askResume(ada, runId)).body.code).toBe('RUN_NOT_RESUMABLE');
-    expect((await askCancel(ada, runId)).body.state).toBe('cancelled');
+    expect((await requestResume(ada, runId)).body.code).toBe('RUN_NOT_RESUMABLE');
+    expect((await requestCancel(ada, runId)).body.state).toBe('cancelled');
     expect([sent('quick'), sent('wait')]).toEqual([1, 1]);
   });
 
   test('is cancelled from another replica', async () => {
-    const { tool, asked, open } = gated('wait');
+    const { tool, requests, open } = gated('wait');
     const { ada, id, sent } = await begin(tool);
-    const [elsewhere] = (await scene.beside([ada])) as [Person];
-    const runId = await beginRun(ada, id);
-    await eventually('the step is under way', () => asked() === 1);
-    expect((await viewRun(elsewhere, runId)).state).toBe('running');
-    const { body } = await askCancel(elsewhere, runId);
+    const [otherReplica] = (await rig.startReplica([ada])) as [TestUser];
+    const runId = await startRun(ada, id);
+    await eventually('the step is under way', () => requests() === 1);
+    expect((await readRun(otherReplica, runId)).state).toBe('running');
+    const { body } = await requestCancel(otherReplica, runId);
     expect([body.state, body.isCancelling]).toEqual(['running', true]);
-    const run = await runEnded(elsewhere, runId);
-    expect([states(run), run.isCancelling]).toEqual([
+    const run = await waitForRunEnd(otherReplica, runId);
+    expect([readStates(run), run.isCancelling]).toEqual([
       ...[['cancelled', 'succeeded', 'uncertain', 'pending'], false],
     ]);
     open();
@@ -96,17 +99,17 @@ describe('a run of a set', () => {
   });
 
   test('that is under way is resumed by nobody', async () => {
-    const { tool, asked, open } = gated('wait');
+    const { tool, requests, open } = gated('wait');
     const { ada, id } = await begin(tool);
-    const [elsewhere] = (await scene.beside([ada])) as [Person];
-    const runId = await beginRun(ada, id);
-    await eventually('the step is under way', () => asked() === 1);
-    for (const who of [ada, elsewhere]) {
-      expect((await askResume(who, runId)).body.code).toBe('RUN_NOT_RESUMABLE');
+    const [otherReplica] = (await rig.startReplica([ada])) as [TestUser];
+    const runId = await startRun(ada, id);
+    await eventually('the step is under way', () => requests() === 1);
+    for (const who of [ada, otherReplica]) {
+      expect((await requestResume(who, runId)).body.code).toBe('RUN_NOT_RESUMABLE');
     }
     open();
-    expect((await runEnded(ada, runId)).state).toBe('succeeded');
-    expect(asked()).toBe(1);
+    expect((await waitForRunEnd(ada, runId)).state).toBe('succeeded');
+    expect(requests()).toBe(1);
   });
 
   const breaking = (server: Awaited<ReturnType<typeof begin>>['server']) => {
@@ -119,28 +122,31 @@ describe('a run of a set', () => {
   test('stops at a step that may have run, and resuming does not repeat it', async () => {
     const { server, ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
     const mend = breaking(server);
-    const run = await ran(ada, id);
-    expect([states(run), run.steps[1]?.code, run.resumable]).toEqual([
+    const run = await runToEnd(ada, id);
+    expect([readStates(run), run.steps[1]?.code, run.resumable]).toEqual([
       ...[['uncertain', 'succeeded', 'uncertain', 'pending'], 'MCP_OUTCOME_UNCERTAIN', false],
     ]);
     mend();
     for (let turn = 0; turn < 2; turn += 1) {
-      const { status, body } = await askResume(ada, run.id);
+      const { status, body } = await requestResume(ada, run.id);
       expect([status, body.code]).toEqual([409, 'RUN_OUTCOME_UNCERTAIN']);
     }
     expect([sent('quick'), sent('write')]).toEqual([1, 1]);
-    expect(states(await viewRun(ada, run.id))).toEqual(states(run));
+    expect(readStates(await readRun(ada, run.id))).toEqual(readStates(run));
   });
 
   test('repeats it where the operator vouches for the tool, and then goes on', async () => {
     const write = { name: 'write', handler: () => said('wrote') };
     const { server, ada, id, sent } = await begin(write, { idempotentTools: ['write'] });
     const mend = breaking(server);
-    const run = await ran(ada, id);
+    const run = await runToEnd(ada, id);
     expect([run.state, run.resumable]).toEqual(['uncertain', true]);
     const before = sent('write');
     mend();
-    expect(states(await resumed(ada, run.id))).toEqual(['succeeded', ...run.steps.map(() => 'succeeded')]);
+    expect(readStates(await resumeToEnd(ada, run.id))).toEqual([
+      'succeeded',
+      ...run.steps.map(() => 'succeeded'),
+    ]);
     expect([sent('quick'), sent('write') - before]).toEqual([2, 1]);
   });
 
@@ -150,10 +156,10 @@ describe('a run of a set', () => {
     server.change({
       respond: ({ message }) => (message?.params?.['name'] === 'write' ? busy : undefined),
     });
-    const run = await ran(ada, id);
-    expect([states(run), run.resumable]).toEqual([['failed', 'succeeded', 'failed', 'pending'], true]);
+    const run = await runToEnd(ada, id);
+    expect([readStates(run), run.resumable]).toEqual([['failed', 'succeeded', 'failed', 'pending'], true]);
     server.change({ respond: () => undefined });
-    expect((await resumed(ada, run.id)).state).toBe('succeeded');
+    expect((await resumeToEnd(ada, run.id)).state).toBe('succeeded');
     expect(sent('quick')).toBe(2);
   });
 
@@ -164,16 +170,19 @@ describe('a run of a set', () => {
       {},
       { endpoints: { agents: { toolApproval: { ask: ['mcp:post:write'] } } } },
     );
-    const run = await ran(ada, id);
+    const run = await runToEnd(ada, id);
     const wait = run.steps[1]?.wait;
-    expect([states(run), wait?.kind]).toEqual([['waiting', 'succeeded', 'waiting', 'pending'], 'approval']);
+    expect([readStates(run), wait?.kind]).toEqual([
+      ['waiting', 'succeeded', 'waiting', 'pending'],
+      'approval',
+    ]);
     expect(sent('write')).toBe(0);
     await ada.post(`/api/mcp/approvals/${wait?.kind === 'approval' ? wait.id : ''}`, { approve: true });
-    expect((await resumed(ada, run.id)).state).toBe('succeeded');
+    expect((await resumeToEnd(ada, run.id)).state).toBe('succeeded');
     expect([sent('quick'), sent('write')]).toEqual([2, 1]);
   });
 
-  const change = async (who: Person, path: string) => {
+  const change = async (who: TestUser, path: string) => {
     const { status } = await who.send('PATCH', `/api/mcp/${path}`, { title: 'What nobody read' });
     expect(status).toBe(200);
   };
@@ -182,43 +191,43 @@ describe('a run of a set', () => {
   test('begins only with the version of the set that was read', async () => {
     const { ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
     const runSeen = (version: string) =>
-      answered<RunView & { code?: string }>(
+      readResponse<RunView & { code?: string }>(
         ada.send('POST', `/api/mcp/sets/${id}/run`, {}, { 'if-match': version }),
       );
     await change(ada, `sets/${id}`);
     const { status, body } = await runSeen('"1"');
     expect([status, body.code]).toEqual([412, 'VERSION_CONFLICT']);
-    const listed = await answered<{ runs: unknown[] }>(ada.get(`/api/mcp/sets/${id}/runs`));
+    const listed = await readResponse<{ runs: unknown[] }>(ada.get(`/api/mcp/sets/${id}/runs`));
     expect([listed.body.runs, sent('quick')]).toEqual([[], 0]);
-    const begun = await runSeen('"2"');
-    expect(begun.status).toBe(202);
-    expect((await runEnded(ada, begun.body.id)).state).toBe('succeeded');
+    const startedRun = await runSeen('"2"');
+    expect(startedRun.status).toBe(202);
+    expect((await waitForRunEnd(ada, startedRun.body.id)).state).toBe('succeeded');
   });
 
   test('begins only with the versions of the blocks that were read', async () => {
     const { ada, id, sent } = await begin({ name: 'write', handler: () => said('wrote') });
-    const before = await ran(ada, id, { blocks: { a: 1, b: 1 } });
+    const before = await runToEnd(ada, id, { blocks: { a: 1, b: 1 } });
     expect([before.state, sent('write')]).toEqual(['succeeded', 1]);
     await change(ada, blockOf(before, 1));
-    const { status, body } = await askRun(ada, id, { blocks: { a: 1, b: 1 } });
+    const { status, body } = await requestRun(ada, id, { blocks: { a: 1, b: 1 } });
     expect([status, body.code, sent('quick')]).toEqual([412, 'VERSION_CONFLICT', 2]);
-    expect((await ran(ada, id, { blocks: { a: 1, b: 2 } })).state).toBe('succeeded');
+    expect((await runToEnd(ada, id, { blocks: { a: 1, b: 2 } })).state).toBe('succeeded');
   });
 
   test('ends before a step whose block was changed since it began', async () => {
-    const { tool, asked, open } = gated('wait');
+    const { tool, requests, open } = gated('wait');
     const { ada, id, sent } = await begin(tool);
-    const runId = await beginRun(ada, id);
-    await eventually('the step is under way', () => asked() === 1);
-    await change(ada, blockOf(await viewRun(ada, runId), 2));
+    const runId = await startRun(ada, id);
+    await eventually('the step is under way', () => requests() === 1);
+    await change(ada, blockOf(await readRun(ada, runId), 2));
     open();
-    const run = await runEnded(ada, runId);
-    expect([states(run), run.steps[2]?.code, run.resumable]).toEqual([
+    const run = await waitForRunEnd(ada, runId);
+    expect([readStates(run), run.steps[2]?.code, run.resumable]).toEqual([
       ...[['failed', 'succeeded', 'succeeded', 'failed'], 'RUN_BLOCK_CHANGED', false],
     ]);
-    const { status, body } = await askResume(ada, runId);
+    const { status, body } = await requestResume(ada, runId);
     expect([status, body.code, sent('quick')]).toEqual([409, 'RUN_BLOCK_CHANGED', 1]);
-    expect((await ran(ada, id)).state).toBe('succeeded');
+    expect((await runToEnd(ada, id)).state).toBe('succeeded');
   });
 
   test('is not resumed when a block that is left was changed meanwhile', async () => {
@@ -226,89 +235,92 @@ describe('a run of a set', () => {
     server.change({
       respond: ({ message }) => (message?.params?.['name'] === 'write' ? { status: 429 } : undefined),
     });
-    const run = await ran(ada, id);
+    const run = await runToEnd(ada, id);
     expect([run.state, run.resumable]).toEqual(['failed', true]);
     server.change({ respond: () => undefined });
     const before = sent('write');
     // Not the next one: the one after it.
     await change(ada, blockOf(run, 2));
-    const { status, body } = await askResume(ada, run.id);
+    const { status, body } = await requestResume(ada, run.id);
     expect([status, body.code]).toEqual([409, 'RUN_BLOCK_CHANGED']);
     expect([sent('quick'), sent('write') - before]).toEqual([1, 0]);
-    expect(states(await viewRun(ada, run.id))).toEqual(states(run));
+    expect(readStates(await readRun(ada, run.id))).toEqual(readStates(run));
   });
 
   test('is not resumed beside as many as one may have under way', async () => {
-    const { tool, asked, open } = gated('wait');
+    const { tool, requests, open } = gated('wait');
     const { server, ada, id } = await begin(tool);
     const isWait = (message?: { params?: Readonly<Record<string, unknown>> }) =>
       message?.params?.['name'] === 'wait';
     server.change({ respond: ({ message }) => (isWait(message) ? { status: 429 } : undefined) });
-    const run = await ran(ada, id);
+    const run = await runToEnd(ada, id);
     expect([run.state, run.resumable]).toEqual(['failed', true]);
     server.change({ respond: () => undefined });
     const wait = run.steps[1]?.block;
-    const alone = await saveSet(ada, [{ key: 'a', block: wait }]);
+    const singleSet = await saveSet(ada, [{ key: 'a', block: wait }]);
     const ids: string[] = [];
-    for (let i = 0; i < 20; i += 1) ids.push(await beginRun(ada, alone.id));
-    await eventually('they are under way', () => asked() === 20);
-    const { status, body } = await askResume(ada, run.id);
+    for (let i = 0; i < 20; i += 1) ids.push(await startRun(ada, singleSet.id));
+    await eventually('they are under way', () => requests() === 20);
+    const { status, body } = await requestResume(ada, run.id);
     expect([status, body.code]).toEqual([409, 'RUN_LIMIT']);
-    expect(states(await viewRun(ada, run.id))).toEqual(states(run));
+    expect(readStates(await readRun(ada, run.id))).toEqual(readStates(run));
     open();
-    for (const each of ids) expect((await runEnded(ada, each)).state).toBe('succeeded');
-    expect((await resumed(ada, run.id)).state).toBe('succeeded');
+    for (const each of ids) expect((await waitForRunEnd(ada, each)).state).toBe('succeeded');
+    expect((await resumeToEnd(ada, run.id)).state).toBe('succeeded');
   });
 
   test('stops when the account of its user is disabled meanwhile', async () => {
-    const { tool, asked, open } = gated('wait');
-    const server = await scene.serve({ era: 'legacy', tools: [tool] });
-    const people = [{ name: 'Root', role: 'ADMIN' }, 'Ada'];
-    const [root, ada] = (await scene.begin(yamlWith({ post: http(server.url) }, sharing), people)) as [
-      Person,
-      Person,
-    ];
+    const { tool, requests, open } = gated('wait');
+    const server = await rig.startServer({ era: 'legacy', tools: [tool] });
+    const users = [{ name: 'Root', role: 'ADMIN' }, 'Ada'];
+    const [root, ada] = (await rig.start(
+      renderYaml({ post: httpDefinition(server.url) }, sharingSettings),
+      users,
+    )) as [TestUser, TestUser];
     const wait = (await saveBlock(ada, { server: 'post', tool: 'wait' })).id;
     const { id } = await saveSet(
       ada,
       ['a', 'b'].map((key) => ({ key, block: wait })),
     );
-    const runId = await beginRun(ada, id);
-    await eventually('the step is under way', () => asked() === 1);
+    const runId = await startRun(ada, id);
+    await eventually('the step is under way', () => requests() === 1);
     const at = `/api/admin/users/${ada.id}`;
     expect((await root.send('PATCH', at, { disabled: true })).status).toBe(200);
     open();
-    const told = await eventually('the run has ended', async () => {
-      const { body } = await answered<{ events: Record<string, unknown>[] }>(
+    const endedRun = await eventually('the run has ended', async () => {
+      const { body } = await readResponse<{ events: Record<string, unknown>[] }>(
         root.get('/api/admin/audit?limit=100'),
       );
       return body.events.find(({ action, request }) => action === 'set.run' && request === runId);
     });
-    expect([told['outcome'], told['code'], asked()]).toEqual(['failed', 'AUTH_REQUIRED', 1]);
+    expect([endedRun['outcome'], endedRun['code'], requests()]).toEqual(['failed', 'AUTH_REQUIRED', 1]);
   });
 });
 
 describe('a run whose replica is gone', () => {
   const opened: { close(): Promise<void> }[] = [];
-  let workplace: Workplace | undefined;
+  let workplace: GatewayWorkspace | undefined;
   afterEach(async () => {
     for (const part of opened.splice(0).reverse()) await part.close();
-    await workplace?.clear();
+    await workplace?.cleanUp();
   });
-  const scene = createScene();
+  const rig = createGatewayRig();
 
   test('is shown as interrupted, and resumed elsewhere unless the step under way may have run', async () => {
     const write = gated('write');
     const read = gated('read');
     const quick = { name: 'quick', handler: () => said('quick') };
-    const server = await scene.serve({ era: 'legacy', tools: [quick, write.tool, read.tool] });
-    const yaml = yamlWith({ post: http(server.url, { idempotentTools: ['read'] }) }, sharing);
-    workplace = await createWorkplace();
+    const server = await rig.startServer({ era: 'legacy', tools: [quick, write.tool, read.tool] });
+    const yaml = renderYaml(
+      { post: httpDefinition(server.url, { idempotentTools: ['read'] }) },
+      sharingSettings,
+    );
+    workplace = await createWorkspace();
     const file = join(workplace.dir, 'librechat.yaml');
     await writeFile(file, yaml);
     const dataDir = join(workplace.dir, 'data');
     const killed = await workplace.start({ CONFIG_PATH: file, BEHALF_DATA_DIR: dataDir });
-    const [ada] = (await createPeople({ url: killed.url, dataDir }, ['Ada'])) as [Person];
+    const [ada] = (await createUsers({ url: killed.url, dataDir }, ['Ada'])) as [TestUser];
     const ids: string[] = [];
     for (const tool of ['write', 'read']) {
       const first = (await saveBlock(ada, { server: 'post', tool: 'quick' })).id;
@@ -317,30 +329,30 @@ describe('a run whose replica is gone', () => {
         { key: 'a', block: first },
         { key: 'b', block: second },
       ]);
-      ids.push(await beginRun(ada, id));
+      ids.push(await startRun(ada, id));
     }
-    await eventually('both are under way', () => write.asked() === 1 && read.asked() === 1);
+    await eventually('both are under way', () => write.requests() === 1 && read.requests() === 1);
     killed.signal('SIGKILL');
-    await killed.ended();
+    await killed.waitForExit();
     read.open();
     write.open();
 
-    const clock = createMovableClock();
+    const clock = createAdjustableClock();
     const other: InProcessGateway = await startInProcess({ BEHALF_DATA_DIR: dataDir }, yaml, clock);
     opened.push(other);
-    const again = person(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
+    const again = connectUser(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
     const [written, readOnly] = ids as [string, string];
     // Its lease has not lapsed: it may be alive.
-    expect((await viewRun(again, written)).state).toBe('running');
-    clock.move(21_000);
+    expect((await readRun(again, written)).state).toBe('running');
+    clock.advance(21_000);
     for (const id of ids) {
-      const run = await viewRun(again, id);
-      expect([states(run), run.resumable]).toEqual([['interrupted', 'succeeded', 'running'], true]);
+      const run = await readRun(again, id);
+      expect([readStates(run), run.resumable]).toEqual([['interrupted', 'succeeded', 'running'], true]);
     }
-    expect((await askResume(again, written)).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
-    expect(states(await viewRun(again, written))).toEqual(['uncertain', 'succeeded', 'uncertain']);
-    expect(states(await resumed(again, readOnly))).toEqual(['succeeded', 'succeeded', 'succeeded']);
-    expect([write.asked(), read.asked()]).toEqual([1, 2]);
+    expect((await requestResume(again, written)).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
+    expect(readStates(await readRun(again, written))).toEqual(['uncertain', 'succeeded', 'uncertain']);
+    expect(readStates(await resumeToEnd(again, readOnly))).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect([write.requests(), read.requests()]).toEqual([1, 2]);
     expect(
       server.received('tools/call').filter(({ message }) => message?.params?.['name'] === 'quick'),
     ).toHaveLength(2);
@@ -348,31 +360,31 @@ describe('a run whose replica is gone', () => {
 
   test('does not count as under way when another begins', async () => {
     const write = gated('write');
-    const server = await scene.serve({ era: 'legacy', tools: [write.tool] });
-    const yaml = yamlWith({ post: http(server.url) }, sharing);
-    workplace = await createWorkplace();
+    const server = await rig.startServer({ era: 'legacy', tools: [write.tool] });
+    const yaml = renderYaml({ post: httpDefinition(server.url) }, sharingSettings);
+    workplace = await createWorkspace();
     const file = join(workplace.dir, 'librechat.yaml');
     await writeFile(file, yaml);
     const dataDir = join(workplace.dir, 'data');
     const killed = await workplace.start({ CONFIG_PATH: file, BEHALF_DATA_DIR: dataDir });
-    const [ada] = (await createPeople({ url: killed.url, dataDir }, ['Ada'])) as [Person];
+    const [ada] = (await createUsers({ url: killed.url, dataDir }, ['Ada'])) as [TestUser];
     const block = (await saveBlock(ada, { server: 'post', tool: 'write' })).id;
     const { id } = await saveSet(ada, [{ key: 'a', block }]);
     const ids: string[] = [];
-    for (let i = 0; i < 20; i += 1) ids.push(await beginRun(ada, id));
-    await eventually('they are under way', () => write.asked() === 20);
+    for (let i = 0; i < 20; i += 1) ids.push(await startRun(ada, id));
+    await eventually('they are under way', () => write.requests() === 20);
     killed.signal('SIGKILL');
-    await killed.ended();
+    await killed.waitForExit();
     write.open();
 
-    const clock = createMovableClock();
+    const clock = createAdjustableClock();
     const other: InProcessGateway = await startInProcess({ BEHALF_DATA_DIR: dataDir }, yaml, clock);
     opened.push(other);
-    const again = person(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
-    clock.move(21_000);
-    expect((await ran(again, id)).state).toBe('succeeded');
-    expect(states(await viewRun(again, ids[0] ?? ''))).toEqual(['uncertain', 'uncertain']);
-    expect((await askResume(again, ids[0] ?? '')).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
-    expect(write.asked()).toBe(21);
+    const again = connectUser(other.url, ada.id, ada.cookie.slice(ada.cookie.indexOf('=') + 1));
+    clock.advance(21_000);
+    expect((await runToEnd(again, id)).state).toBe('succeeded');
+    expect(readStates(await readRun(again, ids[0] ?? ''))).toEqual(['uncertain', 'uncertain']);
+    expect((await requestResume(again, ids[0] ?? '')).body.code).toBe('RUN_OUTCOME_UNCERTAIN');
+    expect(write.requests()).toBe(21);
   }, 60_000);
 });

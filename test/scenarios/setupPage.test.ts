@@ -1,7 +1,7 @@
 import { describeWith } from '@behalf/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { ada } from './browser.ts';
+import { adaAccount } from './browser.ts';
 import { launchChromium } from './chromium.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 
@@ -26,24 +26,24 @@ describeWith('chromium', 'the setup page in a real browser', () => {
     await page.goto(gateway.setupLink);
     // The page gives the first field the focus after it has loaded; a key pressed before that goes nowhere.
     await page.waitForSelector('input:focus');
-    await page.keyboard.type(ada.name);
+    await page.keyboard.type(adaAccount.name);
     await page.keyboard.press('Tab');
-    await page.keyboard.type(ada.email);
+    await page.keyboard.type(adaAccount.email);
     await page.keyboard.press('Tab');
-    await page.keyboard.type(ada.password);
+    await page.keyboard.type(adaAccount.password);
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => url.pathname === '/');
     expect(await page.locator('#root').count()).toBe(1);
     await page.context().clearCookies();
     await page.goto(`${gateway.url.replace('127.0.0.1', 'localhost')}/servers/everything`);
     expect(await page.textContent('h1')).toBe('Sign in');
-    await page.fill('#email', ada.email);
+    await page.fill('#email', adaAccount.email);
     await page.fill('#password', 'not this one');
     await page.keyboard.press('Enter');
     await page.waitForSelector('[role=alert]');
     expect(await page.textContent('[role=alert]')).toContain('Email or password is wrong');
-    expect(await page.inputValue('#email')).toBe(ada.email);
-    await page.fill('#password', ada.password);
+    expect(await page.inputValue('#email')).toBe(adaAccount.email);
+    await page.fill('#password', adaAccount.password);
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => url.pathname === '/servers/everything');
     expect(await page.locator('#root').count()).toBe(1);

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describeWith, eventually, startRedisServer, type RedisServer } from '@behalf/testkit';
 import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongo-double';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ada, createBrowser, signedIn, tokenOf } from './browser.ts';
-import { createWorkplace, type Workplace } from './gatewayProcess.ts';
-import { server } from './scriptedYaml.ts';
+import { adaAccount, createBrowser, createAdministrator, setupTokenOf } from './browser.ts';
+import { createWorkspace, type GatewayWorkspace } from './gatewayProcess.ts';
+import { createServerYaml } from './scriptedYaml.ts';
 
 const CREDS_KEY = 'd'.repeat(64);
 
 describeWith('redis-server', 'a gateway on each pair of stores', () => {
-  let place: Workplace;
+  let workspace: GatewayWorkspace;
   let redis: RedisServer;
   let mongo: MongoDouble;
   beforeAll(async () => {
@@ -22,9 +22,9 @@ describeWith('redis-server', 'a gateway on each pair of stores', () => {
     await redis.stop();
   });
   beforeEach(async () => {
-    place = await createWorkplace();
+    workspace = await createWorkspace();
   });
-  afterEach(() => place.clear());
+  afterEach(() => workspace.cleanUp());
 
   const pairs = [
     ['sqlite', 'sqlite', () => ({})],
@@ -34,14 +34,15 @@ describeWith('redis-server', 'a gateway on each pair of stores', () => {
   ] as const;
   for (const [primary, coordination, env] of pairs) {
     test(`${primary} and ${coordination}: starts, says so, signs in, stops`, async () => {
-      const gateway = await place.start({ CREDS_KEY, ...env() });
+      const gateway = await workspace.start({ CREDS_KEY, ...env() });
       expect(await (await fetch(`${gateway.url}/ready`)).json()).toMatchObject({
         status: 'ready',
         stores: { primary, coordination },
       });
       const browser = createBrowser(gateway.url);
       expect(
-        (await browser.post('/api/auth/setup', { token: tokenOf(gateway.setupLink), ...ada })).status,
+        (await browser.post('/api/auth/setup', { token: setupTokenOf(gateway.setupLink), ...adaAccount }))
+          .status,
       ).toBe(201);
       expect((await browser.get('/api/user')).status).toBe(200);
       expect(await gateway.stop()).toBe(0);
@@ -51,7 +52,7 @@ describeWith('redis-server', 'a gateway on each pair of stores', () => {
   test('without its Redis a gateway starts, says what is missing, and recovers', async () => {
     const own = await startRedisServer();
     await own.stop();
-    const gateway = await place.start({ CREDS_KEY, REDIS_URI: own.uri });
+    const gateway = await workspace.start({ CREDS_KEY, REDIS_URI: own.uri });
     const ready = await fetch(`${gateway.url}/ready`);
     expect(ready.status).toBe(503);
     expect(await ready.json()).toMatchObject({
@@ -67,18 +68,19 @@ describeWith('redis-server', 'a gateway on each pair of stores', () => {
 
   test('two replicas on one MongoDB need one key', async () => {
     const env = { MONGO_URI: mongo.uriFor('replicas'), CREDS_KEY };
-    const first = await place.start(env);
-    const second = await place.start(env);
+    const first = await workspace.start(env);
+    const second = await workspace.start(env);
     expect(second.setupLink).not.toBeNull();
-    const stranger = await place.run({ ...env, CREDS_KEY: 'e'.repeat(64) });
-    expect(stranger.code).toBe(78);
+    const otherKeyRun = await workspace.runToExit({ ...env, CREDS_KEY: 'e'.repeat(64) });
+    expect(otherKeyRun.code).toBe(78);
     const browser = createBrowser(first.url);
-    expect((await browser.post('/api/auth/setup', { token: tokenOf(second.setupLink), ...ada })).status).toBe(
-      201,
-    );
+    expect(
+      (await browser.post('/api/auth/setup', { token: setupTokenOf(second.setupLink), ...adaAccount }))
+        .status,
+    ).toBe(201);
     const late = await createBrowser(second.url).post('/api/auth/setup', {
-      token: tokenOf(first.setupLink),
-      ...ada,
+      token: setupTokenOf(first.setupLink),
+      ...adaAccount,
       email: 'eve@example.com',
     });
     expect(late.status).toBe(403);
@@ -87,13 +89,13 @@ describeWith('redis-server', 'a gateway on each pair of stores', () => {
   }, 60_000);
 
   test('a reload asked of one replica reaches the other', async () => {
-    const file = join(place.dir, 'librechat.yaml');
-    await writeFile(file, `mcpServers:\n${server('first')}`);
+    const file = join(workspace.dir, 'librechat.yaml');
+    await writeFile(file, `mcpServers:\n${createServerYaml('first')}`);
     const env = { MONGO_URI: mongo.uriFor('reload'), REDIS_URI: redis.uri, CREDS_KEY };
-    const one = await place.start(env);
-    const other = await place.start(env);
-    const browser = await signedIn(one);
-    await writeFile(file, `mcpServers:\n${server('second')}`);
+    const one = await workspace.start(env);
+    const other = await workspace.start(env);
+    const browser = await createAdministrator(one);
+    await writeFile(file, `mcpServers:\n${createServerYaml('second')}`);
     expect((await browser.post('/api/admin/reload')).status).toBe(200);
     await eventually('the other replica to reload', () => /"asked":"another replica"/.test(other.output()));
     expect(one.output()).not.toContain('"asked":"another replica"');

@@ -1,4 +1,4 @@
-import type { CallBody } from './people.ts';
+import type { CallBody } from './users.ts';
 
 /** A program that shows a token, and no cookie unless it is told to. */
 export interface TokenCaller {
@@ -7,7 +7,7 @@ export interface TokenCaller {
   call(server: string, tool: string, args?: object): Promise<{ status: number; body: CallBody }>;
 }
 
-export function tokenCaller(url: string, token: string): TokenCaller {
+export function createTokenCaller(url: string, token: string): TokenCaller {
   const authorization = `Bearer ${token}`;
   const send: TokenCaller['send'] = (method, path, body) =>
     fetch(new URL(path, url), {
@@ -21,12 +21,12 @@ export function tokenCaller(url: string, token: string): TokenCaller {
       fetch(new URL(path, url), { headers: { authorization, ...headers }, redirect: 'manual' }),
     send,
     async call(server, tool, args = {}) {
-      const response = await send('POST', callPath(server, tool), { arguments: args });
+      const response = await send('POST', toolCallPath(server, tool), { arguments: args });
       return { status: response.status, body: (await response.json()) as CallBody };
     },
   };
 }
 
-export function callPath(server: string, tool: string): string {
+export function toolCallPath(server: string, tool: string): string {
   return `/api/mcp/servers/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}/call`;
 }

@@ -17,9 +17,9 @@ export interface V1OAuthServer {
   /** Access tokens that were given, the oldest first. */
   readonly tokens: readonly string[];
   /** How many renewals were asked for. */
-  readonly refreshes: number;
+  readonly refreshCount: number;
   /** From now on it is refused. */
-  end(token: string): void;
+  revokeToken(token: string): void;
   close(): Promise<void>;
 }
 
@@ -27,14 +27,14 @@ export interface V1OAuthServer {
 export async function startV1OAuthServer(): Promise<V1OAuthServer> {
   const clients = new Map<string, OAuthClientInformationFull>();
   const challenges = new Map<string, string>();
-  const living = new Set<string>();
+  const validTokens = new Set<string>();
   const tokens: string[] = [];
   let refreshToken = '';
-  let refreshes = 0;
-  const give = () => {
+  let refreshCount = 0;
+  const issueTokens = () => {
     const token = randomUUID();
     tokens.push(token);
-    living.add(token);
+    validTokens.add(token);
     refreshToken = randomUUID();
     return { access_token: token, token_type: 'Bearer', expires_in: 3_600, refresh_token: refreshToken };
   };
@@ -42,28 +42,28 @@ export async function startV1OAuthServer(): Promise<V1OAuthServer> {
     clientsStore: {
       getClient: (id) => clients.get(id),
       registerClient(client) {
-        const full = { ...client, client_id: randomUUID(), client_id_issued_at: 0 };
-        clients.set(full.client_id, full);
-        return full;
+        const registeredClient = { ...client, client_id: randomUUID(), client_id_issued_at: 0 };
+        clients.set(registeredClient.client_id, registeredClient);
+        return registeredClient;
       },
     },
     async authorize(_client, { redirectUri, codeChallenge, state }, res) {
       const code = randomUUID();
       challenges.set(code, codeChallenge);
-      const back = new URL(redirectUri);
-      back.searchParams.set('code', code);
-      if (state !== undefined) back.searchParams.set('state', state);
-      res.redirect(back.href);
+      const redirect = new URL(redirectUri);
+      redirect.searchParams.set('code', code);
+      if (state !== undefined) redirect.searchParams.set('state', state);
+      res.redirect(redirect.href);
     },
     challengeForAuthorizationCode: async (_client, code) => challenges.get(code) ?? '',
-    exchangeAuthorizationCode: async () => give(),
+    exchangeAuthorizationCode: async () => issueTokens(),
     async exchangeRefreshToken(_client, token) {
       if (token !== refreshToken) throw new Error('not the last one');
-      refreshes += 1;
-      return give();
+      refreshCount += 1;
+      return issueTokens();
     },
     async verifyAccessToken(token) {
-      if (!living.has(token))
+      if (!validTokens.has(token))
         throw new (await import('@modelcontextprotocol/sdk/server/auth/errors.js')).InvalidTokenError(
           'ended',
         );
@@ -94,10 +94,10 @@ export async function startV1OAuthServer(): Promise<V1OAuthServer> {
   return {
     url: url.href,
     tokens,
-    get refreshes() {
-      return refreshes;
+    get refreshCount() {
+      return refreshCount;
     },
-    end: (token) => void living.delete(token),
+    revokeToken: (token) => void validTokens.delete(token),
     close: () =>
       new Promise((resolve) => {
         listener.closeAllConnections();

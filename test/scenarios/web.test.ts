@@ -7,7 +7,7 @@ import { Problem } from '@behalf/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readWeb } from '../../api/src/web/readWeb.ts';
 import { ensureWebBuilt } from '../../tools/build.mjs';
-import { ada, createBrowser, signedIn, tokenOf } from './browser.ts';
+import { adaAccount, createBrowser, createAdministrator, setupTokenOf } from './browser.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
 
 const page =
@@ -74,17 +74,17 @@ function raw(url: string, path: string, headers: Record<string, string> = {}, me
 describe('the interface', () => {
   let dir: string;
   let gateway: InProcessGateway;
-  let browser: Awaited<ReturnType<typeof signedIn>>;
+  let browser: Awaited<ReturnType<typeof createAdministrator>>;
   beforeAll(async () => {
     dir = await writeWeb();
     gateway = await startInProcess({}, undefined, undefined, readWeb(dir));
-    browser = await signedIn(gateway);
+    browser = await createAdministrator(gateway);
   });
   afterAll(async () => {
     await gateway.close();
     await rm(dir, { recursive: true, force: true });
   });
-  const stranger = () => createBrowser(gateway.url);
+  const otherBrowser = () => createBrowser(gateway.url);
 
   test('is given to who is signed in, at each of its addresses', async () => {
     for (const path of ['/', ...inside]) {
@@ -101,9 +101,9 @@ describe('the interface', () => {
   });
 
   test('leads everybody else to the sign-in, and tells nothing', async () => {
-    const liar = stranger();
+    const liar = otherBrowser();
     liar.cookies.set('behalf_session', 'x'.repeat(43));
-    for (const anybody of [stranger(), liar]) {
+    for (const anybody of [otherBrowser(), liar]) {
       for (const path of inside) {
         const answer = await anybody.get(path);
         expect([path, answer.status, answer.headers.get('location')]).toEqual([
@@ -120,9 +120,9 @@ describe('the interface', () => {
   });
 
   test('ends with the session', async () => {
-    const other = stranger();
-    await other.post('/api/auth/login', { email: ada.email, password: ada.password });
-    const stolen = stranger();
+    const other = otherBrowser();
+    await other.post('/api/auth/login', { email: adaAccount.email, password: adaAccount.password });
+    const stolen = otherBrowser();
     for (const [name, value] of other.cookies) stolen.cookies.set(name, value);
     expect((await stolen.get('/chat')).status).toBe(200);
     await other.post('/api/auth/logout');
@@ -165,7 +165,7 @@ describe('the interface', () => {
   });
 
   test('and no other answer of ours runs any', async () => {
-    const plain = (await stranger().get('/')).headers.get('content-security-policy');
+    const plain = (await otherBrowser().get('/')).headers.get('content-security-policy');
     expect(plain).not.toContain('script-src');
     for (const path of ['/setup', '/api/user', '/assets/index-Ab12.js', '/assets/none.js', '/style.css']) {
       expect((await browser.get(path)).headers.get('content-security-policy')).toBe(plain);
@@ -174,17 +174,24 @@ describe('the interface', () => {
 
   test('is reached again by who signs in on the way to it', async () => {
     for (const path of ['/admin/audit?kind=call&user=a%20b', '/servers/%C3%A9']) {
-      const there = stranger();
-      const asked = await there.get(path);
-      const signIn = await (await there.get(asked.headers.get('location') ?? '')).text();
-      const [, kept = ''] = /<input type="hidden" name="returnTo" value="([^"]*)"/.exec(signIn) ?? [];
-      const returnTo = kept.replace(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)));
+      const there = otherBrowser();
+      const response = await there.get(path);
+      const signIn = await (await there.get(response.headers.get('location') ?? '')).text();
+      const [, returnToField = ''] =
+        /<input type="hidden" name="returnTo" value="([^"]*)"/.exec(signIn) ?? [];
+      const returnTo = returnToField.replace(/&#(\d+);/g, (_all, code: string) =>
+        String.fromCharCode(Number(code)),
+      );
       expect(returnTo).toBe(path);
-      const wrong = await there.form('/api/auth/login', { email: ada.email, password: 'wrong', returnTo });
-      expect([wrong.status, (await wrong.text()).includes(`value="${kept}"`)]).toEqual([401, true]);
+      const wrong = await there.form('/api/auth/login', {
+        email: adaAccount.email,
+        password: 'wrong',
+        returnTo,
+      });
+      expect([wrong.status, (await wrong.text()).includes(`value="${returnToField}"`)]).toEqual([401, true]);
       const right = await there.form('/api/auth/login', {
-        email: ada.email,
-        password: ada.password,
+        email: adaAccount.email,
+        password: adaAccount.password,
         returnTo,
       });
       expect([right.status, right.headers.get('location')]).toEqual([303, path]);
@@ -193,7 +200,7 @@ describe('the interface', () => {
   });
 
   test('is the only place that a sign-in leads to', async () => {
-    const plain = await (await stranger().get('/')).text();
+    const plain = await (await otherBrowser().get('/')).text();
     const hostile = [
       'https://evil.example/',
       '//evil.example',
@@ -211,16 +218,18 @@ describe('the interface', () => {
     ];
     for (const returnTo of hostile) {
       const query = new URLSearchParams({ returnTo }).toString();
-      expect([returnTo, await (await stranger().get(`/?${query}`)).text()]).toEqual([returnTo, plain]);
+      expect([returnTo, await (await otherBrowser().get(`/?${query}`)).text()]).toEqual([returnTo, plain]);
     }
     // A form need not be the one that we gave out. A password takes its time, so not all of them.
     for (const returnTo of hostile.slice(0, 4)) {
-      const form = { email: ada.email, password: ada.password, returnTo };
-      const answer = await stranger().form('/api/auth/login', form);
+      const form = { email: adaAccount.email, password: adaAccount.password, returnTo };
+      const answer = await otherBrowser().form('/api/auth/login', form);
       expect([returnTo, answer.status, answer.headers.get('location')]).toEqual([returnTo, 303, '/']);
     }
-    expect(await (await stranger().get('/?returnTo=/chat&returnTo=//evil.example')).text()).toBe(plain);
-    const markup = await (await stranger().get(`/?returnTo=${encodeURIComponent('/"><script>x')}`)).text();
+    expect(await (await otherBrowser().get('/?returnTo=/chat&returnTo=//evil.example')).text()).toBe(plain);
+    const markup = await (
+      await otherBrowser().get(`/?returnTo=${encodeURIComponent('/"><script>x')}`)
+    ).text();
     expect(markup).toContain('value="/&#34;&#62;&#60;script&#62;x"');
     // As a proxy would ask.
     const absolute = await raw(gateway.url, 'http://evil.example/chat', { host: new URL(gateway.url).host });
@@ -228,8 +237,8 @@ describe('the interface', () => {
   });
 
   test('is none of a program’s business', async () => {
-    const answer = await stranger().post('/api/auth/login', {
-      ...{ email: ada.email, password: ada.password, returnTo: '/chat' },
+    const answer = await otherBrowser().post('/api/auth/login', {
+      ...{ email: adaAccount.email, password: adaAccount.password, returnTo: '/chat' },
     });
     expect(Problem.parse(await answer.json())).toMatchObject({ status: 400, code: 'REQUEST_INVALID' });
   });
@@ -240,7 +249,7 @@ describe('the interface', () => {
       ['index-Cd34.css', 'text/css; charset=utf-8', sheet],
     ]) {
       const path = `/assets/${name}`;
-      const answer = await stranger().get(path);
+      const answer = await otherBrowser().get(path);
       expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
         200,
         type,
@@ -324,7 +333,10 @@ describe('the interface', () => {
     const fresh = await startInProcess({}, undefined, undefined, readWeb(dir));
     try {
       const first = createBrowser(fresh.url);
-      const made = await first.form('/api/auth/setup', { token: tokenOf(fresh.setupLink), ...ada });
+      const made = await first.form('/api/auth/setup', {
+        token: setupTokenOf(fresh.setupLink),
+        ...adaAccount,
+      });
       expect([made.status, made.headers.get('location')]).toEqual([303, '/']);
       expect(await (await first.get('/')).text()).toBe(page);
     } finally {
@@ -337,7 +349,7 @@ describe('a gateway without the interface', () => {
   test('says so with what to do, and works', async () => {
     const gateway = await startInProcess({}, undefined, undefined, readWeb(join(tmpdir(), 'behalf-none')));
     try {
-      const browser = await signedIn(gateway);
+      const browser = await createAdministrator(gateway);
       for (const path of ['/', '/servers/files']) {
         const answer = await browser.get(path);
         const text = await answer.text();
@@ -362,7 +374,7 @@ describe('the interface of this repository', () => {
     await ensureWebBuilt();
     const gateway = await startInProcess();
     try {
-      const browser = await signedIn(gateway);
+      const browser = await createAdministrator(gateway);
       const text = await (await browser.get('/')).text();
       const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
       expect(named.some((path) => path.endsWith('.js'))).toBe(true);

@@ -7,17 +7,17 @@ import {
 } from '@behalf/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { decide, openWindow, startConnectScene, startNotes, type ConnectScene } from './webConnectScene.ts';
-import { askRest } from './webRest.ts';
+import { decideConsent, openPopup, startConnectRig, startNotes, type ConnectRig } from './webConnectRig.ts';
+import { sendRest } from './webRest.ts';
 
 describeWith('chromium', 'a server that is found by its address', () => {
-  let scene: ConnectScene;
+  let rig: ConnectRig;
   let authorization: AuthorizationServer;
   let diary: GuardedMcpServer;
   let vault: GuardedMcpServer;
   let ada: Page;
   beforeAll(async () => {
-    scene = await startConnectScene(undefined, {
+    rig = await startConnectRig(undefined, {
       yaml: async () => {
         // One that no server of the file uses: those of the operator are not for servers of users.
         authorization = await startAuthorizationServer({ consent: 'ask' });
@@ -33,7 +33,7 @@ describeWith('chromium', 'a server that is found by its address', () => {
     });
   }, 120_000);
   afterAll(async () => {
-    await scene?.close();
+    await rig?.close();
     await diary?.close();
     await vault?.close();
     await authorization?.close();
@@ -41,7 +41,7 @@ describeWith('chromium', 'a server that is found by its address', () => {
   afterEach(() => ada.context().close());
 
   async function begin(): Promise<Locator> {
-    ada = await scene.visit('ada', { at: '/servers' });
+    ada = await rig.openPage('ada', { path: '/servers' });
 
     await ada.getByRole('button', { name: 'Add server' }).click();
     const dialog = ada.getByRole('dialog', { name: 'Add an MCP server' });
@@ -54,11 +54,11 @@ describeWith('chromium', 'a server that is found by its address', () => {
     await ada.keyboard.press('Enter');
     return dialog;
   }
-  const asked = () => authorization.received('authorize').length;
+  const countRequests = () => authorization.received('authorize').length;
   const press = (place: Locator, name: string) => place.getByRole('button', { name, exact: true }).click();
   const tool = (dialog: Locator, name: string) =>
     dialog.getByRole('list', { name: 'Tools of the server' }).getByText(name, { exact: true }).waitFor();
-  const names = async () => Object.keys(await askRest(ada, 'GET', '/api/mcp/servers'));
+  const names = async () => Object.keys(await sendRest(ada, 'GET', '/api/mcp/servers'));
   /** Gives it a title and saves it. */
   async function save(title: string): Promise<Locator> {
     const details = ada.getByRole('dialog', { name: 'New server' });
@@ -71,13 +71,13 @@ describeWith('chromium', 'a server that is found by its address', () => {
   test('is asked, shown with its tools, and saved under a title', async () => {
     const dialog = await lookAt('http://169.254.169.254/mcp');
     await dialog.getByText('is not allowed', { exact: false }).waitFor();
-    await dialog.getByRole('textbox', { name: /^URL/ }).fill(scene.desk.server.url);
+    await dialog.getByRole('textbox', { name: /^URL/ }).fill(rig.desk.server.url);
     await press(dialog, 'Continue');
     await tool(dialog, 'echo');
     const before = await names();
     await press(dialog, 'Continue');
     const details = ada.getByRole('dialog', { name: 'New server' });
-    expect(await details.getByRole('textbox', { name: /^URL/ }).inputValue()).toBe(scene.desk.server.url);
+    expect(await details.getByRole('textbox', { name: /^URL/ }).inputValue()).toBe(rig.desk.server.url);
     expect(await names()).toEqual(before);
     await save('Second desk');
     expect(await names()).toHaveLength(before.length + 1);
@@ -87,27 +87,27 @@ describeWith('chromium', 'a server that is found by its address', () => {
     const dialog = await lookAt(diary.url);
     await dialog.getByText('Sign in to continue').waitFor();
     const before = await names();
-    const opened = await openWindow(ada, () => press(dialog, 'Sign in'));
-    await decide(opened, 'Allow');
+    const opened = await openPopup(ada, () => press(dialog, 'Sign in'));
+    await decideConsent(opened, 'Allow');
     await tool(dialog, 'note');
     expect(await names()).toEqual(before);
-    const once = asked();
+    const once = countRequests();
     await press(dialog, 'Continue');
     await save('My diary');
     await ada.getByText('You are already signed in.').waitFor();
-    await ada.goto(`${scene.home}/tools/my-diary/note`);
+    await ada.goto(`${rig.origin}/tools/my-diary/note`);
     await ada.getByRole('textbox', { name: 'Text' }).fill('dear diary');
     await press(ada.locator('main'), 'Run');
     await ada.getByText('kept: dear diary', { exact: true }).waitFor();
-    expect(asked()).toBe(once);
+    expect(countRequests()).toBe(once);
   }, 120_000);
 
   test('is denied by its user, and can be signed in at again', async () => {
     const dialog = await lookAt(diary.url);
     await dialog.getByText('Sign in to continue').waitFor();
-    await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Deny');
+    await decideConsent(await openPopup(ada, () => press(dialog, 'Sign in')), 'Deny');
     await dialog.getByText('Access was denied').waitFor();
-    await decide(await openWindow(ada, () => press(dialog, 'Connect again')), 'Allow');
+    await decideConsent(await openPopup(ada, () => press(dialog, 'Connect again')), 'Allow');
     await tool(dialog, 'note');
   }, 120_000);
 
@@ -118,7 +118,7 @@ describeWith('chromium', 'a server that is found by its address', () => {
     await press(dialog, 'Continue');
     await press(dialog, 'Sign in');
     await dialog.getByRole('link', { name: 'Continue in this window' }).click();
-    await decide(ada, 'Allow');
+    await decideConsent(ada, 'Allow');
     await ada.getByRole('link', { name: 'Back to Behalf' }).click();
     await tool(ada.getByRole('dialog', { name: 'Add an MCP server' }), 'note');
   }, 120_000);
@@ -144,12 +144,12 @@ describeWith('chromium', 'a server that is found by its address', () => {
   test('refuses the new sign-in: a hint says whether it is about the audience or the scopes', async () => {
     diary.guard({ refuse: 'unauthorized' });
     const dialog = await lookAt(diary.url);
-    await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Allow');
+    await decideConsent(await openPopup(ada, () => press(dialog, 'Sign in')), 'Allow');
     await dialog.getByText('The server rejected your sign-in').waitFor();
     await dialog.getByText('another audience', { exact: false }).waitFor();
     diary.guard({ refuse: 'nothing', requiredScope: 'mcp:admin' });
     await press(dialog, 'Sign in again');
-    await decide(await openWindow(ada, () => press(dialog, 'Sign in')), 'Allow');
+    await decideConsent(await openPopup(ada, () => press(dialog, 'Sign in')), 'Allow');
     await dialog.getByText('Your sign-in is missing required scopes').waitFor();
     await dialog.getByText('mcp:admin', { exact: true }).first().waitFor();
     await press(dialog, 'Edit details');

@@ -3,9 +3,9 @@ import { systemClock, type Clock } from '@behalf/kernel';
 import { describeWith, eventually, freePort } from '@behalf/testkit';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { oboUsers } from './oboScene.ts';
-import { askRest, giveRole, idOf } from './webRest.ts';
-import { startWebScene, type WebScene } from './webScene.ts';
+import { oboUsers } from './oboRig.ts';
+import { sendRest, assignRole, readUserId } from './webRest.ts';
+import { startWebRig, type WebRig } from './webRig.ts';
 
 const vic = { id: 'vic', email: 'vic@example.test', name: 'Vic Visitor', roles: ['USER'] };
 const SECRET = 'planted-key-of-the-safe';
@@ -14,24 +14,24 @@ const HOUR_MS = 3_600_000;
 const RIGHTS_EVERY_MS = 15_000;
 
 describeWith('chromium', 'the administration and the settings', () => {
-  let scene: WebScene;
+  let rig: WebRig;
   let ada: Page;
   let ahead = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
   beforeAll(async () => {
     const nowhere = `http://127.0.0.1:${await freePort()}/mcp`;
-    scene = await startWebScene({
+    rig = await startWebRig({
       ...{ clock, users: [...oboUsers, vic], addresses: [new URL(nowhere).host] },
       servers: `  attic: { type: streamable-http, title: The attic, url: '${nowhere}' }
   safe: { type: streamable-http, url: '${nowhere}', headers: { Authorization: 'Bearer ${SECRET}' } }
 interface:
   mcpServers: { share: false }`,
     });
-    ada = await scene.visit('ada');
+    ada = await rig.openPage('ada');
   }, 180_000);
-  afterAll(() => scene?.close());
+  afterAll(() => rig?.close());
 
-  const at = (path: string) => scene.home + path;
+  const at = (path: string) => rig.origin + path;
   const button = (within: Page | Locator, name: string | RegExp) =>
     within.getByRole('button', { name, exact: true });
   const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
@@ -39,11 +39,11 @@ interface:
   const statusOf = async (page: Page, path = '/api/user') => (await page.request.get(at(path))).status();
 
   test('CONFIGURE_OBO that is switched on in the page counts for somebody else at once, and is gone when it is off', async () => {
-    const gil = await scene.visit('gil');
+    const gil = await rig.openPage('gil');
     const maker = { name: 'maker', permissions: { USE: true, CREATE: true } };
-    await giveRole(ada, await idOf(gil), maker);
+    await assignRole(ada, await readUserId(gil), maker);
     const config = {
-      ...{ type: 'streamable-http', title: 'Letters', url: scene.desk.server.url },
+      ...{ type: 'streamable-http', title: 'Letters', url: rig.desk.server.url },
       obo: { scopes: 'api://mail/.default' },
     };
     const answered = async () => {
@@ -73,7 +73,7 @@ interface:
     expect([await share.isDisabled(), await share.isChecked()]).toEqual([true, false]);
     await permissions('USER').getByText('Set in the configuration (interface.mcpServers)').waitFor();
 
-    await askRest(ada, 'PATCH', '/api/admin/roles/USER', { description: 'Changed elsewhere' });
+    await sendRest(ada, 'PATCH', '/api/admin/roles/USER', { description: 'Changed elsewhere' });
     const create = permissions('USER').getByRole('switch', { name: 'Create servers' });
     await create.click();
     await ada.getByText('Could not change “Create servers” of USER').waitFor();
@@ -82,7 +82,7 @@ interface:
     expect(await create.isChecked()).toBe(false);
     await create.check();
     await eventually('now it counts', async () => {
-      const roles = JSON.stringify(await askRest(ada, 'GET', '/api/admin/roles/USER'));
+      const roles = JSON.stringify(await sendRest(ada, 'GET', '/api/admin/roles/USER'));
       return roles.includes('"CREATE":true');
     });
     await create.uncheck();
@@ -108,16 +108,16 @@ interface:
     const refused = dialog(ada, 'Delete role maker?');
     await button(refused, 'Delete').click();
     await refused.getByRole('alert').waitFor();
-    expect(JSON.stringify(await askRest(ada, 'GET', '/api/admin/roles'))).toContain('"maker"');
+    expect(JSON.stringify(await sendRest(ada, 'GET', '/api/admin/roles'))).toContain('"maker"');
   }, 120_000);
 
   test('who is given another role has it, who is signed out or disabled is out at once', async () => {
-    const page = await scene.visit('vic', { at: '/settings' });
+    const page = await rig.openPage('vic', { path: '/settings' });
     await ada.goto(at('/admin/users'));
     await ada.getByRole('combobox', { name: 'Role of Vic Visitor' }).selectOption('maker');
     await eventually(
       'the role is theirs',
-      async () => (await askRest(page, 'GET', '/api/user'))['role'] === 'maker',
+      async () => (await sendRest(page, 'GET', '/api/user'))['role'] === 'maker',
     );
     await button(ada, 'Details and sessions of Vic Visitor').click();
     const details = dialog(ada, 'Vic Visitor');
@@ -129,7 +129,7 @@ interface:
     await button(details, 'Close').click();
     await page.context().close();
 
-    const again = await scene.visit('vic', { at: '/settings' });
+    const again = await rig.openPage('vic', { path: '/settings' });
     await button(ada, 'Disable Vic Visitor').click();
     await button(dialog(ada, 'Disable Vic Visitor?'), 'Disable').click();
     await ada.getByText('Vic Visitor can no longer sign in').waitFor();
@@ -140,14 +140,14 @@ interface:
   }, 120_000);
 
   test('an administrator who is made a user while they look is told that this is not for them any more', async () => {
-    const page = await scene.visit('vic');
-    const id = await idOf(page);
-    await askRest(ada, 'PATCH', `/api/admin/users/${id}`, { role: 'ADMIN' });
+    const page = await rig.openPage('vic');
+    const id = await readUserId(page);
+    await sendRest(ada, 'PATCH', `/api/admin/users/${id}`, { role: 'ADMIN' });
     await page.clock.install();
     await page.goto(at('/admin/users'));
     await page.getByText('ada@example.test').waitFor();
     await page.evaluate('window.isSamePage = true');
-    await askRest(ada, 'PATCH', `/api/admin/users/${id}`, { role: 'USER' });
+    await sendRest(ada, 'PATCH', `/api/admin/users/${id}`, { role: 'USER' });
     await page.clock.fastForward(RIGHTS_EVERY_MS);
     await page.getByRole('heading', { name: 'Administrators only' }).waitFor();
     expect(await page.getByText('ada@example.test').count()).toBe(0);
@@ -191,13 +191,13 @@ interface:
     await header.getByText('hidden secret').waitFor();
     const secret = ada.getByRole('row', { name: /OPENID_CLIENT_SECRET/ });
     await secret.getByText('hidden secret').waitFor();
-    const shown = (await ada.content()) + JSON.stringify(await askRest(ada, 'GET', '/api/admin/config'));
+    const shown = (await ada.content()) + JSON.stringify(await sendRest(ada, 'GET', '/api/admin/config'));
     expect(shown).not.toContain(SECRET);
     expect(shown).not.toContain('secret-of-the-gateway');
   }, 120_000);
 
   test('a file with mistakes is refused at their places and changes nothing; a right one counts at once', async () => {
-    const { file } = await askRest(ada, 'GET', '/api/admin/config');
+    const { file } = await sendRest(ada, 'GET', '/api/admin/config');
     const before = await readFile(String(file), 'utf8');
     await writeFile(String(file), before.replace('title: Front desk', 'titel: Back desk'));
     await ada.goto(at('/admin/config'));
@@ -205,7 +205,7 @@ interface:
     await ada.getByText('Reload failed. The previous configuration is still active.').waitFor();
     await ada.getByText('mcpServers.desk.titel').waitFor();
     await ada.getByText(/^line \d+$/).waitFor();
-    expect(JSON.stringify(await askRest(ada, 'GET', '/api/mcp/servers'))).toContain('Front desk');
+    expect(JSON.stringify(await sendRest(ada, 'GET', '/api/mcp/servers'))).toContain('Front desk');
 
     await writeFile(String(file), before.replace('title: Front desk', 'title: Back desk'));
     await button(ada, 'Reload configuration').click();
@@ -217,7 +217,7 @@ interface:
 
   test('a server that is left alone stands on top, here and among the connections', async () => {
     for (let failures = 0; failures < 3; failures += 1) {
-      await askRest(ada, 'POST', '/api/mcp/attic/reinitialize', {});
+      await sendRest(ada, 'POST', '/api/mcp/attic/reinitialize', {});
     }
     await ada.goto(at('/admin'));
     await ada.getByText('paused after errors').first().waitFor();
@@ -229,7 +229,7 @@ interface:
   }, 120_000);
 
   test('calls are counted in the range that is chosen, which stands in the address', async () => {
-    await askRest(ada, 'POST', '/api/mcp/servers/desk/tools/echo/call', { arguments: { text: 'counted' } });
+    await sendRest(ada, 'POST', '/api/mcp/servers/desk/tools/echo/call', { arguments: { text: 'counted' } });
     await ada.goto(at('/admin'));
     await ada.getByText('1 call · 0 errors (0%)').waitFor();
     ahead += 2 * HOUR_MS;
@@ -268,7 +268,7 @@ interface:
     const once = dialog(ada, 'Key A program');
     const key = await once.getByRole('textbox', { name: 'Key', exact: true }).inputValue();
     const used = async () =>
-      (await fetch(`${scene.url}/api/mcp/servers`, { headers: { authorization: `Bearer ${key}` } })).status;
+      (await fetch(`${rig.url}/api/mcp/servers`, { headers: { authorization: `Bearer ${key}` } })).status;
     expect(await used()).toBe(200);
     await button(once, 'Done').click();
     await ada.getByText('A program', { exact: false }).first().waitFor();

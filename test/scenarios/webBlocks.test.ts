@@ -7,19 +7,19 @@ import {
 } from '@behalf/testkit';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { decide, openWindow, startConnectScene, type ConnectScene } from './webConnectScene.ts';
-import { askRest, createServer, idOf } from './webRest.ts';
+import { decideConsent, openPopup, startConnectRig, type ConnectRig } from './webConnectRig.ts';
+import { sendRest, createServerOverRest, readUserId } from './webRest.ts';
 
 const text = { type: 'string', title: 'Text' };
 const said = { type: 'object', properties: { text }, required: ['text'] };
 
 describeWith('chromium', 'blocks in the interface', () => {
-  let scene: ConnectScene;
+  let rig: ConnectRig;
   let guests: GuardedMcpServer;
-  let shelf: ScriptedHttpServer;
+  let workbench: ScriptedHttpServer;
   beforeAll(async () => {
-    shelf = await scriptedHttpServer({ era: 'legacy', tools: [{ name: 'put', inputSchema: said }] });
-    scene = await startConnectScene(undefined, {
+    workbench = await scriptedHttpServer({ era: 'legacy', tools: [{ name: 'put', inputSchema: said }] });
+    rig = await startConnectRig(undefined, {
       yaml: async (authorizationServer) => {
         guests = await guardedMcpServer({
           ...{ era: 'legacy', authorizationServer, guard: { access: 'anonymous' } },
@@ -27,20 +27,20 @@ describeWith('chromium', 'blocks in the interface', () => {
         });
         return {
           yaml: `  guests: { type: streamable-http, title: The guests, url: '${guests.url}', auth: optional }\n`,
-          urls: [guests.url, shelf.url],
+          urls: [guests.url, workbench.url],
         };
       },
     });
   }, 120_000);
   afterAll(async () => {
-    await scene?.close();
+    await rig?.close();
     await guests?.close();
-    await shelf?.close();
+    await workbench?.close();
   });
 
   /** What the server did, and for whom; what it refused is no call. */
   const notes = () =>
-    scene.notes.guardedRequests.filter(
+    rig.notes.guardedRequests.filter(
       ({ status, request }) => status === 'served' && request.message?.method === 'tools/call',
     );
   const result = (page: Page) => page.getByRole('region', { name: 'Result' });
@@ -59,23 +59,23 @@ describeWith('chromium', 'blocks in the interface', () => {
   };
 
   async function save(page: Page, block: object): Promise<string> {
-    return String((await askRest(page, 'POST', '/api/mcp/blocks', block))['id']);
+    return String((await sendRest(page, 'POST', '/api/mcp/blocks', block))['id']);
   }
   async function shareWith(owner: Page, id: string, other: Page): Promise<void> {
-    const updated = [{ type: 'user', id: await idOf(other), accessRoleId: 'mcpServer_viewer' }];
-    await askRest(owner, 'PUT', `/api/permissions/block/${id}`, { updated, removed: [], public: false });
+    const updated = [{ type: 'user', id: await readUserId(other), accessRoleId: 'mcpServer_viewer' }];
+    await sendRest(owner, 'PUT', `/api/permissions/block/${id}`, { updated, removed: [], public: false });
   }
   /** Signs in at a server as whoever has this window, under a name. */
   async function connectAs(page: Page, server: string, label: string): Promise<void> {
-    const { connectUrl } = await askRest(page, 'POST', `/api/mcp/${server}/oauth/start`, { label });
+    const { connectUrl } = await sendRest(page, 'POST', `/api/mcp/${server}/oauth/start`, { label });
     await page.goto(String(connectUrl));
-    await decide(page, 'Allow');
+    await decideConsent(page, 'Allow');
     await page.getByRole('heading', { name: 'Connected', exact: true }).waitFor();
   }
-  const open = (page: Page, id: string) => page.goto(`${scene.home}/blocks/${id}`);
+  const open = (page: Page, id: string) => page.goto(`${rig.origin}/blocks/${id}`);
 
   test('a public server: chosen, filled in, saved, reloaded and run without any credential', async () => {
-    const page = await scene.visit('bea', { at: '/blocks' });
+    const page = await rig.openPage('bea', { path: '/blocks' });
     await page.getByRole('heading', { name: 'No blocks yet' }).waitFor();
     await page.getByRole('link', { name: 'New block' }).first().click();
     await page.getByLabel('Server').selectOption('desk');
@@ -110,10 +110,10 @@ describeWith('chromium', 'blocks in the interface', () => {
   }, 120_000);
 
   test('an OAuth server that prompts: what is missing is named together, and the run goes on after the sign-in', async () => {
-    const ada = await scene.visit('ada');
+    const ada = await rig.openPage('ada');
     await connectAs(ada, 'notes', 'default');
     const id = await save(ada, { server: 'notes', tool: 'note', title: 'Keep a thought' });
-    const page = await scene.visit('cem', { at: '/blocks' });
+    const page = await rig.openPage('cem', { path: '/blocks' });
     // Shared in the dialog, as people do.
     await open(ada, id);
     await ada.getByRole('button', { name: 'Share' }).click();
@@ -133,15 +133,15 @@ describeWith('chromium', 'blocks in the interface', () => {
     await field(page).fill('mine');
     await group.getByRole('listitem').waitFor({ state: 'detached' });
     const before = notes().length;
-    const families = scene.notes.guardedRequests.map(({ token: facts }) => facts?.familyId);
+    const families = rig.notes.guardedRequests.map(({ token }) => token?.familyId);
     await run(page);
     await result(page).getByText('Needs sign-in', { exact: true }).waitFor();
     await group.getByText('The run then continues automatically.').waitFor();
     expect(notes()).toHaveLength(before);
-    const opened = await openWindow(page, () =>
+    const opened = await openPopup(page, () =>
       group.getByRole('button', { name: 'Connect', exact: true }).click(),
     );
-    await decide(opened, 'Allow');
+    await decideConsent(opened, 'Allow');
     await result(page).getByText('kept: mine', { exact: true }).waitFor();
     await needs.waitFor({ state: 'detached' });
     expect(notes()).toHaveLength(before + 1);
@@ -156,7 +156,7 @@ describeWith('chromium', 'blocks in the interface', () => {
   }, 120_000);
 
   test('exactly one is preselected, several can be chosen, and choosing changes no order', async () => {
-    const page = await scene.visit('dov');
+    const page = await rig.openPage('dov');
     await connectAs(page, 'notes', 'home');
     const id = await save(page, { server: 'notes', tool: 'note' });
     await open(page, id);
@@ -185,13 +185,13 @@ describeWith('chromium', 'blocks in the interface', () => {
   }, 120_000);
 
   test('one that was chosen and is deleted meanwhile is not replaced by another, or by none', async () => {
-    const page = await scene.visit('eva');
+    const page = await rig.openPage('eva');
     await connectAs(page, 'notes', 'home');
     await connectAs(page, 'notes', 'work');
     const id = await save(page, { server: 'notes', tool: 'note' });
     await open(page, id);
     await page.getByRole('radio', { name: 'work' }).check();
-    await askRest(page, 'DELETE', '/api/mcp/notes/credentials/work');
+    await sendRest(page, 'DELETE', '/api/mcp/notes/credentials/work');
     await field(page).fill('nobody');
     const before = notes().length;
     await run(page);
@@ -202,7 +202,7 @@ describeWith('chromium', 'blocks in the interface', () => {
   }, 120_000);
 
   test('where a sign-in is optional, None comes last for who has none; whoever has one uses it', async () => {
-    const page = await scene.visit('fay');
+    const page = await rig.openPage('fay');
     const id = await save(page, { server: 'guests', tool: 'look', title: 'Look around' });
     await open(page, id);
     await page.getByRole('radio', { name: 'None' }).waitFor();
@@ -217,15 +217,15 @@ describeWith('chromium', 'blocks in the interface', () => {
   }, 120_000);
 
   test('what its author changes after it was opened is shown before it can be run', async () => {
-    const ada = await scene.visit('ada');
+    const ada = await rig.openPage('ada');
     const inputs = { tone: { mode: 'fixed', value: 'calm' } };
     const id = await save(ada, { server: 'desk', tool: 'echo', title: 'Say', inputs });
-    const page = await scene.visit('gil');
+    const page = await rig.openPage('gil');
     await shareWith(ada, id, page);
     await open(page, id);
     await ready(page);
     await field(page).fill('psst');
-    await askRest(ada, 'PATCH', `/api/mcp/blocks/${id}`, {
+    await sendRest(ada, 'PATCH', `/api/mcp/blocks/${id}`, {
       inputs: { tone: { mode: 'fixed', value: 'loud' } },
     });
     await run(page);
@@ -240,31 +240,31 @@ describeWith('chromium', 'blocks in the interface', () => {
   }, 120_000);
 
   test('a tool that asks first shows what the block brings, before it is called', async () => {
-    const page = await scene.visit('hal');
+    const page = await rig.openPage('hal');
     const inputs = { place: { mode: 'fixed', value: 'the whole cellar' } };
     const id = await save(page, { server: 'desk', tool: 'wipe', inputs });
     await open(page, id);
     await run(page);
     const question = page.getByRole('group', { name: 'Allow this tool call?' });
     await question.getByText('the whole cellar').waitFor();
-    const { wiped } = scene.desk.seen;
+    const { wiped } = rig.desk.counts;
     await question.getByRole('button', { name: 'Approve' }).click();
     await result(page).getByText('the whole cellar is empty').waitFor();
-    expect(scene.desk.seen.wiped).toBe(wiped + 1);
+    expect(rig.desk.counts.wiped).toBe(wiped + 1);
     await page.context().close();
   }, 120_000);
 
   test('a tool that changed is flagged with the difference; saving takes it over as it is', async () => {
-    const page = await scene.visit('ada');
-    const server = await createServer(page, {
-      ...{ type: 'streamable-http', title: 'Shelf', url: shelf.url },
+    const page = await rig.openPage('ada');
+    const server = await createServerOverRest(page, {
+      ...{ type: 'streamable-http', title: 'Shelf', url: workbench.url },
     });
     const inputs = { text: { mode: 'fixed', value: 'a book' } };
     const id = await save(page, { server, tool: 'put', title: 'Put a book', inputs });
     const properties = { text, place: { type: 'string', title: 'Place' } };
-    shelf.change({ tools: [{ name: 'put', inputSchema: { type: 'object', properties } }] });
-    await askRest(page, 'POST', `/api/mcp/${server}/reinitialize`, {});
-    await page.goto(`${scene.home}/blocks`);
+    workbench.change({ tools: [{ name: 'put', inputSchema: { type: 'object', properties } }] });
+    await sendRest(page, 'POST', `/api/mcp/${server}/reinitialize`, {});
+    await page.goto(`${rig.origin}/blocks`);
     await page.getByText('added: place', { exact: false }).waitFor();
     await open(page, id);
     await page.getByText('The tool changed after the block was saved').waitFor();
@@ -281,19 +281,19 @@ describeWith('chromium', 'blocks in the interface', () => {
   }, 120_000);
 
   test('a server that is not shared with who looks, or was removed, is said; there is nothing to run', async () => {
-    const ada = await scene.visit('ada');
-    const server = await createServer(ada, {
-      ...{ type: 'streamable-http', title: 'Own shelf', url: shelf.url },
+    const ada = await rig.openPage('ada');
+    const server = await createServerOverRest(ada, {
+      ...{ type: 'streamable-http', title: 'Own shelf', url: workbench.url },
     });
     const id = await save(ada, { server, tool: 'put', title: 'Put it' });
-    const page = await scene.visit('ida');
+    const page = await rig.openPage('ida');
     await shareWith(ada, id, page);
     await open(page, id);
     await page.getByText('The server of this block is not shared with you.', { exact: false }).waitFor();
     expect(await page.getByRole('button', { name: 'Run', exact: true }).count()).toBe(0);
-    await askRest(ada, 'DELETE', `/api/mcp/servers/${server}`);
+    await sendRest(ada, 'DELETE', `/api/mcp/servers/${server}`);
     // Another server under the same name is not the one that the block was made for.
-    await createServer(ada, { type: 'streamable-http', title: 'Own shelf', url: shelf.url });
+    await createServerOverRest(ada, { type: 'streamable-http', title: 'Own shelf', url: workbench.url });
     await open(ada, id);
     await ada.getByText('The server of this block was deleted.', { exact: false }).waitFor();
     expect(await ada.getByRole('button', { name: 'Run', exact: true }).count()).toBe(0);
@@ -308,7 +308,7 @@ describeWith('chromium', 'blocks in the interface', () => {
   }, 120_000);
 
   test('from the console to a saved block and its result without a mouse', async () => {
-    const page = await scene.visit('jon', { at: '/tools/desk/echo' });
+    const page = await rig.openPage('jon', { path: '/tools/desk/echo' });
     await field(page).fill('typed');
     await page.getByRole('button', { name: 'Save as block' }).focus();
     await page.keyboard.press('Enter');

@@ -2,11 +2,11 @@ import type { ScriptStep } from '@behalf/devidp/sample';
 import { describeWith, eventually } from '@behalf/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { callThenReport } from './chatScene.ts';
+import { callThenReport } from './chatRig.ts';
 import { isFocused } from './webKeys.ts';
-import { startLine } from './webLine.ts';
-import { askRest, giveRole, idOf } from './webRest.ts';
-import { startWebScene, type WebScene } from './webScene.ts';
+import { startCuttableProxy } from './cuttableProxy.ts';
+import { sendRest, assignRole, readUserId } from './webRest.ts';
+import { startWebRig, type WebRig } from './webRig.ts';
 
 /** How often a page asks what its user may do. */
 const RIGHTS_EVERY_MS = 15_000;
@@ -14,21 +14,21 @@ const RIGHTS_EVERY_MS = 15_000;
 /** A moment that a test decides about. */
 function signal() {
   let give = (): void => undefined;
-  const given = new Promise<void>((resolve) => (give = resolve));
-  return { given, give };
+  const whenSignaled = new Promise<void>((resolve) => (give = resolve));
+  return { whenSignaled, give };
 }
 
 describeWith('chromium', 'the chat', () => {
-  let scene: WebScene;
+  let rig: WebRig;
   let page: Page;
   beforeAll(async () => {
-    scene = await startWebScene({ script: () => [] });
-    page = await scene.visit('uma');
+    rig = await startWebRig({ modelScript: () => [] });
+    page = await rig.openPage('uma');
   }, 120_000);
-  afterAll(() => scene?.close());
+  afterAll(() => rig?.close());
   beforeEach(async () => {
-    scene.mail.acceptTokens();
-    await page.goto(`${scene.home}/chat`);
+    rig.mail.acceptTokens();
+    await page.goto(`${rig.origin}/chat`);
   });
 
   async function say(text: string, at = page): Promise<void> {
@@ -45,9 +45,9 @@ describeWith('chromium', 'the chat', () => {
 
   test('a text is there as it arrives, and can be read to its end', async () => {
     const more = signal();
-    scene.model.setScript(async function* (): AsyncGenerator<ScriptStep> {
+    rig.model.setScript(async function* (): AsyncGenerator<ScriptStep> {
       yield 'The first **half**';
-      await more.given;
+      await more.whenSignaled;
       yield ' and the rest.';
     });
     await say('Tell me something');
@@ -60,7 +60,7 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('a tool that all share says so, and shows what it was given and what it gave', async () => {
-    scene.model.setScript(callThenReport({ name: 'echo_mcp_desk', args: { text: 'hello there' } }));
+    rig.model.setScript(callThenReport({ name: 'echo_mcp_desk', args: { text: 'hello there' } }));
     await say('Echo hello there');
     const echo = card('echo');
     await word(echo, 'Done').waitFor();
@@ -73,7 +73,7 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('a tool on behalf of the user names them, and says with which scope', async () => {
-    scene.model.setScript(callThenReport({ name: 'whoami_mcp_mail' }));
+    rig.model.setScript(callThenReport({ name: 'whoami_mcp_mail' }));
     await say('Who am I?');
     const whoami = card('Who am I?', 'mail');
     await whoami.getByText('You are Uma User').waitFor();
@@ -83,11 +83,11 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('a server that wants another sign-in says so in the conversation, which goes on after it', async () => {
-    scene.model.setScript(callThenReport({ name: 'whoami_mcp_mail' }));
-    const gil = await scene.visit('gil', { at: '/chat' });
+    rig.model.setScript(callThenReport({ name: 'whoami_mcp_mail' }));
+    const gil = await rig.openPage('gil', { path: '/chat' });
     await say('Who am I?', gil);
     await gil.getByText('You are Gil Guest').first().waitFor();
-    scene.mail.requireClaims(JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } }));
+    rig.mail.requireClaims(JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } }));
     await gil.getByRole('button', { name: 'Send' }).waitFor();
     await say('And now?', gil);
     await gil.getByText('Sign in to mail to continue', { exact: true }).waitFor();
@@ -105,17 +105,17 @@ describeWith('chromium', 'the chat', () => {
   }, 120_000);
 
   test('calls that the model makes together run together, each with its progress', async () => {
-    const before = scene.desk.seen.slow;
-    scene.model.setScript(callThenReport({ name: 'slow_mcp_desk' }, { name: 'slow_mcp_desk' }));
+    const before = rig.desk.counts.slow;
+    rig.model.setScript(callThenReport({ name: 'slow_mcp_desk' }, { name: 'slow_mcp_desk' }));
     await say('Twice, slowly');
     await card('slow').nth(1).waitFor();
-    await eventually('both run', () => scene.desk.seen.slow === before + 2, 30_000);
+    await eventually('both run', () => rig.desk.counts.slow === before + 2, 30_000);
     for (const at of [0, 1]) {
       const one = card('slow').nth(at);
       await word(one, 'Running').waitFor();
       await word(one, '1 of 4').waitFor();
     }
-    scene.desk.release();
+    rig.desk.release();
     for (const at of [0, 1]) {
       await word(card('slow').nth(at), 'Done').waitFor();
       await word(card('slow').nth(at), 'done slowly').waitFor();
@@ -127,7 +127,7 @@ describeWith('chromium', 'the chat', () => {
       content: `addEventListener('securitypolicyviolation', (event) => (window.prevented = event.blockedURI));`,
     });
     await page.reload();
-    scene.model.setScript(callThenReport({ name: 'report_mcp_desk' }));
+    rig.model.setScript(callThenReport({ name: 'report_mcp_desk' }));
     await say('Report');
     const report = card('report');
     const rows = report.getByRole('row');
@@ -149,55 +149,58 @@ describeWith('chromium', 'the chat', () => {
   }, 90_000);
 
   test('the model sees the tools of the servers that are ticked, and the one that is chosen is asked', async () => {
-    scene.model.setScript(() => ['Fine.']);
-    const asked = async (text: string) => {
-      const before = scene.model.requests.length;
+    rig.model.setScript(() => ['Fine.']);
+    const sendChatMessage = async (text: string) => {
+      const before = rig.model.requests.length;
       await say(text);
-      const request = await eventually('it is asked', () => scene.model.requests.slice(before)[0], 30_000);
+      const request = await eventually('it is asked', () => rig.model.requests.slice(before)[0], 30_000);
       await finished();
       const servers = request.tools.map(({ function: { name } }) => name.split('_mcp_')[1]);
       return { model: request.model, servers: [...new Set(servers)].sort() };
     };
-    expect(await asked('With all')).toEqual({ model: 'scripted-large', servers: ['desk', 'mail'] });
+    expect(await sendChatMessage('With all')).toEqual({ model: 'scripted-large', servers: ['desk', 'mail'] });
     await page.getByRole('button', { name: 'All servers' }).click();
     const chooser = page.getByRole('dialog', { name: 'Tools for the model' });
     await chooser.getByRole('checkbox', { name: 'Front desk' }).uncheck();
     await page.keyboard.press('Escape');
     await chooser.waitFor({ state: 'detached' });
     await page.getByRole('combobox', { name: 'Model' }).selectOption('scripted-small');
-    expect(await asked('With one')).toEqual({ model: 'scripted-small', servers: ['mail'] });
+    expect(await sendChatMessage('With one')).toEqual({ model: 'scripted-small', servers: ['mail'] });
     await page.reload();
     await page.getByRole('button', { name: '1 of 2 servers' }).click();
     await chooser.getByRole('button', { name: 'None' }).click();
-    expect(await asked('With none')).toEqual({ model: 'scripted-small', servers: [] });
+    expect(await sendChatMessage('With none')).toEqual({ model: 'scripted-small', servers: [] });
     await page.getByRole('button', { name: 'No tools' }).click();
     await chooser.getByRole('button', { name: 'All', exact: true }).click();
     await page.getByRole('combobox', { name: 'Model' }).selectOption('scripted-large');
-    expect(await asked('With all again')).toEqual({ model: 'scripted-large', servers: ['desk', 'mail'] });
+    expect(await sendChatMessage('With all again')).toEqual({
+      model: 'scripted-large',
+      servers: ['desk', 'mail'],
+    });
   }, 90_000);
 
   test('whoever may not use servers any more is told so in the chat, which takes nothing more', async () => {
-    const ada = await scene.visit('ada');
-    const gil = await scene.visit('gil');
-    await giveRole(ada, await idOf(gil), { name: 'talker', permissions: { USE: true } });
+    const ada = await rig.openPage('ada');
+    const gil = await rig.openPage('gil');
+    await assignRole(ada, await readUserId(gil), { name: 'talker', permissions: { USE: true } });
     await gil.clock.install();
-    await gil.goto(`${scene.home}/chat`);
+    await gil.goto(`${rig.origin}/chat`);
     await gil.getByRole('textbox', { name: 'Your message' }).fill('Half a sen');
-    await askRest(ada, 'PATCH', '/api/admin/roles/talker', {
+    await sendRest(ada, 'PATCH', '/api/admin/roles/talker', {
       permissions: { MCP_SERVERS: { USE: false } },
     });
     await gil.clock.fastForward(RIGHTS_EVERY_MS);
     await gil.getByRole('heading', { name: 'Your role does not allow using servers' }).waitFor();
     expect(await gil.getByRole('textbox').count()).toBe(0);
     expect(await gil.getByRole('link', { name: 'Tools', exact: true }).count()).toBe(0);
-    await askRest(ada, 'PATCH', `/api/admin/users/${await idOf(gil)}`, { role: 'USER' });
+    await sendRest(ada, 'PATCH', `/api/admin/users/${await readUserId(gil)}`, { role: 'USER' });
     await gil.context().close();
     await ada.context().close();
   }, 90_000);
 
   test('a tool that asks first runs once when it is approved, however often the button is pressed', async () => {
-    const { wiped } = scene.desk.seen;
-    scene.model.setScript(callThenReport({ name: 'wipe_mcp_desk', args: { place: 'the attic' } }));
+    const { wiped } = rig.desk.counts;
+    rig.model.setScript(callThenReport({ name: 'wipe_mcp_desk', args: { place: 'the attic' } }));
     await say('Wipe the attic');
     const question = page.getByRole('group', { name: 'Allow this tool call?' });
     await question.getByText('the attic').waitFor();
@@ -206,19 +209,19 @@ describeWith('chromium', 'the chat', () => {
     expect(await isFocused(question)).toBe(true);
     await page.keyboard.press('Enter');
     await page.keyboard.press('Space');
-    expect(scene.desk.seen.wiped).toBe(wiped);
+    expect(rig.desk.counts.wiped).toBe(wiped);
     await question.getByRole('button', { name: 'Approve' }).dblclick();
     await word(card('wipe'), 'the attic is empty').waitFor();
     await finished();
-    expect(scene.desk.seen.wiped).toBe(wiped + 1);
+    expect(rig.desk.counts.wiped).toBe(wiped + 1);
   }, 90_000);
 
   test('it does not run when it is denied, and does not take the field from somebody who types', async () => {
-    const { wiped } = scene.desk.seen;
+    const { wiped } = rig.desk.counts;
     const typed = signal();
     const wipe = callThenReport({ name: 'wipe_mcp_desk', args: { place: 'the attic' } });
-    scene.model.setScript(async function* (request): AsyncGenerator<ScriptStep> {
-      await typed.given;
+    rig.model.setScript(async function* (request): AsyncGenerator<ScriptStep> {
+      await typed.whenSignaled;
       yield* wipe(request);
     });
     await say('Wipe the attic');
@@ -232,22 +235,22 @@ describeWith('chromium', 'the chat', () => {
     await page.getByRole('button', { name: 'Deny' }).click();
     await word(card('wipe'), 'Denied').waitFor();
     await finished();
-    expect(scene.desk.seen.wiped).toBe(wiped);
+    expect(rig.desk.counts.wiped).toBe(wiped);
   }, 90_000);
 
   test('the button stops the tool at its server, and the answer says that it was stopped', async () => {
-    const { cancelled } = scene.desk.seen;
-    scene.model.setScript(callThenReport({ name: 'slow_mcp_desk' }));
+    const { cancelled } = rig.desk.counts;
+    rig.model.setScript(callThenReport({ name: 'slow_mcp_desk' }));
     await say('Slowly');
     await word(card('slow'), '1 of 4').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await word(page, 'Stopped.').waitFor();
     await word(card('slow'), 'Canceled').waitFor();
-    await eventually('the server hears of it', () => scene.desk.seen.cancelled === cancelled + 1, 30_000);
+    await eventually('the server hears of it', () => rig.desk.counts.cancelled === cancelled + 1, 30_000);
   }, 90_000);
 
   test('a conversation is there after a reload, can be renamed, and is gone when it is deleted', async () => {
-    scene.model.setScript(callThenReport({ name: 'echo_mcp_desk', args: { text: 'kept words' } }));
+    rig.model.setScript(callThenReport({ name: 'echo_mcp_desk', args: { text: 'kept words' } }));
     await say('Keep what is said here');
     await word(page, 'It said: kept words').waitFor();
     await finished();
@@ -267,28 +270,28 @@ describeWith('chromium', 'the chat', () => {
     await page.getByRole('button', { name: 'Delete Of old things' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await listed('Of old things').waitFor({ state: 'detached' });
-    await page.waitForURL(`${scene.home}/chat`);
+    await page.waitForURL(`${rig.origin}/chat`);
     await page.reload();
     await page.getByRole('button', { name: 'Send' }).waitFor();
     expect(await page.getByText('Of old things').count()).toBe(0);
   }, 90_000);
 
   test('an answer whose connection broke says so, and is read again when the gateway can be reached', async () => {
-    scene.model.setScript(async function* (): AsyncGenerator<ScriptStep> {
+    rig.model.setScript(async function* (): AsyncGenerator<ScriptStep> {
       yield 'Before the break';
       yield { until: new Promise(() => undefined) };
     });
-    const line = await startLine();
-    const remote = await scene.visit('uma', { at: '/chat', ...line.context });
+    const line = await startCuttableProxy();
+    const remote = await rig.openPage('uma', { path: '/chat', ...line.context });
     await say('A long story', remote);
     await word(remote, 'Before the break').waitFor();
-    line.cut();
+    line.disconnect();
     await remote.getByText('The connection was lost').waitFor();
     await remote.getByText('Can’t reach the gateway. Retrying…').waitFor();
     await word(remote, 'Before the break').waitFor();
     const field = remote.getByRole('textbox', { name: 'Your message' });
     await field.fill('What I typed meanwhile');
-    line.mend();
+    line.reconnect();
     await remote.getByText('Connection restored.').waitFor();
     // Who is gone is not answered further: that is what the gateway has kept of it.
     await word(remote, 'Stopped.').waitFor();
@@ -300,12 +303,12 @@ describeWith('chromium', 'the chat', () => {
   }, 120_000);
 
   test('at its address nobody else finds anything, an administrator neither, and sees it in no list', async () => {
-    scene.model.setScript(() => ['Between us.']);
+    rig.model.setScript(() => ['Between us.']);
     await say('A secret of Uma');
     await word(page, 'Between us.').waitFor();
     await finished();
     await page.waitForURL(/\/chat\/[^/]+$/);
-    const ada = await scene.visit('ada', { at: new URL(page.url()).pathname });
+    const ada = await rig.openPage('ada', { path: new URL(page.url()).pathname });
     await ada.getByRole('heading', { name: 'Conversation not found' }).waitFor();
     expect(new URL(ada.url()).pathname).toBe(new URL(page.url()).pathname);
     await ada.getByText('Your conversations appear here. Only you can see them.').waitFor();

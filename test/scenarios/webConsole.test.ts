@@ -1,10 +1,10 @@
 import { describeWith, eventually, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { saidOf } from './webFields.ts';
-import { isFocused, pressTo } from './webKeys.ts';
-import { askRest, createServer, idOf } from './webRest.ts';
-import { startWebScene, type WebScene } from './webScene.ts';
+import { readDescription } from './webFields.ts';
+import { isFocused, pressUntilFocused } from './webKeys.ts';
+import { sendRest, createServerOverRest, readUserId } from './webRest.ts';
+import { startWebRig, type WebRig } from './webRig.ts';
 
 /** What a form has to cope with: a rule that only the gateway knows, an object and a list. */
 const order = {
@@ -27,19 +27,19 @@ const order = {
 };
 
 describeWith('chromium', 'the console', () => {
-  let scene: WebScene;
+  let rig: WebRig;
   let shop: ScriptedHttpServer;
   let page: Page;
   beforeAll(async () => {
     shop = await scriptedHttpServer({ era: 'legacy', tools: [order] });
-    scene = await startWebScene({
+    rig = await startWebRig({
       servers: `  shop:\n    type: streamable-http\n    url: ${shop.url}`,
       addresses: [new URL(shop.url).host],
     });
-    page = await scene.visit('uma', { at: '/tools/desk/echo' });
+    page = await rig.openPage('uma', { path: '/tools/desk/echo' });
   }, 120_000);
   afterAll(async () => {
-    await scene?.close();
+    await rig?.close();
     await shop?.close();
   });
 
@@ -48,34 +48,34 @@ describeWith('chromium', 'the console', () => {
   const result = (at = page) => at.getByRole('region', { name: 'Result' });
 
   test('whoever signs in comes out where they wanted to go', async () => {
-    const fresh = await scene.visit('gil', { at: '/tools/desk/echo' });
+    const fresh = await rig.openPage('gil', { path: '/tools/desk/echo' });
     await fresh.getByRole('heading', { name: 'Echo', exact: true }).waitFor();
-    expect(fresh.url()).toBe(`${scene.home}/tools/desk/echo`);
+    expect(fresh.url()).toBe(`${rig.origin}/tools/desk/echo`);
     await fresh.context().close();
   }, 90_000);
 
   test('whoever signs out is out, also at the addresses they were at', async () => {
-    const leaving = await scene.visit('gil', { at: '/tools' });
+    const leaving = await rig.openPage('gil', { path: '/tools' });
     await leaving.getByRole('button', { name: 'Sign out' }).click();
     await leaving.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
-    await leaving.goto(`${scene.home}/tools/desk/echo`);
+    await leaving.goto(`${rig.origin}/tools/desk/echo`);
     await leaving.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
-    expect((await leaving.request.get(`${scene.home}/api/user`)).status()).toBe(401);
+    expect((await leaving.request.get(`${rig.origin}/api/user`)).status()).toBe(401);
     await leaving.context().close();
   }, 90_000);
 
   test('a sign-in that was ended elsewhere is told over the page, which stays, and leads back to it', async () => {
-    const admin = await scene.visit('ada');
-    const other = await scene.visit('gil', { at: '/tools/desk/echo' });
+    const admin = await rig.openPage('ada');
+    const other = await rig.openPage('gil', { path: '/tools/desk/echo' });
     await field('Text', other).fill('still here');
-    await askRest(admin, 'DELETE', `/api/admin/users/${await idOf(other)}/sessions`);
+    await sendRest(admin, 'DELETE', `/api/admin/users/${await readUserId(other)}/sessions`);
     await run(other).click();
     const dialog = other.getByRole('dialog', { name: 'You are signed out' });
     await dialog.waitFor();
     expect(await field('Text', other).inputValue()).toBe('still here');
     await dialog.getByRole('button', { name: 'Sign in' }).click();
     await other.click('text=Sign in with your organization');
-    await other.waitForURL(`${scene.home}/tools/desk/echo`);
+    await other.waitForURL(`${rig.origin}/tools/desk/echo`);
     await field('Text', other).fill('back again');
     await run(other).click();
     await result(other).getByText('back again', { exact: true }).waitFor();
@@ -84,7 +84,7 @@ describeWith('chromium', 'the console', () => {
   }, 120_000);
 
   test('where there is no model the page of the chat has the tools, each with a form made of its schema', async () => {
-    await page.goto(`${scene.home}/chat`);
+    await page.goto(`${rig.origin}/chat`);
     await page.getByRole('heading', { name: 'Run a tool', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'echo Says what it is told' }).click();
     const text = field('Text');
@@ -96,15 +96,15 @@ describeWith('chromium', 'the console', () => {
     const tone = page.getByRole('combobox', { name: 'Tone' });
     expect(await tone.locator('option').allTextContents()).toEqual(['Not set', 'calm', 'loud']);
 
-    const calls = scene.desk.server.received('tools/call').length;
+    const calls = rig.desk.server.received('tools/call').length;
     await run().click();
-    expect(await saidOf(field('Text'))).toContain('Enter a value.');
+    expect(await readDescription(field('Text'))).toContain('Enter a value.');
     expect(await isFocused(text)).toBe(true);
     await text.fill('hello');
     await field('Times').fill('9');
     await run().click();
-    expect(await saidOf(field('Times'))).toContain('Enter 5 or less.');
-    expect(scene.desk.server.received('tools/call')).toHaveLength(calls);
+    expect(await readDescription(field('Times'))).toContain('Enter 5 or less.');
+    expect(rig.desk.server.received('tools/call')).toHaveLength(calls);
     await field('Times').fill('2');
     await tone.selectOption('loud');
     await run().click();
@@ -115,7 +115,7 @@ describeWith('chromium', 'the console', () => {
   }, 90_000);
 
   test('a tool that was picked on the page of the chat is there after a reload, and Back leads to the one before', async () => {
-    await page.goto(`${scene.home}/chat`);
+    await page.goto(`${rig.origin}/chat`);
     await page.getByRole('link', { name: 'echo Says what it is told' }).click();
     await field('Text').waitFor();
     await page.reload();
@@ -130,7 +130,7 @@ describeWith('chromium', 'the console', () => {
   }, 90_000);
 
   test('what only the gateway finds wrong is said at its field as well', async () => {
-    await page.goto(`${scene.home}/tools/shop/order`);
+    await page.goto(`${rig.origin}/tools/shop/order`);
     await field('Code').fill('abc');
     await field('City').fill('Oslo');
     await page.getByRole('button', { name: 'Add Parts' }).click();
@@ -138,12 +138,12 @@ describeWith('chromium', 'the console', () => {
     await field('Part 1').fill('wheel');
     await run().click();
     await result().getByText('Fix the highlighted fields.').waitFor();
-    expect(await saidOf(field('Code'))).toContain('^[A-Z]{3}$');
+    expect(await readDescription(field('Code'))).toContain('^[A-Z]{3}$');
     expect(await field('Code').getAttribute('aria-invalid')).toBe('true');
     await eventually('the field has the focus', () => isFocused(field('Code')));
     expect(shop.received('tools/call')).toEqual([]);
     await field('Code').fill('ABC');
-    expect(await saidOf(field('Code'))).not.toContain('must match');
+    expect(await readDescription(field('Code'))).not.toContain('must match');
     await run().click();
     await result().getByText('Done', { exact: true }).waitFor();
     expect(shop.received('tools/call').at(-1)?.message?.params?.['arguments']).toEqual({
@@ -154,8 +154,8 @@ describeWith('chromium', 'the console', () => {
   }, 90_000);
 
   test('a tool that asks first shows what will be sent, and runs once or not at all', async () => {
-    const { wiped } = scene.desk.seen;
-    await page.goto(`${scene.home}/tools/desk/wipe`);
+    const { wiped } = rig.desk.counts;
+    await page.goto(`${rig.origin}/tools/desk/wipe`);
     await field('place').fill('the cellar');
     await run().click();
     const question = page.getByRole('group', { name: 'Allow this tool call?' });
@@ -163,17 +163,17 @@ describeWith('chromium', 'the console', () => {
     expect(await isFocused(question)).toBe(true);
     await question.getByRole('button', { name: 'Deny' }).click();
     await result().getByText('You denied this call. Nothing was sent.').waitFor();
-    expect(scene.desk.seen.wiped).toBe(wiped);
+    expect(rig.desk.counts.wiped).toBe(wiped);
     await run().click();
     await question.getByRole('button', { name: 'Approve' }).dblclick();
     await result().getByText('the cellar is empty', { exact: true }).waitFor();
-    expect(scene.desk.seen.wiped).toBe(wiped + 1);
+    expect(rig.desk.counts.wiped).toBe(wiped + 1);
   }, 90_000);
 
   test('what is too long to be seen at once can be approved when its end was seen, and hides nothing', async () => {
-    const { wiped } = scene.desk.seen;
+    const { wiped } = rig.desk.counts;
     const place = `${'far away, '.repeat(2_000)}the \u202eattic`;
-    await page.goto(`${scene.home}/tools/desk/wipe`);
+    await page.goto(`${rig.origin}/tools/desk/wipe`);
     await field('place').fill(place);
     await run().click();
     const question = page.getByRole('group', { name: 'Allow this tool call?' });
@@ -186,22 +186,22 @@ describeWith('chromium', 'the console', () => {
     await box.focus();
     await page.keyboard.press('End');
     await approve.click();
-    await eventually('it has run', () => scene.desk.seen.wiped === wiped + 1);
+    await eventually('it has run', () => rig.desk.counts.wiped === wiped + 1);
   }, 90_000);
 
   test('a run says how far it is, and whoever cancels it stops it at its server', async () => {
-    const { cancelled } = scene.desk.seen;
-    await page.goto(`${scene.home}/tools/desk/slow`);
+    const { cancelled } = rig.desk.counts;
+    await page.goto(`${rig.origin}/tools/desk/slow`);
     await run().click();
     await result().getByText('1 of 4').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await result().getByText('You canceled the call.').waitFor();
-    await eventually('the server hears of it', () => scene.desk.seen.cancelled === cancelled + 1, 30_000);
+    await eventually('the server hears of it', () => rig.desk.counts.cancelled === cancelled + 1, 30_000);
     expect(await isFocused(run())).toBe(true);
   }, 90_000);
 
   test('the call is copied as a command that holds what was typed, and no key', async () => {
-    await page.goto(`${scene.home}/tools/desk/echo`);
+    await page.goto(`${rig.origin}/tools/desk/echo`);
     await field('Text').fill("it's $HOME");
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
@@ -210,7 +210,7 @@ describeWith('chromium', 'the console', () => {
     await page.keyboard.press('Control+V');
     expect(await field('Arguments as JSON').inputValue()).toBe(
       [
-        `curl '${scene.home}/api/mcp/servers/desk/tools/echo/call' \\`,
+        `curl '${rig.origin}/api/mcp/servers/desk/tools/echo/call' \\`,
         `  -H "Authorization: Bearer $BEHALF_API_KEY" \\`,
         `  -H 'Content-Type: application/json' \\`,
         `  --data-raw '{"arguments":{"text":"it'\\''s $HOME","times":1}}'`,
@@ -219,8 +219,8 @@ describeWith('chromium', 'the console', () => {
   }, 90_000);
 
   test('while the gateway cannot be reached the page says so and keeps what was typed; then it reads everything anew', async () => {
-    const admin = await scene.visit('ada');
-    await page.goto(`${scene.home}/tools/desk/echo`);
+    const admin = await rig.openPage('ada');
+    await page.goto(`${rig.origin}/tools/desk/echo`);
     await field('Text').fill('typed before');
     await page.context().setOffline(true);
     await run().click();
@@ -228,7 +228,7 @@ describeWith('chromium', 'the console', () => {
     const banner = page.getByText('Can’t reach the gateway. Retrying…');
     await banner.waitFor();
     const config = { type: 'streamable-http', title: 'Meanwhile', url: shop.url };
-    await createServer(admin, config, { public: true });
+    await createServerOverRest(admin, config, { public: true });
     await page.context().setOffline(false);
     await page.getByText('Connection restored.').waitFor();
     await banner.waitFor({ state: 'detached' });
@@ -240,20 +240,20 @@ describeWith('chromium', 'the console', () => {
   }, 120_000);
 
   test('keys alone lead past the navigation, through it, to a tool, through its form and to its result', async () => {
-    await page.goto(`${scene.home}/servers`);
+    await page.goto(`${rig.origin}/servers`);
     await page.getByRole('heading', { name: 'Servers', level: 1 }).waitFor();
-    await pressTo(page, 'Shift+Tab', page.getByRole('link', { name: 'Skip to content' }));
+    await pressUntilFocused(page, 'Shift+Tab', page.getByRole('link', { name: 'Skip to content' }));
     await page.keyboard.press('Enter');
     expect(await isFocused(page.getByRole('main'))).toBe(true);
 
-    await pressTo(page, 'Shift+Tab', page.getByRole('link', { name: 'Tools', exact: true }));
+    await pressUntilFocused(page, 'Shift+Tab', page.getByRole('link', { name: 'Tools', exact: true }));
     await page.keyboard.press('Enter');
     const heading = page.getByRole('heading', { name: 'Tools', level: 1 });
     await heading.waitFor();
     await eventually('the page has the focus', () => isFocused(heading));
 
     await page.getByRole('link', { name: 'echo Says what it is told' }).waitFor();
-    await pressTo(page, 'Tab', page.getByRole('searchbox', { name: 'Search tools' }));
+    await pressUntilFocused(page, 'Tab', page.getByRole('searchbox', { name: 'Search tools' }));
     await page.keyboard.type('what it is told');
     const echo = page.getByRole('link', { name: 'echo Says what it is told' });
     await page.getByRole('link', { name: 'wipe' }).waitFor({ state: 'detached' });
@@ -264,25 +264,25 @@ describeWith('chromium', 'the console', () => {
     await tool.waitFor();
     await eventually('the tool has the focus', () => isFocused(tool));
 
-    await pressTo(page, 'Tab', field('Text'));
+    await pressUntilFocused(page, 'Tab', field('Text'));
     await page.keyboard.type('by keys');
-    await pressTo(page, 'Tab', page.getByRole('combobox', { name: 'Tone' }));
+    await pressUntilFocused(page, 'Tab', page.getByRole('combobox', { name: 'Tone' }));
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
-    await pressTo(page, 'Tab', run());
+    await pressUntilFocused(page, 'Tab', run());
     await page.keyboard.press('Space');
     await result().getByText('BY KEYS', { exact: true }).waitFor();
     expect(await isFocused(run())).toBe(true);
   }, 90_000);
 
   test('a dialog takes the focus, keeps it, asks before it drops what was typed, and gives the focus back', async () => {
-    const admin = await scene.visit('ada', { at: '/servers' });
+    const admin = await rig.openPage('ada', { path: '/servers' });
     const add = admin.getByRole('button', { name: 'Add server' }).first();
-    await pressTo(admin, 'Tab', add);
+    await pressUntilFocused(admin, 'Tab', add);
     await admin.keyboard.press('Enter');
     const first = admin.getByRole('dialog', { name: 'Add an MCP server' });
     await eventually('its address is asked for', () => isFocused(field('URL', admin)));
-    await pressTo(admin, 'Tab', first.getByRole('button', { name: 'Set up manually' }));
+    await pressUntilFocused(admin, 'Tab', first.getByRole('button', { name: 'Set up manually' }));
     await admin.keyboard.press('Enter');
     const dialog = admin.getByRole('dialog', { name: 'New server' });
     await dialog.waitFor();

@@ -5,15 +5,15 @@ const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** A moment of silence, as short as one can be heard to last. */
-const WAV = silence(800);
+const WAV = createSilence(800);
 
 /** One channel of 8,000 samples in a second. */
-function silence(samples: number): string {
+function createSilence(sampleCount: number): string {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0);
-  header.writeUInt32LE(36 + samples, 4);
+  header.writeUInt32LE(36 + sampleCount, 4);
   header.write('WAVEfmt ', 8);
-  for (const [at, value, size] of [
+  for (const [offset, value, size] of [
     [16, 16, 4],
     [20, 1, 2],
     [22, 1, 2],
@@ -22,25 +22,25 @@ function silence(samples: number): string {
     [32, 1, 2],
     [34, 8, 2],
   ] as const) {
-    header.writeUIntLE(value, at, size);
+    header.writeUIntLE(value, offset, size);
   }
   header.write('data', 36);
-  header.writeUInt32LE(samples, 40);
-  return Buffer.concat([header, Buffer.alloc(samples, 0x80)]).toString('base64');
+  header.writeUInt32LE(sampleCount, 40);
+  return Buffer.concat([header, Buffer.alloc(sampleCount, 0x80)]).toString('base64');
 }
 
 /** A server's tools for the interface to show, and what they have seen. */
-export interface Desk {
+export interface DeskTools {
   readonly tools: readonly ScriptedTool[];
-  readonly seen: { wiped: number; slow: number; cancelled: number };
+  readonly counts: { wiped: number; slow: number; cancelled: number };
   /** Lets calls of `slow` end. */
   release(): void;
 }
 
-export function deskTools(): Desk {
-  const seen = { wiped: 0, slow: 0, cancelled: 0 };
+export function createDeskTools(): DeskTools {
+  const counts = { wiped: 0, slow: 0, cancelled: 0 };
   let release = (): void => undefined;
-  let released = new Promise<void>((resolve) => (release = resolve));
+  let releasePromise = new Promise<void>((resolve) => (release = resolve));
   const tools: ScriptedTool[] = [
     {
       name: 'echo',
@@ -57,13 +57,13 @@ export function deskTools(): Desk {
       },
       annotations: { readOnlyHint: true },
       handler: ({ text, times, tone }) => {
-        const once = tone === 'loud' ? String(text).toUpperCase() : String(text);
+        const repeated = tone === 'loud' ? String(text).toUpperCase() : String(text);
         return {
           content: [
             {
               type: 'text',
               text: Array(Number(times ?? 1))
-                .fill(once)
+                .fill(repeated)
                 .join(' '),
             },
           ],
@@ -74,15 +74,15 @@ export function deskTools(): Desk {
       name: 'slow',
       description: 'Takes as long as it is let, and tells how far it is',
       handler: async (_args, call) => {
-        seen.slow += 1;
+        counts.slow += 1;
         call.progress(1, 4);
-        const stopped = new Promise<void>((resolve) => {
+        const aborted = new Promise<void>((resolve) => {
           call.signal.addEventListener('abort', () => {
-            seen.cancelled += 1;
+            counts.cancelled += 1;
             resolve();
           });
         });
-        await Promise.race([released, stopped]);
+        await Promise.race([releasePromise, aborted]);
         return { content: [{ type: 'text', text: 'done slowly' }] };
       },
     },
@@ -93,7 +93,7 @@ export function deskTools(): Desk {
       inputSchema: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
       annotations: { destructiveHint: true },
       handler: ({ place }) => {
-        seen.wiped += 1;
+        counts.wiped += 1;
         return { content: [{ type: 'text', text: `${String(place)} is empty` }] };
       },
     },
@@ -125,10 +125,10 @@ export function deskTools(): Desk {
   ];
   return {
     tools,
-    seen,
+    counts,
     release() {
       release();
-      released = new Promise((resolve) => (release = resolve));
+      releasePromise = new Promise((resolve) => (release = resolve));
     },
   };
 }

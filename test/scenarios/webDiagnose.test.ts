@@ -1,21 +1,21 @@
 import { describeWith } from '@behalf/testkit';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { decide, openWindow, startConnectScene, type ConnectScene } from './webConnectScene.ts';
+import { decideConsent, openPopup, startConnectRig, type ConnectRig } from './webConnectRig.ts';
 import { isFocused } from './webKeys.ts';
 
 const PAGE = '/servers/notes';
 
 describeWith('chromium', 'the diagnosis on the page of a server', () => {
-  let scene: ConnectScene;
+  let rig: ConnectRig;
   beforeAll(async () => {
-    scene = await startConnectScene();
+    rig = await startConnectRig();
   }, 120_000);
-  afterAll(() => scene?.close());
+  afterAll(() => rig?.close());
 
   const card = (page: Page) => page.getByRole('region', { name: 'Diagnosis' });
   const button = (page: Page, name: string) => card(page).getByRole('button', { name, exact: true });
-  const told = (page: Page, text: string) => card(page).getByText(text).first().waitFor();
+  const waitForText = (page: Page, text: string) => card(page).getByText(text).first().waitFor();
   const step = (page: Page, name: string) =>
     card(page)
       .getByRole('list', { name: 'Steps of the diagnosis' })
@@ -23,7 +23,7 @@ describeWith('chromium', 'the diagnosis on the page of a server', () => {
       .filter({ has: page.getByRole('heading', { name, exact: true }) });
 
   test('says by the keyboard where a call stops, then that it works, and begins nothing', async () => {
-    const page = await scene.visit('bea', { at: PAGE });
+    const page = await rig.openPage('bea', { path: PAGE });
     let release: (() => void) | undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     await page.route('**/diagnose', async (route) => {
@@ -44,31 +44,31 @@ describeWith('chromium', 'the diagnosis on the page of a server', () => {
     expect(await step(page, 'Your tools').count()).toBe(0);
     await card(page).getByText('steps skipped').click();
     await card(page).getByRole('heading', { name: 'Your tools' }).waitFor();
-    expect(scene.authorization.counters).toMatchObject({
+    expect(rig.authorization.counters).toMatchObject({
       ...{ registrations: 0, authorizations: 0, tokenHits: 0 },
     });
 
     const signIn = page.getByRole('region', { name: 'Sign-in to this server' });
     const connect = () => signIn.getByRole('button', { name: 'Connect', exact: true }).click();
-    await decide(await openWindow(page, connect), 'Allow');
+    await decideConsent(await openPopup(page, connect), 'Allow');
     await signIn.getByText('The server accepted your sign-in.').waitFor();
     await button(page, 'Diagnose again').click();
-    await told(page, 'Your calls to this server work');
+    await waitForText(page, 'Your calls to this server work');
     expect(await step(page, 'Your tools').innerText()).toContain('There is one tool for you');
     const shown = await page.content();
-    for (const secret of scene.authorization.secrets) expect(shown).not.toContain(secret);
+    for (const secret of rig.authorization.secrets) expect(shown).not.toContain(secret);
     await page.context().close();
   }, 120_000);
 
   test('a diagnosis that could not be made says so, and can be tried again', async () => {
-    const page = await scene.visit('cem', { at: PAGE });
+    const page = await rig.openPage('cem', { path: PAGE });
     await page.route('**/diagnose', (route) => route.abort());
     await button(page, 'Diagnose').click();
     await card(page).getByRole('alert').waitFor();
     expect(await card(page).getByRole('list').count()).toBe(0);
     await page.unroute('**/diagnose');
     await card(page).getByRole('alert').getByRole('button').click();
-    await told(page, 'Failed at: Your sign-in or key');
+    await waitForText(page, 'Failed at: Your sign-in or key');
     await page.context().close();
   }, 90_000);
 });

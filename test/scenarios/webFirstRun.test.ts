@@ -1,10 +1,10 @@
 import { describeWith } from '@behalf/testkit';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { ada } from './browser.ts';
+import { adaAccount } from './browser.ts';
 import { launchChromium } from './chromium.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';
-import { PATIENCE_MS } from './webScene.ts';
+import { UI_TIMEOUT_MS } from './webRig.ts';
 
 describeWith('chromium', 'the first run', () => {
   let browser: Browser;
@@ -20,11 +20,11 @@ describeWith('chromium', 'the first run', () => {
 
   test('from nothing at all to the result of a tool, by what the pages say', async () => {
     const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(UI_TIMEOUT_MS);
     await page.goto(gateway.setupLink);
-    await page.getByLabel('Name').fill(ada.name);
-    await page.getByLabel('Email').fill(ada.email);
-    await page.getByLabel('Password').fill(ada.password);
+    await page.getByLabel('Name').fill(adaAccount.name);
+    await page.getByLabel('Email').fill(adaAccount.email);
+    await page.getByLabel('Password').fill(adaAccount.password);
     await page.keyboard.press('Enter');
 
     await page.getByRole('heading', { name: 'Run a tool', level: 1 }).waitFor();

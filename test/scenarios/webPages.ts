@@ -1,24 +1,24 @@
-import { adminPages } from './webPagesAdmin.ts';
-import { blockPages } from './webPagesBlocks.ts';
-import { chatPages } from './webPagesChat.ts';
-import { gatewayPages } from './webPagesGateway.ts';
-import type { ShownPage } from './webPagesScene.ts';
-import { serverPages } from './webPagesServers.ts';
-import { setPages } from './webPagesSets.ts';
+import { adminPageCases } from './webPagesAdmin.ts';
+import { blockPageCases } from './webPagesBlocks.ts';
+import { chatPageCases } from './webPagesChat.ts';
+import { gatewayPageCases } from './webPagesGateway.ts';
+import type { PageCase } from './webPagesRig.ts';
+import { serverPageCases } from './webPagesServers.ts';
+import { setPageCases } from './webPagesSets.ts';
 
 /** Every page there is. Whoever adds one adds a row. */
-export const shownPages: readonly ShownPage[] = [
-  ...gatewayPages,
-  ...chatPages,
-  ...blockPages,
-  ...setPages,
-  ...serverPages,
-  ...adminPages,
+export const pageCases: readonly PageCase[] = [
+  ...gatewayPageCases,
+  ...chatPageCases,
+  ...blockPageCases,
+  ...setPageCases,
+  ...serverPageCases,
+  ...adminPageCases,
 ];
 
 /** How people's screens differ. */
-export const screens = {
+export const screenSizes = {
   wide: { width: 1280, height: 860 },
   narrow: { width: 390, height: 844 },
 } as const;
-export const schemes = ['light', 'dark'] as const;
+export const colorSchemes = ['light', 'dark'] as const;

@@ -1,7 +1,7 @@
-import { openDialog, type ShownPage } from './webPagesScene.ts';
+import { openDialog, type PageCase } from './webPagesRig.ts';
 
 /** What belongs to one person, and what administrators look after. */
-export const adminPages: readonly ShownPage[] = [
+export const adminPageCases: readonly PageCase[] = [
   { name: 'settings', user: 'ada', path: '/settings' },
   {
     name: 'settings-new-key',

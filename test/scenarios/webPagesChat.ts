@@ -1,22 +1,22 @@
 import type { Page } from 'playwright-core';
-import { openDialog, type ShownPage } from './webPagesScene.ts';
+import { openDialog, type PageCase } from './webPagesRig.ts';
 
-async function ask(page: Page, text: string): Promise<void> {
+async function sendChatMessage(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill(text);
   await page.keyboard.press('Enter');
 }
 
-const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click();
+const clickRun = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click();
 
 /** The chat, the tools by hand, and what can come over every page. */
-export const chatPages: readonly ShownPage[] = [
+export const chatPageCases: readonly PageCase[] = [
   { name: 'chat-start', user: 'uma', path: '/chat' },
   {
     name: 'chat',
     user: 'ada',
     path: '/chat',
     prepare: async (page) => {
-      await ask(page, 'Who am I, and how warm is it?');
+      await sendChatMessage(page, 'Who am I, and how warm is it?');
       await page.getByText('You are Ada Admin', { exact: false }).first().waitFor();
       await page.getByText('That is all.', { exact: false }).first().waitFor();
     },
@@ -26,7 +26,7 @@ export const chatPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/chat',
     prepare: async (page) => {
-      await ask(page, 'Wipe the attic');
+      await sendChatMessage(page, 'Wipe the attic');
       await page.getByRole('button', { name: 'Approve' }).waitFor();
     },
   },
@@ -35,7 +35,7 @@ export const chatPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/chat',
     prepare: async (page) => {
-      await ask(page, 'Keep a note');
+      await sendChatMessage(page, 'Keep a note');
       await page.getByRole('button', { name: 'Continue without signing in' }).waitFor();
     },
   },
@@ -54,7 +54,7 @@ export const chatPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/chat',
     prepare: async (page) => {
-      await ask(page, 'Who am I, and how warm is it?');
+      await sendChatMessage(page, 'Who am I, and how warm is it?');
       await page.getByText('That is all.', { exact: false }).first().waitFor();
       const link = page.getByRole('navigation').getByRole('link', { name: 'Who am I' }).first();
       await link.hover();
@@ -79,7 +79,7 @@ export const chatPages: readonly ShownPage[] = [
     path: '/tools/desk/echo',
     prepare: async (page) => {
       await page.getByRole('textbox', { name: 'Text' }).fill('hello');
-      await run(page);
+      await clickRun(page);
       await page.getByText('hello', { exact: true }).last().waitFor();
     },
   },
@@ -88,7 +88,7 @@ export const chatPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/tools/desk/report',
     prepare: async (page) => {
-      await run(page);
+      await clickRun(page);
       await page.getByText('Oslo').first().waitFor();
     },
   },
@@ -103,7 +103,7 @@ export const chatPages: readonly ShownPage[] = [
       await page.getByRole('button', { name: 'Add Parts' }).click();
       await page.getByRole('button', { name: 'Add Part', exact: true }).click();
       await page.getByRole('textbox', { name: 'Name' }).waitFor();
-      await run(page);
+      await clickRun(page);
       await page.getByText('Enter a value.').first().waitFor();
     },
   },
@@ -113,7 +113,7 @@ export const chatPages: readonly ShownPage[] = [
     path: '/tools/desk/wipe',
     prepare: async (page) => {
       await page.getByRole('textbox', { name: 'place' }).fill('the cellar');
-      await run(page);
+      await clickRun(page);
       await page.getByRole('button', { name: 'Approve' }).waitFor();
     },
   },
@@ -123,7 +123,7 @@ export const chatPages: readonly ShownPage[] = [
     path: '/tools/diary/note',
     prepare: async (page) => {
       await page.getByRole('textbox', { name: 'Text' }).fill('hello');
-      await run(page);
+      await clickRun(page);
       await page.getByRole('button', { name: 'Connect', exact: true }).waitFor();
     },
   },
@@ -134,7 +134,7 @@ export const chatPages: readonly ShownPage[] = [
     prepare: async (page) => {
       await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
       await page.context().clearCookies();
-      await run(page);
+      await clickRun(page);
       await page.getByRole('dialog', { name: 'You are signed out' }).waitFor();
     },
   },
@@ -145,7 +145,7 @@ export const chatPages: readonly ShownPage[] = [
     prepare: async (page) => {
       await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
       await page.context().setOffline(true);
-      await run(page);
+      await clickRun(page);
       await page.getByText('Can’t reach the gateway. Retrying…').waitFor();
     },
   },

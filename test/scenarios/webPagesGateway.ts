@@ -1,19 +1,19 @@
-import { ada } from './browser.ts';
-import { askRest } from './webRest.ts';
-import type { ShownPage } from './webPagesScene.ts';
+import { adaAccount } from './browser.ts';
+import { sendRest } from './webRest.ts';
+import type { PageCase } from './webPagesRig.ts';
 
 /** The pages that the gateway makes by itself, without the interface. */
-export const gatewayPages: readonly ShownPage[] = [
-  { name: 'setup', user: 'nobody', path: ({ fresh }) => fresh.setupLink },
-  { name: 'setup-closed', user: 'nobody', path: ({ first }) => first.setupLink },
+export const gatewayPageCases: readonly PageCase[] = [
+  { name: 'setup', user: 'nobody', path: ({ emptyGateway }) => emptyGateway.setupLink },
+  { name: 'setup-closed', user: 'nobody', path: ({ configuredGateway }) => configuredGateway.setupLink },
   { name: 'sign-in', user: 'nobody', path: '/servers/desk' },
   { name: 'sign-in-failed', user: 'nobody', path: '/?error=openid_failed&incident=abc_DEF-123' },
   {
     name: 'sign-in-refused',
     user: 'nobody',
-    path: ({ first }) => first.url,
+    path: ({ configuredGateway }) => configuredGateway.url,
     prepare: async (page) => {
-      await page.getByLabel('Email').fill(ada.email);
+      await page.getByLabel('Email').fill(adaAccount.email);
       await page.getByLabel('Password').fill('not this one');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
@@ -24,7 +24,7 @@ export const gatewayPages: readonly ShownPage[] = [
     user: 'ada',
     path: '/servers',
     prepare: async (page) => {
-      const { connectUrl } = await askRest(page, 'POST', '/api/mcp/notes/oauth/start', {});
+      const { connectUrl } = await sendRest(page, 'POST', '/api/mcp/notes/oauth/start', {});
       // A browser that did not begin it is asked.
       await page.context().clearCookies({ name: /^bf-/ });
       await page.goto(String(connectUrl));

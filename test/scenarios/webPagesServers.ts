@@ -1,12 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
-import { openDialog, type ShownPage, type Stage } from './webPagesScene.ts';
-import { askRest, createServer } from './webRest.ts';
+import { openDialog, type PageCase, type WebPagesRig } from './webPagesRig.ts';
+import { sendRest, createServerOverRest } from './webRest.ts';
 
 /** An address that nobody may use. */
-const FORBIDDEN = 'http://169.254.169.254/latest';
+const FORBIDDEN_URL = 'http://169.254.169.254/latest';
 
 /** The dialog in which everything about a new server is entered. */
-async function enterByHand(page: Page): Promise<Locator> {
+async function openManualForm(page: Page): Promise<Locator> {
   await openDialog(page, 'Add server');
   await page.getByRole('button', { name: 'Set up manually' }).click();
   const dialog = page.getByRole('dialog', { name: 'New server' });
@@ -15,7 +15,7 @@ async function enterByHand(page: Page): Promise<Locator> {
 }
 
 /** The dialog in which one is found, after it was asked at this address. */
-async function lookAt(page: Page, url: string, outcome: string): Promise<Locator> {
+async function probeUrl(page: Page, url: string, outcome: string): Promise<Locator> {
   await openDialog(page, 'Add server');
   const dialog = page.getByRole('dialog', { name: 'Add an MCP server' });
   await dialog.getByRole('textbox', { name: /^URL/ }).fill(url);
@@ -25,16 +25,20 @@ async function lookAt(page: Page, url: string, outcome: string): Promise<Locator
 }
 
 /** The dialog of a new server with this kind of authentication, at an address that may be used. */
-async function addWith(page: Page, { cellar }: Stage, authentication: string): Promise<Locator> {
-  const dialog = await enterByHand(page);
+async function fillServerForm(
+  page: Page,
+  { emptyServer }: WebPagesRig,
+  authentication: string,
+): Promise<Locator> {
+  const dialog = await openManualForm(page);
   await dialog.getByRole('textbox', { name: 'Title' }).fill('Another one');
-  await dialog.getByRole('textbox', { name: /^URL/ }).fill(cellar.url);
+  await dialog.getByRole('textbox', { name: /^URL/ }).fill(emptyServer.url);
   await dialog.getByRole('combobox', { name: 'Authentication' }).selectOption(authentication);
   return dialog;
 }
 
 /** Sends it before it is right. */
-async function refuse(dialog: Locator, button: 'Add' | 'Test'): Promise<void> {
+async function expectRefusal(dialog: Locator, button: 'Add' | 'Test'): Promise<void> {
   await dialog.getByRole('button', { name: button, exact: true }).click();
   await dialog.getByText('Fix the highlighted fields').waitFor();
 }
@@ -45,7 +49,7 @@ async function reinitialize(page: Page, outcome: string): Promise<void> {
 }
 
 /** Servers in all their states, and the dialogs about them. */
-export const serverPages: readonly ShownPage[] = [
+export const serverPageCases: readonly PageCase[] = [
   { name: 'server', user: 'ada', path: '/servers/desk' },
   { name: 'server-obo', user: 'ada', path: '/servers/mail' },
   { name: 'server-own', user: 'ada', path: '/servers/weather' },
@@ -77,14 +81,14 @@ export const serverPages: readonly ShownPage[] = [
     name: 'server-unreachable',
     user: 'ada',
     path: '/servers',
-    prepare: async (page, { cellar, scene }) => {
-      const config = { type: 'streamable-http', title: 'The cellar', url: cellar.url };
-      const name = await createServer(page, config);
-      cellar.change({ respond: () => 'reset' });
-      await page.goto(`${scene.home}/servers/${name}`);
+    prepare: async (page, { emptyServer, webRig }) => {
+      const config = { type: 'streamable-http', title: 'The cellar', url: emptyServer.url };
+      const name = await createServerOverRest(page, config);
+      emptyServer.change({ respond: () => 'reset' });
+      await page.goto(`${webRig.origin}/servers/${name}`);
       await page.getByText('Unreachable', { exact: true }).waitFor();
       await reinitialize(page, 'Still unreachable');
-      cellar.change({ respond: () => undefined });
+      emptyServer.change({ respond: () => undefined });
     },
   },
   {
@@ -93,7 +97,7 @@ export const serverPages: readonly ShownPage[] = [
     path: '/servers/attic',
     prepare: async (page) => {
       for (let failures = 0; failures < 3; failures += 1) {
-        await askRest(page, 'POST', '/api/mcp/attic/reinitialize', {});
+        await sendRest(page, 'POST', '/api/mcp/attic/reinitialize', {});
       }
       await page.reload();
       await page.getByText('Paused after errors', { exact: true }).waitFor();
@@ -148,53 +152,54 @@ export const serverPages: readonly ShownPage[] = [
     name: 'server-find',
     user: 'ada',
     path: '/servers',
-    prepare: async (page) => void (await lookAt(page, FORBIDDEN, 'is not allowed')),
+    prepare: async (page) => void (await probeUrl(page, FORBIDDEN_URL, 'is not allowed')),
   },
   {
     name: 'server-find-tools',
     user: 'ada',
     path: '/servers',
-    prepare: async (page, { weather }) => void (await lookAt(page, weather.url, 'Connected:')),
+    prepare: async (page, { weatherServer }) => void (await probeUrl(page, weatherServer.url, 'Connected:')),
   },
   {
     name: 'server-find-sign-in',
     user: 'ada',
     path: '/servers',
-    prepare: async (page, { locked }) => void (await lookAt(page, locked.url, 'Sign in to continue')),
+    prepare: async (page, { lockedServer }) =>
+      void (await probeUrl(page, lockedServer.url, 'Sign in to continue')),
   },
   {
     name: 'server-new',
     user: 'ada',
     path: '/servers',
-    prepare: async (page) => void (await enterByHand(page)),
+    prepare: async (page) => void (await openManualForm(page)),
   },
   {
     name: 'server-new-key',
     user: 'ada',
     path: '/servers',
-    prepare: async (page, stage) => {
-      const dialog = await addWith(page, stage, 'apiKey');
+    prepare: async (page, rig) => {
+      const dialog = await fillServerForm(page, rig, 'apiKey');
       await dialog.getByRole('combobox', { name: 'Sent as' }).selectOption('custom');
       await dialog.getByRole('button', { name: 'Add header' }).click();
-      await refuse(dialog, 'Add');
+      await expectRefusal(dialog, 'Add');
     },
   },
   {
     name: 'server-new-oauth',
     user: 'ada',
     path: '/servers',
-    prepare: async (page, stage) => {
-      const dialog = await addWith(page, stage, 'oauth');
+    prepare: async (page, rig) => {
+      const dialog = await fillServerForm(page, rig, 'oauth');
       await dialog.getByRole('textbox', { name: 'Client secret' }).fill('a secret without a client');
-      await dialog.getByRole('textbox', { name: 'Token URL' }).fill(FORBIDDEN);
-      await refuse(dialog, 'Test');
+      await dialog.getByRole('textbox', { name: 'Token URL' }).fill(FORBIDDEN_URL);
+      await expectRefusal(dialog, 'Test');
     },
   },
   {
     name: 'server-new-obo',
     user: 'ada',
     path: '/servers',
-    prepare: async (page, stage) => refuse(await addWith(page, stage, 'obo'), 'Add'),
+    prepare: async (page, rig) => expectRefusal(await fillServerForm(page, rig, 'obo'), 'Add'),
   },
   { name: 'server-edit', user: 'ada', path: '/servers/weather', prepare: (page) => openDialog(page, 'Edit') },
   {

@@ -1,37 +1,41 @@
 import type { Page } from 'playwright-core';
-import type { ShownPage } from './webPagesScene.ts';
-import { askRest } from './webRest.ts';
+import type { PageCase } from './webPagesRig.ts';
+import { sendRest } from './webRest.ts';
 
 /** A set of two steps of whoever looks. */
-async function saveSet(page: Page): Promise<string> {
-  const save = async (path: string, thing: object) =>
-    String((await askRest(page, 'POST', path, thing))['id']);
-  const read = await save('/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read the report' });
-  const say = await save('/api/mcp/blocks', { server: 'desk', tool: 'echo', title: 'Say it' });
+async function createSet(page: Page): Promise<string> {
+  const postResource = async (path: string, resource: object) =>
+    String((await sendRest(page, 'POST', path, resource))['id']);
+  const readBlock = await postResource('/api/mcp/blocks', {
+    server: 'desk',
+    tool: 'report',
+    title: 'Read the report',
+  });
+  const sayBlock = await postResource('/api/mcp/blocks', { server: 'desk', tool: 'echo', title: 'Say it' });
   const text = { mode: 'from', step: 'read', pointer: '/rows/0/city' };
-  return save('/api/mcp/sets', {
+  return postResource('/api/mcp/sets', {
     ...{ title: 'Say the city', description: 'Reads the report, and says the first city' },
     steps: [
-      { key: 'read', block: read },
-      { key: 'say', block: say, inputs: { text } },
+      { key: 'read', block: readBlock },
+      { key: 'say', block: sayBlock, inputs: { text } },
     ],
   });
 }
 
-async function openSet(page: Page, part = ''): Promise<void> {
-  const id = await saveSet(page);
-  await page.goto(new URL(`/sets/${id}${part}`, page.url()).href);
+async function openNewSet(page: Page, subpage = ''): Promise<void> {
+  const id = await createSet(page);
+  await page.goto(new URL(`/sets/${id}${subpage}`, page.url()).href);
 }
 
 /** Blocks in an order. */
-export const setPages: readonly ShownPage[] = [
+export const setPageCases: readonly PageCase[] = [
   { name: 'sets-none', user: 'gil', path: '/sets' },
   {
     name: 'sets',
     user: 'uma',
     path: '/sets',
     prepare: async (page) => {
-      await saveSet(page);
+      await createSet(page);
       await page.reload();
       await page.getByRole('link', { name: 'Say the city' }).first().waitFor();
     },
@@ -41,7 +45,7 @@ export const setPages: readonly ShownPage[] = [
     user: 'uma',
     path: '/sets',
     prepare: async (page) => {
-      await openSet(page);
+      await openNewSet(page);
       await page.getByRole('textbox', { name: 'Times' }).waitFor();
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText('2 of 2 steps done').first().waitFor();
@@ -52,7 +56,7 @@ export const setPages: readonly ShownPage[] = [
     user: 'uma',
     path: '/sets',
     prepare: async (page) => {
-      await openSet(page, '/edit');
+      await openNewSet(page, '/edit');
       await page.getByRole('textbox', { name: 'JSON pointer for text' }).waitFor();
     },
   },

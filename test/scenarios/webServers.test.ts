@@ -1,45 +1,45 @@
 import { describeWith, eventually, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { oboUsers } from './oboScene.ts';
-import { saidOf } from './webFields.ts';
-import { askRest, createServer, giveRole, idOf } from './webRest.ts';
-import { startWebScene, type WebScene } from './webScene.ts';
+import { oboUsers } from './oboRig.ts';
+import { readDescription } from './webFields.ts';
+import { sendRest, createServerOverRest, assignRole, readUserId } from './webRest.ts';
+import { startWebRig, type WebRig } from './webRig.ts';
 
 const vic = { id: 'vic', email: 'vic@example.test', name: 'Vic Visitor', roles: ['USER'] };
 /** How often a page asks what its user may do. */
 const RIGHTS_EVERY_MS = 15_000;
 
 describeWith('chromium', 'the pages about servers', () => {
-  let scene: WebScene;
+  let rig: WebRig;
   let notes: ScriptedHttpServer;
   let ada: Page;
   const ids: Record<string, string> = {};
   beforeAll(async () => {
     const tool = { name: 'remember', description: 'Keeps a note' };
     notes = await scriptedHttpServer({ era: 'legacy', tools: [tool] });
-    scene = await startWebScene({
+    rig = await startWebRig({
       addresses: [new URL(notes.url).host],
       users: [...oboUsers, vic],
       variables: { OPENID_GROUPS_CLAIM: 'groups' },
     });
-    ada = await scene.visit('ada');
+    ada = await rig.openPage('ada');
     // Who was never there cannot be found, nor be given anything.
     for (const user of ['uma', 'gil', 'vic']) {
-      const page = await scene.visit(user);
-      ids[user] = await idOf(page);
+      const page = await rig.openPage(user);
+      ids[user] = await readUserId(page);
       await page.context().close();
     }
     const maker = { USE: true, CREATE: true, SHARE: true };
-    await giveRole(ada, ids['gil'] ?? '', { name: 'maker', permissions: maker });
-    await giveRole(ada, ids['vic'] ?? '', { name: 'helper', permissions: maker });
+    await assignRole(ada, ids['gil'] ?? '', { name: 'maker', permissions: maker });
+    await assignRole(ada, ids['vic'] ?? '', { name: 'helper', permissions: maker });
   }, 180_000);
   afterAll(async () => {
-    await scene?.close();
+    await rig?.close();
     await notes?.close();
   });
 
-  const at = (path: string) => scene.home + path;
+  const at = (path: string) => rig.origin + path;
   const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true });
   const field = (within: Page | Locator, name: string) => within.getByRole('textbox', { name });
   const definition = (title: string) => ({ type: 'streamable-http', title, url: notes.url });
@@ -47,7 +47,7 @@ describeWith('chromium', 'the pages about servers', () => {
     updated: [{ type: 'user', id: ids[user], accessRoleId }],
   });
   const mayCreate = (isAllowed: boolean) =>
-    askRest(ada, 'PATCH', '/api/admin/roles/helper', {
+    sendRest(ada, 'PATCH', '/api/admin/roles/helper', {
       permissions: { MCP_SERVERS: { CREATE: isAllowed } },
     });
 
@@ -63,13 +63,13 @@ describeWith('chromium', 'the pages about servers', () => {
     await button(dialog, 'Test').click();
     await dialog.getByText('Fix the highlighted fields').waitFor();
     await eventually('said at the field', async () =>
-      (await saidOf(field(dialog, 'URL'))).includes('The address is not allowed.'),
+      (await readDescription(field(dialog, 'URL'))).includes('The address is not allowed.'),
     );
     expect(await field(dialog, 'URL').getAttribute('aria-invalid')).toBe('true');
     await field(dialog, 'URL').fill(notes.url);
     await button(dialog, 'Test').click();
     await dialog.getByText('1 tool found.').waitFor();
-    expect(Object.keys(await askRest(ada, 'GET', '/api/mcp/servers'))).not.toContain('team-notes');
+    expect(Object.keys(await sendRest(ada, 'GET', '/api/mcp/servers'))).not.toContain('team-notes');
     await button(dialog, 'Add').click();
     await ada.waitForURL(at('/servers/team-notes'));
     await ada.getByText('“Team notes” added').waitFor();
@@ -99,21 +99,21 @@ describeWith('chromium', 'the pages about servers', () => {
     await button(ada, 'Edit').click();
     const edit = ada.getByRole('dialog', { name: 'Edit “With a key”' });
     expect(await field(edit, 'Key').inputValue()).toBe('');
-    expect(await saidOf(field(edit, 'Key'))).toContain('Stored. Leave empty to keep it');
+    expect(await readDescription(field(edit, 'Key'))).toContain('Stored. Leave empty to keep it');
     expect(await ada.content()).not.toContain(key);
   }, 120_000);
 
   test('what somebody else saved meanwhile is not overwritten, and is loaded on demand', async () => {
-    const name = await createServer(ada, definition('Of two'));
+    const name = await createServerOverRest(ada, definition('Of two'));
     await ada.goto(at(`/servers/${name}`));
     await button(ada, 'Edit').click();
     const dialog = ada.getByRole('dialog', { name: 'Edit “Of two”' });
     await field(dialog, 'Description').fill('Mine');
     const config = { ...definition('Of two'), description: 'Theirs' };
-    await askRest(ada, 'PATCH', `/api/mcp/servers/${name}`, { config });
+    await sendRest(ada, 'PATCH', `/api/mcp/servers/${name}`, { config });
     await button(dialog, 'Save').click();
     await dialog.getByText('Someone else changed this server').waitFor();
-    expect((await askRest(ada, 'GET', `/api/mcp/servers/${name}`))['description']).toBe('Theirs');
+    expect((await sendRest(ada, 'GET', `/api/mcp/servers/${name}`))['description']).toBe('Theirs');
     await button(dialog, 'Load latest version').click();
     await eventually('it is loaded', async () => {
       return (await field(dialog, 'Description').inputValue()) === 'Theirs';
@@ -121,11 +121,11 @@ describeWith('chromium', 'the pages about servers', () => {
     await field(dialog, 'Description').fill('Of both');
     await button(dialog, 'Save').click();
     await ada.getByText('“Of two” saved').waitFor();
-    expect((await askRest(ada, 'GET', `/api/mcp/servers/${name}`))['description']).toBe('Of both');
+    expect((await sendRest(ada, 'GET', `/api/mcp/servers/${name}`))['description']).toBe('Of both');
   }, 120_000);
 
   test('its owner is asked, and then it is gone', async () => {
-    const name = await createServer(ada, definition('Not for long'));
+    const name = await createServerOverRest(ada, definition('Not for long'));
     await ada.goto(at(`/servers/${name}`));
     await button(ada, 'Delete').click();
     const question = ada.getByRole('dialog', { name: 'Delete “Not for long”?' });
@@ -136,12 +136,12 @@ describeWith('chromium', 'the pages about servers', () => {
     await ada.getByText('“Not for long” deleted').waitFor();
     expect(ada.url()).toBe(at('/servers'));
     await ada.getByRole('link', { name: 'Not for long' }).waitFor({ state: 'detached' });
-    expect(Object.keys(await askRest(ada, 'GET', '/api/mcp/servers'))).not.toContain(name);
+    expect(Object.keys(await sendRest(ada, 'GET', '/api/mcp/servers'))).not.toContain(name);
   }, 120_000);
 
   test('its owner gives it another title, and everything else of it stays', async () => {
     const config = { ...definition('Old name'), headers: { 'X-Team': 'kept' } };
-    const name = await createServer(ada, config);
+    const name = await createServerOverRest(ada, config);
     await ada.goto(at(`/servers/${name}`));
     await button(ada, 'Edit').click();
     const dialog = ada.getByRole('dialog', { name: 'Edit “Old name”' });
@@ -150,12 +150,12 @@ describeWith('chromium', 'the pages about servers', () => {
     await button(dialog, 'Save').click();
     await ada.getByText('“New name” saved').waitFor();
     await ada.getByRole('heading', { name: 'New name', level: 1 }).waitFor();
-    await askRest(ada, 'POST', `/api/mcp/servers/${name}/tools/remember/call`, { arguments: {} });
+    await sendRest(ada, 'POST', `/api/mcp/servers/${name}/tools/remember/call`, { arguments: {} });
     expect(notes.received('tools/call').at(-1)?.headers['x-team']).toBe('kept');
   }, 120_000);
 
   test('its owner finds somebody and shares it; they use its tools, and are offered nothing else', async () => {
-    const name = await createServer(ada, definition('For the team'));
+    const name = await createServerOverRest(ada, definition('For the team'));
     await ada.goto(at(`/servers/${name}`));
     await button(ada, 'Share').click();
     const dialog = ada.getByRole('dialog', { name: 'Share “For the team”' });
@@ -166,7 +166,7 @@ describeWith('chromium', 'the pages about servers', () => {
     await button(dialog, 'Save').click();
     await ada.getByText('Sharing saved').waitFor();
 
-    const uma = await scene.visit('uma', { at: '/servers' });
+    const uma = await rig.openPage('uma', { path: '/servers' });
     await uma.getByRole('link', { name: 'For the team' }).click();
     await uma.getByRole('heading', { name: 'For the team', level: 1 }).waitFor();
     await uma.getByText('Shared with you').waitFor();
@@ -182,13 +182,13 @@ describeWith('chromium', 'the pages about servers', () => {
   }, 120_000);
 
   test('with a group, with a role and with everybody, each until it is taken back', async () => {
-    const name = await createServer(ada, definition('For many'));
+    const name = await createServerOverRest(ada, definition('For many'));
     const others: Record<string, Page> = {};
-    for (const user of ['uma', 'gil', 'vic']) others[user] = await scene.visit(user);
+    for (const user of ['uma', 'gil', 'vic']) others[user] = await rig.openPage(user);
     const seenBy = async () => {
       const seeing: string[] = [];
       for (const [user, page] of Object.entries(others)) {
-        if (name in (await askRest(page, 'GET', '/api/mcp/servers'))) seeing.push(user);
+        if (name in (await sendRest(page, 'GET', '/api/mcp/servers'))) seeing.push(user);
       }
       return seeing;
     };
@@ -205,21 +205,25 @@ describeWith('chromium', 'the pages about servers', () => {
       await dialog.getByRole('combobox', { name: 'Share with' }).fill(text);
       await dialog.getByRole('option', { name: option }).click();
     };
-    const everybody = dialog.getByRole('switch', { name: 'Everyone in your organization' });
+    const publicSwitch = dialog.getByRole('switch', { name: 'Everyone in your organization' });
     expect(await seenBy()).toEqual([]);
     // Of these, Uma alone is in it; the role is Gil's.
     expect(await share(() => pick('staff', /^staff.*[Gg]roup/))).toEqual(['uma']);
     expect(await share(() => pick('maker', /^maker.*Role/))).toEqual(['uma', 'gil']);
-    expect(await share(() => everybody.check())).toEqual(['uma', 'gil', 'vic']);
-    expect(await share(() => everybody.uncheck())).toEqual(['uma', 'gil']);
+    expect(await share(() => publicSwitch.check())).toEqual(['uma', 'gil', 'vic']);
+    expect(await share(() => publicSwitch.uncheck())).toEqual(['uma', 'gil']);
     expect(await share(() => button(dialog, 'Remove staff').click())).toEqual(['gil']);
     expect(await share(() => button(dialog, 'Remove maker').click())).toEqual([]);
     for (const page of Object.values(others)) await page.context().close();
   }, 120_000);
 
   test('whoever may define servers of their own is not offered to change one that they only see', async () => {
-    const name = await createServer(ada, definition('To look at'), shareWith('gil', 'mcpServer_viewer'));
-    const gil = await scene.visit('gil', { at: `/servers/${name}` });
+    const name = await createServerOverRest(
+      ada,
+      definition('To look at'),
+      shareWith('gil', 'mcpServer_viewer'),
+    );
+    const gil = await rig.openPage('gil', { path: `/servers/${name}` });
     await gil.getByRole('link', { name: 'remember' }).waitFor();
     for (const name of ['Edit', 'Share', 'Delete']) expect(await button(gil, name).count()).toBe(0);
     await gil.goto(at('/servers'));
@@ -236,15 +240,15 @@ describeWith('chromium', 'the pages about servers', () => {
     };
     await ada.goto(at('/servers'));
     expect(await offered(ada)).toEqual(['None', 'API key', 'OAuth', 'On-Behalf-Of']);
-    const gil = await scene.visit('gil', { at: '/servers' });
+    const gil = await rig.openPage('gil', { path: '/servers' });
     expect(await offered(gil)).toEqual(['None', 'API key', 'OAuth']);
     await gil.context().close();
   }, 120_000);
 
   test('who edits a server with On-Behalf-Of and may not configure it changes its texts, and nothing else', async () => {
     const config = { ...definition('Letters'), obo: { scopes: 'api://mail/.default' } };
-    const name = await createServer(ada, config, shareWith('gil', 'mcpServer_editor'));
-    const gil = await scene.visit('gil', { at: `/servers/${name}` });
+    const name = await createServerOverRest(ada, config, shareWith('gil', 'mcpServer_editor'));
+    const gil = await rig.openPage('gil', { path: `/servers/${name}` });
     await button(gil, 'Edit').click();
     const dialog = gil.getByRole('dialog', { name: 'Edit “Letters”' });
     await dialog.getByText('You can change only the title and description').waitFor();
@@ -255,14 +259,14 @@ describeWith('chromium', 'the pages about servers', () => {
     await field(dialog, 'Title').fill('Letters and parcels');
     await button(dialog, 'Save').click();
     await gil.getByText('“Letters and parcels” saved').waitFor();
-    const kept = await askRest(ada, 'GET', `/api/mcp/servers/${name}`);
-    expect(kept).toMatchObject({ ...config, title: 'Letters and parcels' });
+    const storedServer = await sendRest(ada, 'GET', `/api/mcp/servers/${name}`);
+    expect(storedServer).toMatchObject({ ...config, title: 'Letters and parcels' });
     await gil.context().close();
   }, 120_000);
 
   test('what somebody may not do any more goes away while they look, in words and without a reload', async () => {
     await mayCreate(true);
-    const page = await scene.visit('vic');
+    const page = await rig.openPage('vic');
     await page.clock.install();
     await page.goto(at('/servers'));
     await button(page, 'Add server').waitFor();
@@ -277,11 +281,11 @@ describeWith('chromium', 'the pages about servers', () => {
 
   test('On-Behalf-Of that was chosen is marked when its right is taken away, and cannot be chosen again', async () => {
     const mayConfigure = (CONFIGURE_OBO: boolean) =>
-      askRest(ada, 'PATCH', '/api/admin/roles/helper', {
+      sendRest(ada, 'PATCH', '/api/admin/roles/helper', {
         permissions: { MCP_SERVERS: { CREATE: true, CONFIGURE_OBO } },
       });
     await mayConfigure(true);
-    const page = await scene.visit('vic');
+    const page = await rig.openPage('vic');
     await page.clock.install();
     await page.goto(at('/servers'));
     await button(page, 'Add server').click();
@@ -300,7 +304,7 @@ describeWith('chromium', 'the pages about servers', () => {
     await button(dialog, 'Add').click();
     await page.clock.runFor(1_000);
     await dialog.getByRole('alert').first().waitFor();
-    expect(Object.keys(await askRest(ada, 'GET', '/api/mcp/servers'))).not.toContain('letters-of-vic');
+    expect(Object.keys(await sendRest(ada, 'GET', '/api/mcp/servers'))).not.toContain('letters-of-vic');
     await choice.selectOption('none');
     expect(await choice.locator('option[value=obo]').count()).toBe(0);
     await page.context().close();
@@ -308,7 +312,7 @@ describeWith('chromium', 'the pages about servers', () => {
 
   test('what was begun before is refused in words, and what was typed stays', async () => {
     await mayCreate(true);
-    const page = await scene.visit('vic', { at: '/servers' });
+    const page = await rig.openPage('vic', { path: '/servers' });
     await button(page, 'Add server').click();
     await button(page, 'Set up manually').click();
     const dialog = page.getByRole('dialog', { name: 'New server' });
@@ -319,7 +323,7 @@ describeWith('chromium', 'the pages about servers', () => {
     await dialog.getByText('Your role no longer allows this.').waitFor();
     expect(await field(dialog, 'Title').inputValue()).toBe('Too late');
     expect(await button(dialog, 'Add').isDisabled()).toBe(true);
-    expect(Object.keys(await askRest(ada, 'GET', '/api/mcp/servers'))).not.toContain('too-late');
+    expect(Object.keys(await sendRest(ada, 'GET', '/api/mcp/servers'))).not.toContain('too-late');
     await page.context().close();
   }, 120_000);
 });

@@ -1,26 +1,26 @@
 import { describeWith, eventually } from '@behalf/testkit';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { decide, openWindow, startConnectScene, type ConnectScene } from './webConnectScene.ts';
-import { askRest } from './webRest.ts';
+import { decideConsent, openPopup, startConnectRig, type ConnectRig } from './webConnectRig.ts';
+import { sendRest } from './webRest.ts';
 
 describeWith('chromium', 'sets in the interface', () => {
-  let scene: ConnectScene;
+  let rig: ConnectRig;
   beforeAll(async () => {
-    scene = await startConnectScene();
+    rig = await startConnectRig();
   }, 120_000);
-  afterAll(() => scene?.close());
+  afterAll(() => rig?.close());
 
   const save = async (page: Page, path: string, thing: object) =>
-    String((await askRest(page, 'POST', path, thing))['id']);
+    String((await sendRest(page, 'POST', path, thing))['id']);
   const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click();
   const shown = (page: Page) => page.getByRole('region', { name: 'Current run' });
 
   test('two blocks in an order: the second says what stood in the result of the first', async () => {
-    const page = await scene.visit('bea');
+    const page = await rig.openPage('bea');
     await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read the report' });
     await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'echo', title: 'Say it' });
-    await page.goto(`${scene.home}/sets`);
+    await page.goto(`${rig.origin}/sets`);
     await page.getByRole('link', { name: 'New set' }).first().click();
     await page.getByRole('textbox', { name: 'Title' }).fill('Say the <b>city</b>');
     const step = (number: number) => page.getByRole('listitem', { name: `Step ${number}` });
@@ -50,7 +50,7 @@ describeWith('chromium', 'sets in the interface', () => {
   }, 120_000);
 
   test('what a set and its blocks bring is read before it runs, and nothing else is run', async () => {
-    const page = await scene.visit('fay');
+    const page = await rig.openPage('fay');
     const value = (is: unknown) => ({ mode: 'fixed', value: is });
     const first = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'report', title: 'Read' });
     const said = { server: 'desk', tool: 'echo', title: 'Say' };
@@ -64,7 +64,7 @@ describeWith('chromium', 'sets in the interface', () => {
         { key: 'c', block: twice, inputs: { text: value('by the set') } },
       ],
     });
-    await page.goto(`${scene.home}/sets/${id}`);
+    await page.goto(`${rig.origin}/sets/${id}`);
     const step = (name: string) => page.getByRole('region', { name, exact: true });
     const read = (name: string) => step(name).innerText();
     await step('3. Say').getByText('by the set', { exact: true }).waitFor();
@@ -77,7 +77,7 @@ describeWith('chromium', 'sets in the interface', () => {
     await page.route(
       '**/run',
       async (route) => {
-        await askRest(page, 'PATCH', `/api/mcp/blocks/${twice}`, other);
+        await sendRest(page, 'PATCH', `/api/mcp/blocks/${twice}`, other);
         await route.continue();
       },
       { times: 1 },
@@ -92,33 +92,33 @@ describeWith('chromium', 'sets in the interface', () => {
   }, 120_000);
 
   test('one that takes long is cancelled, and found among the runs later', async () => {
-    const page = await scene.visit('cem');
+    const page = await rig.openPage('cem');
     const block = await save(page, '/api/mcp/blocks', { server: 'desk', tool: 'slow', title: 'Slowly' });
     const steps = [{ key: 'a', block }];
     const id = await save(page, '/api/mcp/sets', { title: 'Takes long', steps });
-    await page.goto(`${scene.home}/sets/${id}`);
-    const before = scene.desk.seen.cancelled;
+    await page.goto(`${rig.origin}/sets/${id}`);
+    const before = rig.desk.counts.cancelled;
     await run(page);
-    await eventually('the tool runs', () => scene.desk.seen.slow > 0);
+    await eventually('the tool runs', () => rig.desk.counts.slow > 0);
     await shown(page).getByRole('button', { name: 'Cancel run' }).click();
     await shown(page).getByText('Canceled', { exact: true }).waitFor();
-    await eventually('the tool heard of it', () => scene.desk.seen.cancelled > before);
-    await page.goto(`${scene.home}/sets/${id}`);
+    await eventually('the tool heard of it', () => rig.desk.counts.cancelled > before);
+    await page.goto(`${rig.origin}/sets/${id}`);
     await page.getByRole('button', { name: /^Run of / }).click();
     await shown(page).getByText('Canceled', { exact: true }).waitFor();
     await page.context().close();
   }, 120_000);
 
   test('one whose sign-in is needed first asks for it, and one that waits for it goes on after it', async () => {
-    const page = await scene.visit('dov', { at: '/servers/notes' });
+    const page = await rig.openPage('dov', { path: '/servers/notes' });
     const connect = () =>
-      openWindow(page, () =>
+      openPopup(page, () =>
         page
           .getByRole('button', { name: /^Connect/ })
           .first()
           .click(),
       );
-    await decide(await connect(), 'Allow');
+    await decideConsent(await connect(), 'Allow');
     await page.getByText('The server accepted your sign-in.').waitFor();
     const block = await save(page, '/api/mcp/blocks', { server: 'notes', tool: 'note', title: 'Keep' });
     const inputs = { text: { mode: 'fixed', value: 'in a set' } };
@@ -126,15 +126,14 @@ describeWith('chromium', 'sets in the interface', () => {
       title: 'Keep it',
       steps: [{ key: 'a', block, inputs }],
     });
-    for (const { token: facts } of scene.notes.guardedRequests)
-      if (facts) scene.authorization.endFamily(facts.familyId);
-    await page.goto(`${scene.home}/sets/${id}`);
+    for (const { token } of rig.notes.guardedRequests) if (token) rig.authorization.endFamily(token.familyId);
+    await page.goto(`${rig.origin}/sets/${id}`);
     await run(page);
     await shown(page).getByText('Your sign-in is no longer accepted.', { exact: false }).waitFor();
-    const opened = await openWindow(page, () =>
+    const opened = await openPopup(page, () =>
       shown(page).getByRole('button', { name: 'Connect', exact: true }).click(),
     );
-    await decide(opened, 'Allow');
+    await decideConsent(opened, 'Allow');
     await shown(page).getByText('kept: in a set', { exact: true }).waitFor();
     await page.context().close();
   }, 120_000);

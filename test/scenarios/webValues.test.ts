@@ -1,19 +1,19 @@
 import { describeWith, scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { saidOf } from './webFields.ts';
-import { startWebScene, type WebScene } from './webScene.ts';
+import { readDescription } from './webFields.ts';
+import { startWebRig, type WebRig } from './webRig.ts';
 
 const ACCOUNT = 'account-of-uma-0815';
 const KEY = 'key-of-uma-4711';
 
 describeWith('chromium', 'a server that wants values of its users', () => {
-  let scene: WebScene;
+  let rig: WebRig;
   let ledger: ScriptedHttpServer;
   let page: Page;
   beforeAll(async () => {
     ledger = await scriptedHttpServer({ era: 'legacy', tools: [{ name: 'book', description: 'Books it' }] });
-    scene = await startWebScene({
+    rig = await startWebRig({
       addresses: [new URL(ledger.url).host],
       servers: `  ledger:
     type: streamable-http
@@ -24,10 +24,10 @@ describeWith('chromium', 'a server that wants values of its users', () => {
       ACCOUNT: { title: Account, description: The number of your account, sensitive: false }
       KEY: { title: Secret key, description: From your settings there }`,
     });
-    page = await scene.visit('uma', { at: '/servers/ledger' });
+    page = await rig.openPage('uma', { path: '/servers/ledger' });
   }, 120_000);
   afterAll(async () => {
-    await scene?.close();
+    await rig?.close();
     await ledger?.close();
   });
 
@@ -65,7 +65,7 @@ describeWith('chromium', 'a server that wants values of its users', () => {
       'x-key': KEY,
     });
 
-    await page.goto(`${scene.home}/servers/ledger`);
+    await page.goto(`${rig.origin}/servers/ledger`);
     await button('Clear Secret key').click();
     await page.getByText('Secret key cleared').waitFor();
     await state('Needs setup').waitFor();
@@ -79,43 +79,43 @@ describeWith('chromium', 'a server that wants values of its users', () => {
   }, 120_000);
 
   test('what was entered is never shown again, neither at once nor later', async () => {
-    await page.goto(`${scene.home}/servers/ledger`);
+    await page.goto(`${rig.origin}/servers/ledger`);
     expect(await field('Secret key').getAttribute('type')).toBe('password');
-    const heard: Promise<string>[] = [];
+    const received: Promise<string>[] = [];
     page.on('response', (answer) => {
-      if (answer.url().includes('/api/')) heard.push(answer.text().catch(() => ''));
+      if (answer.url().includes('/api/')) received.push(answer.text().catch(() => ''));
     });
     await enter({ Account: ACCOUNT, 'Secret key': KEY });
     await state('Connected').waitFor();
     await expectUnseen();
     await page.reload();
     await button('Clear all').waitFor();
-    expect(await saidOf(field('Secret key'))).toContain('Stored. Enter a new value to replace it.');
+    expect(await readDescription(field('Secret key'))).toContain('Stored. Enter a new value to replace it.');
     await expectUnseen();
     page.removeAllListeners('response');
-    for (const text of await Promise.all(heard)) {
+    for (const text of await Promise.all(received)) {
       for (const value of [ACCOUNT, KEY]) expect(text).not.toContain(value);
     }
   }, 120_000);
 
   test('a value that is refused is told at its field, and what was typed stays', async () => {
-    await page.goto(`${scene.home}/servers/ledger`);
+    await page.goto(`${rig.origin}/servers/ledger`);
     const long = '1'.repeat(16_385);
     await enter({ Account: long });
     const account = page.locator('[aria-invalid=true]');
     await account.waitFor();
     expect(await account.inputValue()).toBe(long);
-    expect(await saidOf(account)).toContain('16384');
+    expect(await readDescription(account)).toContain('16384');
   }, 120_000);
 
   test('a server that is down is unreachable since a moment, stays so when it is tried, and is connected once it is up', async () => {
     ledger.change({ respond: () => 'reset' });
     // Other values, another connection: the one that was open is not used any more.
-    await page.goto(`${scene.home}/servers/ledger`);
+    await page.goto(`${rig.origin}/servers/ledger`);
     await enter({ Account: `${ACCOUNT}-2`, 'Secret key': KEY });
     await state('Unreachable').waitFor();
     await page.getByText(/^Since .*\(just now\)\./).waitFor();
-    await page.goto(`${scene.home}/servers`);
+    await page.goto(`${rig.origin}/servers`);
     const card = page.getByRole('main').getByRole('listitem').filter({ hasText: 'The ledger' });
     await card.getByText(/^Unreachable since /).waitFor();
     await page.getByRole('link', { name: 'The ledger' }).click();

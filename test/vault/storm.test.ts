@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { atExpiry, LIFETIME_MS, onEachBackend } from './stages.ts';
+import { advanceToExpiry, TOKEN_LIFETIME_MS, describeEachBackend } from './backends.ts';
 
-onEachBackend('many calls at the moment a token ends', ({ name, open, redis }) => {
+describeEachBackend('many calls at the moment a token ends', ({ name, open, redis }) => {
   test('three processes with seventy calls each cost one token request, and all succeed', async () => {
     const stage = await open({ authorization: { delayMs: 150 } });
     const processes = await stage.startMany(3);
-    await atExpiry(stage, processes);
+    await advanceToExpiry(stage, processes);
     expect(await stage.callFromAll(processes, { callsPerUser: 70 })).toEqual({
       succeeded: 210,
       failures: {},
@@ -18,12 +18,12 @@ onEachBackend('many calls at the moment a token ends', ({ name, open, redis }) =
     const rotations = 6;
     const stage = await open({ authorization: { delayMs: 30 } });
     const processes = await stage.startMany(3);
-    await atExpiry(stage, processes);
+    await advanceToExpiry(stage, processes);
     for (let rotation = 1; rotation <= rotations; rotation += 1) {
       const { succeeded, failures } = await stage.callFromAll(processes, { callsPerUser: 20, spreadMs: 80 });
       expect({ succeeded, failures }).toEqual({ succeeded: 60, failures: {} });
       expect(stage.authorization.counters).toMatchObject({ tokenHits: rotation, familyRevocations: 0 });
-      await stage.advance(LIFETIME_MS);
+      await stage.advance(TOKEN_LIFETIME_MS);
     }
   }, 60_000);
 
@@ -32,7 +32,7 @@ onEachBackend('many calls at the moment a token ends', ({ name, open, redis }) =
   test('without Redis the claim in the record alone keeps it at one token request', async () => {
     const stage = await open({ authorization: { delayMs: 150 } });
     const processes = await stage.startMany(3);
-    await atExpiry(stage, processes);
+    await advanceToExpiry(stage, processes);
     await redis().stop();
     try {
       const { succeeded, failures } = await stage.callFromAll(processes, { callsPerUser: 20 });
@@ -53,18 +53,18 @@ onEachBackend('many calls at the moment a token ends', ({ name, open, redis }) =
       await stage.start({ skewMs: 5 * minutes }),
       await stage.start({ skewMs: -5 * minutes }),
     ];
-    await atExpiry(stage, processes);
+    await advanceToExpiry(stage, processes);
     let rotations = 0;
-    const isOneMore = async (each: number, spreadMs: number) => {
-      const { succeeded, failures } = await stage.callFromAll(processes, { callsPerUser: each, spreadMs });
-      expect({ succeeded, failures }).toEqual({ succeeded: 3 * each, failures: {} });
+    const isOneMore = async (callsPerUser: number, spreadMs: number) => {
+      const { succeeded, failures } = await stage.callFromAll(processes, { callsPerUser, spreadMs });
+      expect({ succeeded, failures }).toEqual({ succeeded: 3 * callsPerUser, failures: {} });
       rotations += 1;
       expect(stage.authorization.counters).toMatchObject({ tokenHits: rotations, familyRevocations: 0 });
     };
     // Whosever clock a token was renewed by, it ends for everybody at the same time.
     for (const renewer of processes) {
       await renewer.calls({ users: ['ada'], callsPerUser: 1 });
-      await stage.advance(LIFETIME_MS - 3 * minutes);
+      await stage.advance(TOKEN_LIFETIME_MS - 3 * minutes);
       await isOneMore(5, 0);
       await stage.advance(3 * minutes);
     }

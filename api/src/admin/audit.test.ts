@@ -141,12 +141,12 @@ describe('the doors to the audit log', () => {
 
   test('who leaves is not read for any more', async () => {
     let pages = 0;
-    let gone = Promise.resolve();
+    let removal = Promise.resolve();
     const { auditLog, url } = await begin((store) => ({
       ...store,
       async page(range, limit) {
         pages += 1;
-        if (pages === 2) await gone;
+        if (pages === 2) await removal;
         return store.page(range, limit);
       },
     }));
@@ -154,7 +154,7 @@ describe('the doors to the audit log', () => {
     for (const rest of ['/export', '/export?tool=none', '?tool=none']) {
       pages = 0;
       let left: () => void = quiet;
-      gone = new Promise((resolve) => (left = resolve));
+      removal = new Promise((resolve) => (left = resolve));
       const request = get(url + rest, { agent: false });
       request.on('error', quiet);
       await eventually('the second page is asked for', () => pages === 2);

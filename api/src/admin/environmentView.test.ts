@@ -29,7 +29,7 @@ describe('the environment for people to look at', () => {
   });
 
   test('a secret is never shown, of an address where it leads', () => {
-    const told = shown({
+    const view = shown({
       CREDS_KEY: KEY,
       METRICS_TOKEN: 'planted-token-0123456789',
       // Looks like an address, and is a password.
@@ -37,7 +37,7 @@ describe('the environment for people to look at', () => {
       BEHALF_API_KEY: 'https://planted.example',
     });
     for (const name of ['CREDS_KEY', 'METRICS_TOKEN', 'REDIS_PASSWORD', 'BEHALF_API_KEY']) {
-      expect(told(name)).toEqual({ name, value: null, isSet: true, isSecret: true });
+      expect(view(name)).toEqual({ name, value: null, isSet: true, isSecret: true });
     }
     for (const [uri, value] of [
       [
@@ -61,10 +61,10 @@ describe('the environment for people to look at', () => {
 
   test('what opens an address is hidden in those that are no secrets, too', () => {
     const issuer = 'https://planted:planted@idp.example/7a1b2c3d-0000-4000-8000-1234567890ab/v2.0?planted';
-    const told = shown({ OPENID_ISSUER: issuer, OPENID_CLIENT_ID: 'behalf' });
-    expect(told('OPENID_ISSUER')?.value).toBe(
+    const view = shown({ OPENID_ISSUER: issuer, OPENID_CLIENT_ID: 'behalf' });
+    expect(view('OPENID_ISSUER')?.value).toBe(
       `https://${secretMask}:${secretMask}@idp.example/7a1b2c3d-0000-4000-8000-1234567890ab/v2.0?${secretMask}`,
     );
-    expect(told('OPENID_CALLBACK_URL')?.value).toBe('/oauth/openid/callback');
+    expect(view('OPENID_CALLBACK_URL')?.value).toBe('/oauth/openid/callback');
   });
 });

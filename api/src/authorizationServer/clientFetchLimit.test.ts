@@ -9,8 +9,8 @@ describe('addresses that anybody can name', () => {
     const limit = createClientFetchLimit(clock, ({ url = '' }) => url);
     const mayAsk = (url: string) =>
       limit.runForRequest({ url } as IncomingMessage, async () => limit.tryConsume());
-    const asked = await Promise.all(Array.from({ length: 40 }, () => mayAsk('203.0.113.1')));
-    expect(asked.filter(Boolean)).toHaveLength(30);
+    const results = await Promise.all(Array.from({ length: 40 }, () => mayAsk('203.0.113.1')));
+    expect(results.filter(Boolean)).toHaveLength(30);
     expect(await mayAsk('198.51.100.1')).toBe(true);
     // Those of one site are one.
     const site = Array.from({ length: 40 }, (_, i) => mayAsk(`2001:db8:7:${i.toString(16)}::1`));

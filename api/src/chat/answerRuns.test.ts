@@ -10,12 +10,12 @@ import type { AnswerStopped } from './answerStopped.ts';
 const ada = aPrincipal();
 const bob = aPrincipal({ userId: 'u-bob' });
 
-function rig(over: Partial<Leases> = {}) {
+function rig(overrides: Partial<Leases> = {}) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random: systemRandom });
   const parts = {
     ...{ clock, changes: store.changes, cache: store.cache('chats') },
-    leases: { ...store.leases, ...over },
+    leases: { ...store.leases, ...overrides },
     limits: { maxPerUser: 2, maxTotal: 3 },
   };
   /** Two replicas over one store. */

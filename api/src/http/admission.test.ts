@@ -22,12 +22,12 @@ function createDoor() {
   const origins = createOrigins({ PUBLIC_URL: undefined, HOST: '127.0.0.1' }, 1);
   const cookie = () => createSessionCookie(origins);
   const limits = createRateLimits({ clock, perMinute: { calls: 1e6, writes: 1e6 } });
-  const asked: string[] = [];
+  const requests: string[] = [];
   const seen = new Set<string>();
   const cache = {
     isCached: (secret: string) => seen.has(secret),
     resolve: async (secret: string) => {
-      asked.push(secret);
+      requests.push(secret);
       if (secret.startsWith('unheard')) throw new GatewayError('OPENID_UNAVAILABLE');
       const found = Object.hasOwn(callers, secret) ? (callers[secret] ?? null) : null;
       if (found) seen.add(secret);
@@ -56,7 +56,7 @@ function createDoor() {
   };
   return {
     clock,
-    asked,
+    requests,
     enter: (headers: Record<string, string>, to: Partial<RouteRequirements> = {}) =>
       outcome(() => admission.authenticate(request(headers), { access: 'signed-in', scope: 'mcp', ...to })),
     check: (headers: Record<string, string>) => outcome(() => admission.check(request(headers))),
@@ -84,13 +84,13 @@ describe('admission', () => {
   });
 
   test('guessed cookies are stopped before the store is asked', async () => {
-    const { enter, asked, clock } = createDoor();
+    const { enter, requests, clock } = createDoor();
     expect(await enter(byCookie('cookie'))).toBe('ok');
     for (let i = 0; i < 300; i += 1) expect(await enter(byCookie(`guess-${i}`))).toBe('AUTH_REQUIRED');
-    const before = asked.length;
+    const before = requests.length;
     expect(await enter(byCookie('guess-300'))).toBe('RATE_LIMITED');
     expect(await enter(byToken('guess-301'))).toBe('RATE_LIMITED');
-    expect(asked).toHaveLength(before);
+    expect(requests).toHaveLength(before);
     // Who is known does not wait for a neighbour who guesses, and nobody waits for another network.
     expect(await enter(byCookie('cookie'))).toBe('ok');
     expect(await enter(byCookie('guess-302', '203.0.113.2'))).toBe('AUTH_REQUIRED');
@@ -100,11 +100,11 @@ describe('admission', () => {
   });
 
   test('also while nobody can be asked about them', async () => {
-    const { enter, asked } = createDoor();
+    const { enter, requests } = createDoor();
     for (let i = 0; i < 300; i += 1) expect(await enter(byToken(`unheard-${i}`))).toBe('OPENID_UNAVAILABLE');
-    const before = asked.length;
+    const before = requests.length;
     expect(await enter(byToken('unheard-300'))).toBe('RATE_LIMITED');
-    expect(asked).toHaveLength(before);
+    expect(requests).toHaveLength(before);
   });
 
   test('what a browser adds by itself is no proof of a program', async () => {

@@ -6,28 +6,28 @@ import { createBatchedResponses } from './batchedResponses.ts';
 
 describe('the end of a turn', () => {
   test('answers that are ready in one turn end together, and one that cannot be written keeps no other back', async () => {
-    const endOfTurn = createBatchedResponses();
+    const batchedResponses = createBatchedResponses();
     const held: ServerResponse[] = [];
     const ended: boolean[] = [];
     const server = createServer((_req, res) => {
       if (held.push(res) < 3) return;
       const [broken] = held;
       if (broken) broken.end = fail;
-      for (const each of held) endOfTurn(each, 'answer');
+      for (const each of held) batchedResponses(each, 'answer');
       ended.push(...held.map(({ writableEnded }) => writableEnded));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     try {
-      const asked = await Promise.allSettled(
+      const results = await Promise.allSettled(
         [1, 2, 3].map(async () => {
           const answer = await fetch(url, { headers: { connection: 'close' } });
           return answer.text();
         }),
       );
       expect(ended).toEqual([false, false, false]);
-      const told = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-      expect(told).toEqual(['answer', 'answer']);
+      const fulfilled = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      expect(fulfilled).toEqual(['answer', 'answer']);
     } finally {
       server.closeAllConnections();
       server.close();

@@ -81,7 +81,7 @@ describe('a caller who leaves', () => {
       asking.end('{}');
       return { leave: () => asking.destroy() };
     };
-    return { seen, gate, ask, gone: async () => void (await Promise.all(left)) };
+    return { seen, gate, ask, waitUntilLeft: async () => void (await Promise.all(left)) };
   }
   const settle = async () => {
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -99,12 +99,12 @@ describe('a caller who leaves', () => {
     });
 
     test(`before it is known who they are, nothing runs for them: ${path}`, async () => {
-      const { seen, gate, ask, gone } = await begin();
+      const { seen, gate, ask, waitUntilLeft } = await begin();
       gate.hold = true;
       const caller = ask(path);
       await eventually('the question who it is', () => seen.admitted === 1);
       caller.leave();
-      await gone();
+      await waitUntilLeft();
       gate.open();
       await settle();
       // What began all the same has ended.

@@ -26,9 +26,9 @@ async function begin() {
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   const asking = request({ port });
-  const heard = new Promise<IncomingMessage>((resolve) => asking.once('response', resolve));
+  const received = new Promise<IncomingMessage>((resolve) => asking.once('response', resolve));
   asking.end();
-  const response = await heard;
+  const response = await received;
   response.pause().on('error', () => undefined);
   return { clock, stream: stream!, answer: answer!, response };
 }

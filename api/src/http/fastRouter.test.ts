@@ -33,12 +33,12 @@ describe('the hot door', () => {
 
   /** The same question at a hot route and at one of the framework. */
   async function start(
-    hot: (exchange: FastExchange) => Promise<void> = async ({ json, body }) => {
+    handleFast: (exchange: FastExchange) => Promise<void> = async ({ json, body }) => {
       json(200, JSON.stringify({ body: body ?? null }));
     },
   ) {
     const routes: Route[] = [
-      { method: 'post', path: '/hot/:name/call', access: 'caller', scope: 'mcp', handleFast: hot },
+      { method: 'post', path: '/hot/:name/call', access: 'caller', scope: 'mcp', handleFast },
       {
         method: 'post',
         path: '/plain/:name/call',
@@ -114,7 +114,7 @@ describe('the hot door', () => {
 
   test('every refusal is the one of the other routes', async () => {
     const { send, refuseWrites, port } = await start();
-    const asked: Record<string, RequestInit> = {
+    const requests: Record<string, RequestInit> = {
       'no cookie': { headers: { cookie: '' } },
       'a wrong cookie': { headers: { cookie: 'behalf_session=eve' } },
       'a foreign origin': { headers: { 'x-behalf-csrf': '', origin: 'https://evil.example' } },
@@ -126,7 +126,7 @@ describe('the hot door', () => {
       },
       'all is well': { headers: { 'content-type': 'application/json' }, body: '{"a":1}' },
     };
-    for (const [name, init] of Object.entries(asked)) {
+    for (const [name, init] of Object.entries(requests)) {
       const [hot, plain] = await Promise.all([send('/hot/x/call', init), send('/plain/x/call', init)]);
       const [ofHot, ofPlain] = [await seen(hot), await seen(plain)];
       expect([name, ofHot.status]).toEqual([name, ofPlain.status]);
@@ -166,8 +166,8 @@ describe('the hot door', () => {
     const typed = await start(async () =>
       Promise.reject(new GatewayError('MCP_BREAKER_OPEN', { retryAfterMs: 1_500 })),
     );
-    const told = await typed.send('/hot/x/call');
-    expect([told.status, told.headers.get('retry-after')]).toEqual([503, '2']);
+    const result = await typed.send('/hot/x/call');
+    expect([result.status, result.headers.get('retry-after')]).toEqual([503, '2']);
   });
 
   test('text of another type, or compressed, is not taken for nothing', async () => {

@@ -64,19 +64,19 @@ describe('rate limits', () => {
         const clock = handClock();
         const limit = 5;
         const buckets = createTokenBuckets({ clock, perMinute: limit, maxBuckets: 100 });
-        const taken: number[] = [];
+        const allowed: number[] = [];
         for (const wait of waits) {
           clock.pass(wait);
           // Others come and go, and generations with them.
           buckets.consume('', `other-${wait}`);
-          for (let i = 0; i < 3; i += 1) if (buckets.consume('', 'ada') === 0) taken.push(clock.now());
+          for (let i = 0; i < 3; i += 1) if (buckets.consume('', 'ada') === 0) allowed.push(clock.now());
         }
-        for (const at of taken) {
-          const inMinute = taken.filter((other) => other >= at && other < at + 60_000);
+        for (const at of allowed) {
+          const inMinute = allowed.filter((other) => other >= at && other < at + 60_000);
           expect(inMinute.length).toBeLessThanOrEqual(2 * limit);
         }
-        const span = (taken.at(-1) ?? 0) - (taken[0] ?? 0);
-        expect(taken.length).toBeLessThanOrEqual(limit + Math.floor((span * limit) / 60_000) + 1);
+        const span = (allowed.at(-1) ?? 0) - (allowed[0] ?? 0);
+        expect(allowed.length).toBeLessThanOrEqual(limit + Math.floor((span * limit) / 60_000) + 1);
       }),
       { numRuns: 200 },
     );
@@ -102,13 +102,13 @@ describe('rate limits', () => {
   test('who keeps coming stays known while others come and go', async () => {
     const clock = createFakeClock();
     const buckets = createTokenBuckets({ clock, perMinute: 10, maxBuckets: 1_000 });
-    let taken = 0;
+    let acceptedCount = 0;
     for (let second = 0; second < 300; second += 1) {
       buckets.consume('', `other-${second}`);
-      if (buckets.consume('', 'ada') === 0) taken += 1;
+      if (buckets.consume('', 'ada') === 0) acceptedCount += 1;
       await clock.advance(1_000);
     }
-    expect(taken).toBe(59);
+    expect(acceptedCount).toBe(59);
   });
 
   test('after 300 refused tokens a minute no more are looked at', async () => {

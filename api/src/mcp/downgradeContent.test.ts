@@ -13,11 +13,11 @@ describe('content that an old revision does not have', () => {
 
   test('is told in a text, in results of tools and in prompts', () => {
     const tool = answerOf({ content: [text, audio, link, image, odd], structuredContent: { a: 1 } });
-    const told = { type: 'text', text: expect.stringContaining('audio/wav') as unknown };
+    const reported = { type: 'text', text: expect.stringContaining('audio/wav') as unknown };
     const linked = { type: 'text', text: '[Link to a resource (text/markdown): A, file:///a.md]' };
     const { result, json } = downgradeContent(tool, '2024-11-05');
     expect(result).toEqual({
-      content: [text, { ...told, annotations: { priority: 1 } }, linked, image, odd],
+      content: [text, { ...reported, annotations: { priority: 1 } }, linked, image, odd],
       structuredContent: { a: 1 },
     });
     expect(json).toBeUndefined();

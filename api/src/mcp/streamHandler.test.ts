@@ -14,15 +14,15 @@ import { createStreamBuffers } from './stream/streamBuffer.ts';
 import { createStreamHandler, type StreamHandlerParts } from './streamHandler.ts';
 
 const caller = aPrincipal();
-const callers = { subscribe: () => () => undefined };
-const place = { tenant: 'default', principal: caller.userId, key: 'session' };
+const callerWatch = { subscribe: () => () => undefined };
+const sessionKey = { tenant: 'default', principal: caller.userId, key: 'session' };
 const session = {
-  ...{ id: 'id', key: 'session', capabilities: {}, expiresAt: Number.MAX_SAFE_INTEGER, sessionKey: place },
+  ...{ id: 'id', key: 'session', capabilities: {}, expiresAt: Number.MAX_SAFE_INTEGER, sessionKey },
   version: '2025-11-25',
 } as const;
 const everywhere: ClientEndpoint = { kind: 'all', search: false };
 /** Of a replica that is gone. */
-const UNKNOWN = `${createEventIds(createKeyring([Buffer.alloc(32, 1)], systemRandom)).createPrefix(place, { stream: 's', replica: 'gone', requestId: 1 })}.0`;
+const UNKNOWN = `${createEventIds(createKeyring([Buffer.alloc(32, 1)], systemRandom)).createPrefix(sessionKey, { stream: 's', replica: 'gone', requestId: 1 })}.0`;
 const HOUR_MS = 60 * 60_000;
 
 describe('a stream of a session', () => {
@@ -35,9 +35,9 @@ describe('a stream of a session', () => {
   });
 
   /** The door behind a real server. What it waits for is counted. */
-  async function open(over: Partial<StreamHandlerParts> = {}) {
+  async function open(overrides: Partial<StreamHandlerParts> = {}) {
     const clock = createFakeClock();
-    const streams = createOpenStreams({ clock, callerWatch: callers });
+    const streams = createOpenStreams({ clock, callerWatch });
     const held = { lists: 0, words: 0, sessions: 0 };
     const hold = (what: keyof typeof held) => {
       held[what] += 1;
@@ -47,7 +47,7 @@ describe('a stream of a session', () => {
     const store = openMemoryStore({ clock, random: systemRandom });
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
     const cache = store.cache('mcp');
-    const replays = createStreamBuffers({
+    const streamBuffers = createStreamBuffers({
       ...{ clock, random: systemRandom, keyring, mailbox, cache, changes: store.changes, replica: 'here' },
       lists: createSharedLists({ cache, clock, leases: store.leases }),
       eventIds: createEventIds(keyring),
@@ -57,13 +57,13 @@ describe('a stream of a session', () => {
       servers: {} as EndpointParts,
       requireSession: () => Promise.resolve({ session, logLevel: undefined }),
       states: { end: () => Promise.resolve() },
-      streamBuffers: replays,
+      streamBuffers,
       subscribeLists: () => ({ unsubscribedServers: [], stop: hold('lists') }),
       subscribeResources: () => ({ setUris: () => Promise.resolve([]), stop: () => undefined }),
       subscribeElicitations: () => ({ check: () => undefined, stop: () => undefined }),
       subscriptions: { read: () => Promise.resolve([]) },
       sessionStreams: { openListener: () => hold('sessions'), add2: () => hold('sessions') },
-      ...over,
+      ...overrides,
     });
     const seen: { res?: ServerResponse; outcome?: unknown } = {};
     const server = createServer((req, res) => {
@@ -131,7 +131,7 @@ describe('a stream of a session', () => {
 
   test('whose end fails takes no other along', async () => {
     const clock = createFakeClock();
-    const streams = createOpenStreams({ clock, callerWatch: callers });
+    const streams = createOpenStreams({ clock, callerWatch });
     const ended: string[] = [];
     const fail = () => {
       throw new Error('cannot end');
@@ -148,21 +148,21 @@ describe('a stream of a session', () => {
   test('also when that is at once, and the others later', async () => {
     const clock = createFakeClock();
     const ended: string[] = [];
-    const streams = createOpenStreams({ clock, callerWatch: callers });
-    const enter = (name: string, by: Principal['authentication'], until?: number) =>
-      streams.register(aPrincipal({ authentication: by }), () => ended.push(name), until);
+    const streams = createOpenStreams({ clock, callerWatch });
+    const enter = (name: string, authentication: Principal['authentication'], until?: number) =>
+      streams.register(aPrincipal({ authentication }), () => ended.push(name), until);
     const now = clock.now();
     enter('token', { via: 'bearer', expiresAt: now + 60_000 });
     enter('key', { via: 'api_key', key: 'k', scopes: [], expiresAt: now + 120_000 });
     enter('session', { via: 'bearer', expiresAt: now + 600_000 }, now + 180_000);
     enter('late', { via: 'bearer', expiresAt: now - 1 });
     enter('cookie', { via: 'session', session: 's' });
-    const told: string[][] = [];
+    const received: string[][] = [];
     for (let minute = 0; minute < 4; minute += 1) {
       await clock.advance(minute === 0 ? 0 : 60_000);
-      told.push(ended.splice(0));
+      received.push(ended.splice(0));
     }
-    expect(told).toEqual([['late'], ['token'], ['key'], ['session']]);
+    expect(received).toEqual([['late'], ['token'], ['key'], ['session']]);
     await clock.advance(HOUR_MS);
     expect([ended, streams.size]).toEqual([['cookie'], 0]);
   });
@@ -170,11 +170,11 @@ describe('a stream of a session', () => {
   test('is left by nothing that is told of its caller', () => {
     const clock = createFakeClock();
     const followed = new Set<() => void>();
-    const follow = (_caller: unknown, onOver: () => void) => {
+    const subscribe = (_caller: unknown, onOver: () => void) => {
       followed.add(onOver);
       return () => void followed.delete(onOver);
     };
-    const streams = createOpenStreams({ clock, callerWatch: { subscribe: follow } });
+    const streams = createOpenStreams({ clock, callerWatch: { subscribe } });
     const ended: string[] = [];
     const leave = streams.register(caller, () => ended.push('left'));
     streams.register(caller, () => ended.push('taken back'));
@@ -186,9 +186,9 @@ describe('a stream of a session', () => {
   test('of a server that went meanwhile follows what is left', () => {
     const clock = createFakeClock();
     let subscribed = 0;
-    const news = { subscribe: () => ((subscribed += 1), () => void (subscribed -= 1)) };
+    const listChanges = { subscribe: () => ((subscribed += 1), () => void (subscribed -= 1)) };
     const servers = { registry: { find: () => undefined } } as unknown as EndpointParts & SubscribeParts;
-    const follow = createSubscribeLists({ servers, listChanges: news, clock });
+    const follow = createSubscribeLists({ servers, listChanges, clock });
     const lists = follow(caller, { kind: 'one', server: 'gone' }, () => undefined, { includesOwn: true });
     expect(subscribed).toBe(1);
     lists.stop();

@@ -1,6 +1,6 @@
 import { GatewayError, type ServerSnapshot } from '@behalf/gateway';
 import { describe, expect, test } from '@jest/globals';
-import { registryOf, stored } from '../../../packages/gateway/test/registryRig.ts';
+import { createRegistryRig, createStoredDefinition } from '../../../packages/gateway/test/registryRig.ts';
 import { clientDocumentRoutes } from './clientDocumentRoutes.ts';
 
 const BASE = 'https://behalf.example';
@@ -31,9 +31,9 @@ function documents(servers: readonly ServerSnapshot[], drafts: readonly string[]
 const never = () => Promise.reject(new Error('not asked'));
 
 describe('what authorization servers read of a draft', () => {
-  const { registry } = registryOf(
+  const { registry } = createRegistryRig(
     { files: { ...remote, requiresOAuth: true } },
-    { stored: [stored({ id: 'saved', name: 'mine', definition: remote })] },
+    { stored: [createStoredDefinition({ id: 'saved', name: 'mine', definition: remote })] },
   );
 
   test('is there while the draft is, and then while its server is', async () => {

@@ -40,8 +40,8 @@ describe('signing in at the identity provider', () => {
     broken?: boolean;
   }
 
-  async function begin(over: Over = {}) {
-    const origins = createOrigins({ PUBLIC_URL: over.publicUrl, HOST: 'localhost' }, 80);
+  async function begin(overrides: Over = {}) {
+    const origins = createOrigins({ PUBLIC_URL: overrides.publicUrl, HOST: 'localhost' }, 80);
     const started: { user: UserRecord; how: OpenIdSignIn }[] = [];
     const finished: object[] = [];
     const logged: object[] = [];
@@ -49,7 +49,7 @@ describe('signing in at the identity provider', () => {
     const clock = createFakeClock();
     const claims = new Map<string, string>();
     const answer = <T>(value: T) =>
-      over.broken ? Promise.reject(new Error('the store is away')) : Promise.resolve(value);
+      overrides.broken ? Promise.reject(new Error('the store is away')) : Promise.resolve(value);
     const log = (event: string, fields: object = {}) => void logged.push({ event, ...fields });
     const routes = openIdRoutes({
       login: {
@@ -64,9 +64,9 @@ describe('signing in at the identity provider', () => {
           return { verified, tokens, returnTo: '/tools', hasClaims, grant: undefined };
         },
         hasRequestedClaims: (flow) => flow === 'asked.flow',
-        ...over.login,
+        ...overrides.login,
       },
-      provisioning: { userFor: async () => (over.user === null ? null : user) },
+      provisioning: { userFor: async () => (overrides.user === null ? null : user) },
       startSession: async (whose, how) => {
         started.push({ user: whose, how });
         return { secret: `new-session-${started.length}`, hash: 'h', expiresAt: Date.UTC(2030, 0, 1) };
@@ -75,11 +75,9 @@ describe('signing in at the identity provider', () => {
         throw new Error('nobody was sent here for a client');
       },
       findSessionHolder: (secret) => {
-        const by = { via: 'session', session: secret } as const;
+        const authentication = { via: 'session', session: secret } as const;
         return answer(
-          secret.startsWith('of-')
-            ? { tenant: 'default', userId: secret.slice(3), authentication: by }
-            : null,
+          secret.startsWith('of-') ? { tenant: 'default', userId: secret.slice(3), authentication } : null,
         );
       },
       pendingClaims: {
@@ -153,8 +151,8 @@ describe('signing in at the identity provider', () => {
   test('who is signed in is asked for more, once, and signs in anew', async () => {
     const { get, claims, started } = await begin();
     claims.set('["default","u-ada"]', '+claims');
-    const asked = await get('/oauth/openid', 'behalf_session=of-u-ada');
-    expect(asked.location).toBe('https://idp.example/authorize?returnTo=none+claims');
+    const response = await get('/oauth/openid', 'behalf_session=of-u-ada');
+    expect(response.location).toBe('https://idp.example/authorize?returnTo=none+claims');
     // Who turns back on the way is asked again.
     expect((await get('/oauth/openid', 'behalf_session=of-u-ada')).location).toContain('+claims');
     // A sign-in that was begun without them answers nothing.
@@ -212,8 +210,8 @@ describe('signing in at the identity provider', () => {
   test('a store that is away keeps nobody from signing in', async () => {
     const { get, claims, started, logged } = await begin({ broken: true });
     claims.set('["default","u-ada"]', '+claims');
-    const asked = await get('/oauth/openid', 'behalf_session=of-u-ada');
-    expect(asked.location).toBe('https://idp.example/authorize?returnTo=none');
+    const response = await get('/oauth/openid', 'behalf_session=of-u-ada');
+    expect(response.location).toBe('https://idp.example/authorize?returnTo=none');
     const back = await get(`${CALLBACK}?code=c`, 'behalf_openid=asked.flow');
     expect([back.location, started.length]).toEqual(['/tools', 1]);
     expect(logged).toHaveLength(3);
@@ -260,18 +258,18 @@ describe('signing in at the identity provider', () => {
     const { get: again, audited: forbidden } = await begin({ user: null });
     await again(`${CALLBACK}?code=c`, 'behalf_openid=f');
     const event = { kind: 'sign_in', action: 'session.start', outcome: 'refused', door: 'browser' };
-    const nobody = { tenant: 'default', actor: { kind: 'anonymous', id: '' } };
-    expect(audited).toEqual([{ ...event, ...nobody, code: 'OPENID_FAILED' }]);
-    expect(forbidden).toEqual([{ ...event, ...nobody, code: 'FORBIDDEN' }]);
+    const anonymous = { tenant: 'default', actor: { kind: 'anonymous', id: '' } };
+    expect(audited).toEqual([{ ...event, ...anonymous, code: 'OPENID_FAILED' }]);
+    expect(forbidden).toEqual([{ ...event, ...anonymous, code: 'FORBIDDEN' }]);
   });
 
   test('an address that fails without end is stopped at both doors', async () => {
     const refused = async () => Promise.reject(new GatewayError('OPENID_FAILED'));
-    let begun = 0;
+    let startedCount = 0;
     let tried = 0;
     const login: Partial<OpenIdLogin> = {
       start: async () => {
-        begun += 1;
+        startedCount += 1;
         return { url: 'https://idp.example/', flow: 'f', expiresAt: Date.UTC(2030, 0, 1) };
       },
       finish: () => {
@@ -289,7 +287,7 @@ describe('signing in at the identity provider', () => {
       expect([stopped.status, stopped.cookies]).toEqual([429, []]);
       expect((await get('/oauth/openid')).status).toBe(429);
     }
-    expect([begun, tried, audited.length]).toEqual([0, 300, 300]);
+    expect([startedCount, tried, audited.length]).toEqual([0, 300, 300]);
     expect((await get('/oauth/openid', '', '203.0.113.2')).status).toBe(302);
     await clock.advance(60_000);
     expect((await get('/oauth/openid')).status).toBe(302);

@@ -101,8 +101,8 @@ describe('what was called in the last hour and day', () => {
     ]) {
       call({ outcome });
     }
-    const [told] = read().servers;
-    expect([told?.calls.at(-1), told?.errors.at(-1)]).toEqual([6, 3]);
+    const [reported] = read().servers;
+    expect([reported?.calls.at(-1), reported?.errors.at(-1)]).toEqual([6, 3]);
   });
 
   test('it agrees with a list of all calls', () => {
@@ -173,8 +173,8 @@ describe('what was called in the last hour and day', () => {
     }
     call({ tenant: 'a' });
     call({ tenant: 'd' });
-    const kept = ['a', 'b', 'c', 'd'].filter((tenant) => read('hour', tenant).servers.length > 0);
-    expect(kept).toEqual(['a', 'c', 'd']);
+    const remaining = ['a', 'b', 'c', 'd'].filter((tenant) => read('hour', tenant).servers.length > 0);
+    expect(remaining).toEqual(['a', 'c', 'd']);
   });
 });
 
@@ -217,7 +217,7 @@ describe('durations', () => {
   test('they are told in milliseconds', () => {
     const { call, read } = begin();
     for (let i = 0; i < 10; i += 1) call({ seconds: 0.07 });
-    const [told] = read().servers;
-    expect([told?.p50.at(-1), told?.p95.at(-1)]).toEqual([75, 97.5]);
+    const [reported] = read().servers;
+    expect([reported?.p50.at(-1), reported?.p95.at(-1)]).toEqual([75, 97.5]);
   });
 });

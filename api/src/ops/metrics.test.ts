@@ -46,9 +46,9 @@ describe('metrics', () => {
 
   test('what became of tokens and sign-ins is counted by outcome', async () => {
     const refreshes = createRefreshStats();
-    const signIns = createSignInStats();
+    const signInStats = createSignInStats();
     const metrics = createMetrics({
-      ...{ refreshes, signInStats: signIns, exchanges: createExchangeStats() },
+      ...{ refreshes, signInStats, exchanges: createExchangeStats() },
       history: { observe: () => undefined },
       connections: () => ({ shared: 0, user: 0, stateless: 0, breakersOpen: 0 }),
       version: '0.0.0',
@@ -59,9 +59,9 @@ describe('metrics', () => {
     expect(quiet).toContain('behalf_token_pairs_not_stored_total{version="0.0.0"} 0');
     for (const outcome of ['ok', 'ok', 'lost_rotation']) refreshes.count(outcome);
     refreshes.countNotStored();
-    signIns.count({ ok: true });
-    signIns.count({ ok: false, error: 'access_denied' });
-    signIns.count({ ok: false });
+    signInStats.count({ ok: true });
+    signInStats.count({ ok: false, error: 'access_denied' });
+    signInStats.count({ ok: false });
     const text = await metrics.render();
     for (const line of [
       'behalf_token_refreshes_total{outcome="ok",version="0.0.0"} 2',

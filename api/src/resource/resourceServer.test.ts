@@ -12,15 +12,15 @@ const silent = { error: nothing, warn: nothing, info: nothing, debug: nothing };
 function nothing(): void {
   // The log is not looked at here.
 }
-const base = () => BASE;
+const baseUrl = () => BASE;
 const at = (url: string) => ({ url }) as IncomingMessage;
 const problemOf = createProblemMap({ random: systemRandom, logger: silent });
 
-function create(over: Partial<McpResourceServerParts> = {}) {
+function create(overrides: Partial<McpResourceServerParts> = {}) {
   const server = createMcpResourceServer({
-    ...{ issuer: () => 'https://idp.example', scopes: [], offeredScopes: over.scopes ?? [] },
-    ...{ endpoints: createEndpointResources({ baseUrl: base }), baseUrl: base },
-    ...over,
+    ...{ issuer: () => 'https://idp.example', scopes: [], offeredScopes: overrides.scopes ?? [] },
+    ...{ endpoints: createEndpointResources({ baseUrl }), baseUrl },
+    ...overrides,
   });
   return {
     ...server,
@@ -28,9 +28,9 @@ function create(over: Partial<McpResourceServerParts> = {}) {
     challengeAt: (url: string, error: GatewayError) =>
       server.challenge(problemOf(error), at(url)).headers['WWW-Authenticate'],
     /** Null, or with which code a caller is refused. */
-    refusal: (url: string, by: Principal['authentication'], kind: Principal['kind'] = 'user') => {
+    refusal: (url: string, authentication: Principal['authentication'], kind: Principal['kind'] = 'user') => {
       try {
-        server.check({ ...aPrincipal(), kind, authentication: by }, at(url));
+        server.check({ ...aPrincipal(), kind, authentication }, at(url));
         return null;
       } catch (error) {
         return (error as GatewayError).code;
@@ -75,7 +75,7 @@ describe('the gateway as a resource server', () => {
   });
 
   test('only our own addresses are endpoints', () => {
-    const { isEndpoint } = createEndpointResources({ baseUrl: base });
+    const { isEndpoint } = createEndpointResources({ baseUrl });
     for (const own of [BASE, `${BASE}/`, `${BASE}/mcp`, `${BASE}/mcp/`, `${BASE}/mcp/any`]) {
       expect(isEndpoint(own)).toBe(true);
     }
@@ -93,14 +93,14 @@ describe('the gateway as a resource server', () => {
 
   test('all that are asked for must be in it, at MCP endpoints', () => {
     const { refusal, challengeAt } = create({ scopes: ['api://behalf/access_as_user', 'tools'] });
-    const given = (...scopes: string[]) => ({ via: 'bearer' as const, scopes });
-    expect(refusal('/mcp', given('access_as_user', 'tools', 'other'))).toBeNull();
-    expect(refusal('/mcp', given('api://behalf/access_as_user', 'tools'))).toBeNull();
-    expect(refusal('/mcp', given('access_as_user'))).toBe('TOKEN_SCOPE');
-    expect(refusal('/mcp/files', given())).toBe('TOKEN_SCOPE');
+    const presentedBearer = (...scopes: string[]) => ({ via: 'bearer' as const, scopes });
+    expect(refusal('/mcp', presentedBearer('access_as_user', 'tools', 'other'))).toBeNull();
+    expect(refusal('/mcp', presentedBearer('api://behalf/access_as_user', 'tools'))).toBeNull();
+    expect(refusal('/mcp', presentedBearer('access_as_user'))).toBe('TOKEN_SCOPE');
+    expect(refusal('/mcp/files', presentedBearer())).toBe('TOKEN_SCOPE');
     expect(refusal('/mcp', { via: 'bearer' })).toBe('TOKEN_SCOPE');
-    expect(refusal('/api/user', given())).toBeNull();
-    expect(refusal('/mcp', given(), 'service')).toBeNull();
+    expect(refusal('/api/user', presentedBearer())).toBeNull();
+    expect(refusal('/mcp', presentedBearer(), 'service')).toBeNull();
     expect(challengeAt('/mcp/files', new GatewayError('TOKEN_SCOPE'))).toBe(
       `Bearer error="insufficient_scope", resource_metadata="${BASE}/.well-known/oauth-protected-resource/mcp/files", scope="api://behalf/access_as_user tools"`,
     );

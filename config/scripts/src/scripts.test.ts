@@ -213,7 +213,7 @@ describe('npm run set-role', () => {
 });
 
 /** What the audit tells, the oldest first. */
-async function told(store: Awaited<ReturnType<typeof openFile>>) {
+async function readMessage(store: Awaited<ReturnType<typeof openFile>>) {
   const query = { tenant: 'default', filters: {}, limit: 100 };
   const { events } = await queryAudit({ store: store.audit, giveWay: async () => undefined }, query);
   return [...events].reverse();
@@ -260,7 +260,7 @@ describe('commands about accounts', () => {
       expect((await setRole('USER')).code).toBe(1);
       expect((await createUser('bob@b.c', 'USER')).code).toBe(0);
       const bob = await store.users.findByIdentity('default', 'local', 'bob@b.c');
-      const events = await told(store);
+      const events = await readMessage(store);
       expect(events).toMatchObject([
         { ...byOperator, action: 'user.change', outcome: 'ok', subject: user!.id, changed: ['role'] },
         { ...byOperator, action: 'user.change', outcome: 'refused', subject: user!.id, code: 'LAST_ADMIN' },

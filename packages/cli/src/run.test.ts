@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { fakeIo, createProblem } from '../test/fakeIo.ts';
+import { createFakeIo, createProblem } from '../test/fakeIo.ts';
 import { commands } from './commands/commands.ts';
 import { exitCodes } from './exitCodes.ts';
 import { runCli } from './run.ts';
 
-const start = (io: ReturnType<typeof fakeIo>, ...argv: string[]) => runCli(argv, commands, io, '9.9.9');
+const start = (io: ReturnType<typeof createFakeIo>, ...argv: string[]) => runCli(argv, commands, io, '9.9.9');
 
 describe('the command line', () => {
   test('every command explains itself, and so does every group', async () => {
     for (const { path, arguments: words, options } of commands) {
       for (const flag of ['--help', '-h']) {
-        const io = fakeIo();
+        const io = createFakeIo();
         expect(await start(io, ...path, flag)).toBe(0);
         expect(io.printed.out).toContain(`behalf ${path.join(' ')}: `);
         for (const { name } of [...words, ...options]) expect(io.printed.out).toContain(name);
@@ -19,16 +19,16 @@ describe('the command line', () => {
       }
     }
     for (const argv of [[], ['--help'], ['mcp'], ['mcp', '--help'], ['mcp', 'token'], ['config']]) {
-      const io = fakeIo();
+      const io = createFakeIo();
       expect([argv, await start(io, ...argv)]).toEqual([argv, 0]);
       expect(io.printed.out).toContain('Commands:');
     }
-    const io = fakeIo();
+    const io = createFakeIo();
     expect([await start(io, '--version'), io.printed.out]).toEqual([0, '9.9.9\n']);
   });
 
   test('everything that is wrong is said at once, with what was meant', async () => {
-    const io = fakeIo();
+    const io = createFakeIo();
     expect(await start(io, 'mcp', 'token', 'import', '--stdn', '--json=1', '--label')).toBe(2);
     for (const words of [
       '--stdn is not an option',
@@ -39,7 +39,7 @@ describe('the command line', () => {
     ]) {
       expect(io.printed.err).toContain(words);
     }
-    const other = fakeIo();
+    const other = createFakeIo();
     expect(await start(other, 'mcp', 'lits')).toBe(2);
     expect(other.printed.err).toContain('did you mean "mcp list"');
     expect([...io.requests, ...other.requests]).toEqual([]);
@@ -62,7 +62,7 @@ describe('the command line', () => {
         ...tools,
         tools: [{ name: 'add', publicName: 'add', description: '', inputSchema: {}, asksFirst: false }],
       };
-      const io = fakeIo({ 'GET /api/mcp/servers/notes/tools': [200, listed] });
+      const io = createFakeIo({ 'GET /api/mcp/servers/notes/tools': [200, listed] });
       expect([argv, await start(io, ...argv)]).toEqual([argv, 2]);
       expect(io.printed.out + io.printed.err).not.toContain('pl4nted');
     }
@@ -86,18 +86,18 @@ describe('the command line', () => {
       [{ ...status, [path]: [200, [1]] as const }, 1],
     ] as const;
     for (const [answers, expected] of cases) {
-      expect([answers, await start(fakeIo(answers), 'mcp', 'list')]).toEqual([answers, expected]);
+      expect([answers, await start(createFakeIo(answers), 'mcp', 'list')]).toEqual([answers, expected]);
     }
-    expect(await start(fakeIo({}, { env: {} }), 'mcp', 'list')).toBe(4);
-    expect(await start(fakeIo({}, { env: { BEHALF_API_KEY: 'a b' } }), 'mcp', 'list')).toBe(2);
-    const stopped = fakeIo(status);
+    expect(await start(createFakeIo({}, { env: {} }), 'mcp', 'list')).toBe(4);
+    expect(await start(createFakeIo({}, { env: { BEHALF_API_KEY: 'a b' } }), 'mcp', 'list')).toBe(2);
+    const stopped = createFakeIo(status);
     stopped.interrupt();
     expect(await start(stopped, 'mcp', 'list')).toBe(130);
     expect(new Set(Object.values(exitCodes).map(([code]) => code)).size).toBe(Object.keys(exitCodes).length);
   });
 
   test('with --json standard output is one document, also when it fails', async () => {
-    const io = fakeIo({
+    const io = createFakeIo({
       'POST /api/mcp/notes/diagnose': createProblem(403, 'API_KEY_SCOPE', 'The key \u009b2J lacks it'),
     });
     expect(await start(io, 'doctor', 'notes', '--json')).toBe(4);
@@ -106,14 +106,14 @@ describe('the command line', () => {
     });
     expect(io.printed.out).not.toContain('\u009b');
     expect(io.printed.err).not.toContain('API_KEY_SCOPE');
-    const usage = fakeIo();
+    const usage = createFakeIo();
     expect(await start(usage, 'doctor', '--json')).toBe(2);
     expect(JSON.parse(usage.printed.out)).toMatchObject({ error: { code: 'usage' } });
   });
 
   test('the key goes to the gateway that was named, and is never printed', async () => {
     const seen: [string, RequestInit | undefined][] = [];
-    const io = fakeIo(
+    const io = createFakeIo(
       {},
       {
         fetch: async (input, init) => {
@@ -131,7 +131,7 @@ describe('the command line', () => {
     });
     expect(io.printed.out + io.printed.err).not.toContain('pl4nted');
     for (const url of ['ftp://x', 'nonsense', 'http://a:b@x']) {
-      const wrong = fakeIo();
+      const wrong = createFakeIo();
       expect([url, await start(wrong, 'doctor', 'x', '--url', url)]).toEqual([url, 2]);
       expect(wrong.requests).toEqual([]);
     }
@@ -139,7 +139,7 @@ describe('the command line', () => {
 
   test('the key crosses no network in clear unless its owner said so', async () => {
     const to = (BEHALF_URL: string, env: Record<string, string> = {}) =>
-      fakeIo({}, { env: { BEHALF_API_KEY: 'bhf_pl4nted', BEHALF_URL, ...env } });
+      createFakeIo({}, { env: { BEHALF_API_KEY: 'bhf_pl4nted', BEHALF_URL, ...env } });
     for (const url of ['http://gw.example', 'http://127.0.0.1.gw.example', 'http://10.0.0.1:3080']) {
       for (const env of [{}, { BEHALF_INSECURE: '' }, { BEHALF_INSECURE: 'false' }]) {
         const refused = to(url, env);
@@ -152,8 +152,8 @@ describe('the command line', () => {
     await start(said, 'doctor', 'x', '--insecure');
     const set = to('http://gw.example', { BEHALF_INSECURE: 'true' });
     await start(set, 'doctor', 'x');
-    for (const { requests: asked, printed } of [said, set]) {
-      expect(asked).toHaveLength(1);
+    for (const { requests, printed } of [said, set]) {
+      expect(requests).toHaveLength(1);
       expect(printed.err).toContain('unencrypted');
     }
     for (const url of ['https://gw.example', 'http://localhost:1', 'http://[::1]:1', 'http://127.0.0.2']) {

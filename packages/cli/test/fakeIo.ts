@@ -8,7 +8,7 @@ export interface FakeIo extends Io {
 }
 
 /** A terminal and a gateway that answers from a table: `POST /path` to a status and a body. */
-export function fakeIo(
+export function createFakeIo(
   responses: Readonly<
     Record<string, readonly [status: number, body: unknown] | (() => readonly [number, unknown])>
   > = {},
@@ -17,7 +17,7 @@ export function fakeIo(
   const printed = { out: '', err: '' };
   const requests: FakeIo['requests'] = [];
   const interruption = new AbortController();
-  const { stdin = '', files = {}, ...rest } = overrides;
+  const { stdin = '', files = {}, ...ioOverrides } = overrides;
   return {
     env: { BEHALF_API_KEY: 'bhf_pl4nted', BEHALF_URL: 'http://localhost:1' },
     out: (text) => void (printed.out += text),
@@ -50,7 +50,7 @@ export function fakeIo(
     now: () => 1_000_000,
     sleep: async () => undefined,
     interruptSignal: interruption.signal,
-    ...rest,
+    ...ioOverrides,
     printed,
     requests,
     interrupt: () => interruption.abort(),

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clientCredentialsGrant } from 'openid-client';
-import { audience, closeIdps, createIdpRig, robot } from '../test/idpRig.ts';
+import { gatewayAudience, closeIdps, createIdpRig, serviceClient } from '../test/idpRig.ts';
 
 const open = { id: 'open', redirectUris: ['http://127.0.0.1:1/open'] };
 
 let rig: Awaited<ReturnType<typeof createIdpRig>>;
-beforeAll(async () => void (rig = await createIdpRig({ clients: [robot, open] })));
+beforeAll(async () => void (rig = await createIdpRig({ clients: [serviceClient, open] })));
 afterAll(closeIdps);
 
 const expected = () => ({
   iss: rig.idp.issuer,
-  sub: robot.id,
-  aud: audience,
-  azp: robot.id,
-  client_id: robot.id,
+  sub: serviceClient.id,
+  aud: gatewayAudience,
+  azp: serviceClient.id,
+  client_id: serviceClient.id,
   idtyp: 'app',
-  roles: robot.appRoles,
-  tid: robot.tenant,
+  roles: serviceClient.appRoles,
+  tid: serviceClient.tenant,
   jti: expect.any(String),
   iat: expect.any(Number),
   exp: expect.any(Number),
@@ -24,9 +24,9 @@ const expected = () => ({
 
 describe('an app-only token', () => {
   test('names the client and no user, and nothing delegated', async () => {
-    const config = await rig.discover(robot);
-    for (const asked of [{}, { scope: 'access_as_user' }]) {
-      const { access_token: token, refresh_token: refresh } = await clientCredentialsGrant(config, asked);
+    const config = await rig.discover(serviceClient);
+    for (const request of [{}, { scope: 'access_as_user' }]) {
+      const { access_token: token, refresh_token: refresh } = await clientCredentialsGrant(config, request);
       const { payload, protectedHeader } = await rig.verify(token);
       expect(payload).toEqual(expected());
       expect(protectedHeader.typ).toBe('at+jwt');
@@ -39,7 +39,7 @@ describe('an app-only token', () => {
   });
 
   test('is given for the secret only', async () => {
-    const wrong = await rig.discover({ ...robot, secret: 'guessed' });
+    const wrong = await rig.discover({ ...serviceClient, secret: 'guessed' });
     await expect(clientCredentialsGrant(wrong)).rejects.toMatchObject({ error: 'invalid_client' });
     const response = await fetch(`${rig.idp.issuer}/token`, {
       method: 'POST',

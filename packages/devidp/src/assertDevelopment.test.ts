@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeIdps, createIdpRig, web } from '../test/idpRig.ts';
+import { closeIdps, createIdpRig, webClient } from '../test/idpRig.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -57,8 +57,8 @@ describe('the development identity provider', () => {
     const { idp } = await createIdpRig();
     const { port } = new URL(idp.issuer);
     const statusFor = async (host: string) => {
-      const asked = request(`${idp.issuer}/jwks`, { headers: { host } }).end();
-      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      const pendingRequest = request(`${idp.issuer}/jwks`, { headers: { host } }).end();
+      const [response] = (await once(pendingRequest, 'response')) as [IncomingMessage];
       response.resume();
       return response.statusCode;
     };
@@ -76,7 +76,9 @@ describe('the development identity provider', () => {
 
   test('leaves nothing listening when it cannot start', async () => {
     const port = await freePort();
-    await expect(createIdpRig({ port, clients: [web, web] })).rejects.toThrow('invalid_client_metadata');
+    await expect(createIdpRig({ port, clients: [webClient, webClient] })).rejects.toThrow(
+      'invalid_client_metadata',
+    );
     await expect(fetch(`http://127.0.0.1:${port}/jwks`)).rejects.toThrow('fetch failed');
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildEndSessionUrl, refreshTokenGrant } from 'openid-client';
-import { ada, bob, closeIdps, createIdpRig, web } from '../test/idpRig.ts';
+import { adaUser, bobUser, closeIdps, createIdpRig, webClient } from '../test/idpRig.ts';
 import { createScriptedBrowser } from './scriptedBrowser.ts';
 
 let rig: Awaited<ReturnType<typeof createIdpRig>>;
@@ -10,10 +10,10 @@ afterAll(closeIdps);
 describe('signing in', () => {
   test('gives the client tokens of the chosen user', async () => {
     // The client checks PKCE, nonce, issuer and signature on the way.
-    for (const { id } of [ada, bob]) {
+    for (const { id } of [adaUser, bobUser]) {
       const { callback, tokens } = await rig.signIn(id);
       expect(callback.searchParams.get('iss')).toBe(rig.idp.issuer);
-      expect(tokens.claims()).toMatchObject({ sub: id, aud: web.id });
+      expect(tokens.claims()).toMatchObject({ sub: id, aud: webClient.id });
       expect((await rig.verify(tokens.access_token)).payload.sub).toBe(id);
     }
   });
@@ -24,29 +24,32 @@ describe('signing in', () => {
   });
 
   test('gives a refresh token that works once', async () => {
-    const { config, tokens } = await rig.signIn(ada.id);
+    const { config, tokens } = await rig.signIn(adaUser.id);
     const first = tokens.refresh_token!;
     const refreshed = await refreshTokenGrant(config, first);
-    expect((await rig.verify(refreshed.access_token)).payload.sub).toBe(ada.id);
+    expect((await rig.verify(refreshed.access_token)).payload.sub).toBe(adaUser.id);
     expect(refreshed.refresh_token).not.toBe(first);
     await expect(refreshTokenGrant(config, first)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
   test('is remembered, until the client wants it shown again', async () => {
-    const { browser } = await rig.signIn(ada.id);
-    const { url, finishSignIn: finish } = await rig.beginSignIn();
+    const { browser } = await rig.signIn(adaUser.id);
+    const { url, finishSignIn } = await rig.beginSignIn();
     const visit = await browser.open(url);
-    expect((await finish(visit.externalRedirect!)).claims()).toMatchObject({ sub: ada.id });
+    expect((await finishSignIn(visit.externalRedirect!)).claims()).toMatchObject({ sub: adaUser.id });
     url.searchParams.set('prompt', 'login');
-    expect(await browser.open(url)).toMatchObject({ status: 200, text: expect.stringContaining(bob.name) });
+    expect(await browser.open(url)).toMatchObject({
+      status: 200,
+      text: expect.stringContaining(bobUser.name),
+    });
   });
 
   test('asks for no consent, also when the client prompts for it', async () => {
-    const { browser } = await rig.signIn(ada.id);
-    const { url, finishSignIn: finish } = await rig.beginSignIn('openid offline_access access_as_user');
+    const { browser } = await rig.signIn(adaUser.id);
+    const { url, finishSignIn } = await rig.beginSignIn('openid offline_access access_as_user');
     url.searchParams.set('prompt', 'consent');
     const visit = await browser.open(url);
-    expect((await finish(visit.externalRedirect!)).scope).toBe('access_as_user');
+    expect((await finishSignIn(visit.externalRedirect!)).scope).toBe('access_as_user');
   });
 
   test('can be cancelled', async () => {
@@ -66,13 +69,13 @@ describe('signing in', () => {
     const page = await browser.open(url);
     expect(await browser.open(page.url, { user: 'u-eve' })).toMatchObject({ status: 400 });
     expect(await browser.open(page.url, {})).toMatchObject({ status: 400 });
-    expect((await browser.open(url)).text).toContain(ada.name);
+    expect((await browser.open(url)).text).toContain(adaUser.name);
   });
 
   test('is finished only by the browser that began it', async () => {
     const { url } = await rig.beginSignIn();
     const page = await createScriptedBrowser().open(url);
-    const other = await createScriptedBrowser().open(page.url, { user: ada.id });
+    const other = await createScriptedBrowser().open(page.url, { user: adaUser.id });
     expect(other).toMatchObject({ status: 400, text: expect.stringContaining('This sign-in has ended.') });
     expect(other.externalRedirect).toBeUndefined();
   });
@@ -94,13 +97,13 @@ describe('signing in', () => {
 
 describe('signing out', () => {
   test('ends the login and its refresh token', async () => {
-    const { config, browser, tokens } = await rig.signIn(ada.id);
-    const bye = web.postLogoutRedirectUris[0]!;
-    const asked = buildEndSessionUrl(config, {
+    const { config, browser, tokens } = await rig.signIn(adaUser.id);
+    const bye = webClient.postLogoutRedirectUris[0]!;
+    const endSessionUrl = buildEndSessionUrl(config, {
       id_token_hint: tokens.id_token!,
       post_logout_redirect_uri: bye,
     });
-    const page = await browser.open(asked);
+    const page = await browser.open(endSessionUrl);
     expect(page.text).toContain('Do you want to sign out?');
     const [, action] = /action="([^"]+)"/.exec(page.text)!;
     const [, xsrf] = /name="xsrf" value="([^"]+)"/.exec(page.text)!;
@@ -121,7 +124,7 @@ describe('the login page', () => {
     const { text } = await createScriptedBrowser().open(url);
     expect(text).toContain('<html lang="en">');
     expect(text).toContain('<h1>Sign in</h1>');
-    for (const { id } of [ada, bob]) {
+    for (const { id } of [adaUser, bobUser]) {
       expect(text).toContain(`<button class="user" type="submit" name="user" value="${id}">`);
     }
     expect(text).not.toMatch(/<script|\bon\w+=|https?:/);
@@ -137,8 +140,8 @@ describe('the login page', () => {
       name: '<img src=x onerror=alert(1)>',
       roles: ['<b>ADMIN</b>'],
     };
-    const { beginSignIn: begin, signIn, verify } = await createIdpRig({ users: [mallory] });
-    const { url } = await begin();
+    const { beginSignIn, signIn, verify } = await createIdpRig({ users: [mallory] });
+    const { url } = await beginSignIn();
     const { text } = await createScriptedBrowser().open(url);
     expect(text).toContain('&#60;img src=x onerror=alert(1)&#62;');
     expect(text).not.toMatch(/<script|<img|<b>|"on/);

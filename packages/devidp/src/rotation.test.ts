@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
 import { refreshTokenGrant } from 'openid-client';
-import { ada, closeIdps, createIdpRig } from '../test/idpRig.ts';
+import { adaUser, closeIdps, createIdpRig } from '../test/idpRig.ts';
 import { createScriptedBrowser } from './scriptedBrowser.ts';
 
 let rig: Awaited<ReturnType<typeof createIdpRig>>;
@@ -13,14 +13,14 @@ const kidOf = (token: string) => decodeProtectedHeader(token).kid;
 
 describe('key rotation', () => {
   test('signs with the new key, and the old one is gone', async () => {
-    const old = (await rig.signIn(ada.id)).tokens.access_token;
+    const old = (await rig.signIn(adaUser.id)).tokens.access_token;
     await rig.verify(old);
     const { kid } = await rig.idp.rotateKeys({ keepOld: false });
     expect(kid).not.toBe(kidOf(old));
     expect(await kidsPublished()).toEqual([kid]);
     await expect(rig.verify(old)).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
 
-    const { tokens } = await rig.signIn(ada.id);
+    const { tokens } = await rig.signIn(adaUser.id);
     const fresh = [tokens.access_token, tokens.id_token!, rig.idp.tokens.mint()];
     expect(fresh.map(kidOf)).toEqual([kid, kid, kid]);
     await rig.verify(tokens.access_token);
@@ -31,26 +31,26 @@ describe('key rotation', () => {
     const { kid } = await rig.idp.rotateKeys({ keepOld: true });
     expect(await kidsPublished()).toEqual([kid, kidOf(old)]);
     await rig.verify(old);
-    const { tokens } = await rig.signIn(ada.id);
+    const { tokens } = await rig.signIn(adaUser.id);
     expect(kidOf(tokens.access_token)).toBe(kid);
     expect(kidOf(tokens.id_token!)).toBe(kid);
     await rig.verify(tokens.access_token);
   });
 
   test('leaves logins, codes and refresh tokens as they are', async () => {
-    const { config, browser, tokens } = await rig.signIn(ada.id);
+    const { config, browser, tokens } = await rig.signIn(adaUser.id);
     const waiting = createScriptedBrowser();
-    const { url, finishSignIn: finish } = await rig.beginSignIn();
+    const { url, finishSignIn } = await rig.beginSignIn();
     const page = await waiting.open(url);
     const { url: again, finishSignIn: finishAgain } = await rig.beginSignIn();
-    const code = await browser.signIn(again, ada.id);
+    const code = await browser.signIn(again, adaUser.id);
 
     const { kid } = await rig.idp.rotateKeys({ keepOld: false });
     const refreshed = await refreshTokenGrant(config, tokens.refresh_token!);
     expect(kidOf(refreshed.access_token)).toBe(kid);
     expect(kidOf((await finishAgain(code)).access_token)).toBe(kid);
-    const { externalRedirect: leavesTo } = await waiting.open(page.url, { user: ada.id });
-    expect((await finish(leavesTo!)).claims()).toMatchObject({ sub: ada.id });
+    const { externalRedirect: leavesTo } = await waiting.open(page.url, { user: adaUser.id });
+    expect((await finishSignIn(leavesTo!)).claims()).toMatchObject({ sub: adaUser.id });
     expect((await browser.open((await rig.beginSignIn()).url)).externalRedirect).toBeDefined();
   });
 

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as client from 'openid-client';
 import {
-  closeExchanges,
+  closeExchangeRigs,
   createExchangeRig,
   mail,
   OBO_SECRET,
   RIG_TENANT,
   type ExchangeRig,
 } from '../test/exchangeRig.ts';
-import { ada, bob } from '../test/idpRig.ts';
+import { adaUser, bobUser } from '../test/idpRig.ts';
 import { createScriptedBrowser } from './scriptedBrowser.ts';
 
 let rig: ExchangeRig;
 beforeAll(async () => void (rig = await createExchangeRig()));
-afterAll(closeExchanges);
+afterAll(closeExchangeRigs);
 
 async function signIn(userId: string, more: Record<string, string> = {}) {
   const { fetch } = rig;
@@ -49,19 +49,19 @@ describe('a tenant', () => {
   });
 
   test('signs people in, and what it gives them can be exchanged', async () => {
-    const { config, tokens } = await signIn(ada.id);
-    expect(tokens.claims()).toMatchObject({ iss: rig.entra.issuer, sub: ada.id });
-    const claims = await rig.verify(tokens.access_token, 'api://obo', rig.entra.issuer);
+    const { config, tokens } = await signIn(adaUser.id);
+    expect(tokens.claims()).toMatchObject({ iss: rig.entra.issuer, sub: adaUser.id });
+    const claims = await rig.verifyToken(tokens.access_token, 'api://obo', rig.entra.issuer);
     expect(claims).toMatchObject({
       scp: 'access_as_user',
-      oid: ada.id,
-      tid: ada.tenant,
+      oid: adaUser.id,
+      tid: adaUser.tenant,
       ver: '2.0',
-      name: ada.name,
+      name: adaUser.name,
     });
     expect(claims).not.toHaveProperty('scope');
     const { body } = await rig.requestObo({ assertion: tokens.access_token });
-    expect((await rig.verify(body.access_token, mail.audience, rig.entra.issuer)).sub).toBe(ada.id);
+    expect((await rig.verifyToken(body.access_token, mail.audience, rig.entra.issuer)).sub).toBe(adaUser.id);
     expect((await rig.requestObo({ assertion: tokens.id_token })).body.error_codes).toEqual([240002]);
 
     const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token!);
@@ -69,29 +69,34 @@ describe('a tenant', () => {
   });
 
   test('goes on signing people in after a rotation of keys', async () => {
-    const { tokens } = await signIn(bob.id);
+    const { tokens } = await signIn(bobUser.id);
     await rig.idp.rotateKeys({ keepOld: true });
     expect((await rig.requestObo({ assertion: tokens.access_token })).status).toBe(200);
-    expect((await signIn(bob.id)).tokens.claims()).toMatchObject({ sub: bob.id });
+    expect((await signIn(bobUser.id)).tokens.claims()).toMatchObject({ sub: bobUser.id });
     await rig.idp.rotateKeys({ keepOld: false });
     expect((await rig.requestObo({ assertion: tokens.access_token })).body.error_codes).toEqual([50013]);
-    const fresh = (await signIn(bob.id)).tokens.access_token;
+    const fresh = (await signIn(bobUser.id)).tokens.access_token;
     expect((await rig.requestObo({ assertion: fresh })).status).toBe(200);
   });
 
   test('is met by signing in with it', async () => {
     const wanted = { acrs: { essential: true, value: 'c7' }, roles: { value: 'OWNER' } };
     const claims = JSON.stringify({ access_token: wanted });
-    const before = await signIn(ada.id);
+    const before = await signIn(adaUser.id);
     expect(
-      (await rig.verify(before.tokens.access_token, 'api://obo', rig.entra.issuer)).acrs,
+      (await rig.verifyToken(before.tokens.access_token, 'api://obo', rig.entra.issuer)).acrs,
     ).toBeUndefined();
-    const { tokens } = await signIn(ada.id, { claims, prompt: 'login' });
-    expect(await rig.verify(tokens.access_token, 'api://obo', rig.entra.issuer)).toMatchObject({
+    const { tokens } = await signIn(adaUser.id, { claims, prompt: 'login' });
+    expect(await rig.verifyToken(tokens.access_token, 'api://obo', rig.entra.issuer)).toMatchObject({
       acrs: ['c7'],
-      roles: ada.roles,
+      roles: adaUser.roles,
     });
-    expect(rig.idp.requests.signIns.at(-1)).toEqual({ client: 'obo', user: ada.id, claims, prompt: 'login' });
+    expect(rig.idp.requests.signIns.at(-1)).toEqual({
+      client: 'obo',
+      user: adaUser.id,
+      claims,
+      prompt: 'login',
+    });
   });
 });
 

@@ -2,7 +2,15 @@ import { createPublicKey } from 'node:crypto';
 import { createFakeClock } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
-import { ada, audience, bob, closeIdps, createIdpRig, robot, web } from '../test/idpRig.ts';
+import {
+  adaUser,
+  gatewayAudience,
+  bobUser,
+  closeIdps,
+  createIdpRig,
+  serviceClient,
+  webClient,
+} from '../test/idpRig.ts';
 import { createScriptedBrowser } from './scriptedBrowser.ts';
 
 let rig: Awaited<ReturnType<typeof createIdpRig>>;
@@ -11,20 +19,20 @@ afterAll(closeIdps);
 
 describe('the tokens of a login', () => {
   test('the access token is a JWT for the audience, with the user’s claims', async () => {
-    const { tokens } = await rig.signIn(ada.id);
+    const { tokens } = await rig.signIn(adaUser.id);
     const { protectedHeader, payload } = await rig.verify(tokens.access_token);
     const { keys } = await rig.jwks();
     expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'at+jwt', kid: keys[0]!.kid });
     expect(payload).toEqual({
       iss: rig.idp.issuer,
-      sub: ada.id,
-      aud: audience,
-      azp: web.id,
-      client_id: web.id,
+      sub: adaUser.id,
+      aud: gatewayAudience,
+      azp: webClient.id,
+      client_id: webClient.id,
       scope: 'access_as_user',
-      roles: ada.roles,
-      groups: ada.groups,
-      tid: ada.tenant,
+      roles: adaUser.roles,
+      groups: adaUser.groups,
+      tid: adaUser.tenant,
       jti: expect.any(String),
       iat: expect.any(Number),
       exp: payload.iat! + 3600,
@@ -32,33 +40,33 @@ describe('the tokens of a login', () => {
   });
 
   test('a claim that nobody configured is absent', async () => {
-    const { tokens } = await rig.signIn(bob.id);
+    const { tokens } = await rig.signIn(bobUser.id);
     const { payload } = await rig.verify(tokens.access_token);
-    expect(payload).toMatchObject({ sub: bob.id });
+    expect(payload).toMatchObject({ sub: bobUser.id });
     for (const claim of ['roles', 'groups', 'tid']) expect(payload).not.toHaveProperty(claim);
   });
 
   test('the ID token is for the client and says who it is', async () => {
-    const { tokens } = await rig.signIn(ada.id);
+    const { tokens } = await rig.signIn(adaUser.id);
     const { iat, exp, nonce, ...claims } = tokens.claims()!;
     expect([iat, exp, nonce]).not.toContain(undefined);
     expect(claims).toEqual({
       iss: rig.idp.issuer,
-      sub: ada.id,
-      aud: web.id,
-      email: ada.email,
+      sub: adaUser.id,
+      aud: webClient.id,
+      email: adaUser.email,
       email_verified: true,
-      name: ada.name,
-      preferred_username: ada.email,
-      roles: ada.roles,
-      groups: ada.groups,
-      tid: ada.tenant,
+      name: adaUser.name,
+      preferred_username: adaUser.email,
+      roles: adaUser.roles,
+      groups: adaUser.groups,
+      tid: adaUser.tenant,
     });
   });
 
   test('carry the scopes of the API that were asked for', async () => {
     const { signIn } = await createIdpRig({ scopes: ['read', 'write'], accessTokenSeconds: 60 });
-    const scopeOf = async (scope: string) => decodeJwt((await signIn(ada.id, scope)).tokens.access_token);
+    const scopeOf = async (scope: string) => decodeJwt((await signIn(adaUser.id, scope)).tokens.access_token);
     expect(await scopeOf('openid read unknown')).toMatchObject({ scope: 'read' });
     const all = await scopeOf('openid');
     expect(all).toMatchObject({ scope: 'read write', exp: all.iat! + 60 });
@@ -73,14 +81,14 @@ describe('the tokens of a login', () => {
 
   test('an audience may be any text', async () => {
     const { signIn } = await createIdpRig({ audience: 'the gateway' });
-    expect(decodeJwt((await signIn(ada.id)).tokens.access_token).aud).toBe('the gateway');
+    expect(decodeJwt((await signIn(adaUser.id)).tokens.access_token).aud).toBe('the gateway');
   });
 });
 
 describe('a minted token', () => {
   test('is what a login gives', async () => {
     const minted = await rig.verify(rig.idp.tokens.mint());
-    const { access_token: token } = (await rig.signIn(ada.id)).tokens;
+    const { access_token: token } = (await rig.signIn(adaUser.id)).tokens;
     const { protectedHeader, payload } = await rig.verify(token);
     expect(minted.protectedHeader).toEqual(protectedHeader);
     const changing = { jti: expect.any(String), iat: expect.any(Number), exp: expect.any(Number) };
@@ -89,7 +97,10 @@ describe('a minted token', () => {
 
   test('is of whom and says what the test wants', async () => {
     const { mint, mintIdToken } = rig.idp.tokens;
-    expect(decodeJwt(mint({ user: bob.id, client: robot.id }))).toMatchObject({ sub: bob.id, azp: robot.id });
+    expect(decodeJwt(mint({ user: bobUser.id, client: serviceClient.id }))).toMatchObject({
+      sub: bobUser.id,
+      azp: serviceClient.id,
+    });
     const { payload } = await rig.verify(
       mint({ subject: 'u-eve', claims: { tid: 'other', scope: undefined, scp: 'a b' } }),
     );
@@ -100,8 +111,8 @@ describe('a minted token', () => {
       typ: 'JWT',
     });
     expect(decodeJwt(mintIdToken())).toMatchObject({
-      aud: web.id,
-      email: ada.email,
+      aud: webClient.id,
+      email: adaUser.email,
       nonce: expect.any(String),
       at_hash: expect.any(String),
     });
@@ -145,7 +156,7 @@ describe('a minted token', () => {
     const secrets = { pem, jwk: JSON.stringify({ kty, n, e }) };
     for (const text of ['pem', 'jwk'] as const) {
       const { payload } = await jwtVerify(mintWithPublicKeyAsSecret({ text }), Buffer.from(secrets[text]));
-      expect(payload).toMatchObject({ sub: ada.id, aud: audience });
+      expect(payload).toMatchObject({ sub: adaUser.id, aud: gatewayAudience });
     }
   });
 

@@ -6,7 +6,7 @@ import {
   type DevIdp,
   type DevIdpOptions,
 } from '../src/index.ts';
-import { ada, bob } from './idpRig.ts';
+import { adaUser, bobUser } from './idpRig.ts';
 
 export const RIG_TENANT = '7e2a9f4c-acme';
 export const OBO_SECRET = 'secret-of-the-obo-client';
@@ -25,11 +25,11 @@ export const mail = {
   locations: ['https://mail.example/mcp'],
   scopes: ['read', 'send'],
 };
-export const wiki = { id: 'api://wiki', scopes: ['edit'], consentedBy: [bob.id], tokenSeconds: 60 };
+export const wiki = { id: 'api://wiki', scopes: ['edit'], consentedBy: [bobUser.id], tokenSeconds: 60 };
 
 const startedIdps: DevIdp[] = [];
 
-export async function closeExchanges(): Promise<void> {
+export async function closeExchangeRigs(): Promise<void> {
   for (const idp of startedIdps.splice(0)) await idp.close();
 }
 
@@ -56,14 +56,14 @@ export async function createExchangeRig(options: Partial<DevIdpOptions> = {}) {
     { id: 'robot', secret: 'robot-secret' },
   ];
   const idp = await createDevIdp({
-    ...{ production: false, port: 0, users: [ada, bob], clients, audience: 'api://obo' },
+    ...{ production: false, port: 0, users: [adaUser, bobUser], clients, audience: 'api://obo' },
     ...{ https: { ca }, tenant: RIG_TENANT, resources: [mail, wiki], ...options },
   });
   startedIdps.push(idp);
   const fetch = createTrustingFetch(ca.caPem);
   const entra = idp.entra!;
 
-  const post = async (url: string, form: Record<string, string | string[]>): Promise<RigResponse> => {
+  const postForm = async (url: string, form: Record<string, string | string[]>): Promise<RigResponse> => {
     const body = new URLSearchParams();
     for (const [name, values] of Object.entries(form))
       for (const value of [values].flat()) body.append(name, value);
@@ -78,7 +78,7 @@ export async function createExchangeRig(options: Partial<DevIdpOptions> = {}) {
   const secret = { client_id: 'obo', client_secret: OBO_SECRET };
   /** On-Behalf-Of as Entra takes it, for Ada and the mail API; `undefined` leaves a field out. */
   const requestObo = (fields: Record<string, string | undefined> = {}) =>
-    post(
+    postForm(
       entra.tokenEndpoint,
       omitUndefined({
         ...{ grant_type: GRANTS.bearer, requested_token_use: 'on_behalf_of', ...secret },
@@ -87,19 +87,30 @@ export async function createExchangeRig(options: Partial<DevIdpOptions> = {}) {
     );
   /** RFC 8693, for Ada and the mail API. */
   const requestExchange = (fields: Record<string, string | string[] | undefined> = {}) =>
-    post(
+    postForm(
       idp.tokenEndpoint,
       omitUndefined({
         ...{ grant_type: GRANTS.exchange, ...secret, audience: mail.id },
         ...{ subject_token: idp.tokens.mint(), subject_token_type: TYPES.access, ...fields },
       }),
     );
-  const verify = async (token: string, audience: string, issuer: string): Promise<JWTPayload> => {
+  const verifyToken = async (token: string, audience: string, issuer: string): Promise<JWTPayload> => {
     const options = { audience, issuer, algorithms: ['RS256'] };
     return (await jwtVerify(token, createLocalJWKSet(idp.publicKeys()), options)).payload;
   };
 
-  return { idp, entra, ca, certificate, externalIssuer, fetch, post, requestObo, requestExchange, verify };
+  return {
+    idp,
+    entra,
+    ca,
+    certificate,
+    externalIssuer,
+    fetch,
+    postForm,
+    requestObo,
+    requestExchange,
+    verifyToken,
+  };
 }
 export type ExchangeRig = Awaited<ReturnType<typeof createExchangeRig>>;
 

@@ -2,14 +2,14 @@ import { createLocalJWKSet, jwtVerify, type JSONWebKeySet, type JWTVerifyResult 
 import * as client from 'openid-client';
 import { createScriptedBrowser, createDevIdp, type DevIdp, type DevIdpOptions } from '../src/index.ts';
 
-export const web = {
+export const webClient = {
   id: 'web',
   secret: 'web-secret',
   redirectUris: ['http://127.0.0.1:1/callback'],
   postLogoutRedirectUris: ['http://127.0.0.1:1/bye'],
 };
-export const robot = { id: 'robot', secret: 'robot-secret', appRoles: ['ADMIN'], tenant: 'acme' };
-export const ada = {
+export const serviceClient = { id: 'robot', secret: 'robot-secret', appRoles: ['ADMIN'], tenant: 'acme' };
+export const adaUser = {
   id: 'u-ada',
   email: 'ada@example.test',
   name: 'Ada',
@@ -17,8 +17,8 @@ export const ada = {
   groups: ['staff', 'ops'],
   tenant: 'acme',
 };
-export const bob = { id: 'u-bob', email: 'bob@example.test', name: 'Bob' };
-export const audience = 'api://gateway';
+export const bobUser = { id: 'u-bob', email: 'bob@example.test', name: 'Bob' };
+export const gatewayAudience = 'api://gateway';
 
 const startedIdps: DevIdp[] = [];
 
@@ -32,17 +32,17 @@ export async function createIdpRig(options: Partial<DevIdpOptions> = {}) {
   const idp = await createDevIdp({
     production: false,
     port: 0,
-    users: [ada, bob],
-    clients: [web, robot],
-    audience,
+    users: [adaUser, bobUser],
+    clients: [webClient, serviceClient],
+    audience: gatewayAudience,
     ...options,
   });
   startedIdps.push(idp);
-  return { idp, ...relyingParty(idp) };
+  return { idp, ...createRelyingParty(idp) };
 }
 
-function relyingParty({ issuer }: DevIdp) {
-  const discover = ({ id, secret }: { id: string; secret: string } = web) =>
+function createRelyingParty({ issuer }: DevIdp) {
+  const discover = ({ id, secret }: { id: string; secret: string } = webClient) =>
     client.discovery(new URL(issuer), id, secret, undefined, {
       // Plain http, as it is on loopback.
       // eslint-disable-next-line @typescript-eslint/no-deprecated
@@ -56,7 +56,7 @@ function relyingParty({ issuer }: DevIdp) {
     const verifier = client.randomPKCECodeVerifier();
     const nonce = client.randomNonce();
     const url = client.buildAuthorizationUrl(config, {
-      redirect_uri: web.redirectUris[0]!,
+      redirect_uri: webClient.redirectUris[0]!,
       scope,
       nonce,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
@@ -74,7 +74,11 @@ function relyingParty({ issuer }: DevIdp) {
   };
   /** As the gateway does: against the keys that are published now. */
   const verify = async (token: string): Promise<JWTVerifyResult> =>
-    jwtVerify(token, createLocalJWKSet(await jwks()), { issuer, audience, algorithms: ['RS256'] });
+    jwtVerify(token, createLocalJWKSet(await jwks()), {
+      issuer,
+      audience: gatewayAudience,
+      algorithms: ['RS256'],
+    });
 
   return { discover, jwks, beginSignIn, signIn, verify };
 }

@@ -87,7 +87,7 @@ describe('addresses', () => {
     test(`${range} is refused, as literal and behind a name`, async () => {
       for (const address of addresses) {
         expect({ address, range: rangeOf(parseAddress(address)!)?.name }).toEqual({ address, range });
-        const { egress, dials: dialled } = createEgressRig({ dns: { 'name.example': [address] } });
+        const { egress, dials } = createEgressRig({ dns: { 'name.example': [address] } });
         for (const audience of ['user-server', 'yaml-server', 'identity'] as const) {
           const fetch = egress.fetchFor({ audience });
           expect(await reasonOf(fetch('https://name.example/'))).toBe('private_address');
@@ -95,18 +95,18 @@ describe('addresses', () => {
           const literal = address.includes(':') ? `[${address.split('%')[0]!}]` : address;
           expect(await reasonOf(fetch(`http://${literal}/`))).toBe('private_address');
         }
-        expect(dialled).toEqual([]);
+        expect(dials).toEqual([]);
       }
     });
   }
 
   test('public addresses, also right beside a special range, are dialled', async () => {
     for (const address of publicAddresses) {
-      const { egress, dials: dialled } = createEgressRig({ dns: { 'name.example': [address] } });
+      const { egress, dials } = createEgressRig({ dns: { 'name.example': [address] } });
       expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://name.example/'))).toBe(
         'connection_failed',
       );
-      expect(dialled.map((target) => target.address)).toEqual([formatAddress(parseAddress(address)!)]);
+      expect(dials.map((target) => target.address)).toEqual([formatAddress(parseAddress(address)!)]);
     }
   });
 
@@ -160,9 +160,9 @@ describe('addresses', () => {
           () => `${v4[0]}.0x${((v4[1] << 16) | (v4[2] << 8) | v4[3]).toString(16)}`,
           () => `${v4.join('.')}.`,
         ][spelling]!();
-        const { egress, dials: dialled } = createEgressRig();
+        const { egress, dials } = createEgressRig();
         const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })(`http://${host}/`));
-        expect([host, reason, dialled]).toEqual([host, 'private_address', []]);
+        expect([host, reason, dials]).toEqual([host, 'private_address', []]);
       }),
       { numRuns: 60 },
     );
@@ -192,9 +192,9 @@ describe('addresses', () => {
     ];
     for (const text of [...loose, ...broken]) {
       expect([text, parseAddress(text)]).toEqual([text, undefined]);
-      const { egress, dials: dialled } = createEgressRig({ dns: { 'name.example': [PUBLIC, text] } });
+      const { egress, dials } = createEgressRig({ dns: { 'name.example': [PUBLIC, text] } });
       const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://name.example/'));
-      expect([text, reason, dialled]).toEqual([text, 'dns_failed', []]);
+      expect([text, reason, dials]).toEqual([text, 'dns_failed', []]);
     }
   });
 

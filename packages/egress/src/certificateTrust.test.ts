@@ -16,7 +16,7 @@ afterEach(async () => {
 /** A server of a private authority, and a door out that may reach it. */
 async function begin(options: { names?: string[]; answer?: Parameters<typeof serveSecurely>[1] } = {}) {
   const authority = await createAuthority();
-  const stranger = await createAuthority('A stranger');
+  const otherAuthority = await createAuthority('A stranger');
   const pair = await authority.issue(...(options.names ?? ['own.example']));
   const site = await serveSecurely(pair, options.answer);
   cleanUp.push(() => site.close());
@@ -27,7 +27,7 @@ async function begin(options: { names?: string[]; answer?: Parameters<typeof ser
     return egress;
   };
   const url = `https://own.example:${site.port}/`;
-  return { authority, stranger, site, door, url };
+  return { authority, otherAuthority, site, door, url };
 }
 
 const options = (ca: string | undefined, more: Partial<FetchOptions> = {}): FetchOptions => ({
@@ -37,14 +37,14 @@ const options = (ca: string | undefined, more: Partial<FetchOptions> = {}): Fetc
 
 describe('a server with an authority of its own', () => {
   test('is reached with its authority, and with no other and none', async () => {
-    const { authority, stranger, site, door, url } = await begin();
+    const { authority, otherAuthority, site, door, url } = await begin();
     const egress = door();
     const fetch = egress.fetchFor(options(authority.ca));
     expect(await (await fetch(url)).text()).toBe('secure');
     const send = egress.sendFor(options(authority.ca));
     expect(await (await send({ method: 'GET', url, headers: {}, signal })).text()).toBe('secure');
     const seen = site.requests.length;
-    for (const ca of [undefined, stranger.ca, '', 'no certificate']) {
+    for (const ca of [undefined, otherAuthority.ca, '', 'no certificate']) {
       const error: unknown = await egress
         .fetchFor(options(ca))(url)
         .catch((thrown: unknown) => thrown);
@@ -59,17 +59,17 @@ describe('a server with an authority of its own', () => {
   });
 
   test('the authorities that count otherwise do not count for it', async () => {
-    const { authority, stranger, door, url } = await begin();
+    const { authority, otherAuthority, door, url } = await begin();
     // Stands for the public ones, which cannot be had on loopback.
     const egress = door(createSystemDial({ ca: authority.ca }));
     expect(await (await egress.fetchFor(options(undefined))(url)).text()).toBe('secure');
-    expect(await reasonOf(egress.fetchFor(options(stranger.ca))(url))).toBe('certificate_untrusted');
+    expect(await reasonOf(egress.fetchFor(options(otherAuthority.ca))(url))).toBe('certificate_untrusted');
     expect(await reasonOf(egress.fetchFor(options(''))(url))).toBe('certificate_untrusted');
   });
 
   test('several authorities in one text all count', async () => {
-    const { authority, stranger, door, url } = await begin();
-    const fetch = door().fetchFor(options(`${stranger.ca}\n${authority.ca}`));
+    const { authority, otherAuthority, door, url } = await begin();
+    const fetch = door().fetchFor(options(`${otherAuthority.ca}\n${authority.ca}`));
     expect(await (await fetch(url)).text()).toBe('secure');
   });
 
@@ -84,7 +84,7 @@ describe('a server with an authority of its own', () => {
   });
 
   test('a connection that one authority vouched for serves no other', async () => {
-    const { authority, stranger, site, door, url } = await begin();
+    const { authority, otherAuthority, site, door, url } = await begin();
     const egress = door();
     const ask = async (ca: string) => {
       await (await egress.fetchFor(options(ca))(url)).text();
@@ -93,7 +93,7 @@ describe('a server with an authority of its own', () => {
     await ask(authority.ca);
     await ask(authority.ca);
     expect(site.connections()).toBe(1);
-    for (const ca of [undefined, stranger.ca]) {
+    for (const ca of [undefined, otherAuthority.ca]) {
       expect(await reasonOf(egress.fetchFor(options(ca))(url))).toBe('certificate_untrusted');
     }
     await ask(authority.ca);
@@ -101,7 +101,7 @@ describe('a server with an authority of its own', () => {
   });
 
   test('through the tunnel of a proxy as well, which it does not vouch for', async () => {
-    const { authority, stranger, site, door, url } = await begin();
+    const { authority, otherAuthority, site, door, url } = await begin();
     for (const [scheme, make] of [
       ['http', connectProxy],
       ['socks5', socksProxy],
@@ -113,7 +113,7 @@ describe('a server with an authority of its own', () => {
         egress.fetchFor(options(ca, { proxy: `${scheme}://127.0.0.1:${proxy.port}` }));
       expect(await (await at(authority.ca)(url)).text()).toBe('secure');
       const seen = site.requests.length;
-      for (const ca of [undefined, stranger.ca]) {
+      for (const ca of [undefined, otherAuthority.ca]) {
         expect(await reasonOf(at(ca)(url))).toBe('certificate_untrusted');
       }
       const other = `https://other.example:${site.port}/`;
@@ -131,25 +131,25 @@ describe('a server with an authority of its own', () => {
   });
 
   test('a socket for another protocol is held to it, too', async () => {
-    const { authority, stranger, site, door } = await begin();
+    const { authority, otherAuthority, site, door } = await begin();
     const egress = door();
     const url = `wss://own.example:${site.port}/`;
     const socket = await egress.connect(url, options(authority.ca), signal);
     socket.destroy();
-    for (const ca of [undefined, stranger.ca]) {
+    for (const ca of [undefined, otherAuthority.ca]) {
       expect(await reasonOf(egress.connect(url, options(ca), signal))).toBe('certificate_untrusted');
     }
   });
 
   test('where it redirects to must have a certificate of the same authority', async () => {
-    const { authority, stranger, url, site } = await begin({
+    const { authority, otherAuthority, url, site } = await begin({
       answer: (request, response) => {
         response.writeHead(307, { location: `https://far.example:${(request.url ?? '/').slice(1)}/` });
         response.end();
       },
     });
     const near = await serveSecurely(await authority.issue('far.example'));
-    const far = await serveSecurely(await stranger.issue('far.example'));
+    const far = await serveSecurely(await otherAuthority.issue('far.example'));
     cleanUp.push(
       () => near.close(),
       () => far.close(),
@@ -160,7 +160,7 @@ describe('a server with an authority of its own', () => {
         settings: { allowedAddresses: [`127.0.0.1:${site.port}`] },
         dns: { ...dns, 'far.example': ['93.184.216.34'] },
         dial: (target, ended) => {
-          const dial = createSystemDial({ ca: [authority.ca, stranger.ca] });
+          const dial = createSystemDial({ ca: [authority.ca, otherAuthority.ca] });
           const address = '127.0.0.1';
           return dial(target.port === port ? { ...target, address } : target, ended);
         },

@@ -242,19 +242,15 @@ describe('kept connections', () => {
   };
 
   test('a second request of the same audience rides on the first connection', async () => {
-    const { egress, dials: dialled, resolved } = await rig();
+    const { egress, dials, resolved } = await rig();
     for (let i = 0; i < 5; i += 1) {
       await read(egress.fetchFor({ audience: 'user-server' })('http://a.example/'));
     }
-    expect([dialled.length, resolved.length]).toEqual([1, 1]);
+    expect([dials.length, resolved.length]).toEqual([1, 1]);
   });
 
   test("a user's server never rides on a socket that the operator's word opened", async () => {
-    const {
-      egress,
-      seen,
-      dials: dialled,
-    } = await rig({
+    const { egress, seen, dials } = await rig({
       settings: { operatorAddresses: ['in.example:80'], identityOrigins: ['http://in.example'] },
     });
     for (const audience of ['yaml-server', 'identity'] as const) {
@@ -263,43 +259,43 @@ describe('kept connections', () => {
     expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://in.example/'))).toBe(
       'private_address',
     );
-    expect([seen.length, dialled.length]).toEqual([2, 2]);
+    expect([seen.length, dials.length]).toEqual([2, 2]);
   });
 
   test('the number of origins kept is capped, the least recent leaves', async () => {
     const names = Array.from({ length: 520 }, (_, i) => `n${i}.example`);
-    const { egress, dials: dialled } = await rig({
+    const { egress, dials } = await rig({
       dns: Object.fromEntries(names.map((name) => [name, [PUBLIC]])),
     });
     const fetch = egress.fetchFor({ audience: 'user-server' });
     for (const name of names) await read(fetch(`http://${name}/`));
-    expect(dialled).toHaveLength(520);
+    expect(dials).toHaveLength(520);
     await read(fetch(`http://${names.at(-1)!}/`));
-    expect(dialled).toHaveLength(520);
+    expect(dials).toHaveLength(520);
     await read(fetch(`http://${names[0]!}/`));
-    expect(dialled).toHaveLength(521);
+    expect(dials).toHaveLength(521);
     await egress.close();
   });
 
   test('refused URLs push no warm connection out', async () => {
-    const { egress, dials: dialled } = await rig();
+    const { egress, dials } = await rig();
     const fetch = egress.fetchFor({ audience: 'user-server' });
     await read(fetch('http://a.example/'));
     for (let i = 0; i < 600; i += 1) await reasonOf(fetch(`http://gone${i}.example/`));
     await read(fetch('http://a.example/'));
-    expect(dialled).toHaveLength(1);
+    expect(dials).toHaveLength(1);
   });
 
   test('connections that nobody uses are closed after a minute', async () => {
     const clock = createFakeClock();
     const port = await startHttpServer((_request, response) => response.end('ok'));
-    const { egress, dials: dialled } = createEgressRig({ dns, clock, loopbackPorts: port });
+    const { egress, dials } = createEgressRig({ dns, clock, loopbackPorts: port });
     const fetch = egress.fetchFor({ audience: 'user-server' });
     await read(fetch('http://a.example/'));
-    expect(dialled).toHaveLength(1);
+    expect(dials).toHaveLength(1);
     await clock.advance(120_000);
     await read(fetch('http://a.example/'));
-    expect(dialled).toHaveLength(2);
+    expect(dials).toHaveLength(2);
   });
 
   test('close lets requests finish for a moment, ends the rest, and refuses new ones', async () => {
@@ -320,7 +316,7 @@ describe('kept connections', () => {
     const clock = createFakeClock();
     const { port } = await echo();
     let abandoned = false;
-    const { egress, dials: dialled } = createEgressRig({
+    const { egress, dials } = createEgressRig({
       clock,
       dns: { 'two.example': ['2606:4700::1', PUBLIC] },
       dial: ({ address }, signal) =>
@@ -336,7 +332,7 @@ describe('kept connections', () => {
     const promise = egress.fetchFor({ audience: 'user-server' })('http://two.example/');
     await clock.advance(250);
     expect(await (await promise).text()).toBe('ok');
-    expect(dialled.map(({ address }) => address)).toEqual(['2606:4700:0:0:0:0:0:1', PUBLIC]);
+    expect(dials.map(({ address }) => address)).toEqual(['2606:4700:0:0:0:0:0:1', PUBLIC]);
     await eventually('the loser is told', () => abandoned);
   });
 });

@@ -58,13 +58,13 @@ describe('timeouts', () => {
 
   test('a resolver that hangs counts as connecting', async () => {
     const clock = createFakeClock();
-    const { egress, dials: dialled } = createEgressRig({
+    const { egress, dials } = createEgressRig({
       clock,
       dns: { 'a.example': () => new Promise(() => undefined) as never },
     });
     const reason = reasonOf(egress.fetchFor({ audience: 'user-server' })('http://a.example'));
     await clock.advance(10_000);
-    expect([await reason, dialled]).toEqual(['connect_timeout', []]);
+    expect([await reason, dials]).toEqual(['connect_timeout', []]);
   });
 
   test('an answer that does not begin in time is given up', async () => {

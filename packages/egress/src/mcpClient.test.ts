@@ -100,7 +100,7 @@ describe('the MCP SDK', () => {
   });
 
   test('a refusal reaches its caller as the typed error', async () => {
-    const { egress, dials: dialled } = createEgressRig({ dial: systemDial });
+    const { egress, dials } = createEgressRig({ dial: systemDial });
     const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1:9/mcp'), {
       fetch: egress.fetchFor({ audience: 'user-server' }),
     });
@@ -109,6 +109,6 @@ describe('the MCP SDK', () => {
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(EgressError);
     expect(error).toMatchObject({ reason: 'private_address' });
-    expect(dialled).toEqual([]);
+    expect(dials).toEqual([]);
   });
 });

@@ -201,14 +201,14 @@ describe('names', () => {
     ];
     const refused = ['metadata.google.internal..', 'localhost..', 'x..internal', '.localhost', '127.0.0.1..'];
     for (const name of refused) {
-      const { egress, dials: dialled, resolved } = createEgressRig({ dns: resolveEveryName([PUBLIC]) });
+      const { egress, dials, resolved } = createEgressRig({ dns: resolveEveryName([PUBLIC]) });
       const reason = await reasonOf(egress.fetchFor({ audience: 'yaml-server' })(`http://${name}/`));
-      expect([name, reason, dialled, resolved]).toEqual([name, 'bad_url', [], []]);
+      expect([name, reason, dials, resolved]).toEqual([name, 'bad_url', [], []]);
     }
     for (const name of [...names, 'metadata.google.internal', 'mcp.ns.svc.cluster.local', 'nas.home.arpa']) {
-      const { egress, dials: dialled, resolved } = createEgressRig({ dns: resolveEveryName([PUBLIC]) });
+      const { egress, dials, resolved } = createEgressRig({ dns: resolveEveryName([PUBLIC]) });
       const reason = await reasonOf(egress.fetchFor({ audience: 'yaml-server' })(`http://${name}/`));
-      expect([name, reason, dialled, resolved]).toEqual([name, 'blocked_name', [], []]);
+      expect([name, reason, dials, resolved]).toEqual([name, 'blocked_name', [], []]);
     }
   });
 

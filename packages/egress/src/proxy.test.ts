@@ -35,14 +35,14 @@ async function behind(make: (upstream: number) => Promise<TestProxy>, options: E
   );
   const proxy = await make(upstream);
   proxies.push(proxy);
-  const to = { [`127.0.0.1:${proxy.port}`]: proxy.port };
-  return { proxy, ...createEgressRig({ dns, loopbackPorts: to, ...options }) };
+  const loopbackPorts = { [`127.0.0.1:${proxy.port}`]: proxy.port };
+  return { proxy, ...createEgressRig({ dns, loopbackPorts, ...options }) };
 }
 
 describe('a proxied request', () => {
   test('the proxy is asked for the checked literal, so its DNS has no say', async () => {
     for (const make of [connectProxy, socksProxy]) {
-      const { egress, proxy, dials: dialled } = await behind((port) => make(port));
+      const { egress, proxy, dials } = await behind((port) => make(port));
       const scheme = make === socksProxy ? 'socks5' : 'http';
       const fetch = egress.fetchFor({
         audience: 'user-server',
@@ -56,19 +56,19 @@ describe('a proxied request', () => {
         `${PUBLIC}:8080`,
         make === socksProxy ? '[26062800022000010248189325c81946]:80' : `[${OTHER_PUBLIC}]:80`,
       ]);
-      expect(dialled.every(({ port }) => port === proxy.port)).toBe(true);
+      expect(dials.every(({ port }) => port === proxy.port)).toBe(true);
       await egress.close();
     }
   });
 
   test('TLS is spoken through the tunnel with the name that was asked for', async () => {
-    const { egress, proxy, dials: dialled } = await behind((port) => connectProxy(port));
+    const { egress, proxy, dials } = await behind((port) => connectProxy(port));
     const fetch = egress.fetchFor({
       audience: 'user-server',
       proxy: `http://proxy.internal:${proxy.port}`,
     });
     await (await fetch('https://a.example/')).text();
-    expect(dialled).toEqual([
+    expect(dials).toEqual([
       { address: '127.0.0.1', port: proxy.port, servername: 'proxy.internal', tls: false },
       { address: PUBLIC, port: 443, servername: 'a.example', tls: true },
     ]);
@@ -77,7 +77,7 @@ describe('a proxied request', () => {
 
   test('names and literals are judged here before the proxy hears of them', async () => {
     const settings = { operatorAddresses: ['in.example:80', 'far.example:80'] };
-    const { egress, proxy, dials: dialled } = await behind((port) => connectProxy(port), { settings });
+    const { egress, proxy, dials } = await behind((port) => connectProxy(port), { settings });
     const options = { proxy: `http://127.0.0.1:${proxy.port}` };
     for (const audience of ['user-server', 'yaml-server'] as const) {
       const fetch = egress.fetchFor({ audience, ...options });
@@ -90,7 +90,7 @@ describe('a proxied request', () => {
     const user = egress.fetchFor({ audience: 'user-server', ...options });
     expect(await reasonOf(user('http://in.example/'))).toBe('private_address');
     expect(await reasonOf(user('http://far.example/'))).toBe('dns_failed');
-    expect([proxy.requests, dialled]).toEqual([[], []]);
+    expect([proxy.requests, dials]).toEqual([[], []]);
   });
 
   test('an opened name goes through, by address or, if only the proxy knows it, by name', async () => {
@@ -126,7 +126,7 @@ describe('a proxied request', () => {
   });
 
   test('a request without the proxy never rides on a tunnel through it', async () => {
-    const { egress, proxy, dials: dialled } = await behind((port) => connectProxy(port));
+    const { egress, proxy, dials } = await behind((port) => connectProxy(port));
     await (
       await egress.fetchFor({ audience: 'user-server', proxy: `http://127.0.0.1:${proxy.port}` })(
         'http://a.example/',
@@ -135,13 +135,18 @@ describe('a proxied request', () => {
     expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('http://a.example/'))).toBe(
       'connection_failed',
     );
-    expect(dialled.at(-1)).toMatchObject({ address: PUBLIC, port: 80 });
+    expect(dials.at(-1)).toMatchObject({ address: PUBLIC, port: 80 });
   });
 });
 
 describe('which proxy', () => {
-  const choose = (env: ProxyEnvironment, url: string, own?: string, audience: Audience = 'yaml-server') => {
-    const proxy = compileProxySelector(env)({ audience, configuredProxy: own })(parseTarget(new URL(url)));
+  const choose = (
+    env: ProxyEnvironment,
+    url: string,
+    configuredProxy?: string,
+    audience: Audience = 'yaml-server',
+  ) => {
+    const proxy = compileProxySelector(env)({ audience, configuredProxy })(parseTarget(new URL(url)));
     return proxy && `${proxy.kind} ${proxy.host}:${proxy.port}`;
   };
 
@@ -172,7 +177,7 @@ describe('which proxy', () => {
       ...['localhost', 'LOCALHOST.', 'a.localhost', '127.0.0.1', '127.9.9.9', '127.1', '0x7f000001'],
       ...['[::1]', '[::ffff:127.0.0.1]'],
     ];
-    const elsewhere = [
+    const otherHosts = [
       'localhost.example',
       'notlocalhost',
       '128.0.0.1',
@@ -188,7 +193,7 @@ describe('which proxy', () => {
               host,
               undefined,
             ]);
-          for (const host of elsewhere)
+          for (const host of otherHosts)
             expect([host, choose(env, `${scheme}://${host}:3000/`, undefined, audience)]).not.toEqual([
               host,
               undefined,
@@ -210,20 +215,16 @@ describe('which proxy', () => {
   });
 
   test('a request to this machine crosses no network', async () => {
-    const {
-      proxy,
-      egress,
-      dials: dialled,
-    } = await behind((port) => connectProxy(port), {
+    const { proxy, egress, dials } = await behind((port) => connectProxy(port), {
       env: { PROXY: 'http://proxy.internal:8080' },
       settings: { operatorAddresses: ['127.0.0.1:3000'], identityOrigins: ['http://127.0.0.1:3000'] },
     });
     for (const audience of ['yaml-server', 'identity'] as const) {
       const sent = egress.fetchFor({ audience })('http://127.0.0.1:3000/');
       expect(await reasonOf(sent)).toBe('connection_failed');
-      expect(dialled.splice(0)).toMatchObject([{ address: '127.0.0.1', port: 3000 }]);
+      expect(dials.splice(0)).toMatchObject([{ address: '127.0.0.1', port: 3000 }]);
       expect(await reasonOf(egress.fetchFor({ audience })('http://a.example/'))).toBe('proxy_refused');
-      expect(dialled.splice(0)).toMatchObject([{ address: '127.0.0.1', port: 8080 }]);
+      expect(dials.splice(0)).toMatchObject([{ address: '127.0.0.1', port: 8080 }]);
     }
     expect(proxy.requests).toEqual([]);
   });

@@ -104,10 +104,10 @@ describe('redirects', () => {
     ];
     for (const [location, reason, options] of targets) {
       const { seen, port } = await site(() => [307, location]);
-      const { egress, dials: dialled } = createEgressRig({ dns, loopbackPorts: port, ...options });
+      const { egress, dials } = createEgressRig({ dns, loopbackPorts: port, ...options });
       const fetch = egress.fetchFor({ audience: 'yaml-server' });
       expect([location, await reasonOf(fetch('https://a.example/'))]).toEqual([location, reason]);
-      expect([seen.length, dialled.length]).toEqual([1, 1]);
+      expect([seen.length, dials.length]).toEqual([1, 1]);
       await egress.close();
     }
   });
@@ -115,18 +115,18 @@ describe('redirects', () => {
   test('a name is looked up anew: public first, private on the second hop', async () => {
     const answers = [[PUBLIC], ['127.0.0.1']];
     const { seen, port } = await site(() => [307, 'http://flip.example/x']);
-    const { egress, dials: dialled } = createEgressRig({
+    const { egress, dials } = createEgressRig({
       dns: { 'flip.example': () => answers.shift() ?? ['127.0.0.1'] },
       loopbackPorts: port,
     });
     const reason = await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://flip.example/'));
     expect(reason).toBe('private_address');
-    expect([seen.length, dialled.length]).toEqual([1, 1]);
+    expect([seen.length, dials.length]).toEqual([1, 1]);
   });
 
   test("a user's server cannot redirect us to ourselves", async () => {
     const { port } = await site(() => [307, 'https://b.example/mcp']);
-    const { egress, dials: dialled } = createEgressRig({
+    const { egress, dials } = createEgressRig({
       dns,
       loopbackPorts: port,
       ownEndpoints: () => ({ origins: ['https://b.example'], listeners: [], localAddresses: () => [] }),
@@ -134,7 +134,7 @@ describe('redirects', () => {
     expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://a.example/'))).toBe(
       'own_address',
     );
-    expect(dialled).toHaveLength(1);
+    expect(dials).toHaveLength(1);
   });
 
   const secrets = {

@@ -126,10 +126,10 @@ describe('a request that is sent', () => {
       ['not a url', 'bad_url'],
     ];
     for (const [url, reason, rig] of refused) {
-      const { ask, dials: dialled, seen } = await open(undefined, rig ? { rig } : {});
+      const { ask, dials, seen } = await open(undefined, rig ? { rig } : {});
       // Twice: what was refused is not remembered as good.
       for (let i = 0; i < 2; i += 1) expect([url, await reasonOf(ask(url))]).toEqual([url, reason]);
-      expect([dialled, seen]).toEqual([[], []]);
+      expect([dials, seen]).toEqual([[], []]);
     }
     const settings = { operatorAddresses: ['in.example:80'] };
     const trusted = await open(undefined, { audience: 'yaml-server', rig: { settings } });
@@ -138,21 +138,18 @@ describe('a request that is sent', () => {
 
   test('a URL that was read before is judged at each new connection', async () => {
     const answers = [[PUBLIC], ['127.0.0.1']];
-    const { ask, dials: dialled } = await open(
-      (response) => response.setHeader('connection', 'close').end('ok'),
-      {
-        rig: { dns: { 'flip.example': () => answers.shift() ?? [] } },
-      },
-    );
+    const { ask, dials } = await open((response) => response.setHeader('connection', 'close').end('ok'), {
+      rig: { dns: { 'flip.example': () => answers.shift() ?? [] } },
+    });
     expect(await (await ask('http://flip.example/')).text()).toBe('ok');
     await settle();
     expect(await reasonOf(ask('http://flip.example/'))).toBe('private_address');
-    expect(dialled).toHaveLength(1);
+    expect(dials).toHaveLength(1);
   });
 
   test("a socket that the operator's word opened carries nobody else", async () => {
     const { port } = await site((response) => response.end('ok'));
-    const { egress, dials: dialled } = createEgressRig({
+    const { egress, dials } = createEgressRig({
       dns,
       loopbackPorts: port,
       settings: { operatorAddresses: ['in.example:80'] },
@@ -167,7 +164,7 @@ describe('a request that is sent', () => {
     await settle();
     expect(await reasonOf(egress.sendFor({ audience: 'user-server' })(request))).toBe('private_address');
     await (await egress.sendFor({ audience: 'yaml-server' })(request)).text();
-    expect(dialled).toHaveLength(1);
+    expect(dials).toHaveLength(1);
   });
 
   test('no caller sets a header of the connection, in any spelling', async () => {
@@ -286,12 +283,9 @@ describe('a redirect of what was sent', () => {
       ['http://localhost/', 'blocked_name'],
       ['ftp://b.example/', 'bad_url'],
     ] as const) {
-      const { ask, dials: dialled } = await open(to(location), {
-        audience: 'yaml-server',
-        rig: { settings },
-      });
+      const { ask, dials } = await open(to(location), { audience: 'yaml-server', rig: { settings } });
       expect([location, await reasonOf(ask('http://a.example/'))]).toEqual([location, reason]);
-      expect(dialled).toHaveLength(1);
+      expect(dials).toHaveLength(1);
     }
   });
 

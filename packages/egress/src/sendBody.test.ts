@@ -19,13 +19,12 @@ afterEach(stopServers);
 describe('patience with an answer', () => {
   test('headers that do not come in time are given up', async () => {
     const clock = createFakeClock();
-    const {
-      sendRequest: ask,
-      nextResponse: next,
-      closed,
-    } = await createSendRig({ rig: { clock }, timeouts: { headersMs: 900 } });
-    const reason = reasonOf(ask());
-    await next();
+    const { sendRequest, nextResponse, closed } = await createSendRig({
+      rig: { clock },
+      timeouts: { headersMs: 900 },
+    });
+    const reason = reasonOf(sendRequest());
+    await nextResponse();
     await clock.advance(899);
     expect(closed).toEqual([]);
     await clock.advance(1);
@@ -47,11 +46,7 @@ describe('patience with an answer', () => {
   test('a stream that falls silent is given up; a live one goes on', async () => {
     const clock = createFakeClock();
     const timeouts = { idleMs: 1_000, totalMs: 1_500 };
-    const {
-      exchange,
-      sendRequest: ask,
-      nextResponse: next,
-    } = await createSendRig({ rig: { clock }, timeouts });
+    const { exchange, sendRequest, nextResponse } = await createSendRig({ rig: { clock }, timeouts });
     let server: ServerResponse | undefined;
     const reply = await exchange((response) => {
       server = response;
@@ -68,8 +63,8 @@ describe('patience with an answer', () => {
     const reason = reasonOf(stream.next());
     await clock.advance(1_000);
     expect(await reason).toBe('idle_timeout');
-    const slow = reasonOf(ask().then((plain) => plain.text()));
-    (await next()).write('half');
+    const slow = reasonOf(sendRequest().then((plain) => plain.text()));
+    (await nextResponse()).write('half');
     await clock.advance(1_000);
     expect(await slow).toBe('idle_timeout');
   });
@@ -106,25 +101,25 @@ describe('patience with an answer', () => {
     await expect(hanging.sendRequest(connecting.signal)).rejects.toBe(mine);
     expect(hanging.dials).toHaveLength(1);
 
-    const { sendRequest: ask, nextResponse: next, closed } = await createSendRig();
+    const { sendRequest, nextResponse, closed } = await createSendRig();
     const waiting = new AbortController();
-    const headers = ask(waiting.signal);
-    await next();
+    const headers = sendRequest(waiting.signal);
+    await nextResponse();
     waiting.abort(mine);
     await expect(headers).rejects.toBe(mine);
     await eventually('the socket is closed', () => closed.length === 1);
 
     const reading = new AbortController();
-    const reply = ask(reading.signal);
-    (await next()).write('some');
+    const reply = sendRequest(reading.signal);
+    (await nextResponse()).write('some');
     const text = (await reply).text();
     reading.abort(mine);
     await expect(text).rejects.toBe(mine);
     await eventually('the socket is closed', () => closed.length === 2);
 
     const streaming = new AbortController();
-    const opened = ask(streaming.signal);
-    (await next()).writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+    const opened = sendRequest(streaming.signal);
+    (await nextResponse()).writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
     const stream = readText(await opened);
     await stream.next();
     streaming.abort(mine);
@@ -136,7 +131,7 @@ describe('patience with an answer', () => {
     let connect: (() => void) | undefined;
     const gate = new Promise<void>((resolve) => (connect = resolve));
     const { port, hits } = await counting();
-    const { egress, dials: dialled } = createEgressRig({
+    const { egress, dials } = createEgressRig({
       dns,
       dial: async () => {
         await gate;
@@ -147,7 +142,7 @@ describe('patience with an answer', () => {
     const send = egress.sendFor({ audience: 'user-server' });
     const request = { method: 'POST', url: 'http://a.example/', headers: {}, body: '{}' } as const;
     const sent = send({ ...request, signal: controller.signal });
-    await eventually('the dial begins', () => dialled.length === 1);
+    await eventually('the dial begins', () => dials.length === 1);
     controller.abort(new Error('mine'));
     await expect(sent).rejects.toThrow('mine');
     connect!();
@@ -263,13 +258,13 @@ describe('size of an answer', () => {
 
 describe('the end of an answer', () => {
   test('a short body that nobody wants leaves its socket in use', async () => {
-    const { exchange, dials: dialled, closed } = await createSendRig();
+    const { exchange, dials, closed } = await createSendRig();
     for (let i = 0; i < 3; i += 1) {
       await (await exchange((response) => response.end('short'))).discard();
       await eventually('it is over', () => closed.length === i + 1);
       await flushEventLoop();
     }
-    expect([dialled.length, closed]).toEqual([1, [false, false, false]]);
+    expect([dials.length, closed]).toEqual([1, [false, false, false]]);
   });
 
   test('a long body and a stream are closed when nobody wants them', async () => {
@@ -297,9 +292,9 @@ describe('the end of an answer', () => {
   });
 
   test('a connection that breaks says whether the request was sent', async () => {
-    const { sendRequest: ask, nextResponse: next, exchange } = await createSendRig();
-    const before = ask().catch((error: unknown) => error);
-    (await next()).destroy();
+    const { sendRequest, nextResponse, exchange } = await createSendRig();
+    const before = sendRequest().catch((error: unknown) => error);
+    (await nextResponse()).destroy();
     expect(await before).toMatchObject({ reason: 'connection_failed', requestSent: true });
     const half = await exchange((response) => {
       response.write('half', () => response.destroy());

@@ -68,14 +68,14 @@ describe('an answer that nobody wants', () => {
 
   test('nor does a redirect hold up the one who follows it', async () => {
     const clock = createFakeClock();
-    const { sendRequest: ask, nextResponse: next, closed } = await createSendRig({ rig: { clock } });
-    const reply = ask();
-    (await next()).writeHead(307, { location: '/there', 'content-length': '5' }).flushHeaders();
+    const { sendRequest, nextResponse, closed } = await createSendRig({ rig: { clock } });
+    const reply = sendRequest();
+    (await nextResponse()).writeHead(307, { location: '/there', 'content-length': '5' }).flushHeaders();
     await eventually('the wait for its body', async () => {
       await clock.advance(1_000);
       return closed.length === 1;
     });
-    (await next()).end('there');
+    (await nextResponse()).end('there');
     expect(await (await reply).text()).toBe('there');
   });
 });

@@ -27,23 +27,19 @@ describe('DNS', () => {
 
   test('the checked address is dialled, and DNS is asked once for it', async () => {
     const answers = [[PUBLIC], ['127.0.0.1']];
-    const {
-      egress,
-      dials: dialled,
-      resolved,
-    } = createEgressRig({
+    const { egress, dials, resolved } = createEgressRig({
       dns: { 'rebind.example': () => answers.shift() ?? ['127.0.0.1'] },
     });
     const fetch = egress.fetchFor({ audience: 'user-server' });
     expect(await reasonOf(fetch('https://rebind.example/'))).toBe('connection_failed');
-    expect(dialled).toEqual([{ address: PUBLIC, port: 443, servername: 'rebind.example', tls: true }]);
+    expect(dials).toEqual([{ address: PUBLIC, port: 443, servername: 'rebind.example', tls: true }]);
     expect(resolved).toEqual(['rebind.example']);
     expect(await reasonOf(fetch('https://rebind.example/'))).toBe('private_address');
-    expect(dialled).toHaveLength(1);
+    expect(dials).toHaveLength(1);
   });
 
   test('judge and connect give the same verdict to other protocols', async () => {
-    const { egress, dials: dialled } = createEgressRig({
+    const { egress, dials } = createEgressRig({
       dns: { 'ws.example': [PUBLIC], 'evil.example': ['127.0.0.1'] },
     });
     expect(await egress.checkTarget('wss://ws.example/socket', 'user-server')).toMatchObject({
@@ -66,7 +62,7 @@ describe('DNS', () => {
     expect(await reasonOf(egress.connect('ws://ws.example', { audience: 'user-server' }, signal))).toBe(
       'connection_failed',
     );
-    expect(dialled).toEqual([{ address: PUBLIC, port: 80, servername: 'ws.example', tls: false }]);
+    expect(dials).toEqual([{ address: PUBLIC, port: 80, servername: 'ws.example', tls: false }]);
   });
 });
 

@@ -13,7 +13,7 @@ import { toPrincipal, type UserPrincipal } from '../src/principal/principal.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 
 /** As if no notice ever came, here or anywhere. */
-export const deaf: ChangeFeed = {
+export const silentChanges: ChangeFeed = {
   publish: async () => undefined,
   subscribe: () => () => undefined,
   syncedUntil: () => 0,
@@ -26,7 +26,7 @@ export function createAccessRig() {
   const events: AuditEvent[] = [];
   const logged: { event: string; fields: unknown }[] = [];
   let auditFails = false;
-  let isDown = false;
+  let isStoreDown = false;
   const audit: Audit = {
     async record(event) {
       if (auditFails) throw new Error('full');
@@ -36,63 +36,71 @@ export function createAccessRig() {
     reserve: () => true,
   };
   /** The same store, unless it is down. */
-  const answering = <T extends object>(part: T): T =>
+  const failWhenDown = <T extends object>(part: T): T =>
     new Proxy(part, {
       get(target, name) {
         const method = Reflect.get(target, name) as unknown;
         if (typeof method !== 'function') return method;
         return (...args: unknown[]) =>
-          isDown ? Promise.reject(new Error('down')) : (method.apply(target, args) as unknown);
+          isStoreDown ? Promise.reject(new Error('down')) : (method.apply(target, args) as unknown);
       },
     });
 
   function gateway(
     options: {
       changes?: ChangeFeed;
-      named?: ConfiguredPermissions;
+      namedPermissions?: ConfiguredPermissions;
       servers?: ServerSnapshot[];
       leases?: typeof store.leases;
     } = {},
   ) {
     const { changes = store.changes, servers = [], leases = store.leases } = options;
-    let names = options.named ?? { ADMIN: {}, USER: {} };
-    const named = () => names;
+    let permissionsByRole = options.namedPermissions ?? { ADMIN: {}, USER: {} };
+    const namedPermissions = () => permissionsByRole;
     const log = (event: string, fields: unknown) => void logged.push({ event, fields });
-    const common = { changes, clock, log };
-    const roles = createRoles({ store: answering(store.roles), getConfiguredPermissions: named, ...common });
-    const acl = createAcl({ store: answering(store.acl), ...common });
+    const commonParts = { changes, clock, log };
+    const roles = createRoles({
+      store: failWhenDown(store.roles),
+      getConfiguredPermissions: namedPermissions,
+      ...commonParts,
+    });
+    const acl = createAcl({ store: failWhenDown(store.acl), ...commonParts });
     const sessions = createSignInSessions({
       ...{ ...store, changes, clock, random: systemRandom },
       endTokens: (key) => store.credentials.remove(key),
     });
     const { users } = store;
-    const acting = { users, roles, acl, leases, clock, audit, changes };
+    const actingParts = { users, roles, acl, leases, clock, audit, changes };
     return {
       roles,
       acl,
       sessions,
-      roleAdmin: createRoleAdmin({ ...acting, store: store.roles, getConfiguredPermissions: named }),
-      userAdmin: createUserAdmin({ ...acting, sessions }),
+      roleAdmin: createRoleAdmin({
+        ...actingParts,
+        store: store.roles,
+        getConfiguredPermissions: namedPermissions,
+      }),
+      userAdmin: createUserAdmin({ ...actingParts, sessions }),
       sharing: {
-        ...acting,
+        ...actingParts,
         registry: {
           get: (_tenant: string, id: string) => servers.find((server) => server.id === id),
           list: () => servers,
         },
       },
       /** As a reload of the configuration does. */
-      rename: (next: ConfiguredPermissions) => void (names = next),
+      rename: (next: ConfiguredPermissions) => void (permissionsByRole = next),
       ready: Promise.all([roles.ready, acl.ready]),
     };
   }
 
-  async function user(id: string, more: Partial<UserRecord> = {}): Promise<UserPrincipal> {
-    const record = userRecord(id, clock.now(), more);
+  async function createUser(id: string, overrides: Partial<UserRecord> = {}): Promise<UserPrincipal> {
+    const record = userRecord(id, clock.now(), overrides);
     await store.users.insert(record);
     return toPrincipal(record, { via: 'session', session: `session of ${id}` });
   }
 
-  async function grant(...keys: (Omit<AclKey, 'tenant'> & { bits: number; tenant?: string })[]) {
+  async function grantAccess(...keys: (Omit<AclKey, 'tenant'> & { bits: number; tenant?: string })[]) {
     await store.acl.change({ put: keys.map((key) => aclRecord(key)), remove: [] });
     await store.changes.publish({ topic: 'acl', id: '*' });
   }
@@ -103,26 +111,26 @@ export function createAccessRig() {
     events,
     logged,
     gateway,
-    user,
-    grant,
+    createUser,
+    grantAccess,
     failAudit: () => void (auditFails = true),
-    goDown: () => void (isDown = true),
-    comeBack: () => void (isDown = false),
+    goDown: () => void (isStoreDown = true),
+    comeBack: () => void (isStoreDown = false),
   };
 }
 
 export type AccessRig = ReturnType<typeof createAccessRig>;
 
-export function userRecord(id: string, now: number, more: Partial<UserRecord> = {}): UserRecord {
+export function userRecord(id: string, now: number, overrides: Partial<UserRecord> = {}): UserRecord {
   return {
     ...{ id, tenant: 'default', issuer: 'local', subject: id, email: `${id}@example.com`, name: id },
     ...{ role: 'USER', roleSource: 'manual', roleConfirmedAt: null, disabledAt: null, signedOutAt: null },
     ...{ passwordSealed: null, createdAt: now, updatedAt: now },
-    ...more,
+    ...overrides,
   };
 }
 
 export function aclRecord(key: Omit<AclKey, 'tenant'> & { bits: number; tenant?: string }): AclRecord {
-  const whole = { tenant: 'default', ...key };
-  return { ...whole, id: aclId(whole), grantedBy: 'test', grantedAt: 0 };
+  const record = { tenant: 'default', ...key };
+  return { ...record, id: aclId(record), grantedBy: 'test', grantedAt: 0 };
 }

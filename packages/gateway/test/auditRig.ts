@@ -8,7 +8,7 @@ import type { FoundEvent } from '../src/audit/readSegments.ts';
 import type { AuditSegmentRecord, AuditStore, PrimaryStore } from '../src/ports/index.ts';
 
 /** `refuse`: nothing is written. `answer-lost`: it is, and nobody hears of it. `hold`: it waits to be let go. */
-export type StoreMood = 'well' | 'refuse' | 'answer-lost' | 'hold';
+export type StoreBehavior = 'well' | 'refuse' | 'answer-lost' | 'hold';
 
 export interface AuditRig {
   readonly clock: FakeClock;
@@ -17,10 +17,10 @@ export interface AuditRig {
   readonly store: AuditStore;
   readonly primary: PrimaryStore;
   readonly logged: { event: string; fields: object }[];
-  mood: (next: StoreMood) => void;
+  storeBehavior: (behavior: StoreBehavior) => void;
   /** Lets go what is held, and is well again. */
-  release: () => void;
-  attempts: () => number;
+  releaseHeldAppends: () => void;
+  appendAttempts: () => number;
   start: (options?: { maxEvents?: number; keyring?: Keyring }) => AuditLog;
   /** In the order in which they were written, of one writer after the other. */
   segments: () => Promise<AuditSegmentRecord[]>;
@@ -30,7 +30,7 @@ export interface AuditRig {
   tamper: (id: string, change: Partial<AuditSegmentRecord> | null) => Promise<void>;
 }
 
-export const giveWay = () => Promise.resolve();
+export const yieldNow = () => Promise.resolve();
 
 export function createAuditRig(): AuditRig {
   const clock = createFakeClock();
@@ -39,18 +39,18 @@ export function createAuditRig(): AuditRig {
   const store = primary.audit;
   const keyring = createKeyring([new Uint8Array(32).fill(1)], random);
   const logged: AuditRig['logged'] = [];
-  let mood: StoreMood = 'well';
-  let held: (() => void)[] = [];
-  let attempts = 0;
+  let storeBehavior: StoreBehavior = 'well';
+  let heldAppends: (() => void)[] = [];
+  let appendAttempts = 0;
 
-  const moody: AuditStore = {
+  const faultyStore: AuditStore = {
     ...store,
     async append(segment) {
-      attempts += 1;
-      if (mood === 'refuse') throw new Error('The store does not answer');
-      if (mood === 'hold') await new Promise<void>((resolve) => held.push(resolve));
+      appendAttempts += 1;
+      if (storeBehavior === 'refuse') throw new Error('The store does not answer');
+      if (storeBehavior === 'hold') await new Promise<void>((resolve) => heldAppends.push(resolve));
       await store.append(segment);
-      if (mood === 'answer-lost') throw new Error('The connection broke');
+      if (storeBehavior === 'answer-lost') throw new Error('The connection broke');
     },
   };
   const segments = async () => {
@@ -64,34 +64,37 @@ export function createAuditRig(): AuditRig {
     store,
     primary,
     logged,
-    mood: (next) => (mood = next),
-    release() {
-      mood = 'well';
-      for (const go of held) go();
-      held = [];
+    storeBehavior: (behavior) => (storeBehavior = behavior),
+    releaseHeldAppends() {
+      storeBehavior = 'well';
+      for (const resume of heldAppends) resume();
+      heldAppends = [];
     },
-    attempts: () => attempts,
+    appendAttempts: () => appendAttempts,
     start: (options = {}) =>
       createAuditLog({
-        ...{ store: moody, keyring, clock, random },
+        ...{ store: faultyStore, keyring, clock, random },
         log: (event, fields) => void logged.push({ event, fields }),
         ...options,
       }),
     segments,
     async events(tenant = 'default') {
-      const { events } = await queryAudit({ store, giveWay }, { tenant, filters: {}, limit: 1_000 });
+      const { events } = await queryAudit(
+        { store, giveWay: yieldNow },
+        { tenant, filters: {}, limit: 1_000 },
+      );
       return [...events].reverse() as FoundEvent[];
     },
     async tamper(id, change) {
-      const found = (await segments()).find((segment) => segment.id === id);
-      if (!found) throw new Error(`There is no segment ${id}`);
+      const foundSegment = (await segments()).find((segment) => segment.id === id);
+      if (!foundSegment) throw new Error(`There is no segment ${id}`);
       await primary.raw.remove('audit', [id]);
-      if (change) await primary.raw.put('audit', [{ ...found, ...change }]);
+      if (change) await primary.raw.put('audit', [{ ...foundSegment, ...change }]);
     },
   };
 }
 
-export function callEvent(over: Partial<AuditEvent> = {}): AuditEvent {
+export function createCallEvent(overrides: Partial<AuditEvent> = {}): AuditEvent {
   return {
     kind: 'call',
     action: 'tool.call',
@@ -106,6 +109,6 @@ export function callEvent(over: Partial<AuditEvent> = {}): AuditEvent {
     scopes: ['repo'],
     durationMs: 12,
     request: 'r1',
-    ...over,
+    ...overrides,
   };
 }

@@ -4,66 +4,66 @@ import type { AppBearer, Bearer } from '../src/upstream/target.ts';
 
 /** Gives another token each time it is asked, so that one which was kept is seen: `ann1`, `ann2`, ... */
 export interface CountingBearer extends Bearer {
-  readonly asked: number;
+  readonly tokenRequests: number;
   /** What it rejects with, from now on. */
   failure: unknown;
   /** Whether a token is at hand, or comes a moment later. */
-  later: boolean;
+  isDeferred: boolean;
 }
 
 /** Where no server is called with a token of ours. */
-export function noAppBearer(): AppBearer {
+export function rejectAppBearer(): AppBearer {
   throw new Error('There is no token of ours here');
 }
 
 /** For bearers that only ever give. */
-export const neverRenewed = {
+export const withoutRenewal = {
   renew: () => Promise.resolve(false),
   hasRenewed: () => false,
   presentedTokens: (): readonly string[] => [],
 };
 
-export function countingBearer(
+export function createCountingBearer(
   name = 't',
-  over: Partial<Pick<CountingBearer, 'later'>> = {},
+  overrides: Partial<Pick<CountingBearer, 'isDeferred'>> = {},
 ): CountingBearer {
-  let asked = 0;
+  let tokenRequests = 0;
   const bearer: CountingBearer = {
-    get asked() {
-      return asked;
+    get tokenRequests() {
+      return tokenRequests;
     },
     failure: undefined,
-    later: over.later ?? false,
+    isDeferred: overrides.isDeferred ?? false,
     token() {
-      asked += 1;
+      tokenRequests += 1;
       // Any error must come through as it is.
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       if (bearer.failure !== undefined) return Promise.reject(bearer.failure);
-      const token = `${name}${asked}`;
-      return bearer.later ? Promise.resolve(token) : token;
+      const token = `${name}${tokenRequests}`;
+      return bearer.isDeferred ? Promise.resolve(token) : token;
     },
-    ...neverRenewed,
+    ...withoutRenewal,
   };
   return bearer;
 }
 
 /** Its token comes when the test says so. */
-export function heldBearer() {
-  const waiting: { resolve(token: string): void; reject(error: unknown): void }[] = [];
+export function createPendingBearer() {
+  const pending: { resolve(token: string): void; reject(error: unknown): void }[] = [];
   const bearer: Bearer = {
-    token: () => new Promise((resolve, reject) => waiting.push({ resolve, reject })),
-    ...neverRenewed,
+    token: () => new Promise((resolve, reject) => pending.push({ resolve, reject })),
+    ...withoutRenewal,
   };
-  return { bearer, waiting };
+  return { bearer, pending };
 }
 
 /** Every request carried a token, and none one that another request had carried before. */
-export function expectFresh(
+export function expectFreshTokens(
   requests: readonly { readonly headers: IncomingHttpHeaders }[],
   name = 't',
 ): void {
-  const carried = requests.map(({ headers }) => headers.authorization);
+  const presented = requests.map(({ headers }) => headers.authorization);
   const pattern = new RegExp(`^Bearer ${name}[0-9]+$`);
-  expect(carried.filter((value) => !pattern.test(value ?? ''))).toEqual([]);
-  expect(new Set(carried).size).toBe(carried.length);
+  expect(presented.filter((value) => !pattern.test(value ?? ''))).toEqual([]);
+  expect(new Set(presented).size).toBe(presented.length);
 }

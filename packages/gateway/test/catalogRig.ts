@@ -4,7 +4,7 @@ import type { ItemList } from '../src/catalog/listAll.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 
 /** A server as the catalog knows it. */
-export function server(scope: 'app' | 'user', id = 'srv', revision = '1'): ServerSnapshot {
+export function createServer(scope: 'app' | 'user', id = 'srv', revision = '1'): ServerSnapshot {
   const settings = { normalizedName: id };
   return {
     id,
@@ -16,47 +16,52 @@ export function server(scope: 'app' | 'user', id = 'srv', revision = '1'): Serve
     settings,
   } as unknown as ServerSnapshot;
 }
-export const listed = (names: string, rest: Partial<ItemList> = {}): ItemList => ({
+export const createListed = (names: string, overrides: Partial<ItemList> = {}): ItemList => ({
   items: names.split(' ').flatMap((name) => (name === '' ? [] : [{ name }])),
   complete: true,
   era: 'legacy',
-  ...rest,
+  ...overrides,
 });
 export const incomplete = { complete: false, incomplete: 'failed' } as const;
-export const namesIn = (list: ToolList | undefined) => list?.tools.map(({ name }) => name).join(' ');
+export const joinToolNames = (list: ToolList | undefined) => list?.tools.map(({ name }) => name).join(' ');
 
 /** A listing that lands when the test says so. */
-export function held() {
-  const asked: { land: (names: string, rest?: Partial<ItemList>) => void; fail: (error: Error) => void }[] =
-    [];
-  const list = () =>
+export function createPendingLists() {
+  const pendingLists: {
+    resolve: (names: string, overrides?: Partial<ItemList>) => void;
+    fail: (error: Error) => void;
+  }[] = [];
+  const startList = () =>
     new Promise<ItemList>((resolve, reject) => {
-      asked.push({ land: (names, rest) => resolve(listed(names, rest)), fail: reject });
+      pendingLists.push({
+        resolve: (names, overrides) => resolve(createListed(names, overrides)),
+        fail: reject,
+      });
     });
-  return { asked, list };
+  return { pendingLists, startList };
 }
 
-export function setUp(limits?: Partial<CatalogLimits>) {
+export function createCatalogRig(limits?: Partial<CatalogLimits>) {
   const clock = createFakeClock();
   const catalog = createCatalog({ clock, log: () => undefined, ...(limits && { limits }) });
   const { signal } = new AbortController();
-  let asked = 0;
+  let loadCount = 0;
   /** Loads with a server that answers at once, or fails. */
   const load = (
-    of: ServerSnapshot,
+    server: ServerSnapshot,
     holder: string,
-    answer: ItemList | Error,
+    listed: ItemList | Error,
     refresh: boolean | 'if-old' = false,
   ): Promise<ToolList> => {
     const list = async () => {
-      asked += 1;
-      if (answer instanceof Error) throw answer;
-      return answer;
+      loadCount += 1;
+      if (listed instanceof Error) throw listed;
+      return listed;
     };
-    return catalog.load(of, holder, list, { signal, refresh });
+    return catalog.load(server, holder, list, { signal, refresh });
   };
-  return { clock, catalog, signal, load, asked: () => asked };
+  return { clock, catalog, signal, load, loadCount: () => loadCount };
 }
 
-export const app = server('app');
-export const own = server('user');
+export const appServer = createServer('app');
+export const userServer = createServer('user');

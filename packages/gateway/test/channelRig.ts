@@ -10,14 +10,14 @@ import type { JsonObject, UpstreamRequestOptions, Upstream } from '../src/upstre
 const script = fileURLToPath(new URL('../../testkit/fixtures/scriptedServer.mjs', import.meta.url));
 
 /** The misbehaving server as a child process. */
-export function scripted(env: Record<string, string> = {}): StdioTarget {
+export function scriptedTarget(env: Record<string, string> = {}): StdioTarget {
   return { type: 'stdio', command: process.execPath, args: [script], env, cwd: undefined, stderr: 'pipe' };
 }
 
-export function remote(
+export function remoteChannelTarget(
   type: RemoteTarget['type'],
   url: string,
-  over: Partial<RemoteTarget> = {},
+  overrides: Partial<RemoteTarget> = {},
 ): RemoteTarget {
   return {
     type,
@@ -26,12 +26,12 @@ export function remote(
     audience: 'yaml-server',
     proxy: undefined,
     sseReadTimeoutMs: 300_000,
-    ...over,
+    ...overrides,
   };
 }
 
 export interface ChannelRig {
-  readonly open: (target: UpstreamTarget, over?: Partial<OpenOptions>) => Promise<Upstream>;
+  readonly open: (target: UpstreamTarget, overrides?: Partial<OpenOptions>) => Promise<Upstream>;
   /** What the operator's log got. */
   readonly logged: { readonly event: string; readonly fields: JsonObject }[];
   readonly stderr: string[];
@@ -41,12 +41,12 @@ export interface ChannelRig {
 
 export function createChannelRig({
   ports = [],
-  ...over
+  ...overrides
 }: Partial<UpstreamParts> & { limits?: StdioLimits; ports?: readonly number[] } = {}): ChannelRig {
   const logged: ChannelRig['logged'] = [];
   const stderr: string[] = [];
   const signals: string[] = [];
-  const opened: Upstream[] = [];
+  const openedUpstreams: Upstream[] = [];
   const network = createTestNetwork(ports);
   const open = createOpenUpstream({
     clock: systemClock,
@@ -60,7 +60,7 @@ export function createChannelRig({
       process.kill(pid, signal);
     },
     limits: createStdioLimits(),
-    ...over,
+    ...overrides,
   });
   return {
     logged,
@@ -75,49 +75,49 @@ export function createChannelRig({
         signal: new AbortController().signal,
         ...options,
       });
-      opened.push(upstream);
+      openedUpstreams.push(upstream);
       return upstream;
     },
     async closeAll() {
-      await Promise.all(opened.splice(0).map((upstream) => upstream.close()));
+      await Promise.all(openedUpstreams.splice(0).map((upstream) => upstream.close()));
       await network.close();
     },
   };
 }
 
-export const patience = (over: Partial<UpstreamRequestOptions> = {}): UpstreamRequestOptions => ({
+export const requestOptions = (overrides: Partial<UpstreamRequestOptions> = {}): UpstreamRequestOptions => ({
   signal: new AbortController().signal,
   timeoutMs: 20_000,
   totalMs: 40_000,
-  ...over,
+  ...overrides,
 });
 
-export async function ask(
+export async function sendRequest(
   upstream: Upstream,
   method: string,
   params: JsonObject = {},
-  over: Partial<UpstreamRequestOptions> = {},
+  overrides: Partial<UpstreamRequestOptions> = {},
 ): Promise<JsonObject> {
-  return (await upstream.request(method, params, patience(over))).result;
+  return (await upstream.request(method, params, requestOptions(overrides))).result;
 }
 
-export function call(
+export function callChannelTool(
   upstream: Upstream,
   name: string,
   args: JsonObject = {},
-  over: Partial<UpstreamRequestOptions> = {},
+  overrides: Partial<UpstreamRequestOptions> = {},
 ): Promise<JsonObject> {
-  return ask(upstream, 'tools/call', { name, arguments: args }, over);
+  return sendRequest(upstream, 'tools/call', { name, arguments: args }, overrides);
 }
 
 /** Every message that the scripted server got so far. */
-export async function seenBy(upstream: Upstream): Promise<readonly JsonObject[]> {
-  const { structuredContent } = await call(upstream, 'seen');
+export async function receivedBy(upstream: Upstream): Promise<readonly JsonObject[]> {
+  const { structuredContent } = await callChannelTool(upstream, 'seen');
   return (structuredContent as { seen: JsonObject[] }).seen;
 }
 
 /** The process of a scripted server. */
-export async function pidOf(upstream: Upstream): Promise<number> {
-  const { content } = (await call(upstream, 'pid')) as { content: { text: string }[] };
+export async function readPid(upstream: Upstream): Promise<number> {
+  const { content } = (await callChannelTool(upstream, 'pid')) as { content: { text: string }[] };
   return Number(content[0]!.text);
 }

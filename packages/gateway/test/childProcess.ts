@@ -9,25 +9,28 @@ import {
 } from '../src/upstream/stdioTransport.ts';
 
 /** A transport over `node -e script`, with everything it said written down. */
-export interface Child {
+export interface TestChild {
   transport: StdioTransport;
   messages: JSONRPCMessage[];
   errors: Error[];
   stderr: string[];
   /** How often it said that it is closed. */
-  closings: () => number;
+  closeCount: () => number;
   /** Every signal that was sent to the group. */
   signals: string[];
 }
 
-export function nodeChild(script: string, over: Partial<StdioCommand & StdioParts> = {}): Child {
+export function startNodeChild(
+  script: string,
+  overrides: Partial<StdioCommand & StdioParts> = {},
+): TestChild {
   const messages: JSONRPCMessage[] = [];
   const errors: Error[] = [];
   const stderr: string[] = [];
   const signals: string[] = [];
-  let closings = 0;
+  let closeCount = 0;
   const transport = createStdioTransport(
-    { command: process.execPath, args: ['-e', script], env: {}, ...over },
+    { command: process.execPath, args: ['-e', script], env: {}, ...overrides },
     {
       clock: systemClock,
       onStderr: (line) => stderr.push(line),
@@ -35,25 +38,25 @@ export function nodeChild(script: string, over: Partial<StdioCommand & StdioPart
         signals.push(signal);
         process.kill(pid, signal);
       },
-      ...over,
+      ...overrides,
     },
   );
   transport.onmessage = (message) => messages.push(message);
   transport.onerror = (error) => errors.push(error);
-  transport.onclose = () => (closings += 1);
-  return { transport, messages, errors, stderr, closings: () => closings, signals };
+  transport.onclose = () => (closeCount += 1);
+  return { transport, messages, errors, stderr, closeCount: () => closeCount, signals };
 }
 
 /** JavaScript for a child that sends a notification with this expression as its parameters. */
-export function says(expression: string): string {
+export function printScript(expression: string): string {
   return `process.stdout.write(JSON.stringify({ jsonrpc: '2.0', method: 'said', params: ${expression} }) + '\\n');`;
 }
 
 /** JavaScript for a child that lives on whatever happens to its input. */
-export const staysAlive = 'setInterval(() => {}, 1_000);';
+export const keepAliveScript = 'setInterval(() => {}, 1_000);';
 
 /** A process that is dead and only waits to be reaped, which takes some containers forever, counts as dead. */
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch {

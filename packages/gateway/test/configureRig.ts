@@ -15,7 +15,7 @@ import { aclId, roleId, type UserRecord } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
 import { createRegistry } from '../src/registry/registry.ts';
 import { createStoredServers } from '../src/registry/storedServers.ts';
-import { noAppBearer } from './bearerRig.ts';
+import { rejectAppBearer } from './bearerRig.ts';
 
 const env = {
   SECRET_OF_ENV: 'pl4nted-env',
@@ -33,55 +33,68 @@ const roleBits = {
   NOBODY: { USE: false, CREATE: true },
 };
 
-export const remote = { type: 'streamable-http', url: 'https://base.example/mcp' };
+export const remoteDefinition = { type: 'streamable-http', url: 'https://base.example/mcp' };
 
 /** Everything that configuring servers needs, on a memory store; what would go out is written down. */
-export async function configureRig(
+export async function createConfigureRig(
   mcpServers: Record<string, unknown> = {},
-  over: Partial<Pick<ConfigureParts, 'checkAddress' | 'inspect' | 'maxPerUser'>> = {},
-  more: Record<string, unknown> = {},
+  partOverrides: Partial<Pick<ConfigureParts, 'checkAddress' | 'inspect' | 'maxPerUser'>> = {},
+  extraSettings: Record<string, unknown> = {},
 ) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random: systemRandom });
   const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
   const events: AuditEvent[] = [];
   const logged: string[] = [];
-  const asked: string[] = [];
+  const requests: string[] = [];
   const log = (event: string, fields: object) => void logged.push(`${event} ${JSON.stringify(fields)}`);
   const { changes } = store;
-  const common = { changes, clock, log };
+  const commonParts = { changes, clock, log };
   for (const [name, permissions] of Object.entries(roleBits)) {
     for (const tenant of ['default', 'acme']) {
-      const texts = { description: '', updatedBy: 'test', createdAt: 0, updatedAt: 0 };
-      await store.roles.insert({ id: roleId(tenant, name), tenant, name, permissions, version: 1, ...texts });
+      const roleTexts = { description: '', updatedBy: 'test', createdAt: 0, updatedAt: 0 };
+      await store.roles.insert({
+        id: roleId(tenant, name),
+        tenant,
+        name,
+        permissions,
+        version: 1,
+        ...roleTexts,
+      });
     }
   }
-  const named = { ADMIN: {}, USER: {} };
-  const roles = createRoles({ store: store.roles, getConfiguredPermissions: () => named, ...common });
-  const acl = createAcl({ store: store.acl, ...common });
+  const rolePermissions = { ADMIN: {}, USER: {} };
+  const roles = createRoles({
+    store: store.roles,
+    getConfiguredPermissions: () => rolePermissions,
+    ...commonParts,
+  });
+  const acl = createAcl({ store: store.acl, ...commonParts });
   const registry = createRegistry({
     env,
     enforcedRestrictions: new Set(['sharing', 'access', 'tools']),
     hasFailedInspection: () => false,
-    appBearer: noAppBearer,
+    appBearer: rejectAppBearer,
     log,
   });
   // Described, so that what a scope without a resource means here is known.
   const identityProviders = { login: { type: 'jwt-bearer' } };
-  const loaded = loadSettings(JSON.stringify({ mcpServers, identityProviders, ...more }), { env });
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
-  registry.update({ settings: loaded.settings, definitions: loaded.definitions });
+  const loadResult = loadSettings(JSON.stringify({ mcpServers, identityProviders, ...extraSettings }), {
+    env,
+  });
+  if (!loadResult.ok) throw new Error(JSON.stringify(loadResult.diagnostics));
+  registry.update({ settings: loadResult.settings, definitions: loadResult.definitions });
   const stored = createStoredServers({
     servers: store.servers,
     variables: store.variables,
     keyring,
     random: systemRandom,
-    ...common,
+    ...commonParts,
   });
-  const overrides = createOverrides({ store: store.overrides, keyring, ...common });
-  const followedServers = stored.subscribe((servers) => registry.update({ stored: servers }));
-  const followedOverrides = overrides.subscribe((all) => registry.update({ overrides: all }));
-  await Promise.all([roles.ready, acl.ready, followedServers.ready, followedOverrides.ready]);
+  const overrides = createOverrides({ store: store.overrides, keyring, ...commonParts });
+  const serverSubscription = stored.subscribe((servers) => registry.update({ stored: servers }));
+  const overrideSubscription = overrides.subscribe((all) => registry.update({ overrides: all }));
+  await Promise.all([roles.ready, acl.ready, serverSubscription.ready, overrideSubscription.ready]);
   const audit: Audit = {
     async record(event) {
       events.push(event);
@@ -89,7 +102,7 @@ export async function configureRig(
     note: (event) => void events.push(event),
     reserve: () => true,
   };
-  const people = new Map<string, UserRecord>();
+  const userRecords = new Map<string, UserRecord>();
   const parts = {
     acl,
     roles,
@@ -114,28 +127,28 @@ export async function configureRig(
     variables: store.variables,
     changes,
     leases: store.leases,
-    users: { findById: async (id: string) => people.get(id) ?? null },
+    users: { findById: async (id: string) => userRecords.get(id) ?? null },
     audit,
     clock,
     random: systemRandom,
-    checkAddress: async (url: string) => void asked.push(`check ${url}`),
+    checkAddress: async (url: string) => void requests.push(`check ${url}`),
     async inspect({ settings }: Parameters<ConfigureParts['inspect']>[0]) {
-      asked.push(`inspect ${JSON.stringify('url' in settings ? settings.url : null)}`);
+      requests.push(`inspect ${JSON.stringify('url' in settings ? settings.url : null)}`);
       return { tools: 1 };
     },
     refreshRegistry: async () => {
-      await Promise.all([followedServers.refresh(), followedOverrides.refresh()]);
+      await Promise.all([serverSubscription.refresh(), overrideSubscription.refresh()]);
     },
     maxPerUser: 50,
     oboTargets: createOboTargets({
-      providers: () => loaded.settings.identityProviders,
+      providers: () => loadResult.settings.identityProviders,
       login: () => readLoginFacts(env),
-      declared: () => loaded.settings.servers,
+      declared: () => loadResult.settings.servers,
       graphScopes: readGraphScopes({}),
     }),
     isPlainHttpAllowed: (url: string) =>
-      allowsPlainHttp(loaded.settings.mcpSettings.allowedDomains ?? [], url),
-    ...over,
+      allowsPlainHttp(loadResult.settings.mcpSettings.allowedDomains ?? [], url),
+    ...partOverrides,
   };
   return {
     clock,
@@ -145,25 +158,35 @@ export async function configureRig(
     events,
     logged,
     /** What the network would have heard. */
-    asked,
+    requests,
     /** Somebody who calls, with the account that goes with it. */
-    person: (userId: string, role: string, more: Partial<UserPrincipal> = {}): UserPrincipal => {
-      const principal = aPrincipal({ userId, role, email: `${userId}@example.com`, name: userId, ...more });
+    createPrincipal: (
+      userId: string,
+      role: string,
+      extraSettings: Partial<UserPrincipal> = {},
+    ): UserPrincipal => {
+      const principal = aPrincipal({
+        userId,
+        role,
+        email: `${userId}@example.com`,
+        name: userId,
+        ...extraSettings,
+      });
       const { tenant } = principal;
-      people.set(userId, aUser({ id: userId, tenant, role: principal.role }));
+      userRecords.set(userId, aUser({ id: userId, tenant, role: principal.role }));
       return principal;
     },
     /** What becomes of an account while its request runs. */
-    changeAccount: (userId: string, change: Partial<UserRecord>) => {
-      people.set(userId, { ...people.get(userId)!, ...change });
+    updateUserRecord: (userId: string, change: Partial<UserRecord>) => {
+      userRecords.set(userId, { ...userRecords.get(userId)!, ...change });
     },
     /** Shares a server of the default tenant. */
-    share: async (serverId: string, userId: string, bits: number) => {
+    grantAccess: async (serverId: string, userId: string, bits: number) => {
       const key = { tenant: 'default', serverId, principalType: 'user' as const, principalId: userId };
-      const row = { ...key, id: aclId(key), bits, grantedBy: 'test', grantedAt: 0 };
-      await acl.write({ put: [row], remove: [] });
+      const aclRecord = { ...key, id: aclId(key), bits, grantedBy: 'test', grantedAt: 0 };
+      await acl.write({ put: [aclRecord], remove: [] });
     },
   };
 }
 
-export type ConfigureRig = Awaited<ReturnType<typeof configureRig>>;
+export type ConfigureRig = Awaited<ReturnType<typeof createConfigureRig>>;

@@ -23,24 +23,27 @@ import {
 export interface FakeUpstream extends Upstream {
   readonly target: UpstreamTarget;
   readonly owner: string | undefined;
-  closed: number;
+  closeCount: number;
   /** Ends from the other side. */
-  drop(): void;
+  dropConnection(): void;
 }
 
 /** An opening that ends when the test says so. */
-export interface FakeOpening {
+export interface FakeConnect {
   readonly target: UpstreamTarget;
   readonly options: OpenOptions;
-  done: boolean;
-  land(era?: Era, claims?: Partial<ServerClaims>): FakeUpstream;
-  refuse(reason: UpstreamReason, detail?: UpstreamErrorDetail): void;
+  isSettled: boolean;
+  complete(era?: Era, claims?: Partial<ServerClaims>): FakeUpstream;
+  fail(reason: UpstreamReason, detail?: UpstreamErrorDetail): void;
 }
 
 /** Of a connection that may be anybody's: a test adds a bearer by itself. */
-type BareTarget = RemoteTarget & { readonly bearer?: AppBearer };
+type RawTarget = RemoteTarget & { readonly bearer?: AppBearer };
 
-export function remote(url = 'https://one.example/mcp', more: Partial<BareTarget> = {}): BareTarget {
+export function createRemoteTarget(
+  url = 'https://one.example/mcp',
+  overrides: Partial<RawTarget> = {},
+): RawTarget {
   return {
     type: 'streamable-http',
     url,
@@ -48,11 +51,11 @@ export function remote(url = 'https://one.example/mcp', more: Partial<BareTarget
     audience: 'yaml-server',
     proxy: undefined,
     sseReadTimeoutMs: 300_000,
-    ...more,
+    ...overrides,
   };
 }
 
-export const stdio: StdioTarget = {
+export const stdioTarget: StdioTarget = {
   type: 'stdio',
   command: 'server',
   args: [],
@@ -61,7 +64,7 @@ export const stdio: StdioTarget = {
   stderr: 'pipe',
 };
 
-const base = (id: string, revision: string) => ({
+const baseServer = (id: string, revision: string) => ({
   id,
   tenant: 'default',
   name: id,
@@ -72,34 +75,42 @@ const base = (id: string, revision: string) => ({
   settings: { initTimeout: 30_000, era: 'auto' } as ServerSettings,
 });
 
-export function appServer(id = 'app', revision = '1', target: SharedTarget = remote()): AppServer {
-  return { ...base(id, revision), scope: 'app', target };
+export function createAppServer(
+  id = 'app',
+  revision = '1',
+  target: SharedTarget = createRemoteTarget(),
+): AppServer {
+  return { ...baseServer(id, revision), scope: 'app', target };
 }
 
-export function userServer(id = 'own', revision = '1', more: Partial<UserServer> = {}): UserServer {
-  return { ...base(id, revision), scope: 'user', auth: 'oauth', requestScoped: false, ...more };
+export function createUserServer(
+  id = 'own',
+  revision = '1',
+  overrides: Partial<UserServer> = {},
+): UserServer {
+  return { ...baseServer(id, revision), scope: 'user', auth: 'oauth', requestScoped: false, ...overrides };
 }
 
-export function holder(principal: string, more: Partial<ConnectionHolder> = {}): ConnectionHolder {
+export function createHolder(principal: string, overrides: Partial<ConnectionHolder> = {}): ConnectionHolder {
   return {
     principal,
     binding: `grant of ${principal}`,
-    target: remote(undefined, { headers: { authorization: principal } }),
-    ...more,
+    target: createRemoteTarget(undefined, { headers: { authorization: principal } }),
+    ...overrides,
   };
 }
 
 /** A connection manager on a fake clock whose openings the test answers. */
-export function connectionsRig(limits: Partial<ConnectionLimits> = {}) {
+export function createConnectionsRig(limits: Partial<ConnectionLimits> = {}) {
   const clock = createFakeClock();
-  const openings: FakeOpening[] = [];
+  const pendingOpens: FakeConnect[] = [];
   const upstreams: FakeUpstream[] = [];
   const rig = {
     clock,
-    openings,
+    pendingOpens,
     upstreams,
     /** What a server answers that is asked at once; undefined: the test answers. */
-    answer: undefined as ((opening: FakeOpening) => void) | undefined,
+    onOpen: undefined as ((pendingOpen: FakeConnect) => void) | undefined,
     signal: new AbortController().signal,
     manager: createConnectionManager({
       clock,
@@ -107,48 +118,48 @@ export function connectionsRig(limits: Partial<ConnectionLimits> = {}) {
       limits,
       open: (target, options) =>
         new Promise((resolve, reject) => {
-          const opening: FakeOpening = {
+          const pendingOpen: FakeConnect = {
             target,
             options,
-            done: false,
-            land(era = 'legacy', claims = {}) {
-              opening.done = true;
-              const upstream = fakeUpstream(target, options.owner, era, claims);
+            isSettled: false,
+            complete(era = 'legacy', claims = {}) {
+              pendingOpen.isSettled = true;
+              const upstream = createFakeUpstream(target, options.owner, era, claims);
               upstreams.push(upstream);
               resolve(upstream);
               return upstream;
             },
-            refuse(reason, detail) {
-              opening.done = true;
+            fail(reason, detail) {
+              pendingOpen.isSettled = true;
               reject(new UpstreamError(reason, detail));
             },
           };
-          openings.push(opening);
-          rig.answer?.(opening);
+          pendingOpens.push(pendingOpen);
+          rig.onOpen?.(pendingOpen);
         }),
     }),
-    shared: (server: AppServer, options: object = {}) =>
+    leaseShared: (server: AppServer, options: object = {}) =>
       rig.manager.shared.lease(server, { signal: rig.signal, ...options }),
-    user: (server: UserServer, who: ConnectionHolder, options: object = {}) =>
-      rig.manager.user.lease(server, who, { signal: rig.signal, ...options }),
+    leaseUser: (server: UserServer, holder: ConnectionHolder, options: object = {}) =>
+      rig.manager.user.lease(server, holder, { signal: rig.signal, ...options }),
   };
   return rig;
 }
 
-export type ConnectionsRig = ReturnType<typeof connectionsRig>;
+export type ConnectionsRig = ReturnType<typeof createConnectionsRig>;
 
-export function fakeUpstream(
+export function createFakeUpstream(
   target: UpstreamTarget,
   owner: string | undefined,
   era: Era,
   claims: Partial<ServerClaims> = {},
 ): FakeUpstream {
   const listeners: (() => void)[] = [];
-  let ended = false;
+  let isClosed = false;
   const upstream: FakeUpstream = {
     target,
     owner,
-    closed: 0,
+    closeCount: 0,
     claims: {
       era,
       protocolVersion: era === 'modern' ? '2026-07-28' : '2025-11-25',
@@ -161,15 +172,15 @@ export function fakeUpstream(
     request: () => Promise.reject(new Error('a fake answers nothing')),
     listen: () => () => undefined,
     onClose(listener) {
-      if (ended) listener();
+      if (isClosed) listener();
       else listeners.push(listener);
     },
     async close() {
-      upstream.closed += 1;
-      upstream.drop();
+      upstream.closeCount += 1;
+      upstream.dropConnection();
     },
-    drop() {
-      ended = true;
+    dropConnection() {
+      isClosed = true;
       for (const listener of listeners.splice(0)) listener();
     },
   };
@@ -177,4 +188,4 @@ export function fakeUpstream(
 }
 
 /** Lets everything run that waits for nothing but its turn. */
-export const turn = () => new Promise((resolve) => setImmediate(resolve));
+export const waitForImmediate = () => new Promise((resolve) => setImmediate(resolve));

@@ -10,45 +10,45 @@ import { createVariableCache } from '../src/credentials/variableCache.ts';
 import { variableContext, variableId, type UserVariableStore } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
 import type { UserServer } from '../src/registry/server.ts';
-import { neverRenewed } from './bearerRig.ts';
-import { userServer } from './servers.ts';
+import { withoutRenewal } from './bearerRig.ts';
+import { createUserSnapshot } from './servers.ts';
 
-export const someone = (userId: string, over: Partial<UserPrincipal> = {}): UserPrincipal =>
-  aPrincipal({ userId, email: `${userId}@example.com`, name: userId, ...over });
-export const alice = someone('alice');
-export const bob = someone('bob');
+export const createPrincipal = (userId: string, overrides: Partial<UserPrincipal> = {}): UserPrincipal =>
+  aPrincipal({ userId, email: `${userId}@example.com`, name: userId, ...overrides });
+export const alice = createPrincipal('alice');
+export const bob = createPrincipal('bob');
 export const KEY = { KEY: { title: 'Key', description: '' } };
-export const keyed = userServer({ customUserVars: KEY, headers: { 'X-Key': '{{KEY}}' } });
+export const keyedServer = createUserSnapshot({ customUserVars: KEY, headers: { 'X-Key': '{{KEY}}' } });
 
 /** Credentials over a store that counts, and an exchange that says what it was asked. */
-export function credentialsRig() {
+export function createCredentialsRig() {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random: systemRandom });
   const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
-  let lists = 0;
-  let opened = 0;
-  let away = false;
-  const counted: UserVariableStore = {
+  let listCount = 0;
+  let openCount = 0;
+  let isStoreDown = false;
+  const countedStore: UserVariableStore = {
     ...store.variables,
     list: (...owner) => {
-      lists += 1;
-      return away ? Promise.reject(new Error('away')) : store.variables.list(...owner);
+      listCount += 1;
+      return isStoreDown ? Promise.reject(new Error('away')) : store.variables.list(...owner);
     },
   };
-  const counting = {
+  const countedKeyring = {
     ...keyring,
     open: (...sealed: Parameters<typeof keyring.open>) => {
-      opened += 1;
+      openCount += 1;
       return keyring.open(...sealed);
     },
   };
   /** Until when the feed is sure to have heard everything: as if it had lost touch at once. */
   let checkedAt = 0;
   const changes = { ...store.changes, syncedUntil: () => checkedAt };
-  const parts = { store: counted, keyring: counting, changes, clock };
+  const parts = { store: countedStore, keyring: countedKeyring, changes, clock };
   const cache = createVariableCache(parts);
-  const asked: { server: string; user: string; wanted: OboOptions }[] = [];
-  let exchanged: () => Promise<string> = async () => 'exchanged';
+  const bearerRequests: { server: string; user: string; wanted: OboOptions }[] = [];
+  let exchange: () => Promise<string> = async () => 'exchanged';
   const credentials = createCredentials({
     variables: cache,
     inheritedEnv: { PATH: '/bin', SECRET: 'x' },
@@ -61,12 +61,16 @@ export function credentialsRig() {
     },
     obo: {
       bearerFor: (server, { userId }, wanted) => {
-        asked.push({ server: server.name, user: userId, wanted });
-        return { token: () => exchanged(), ...neverRenewed };
+        bearerRequests.push({ server: server.name, user: userId, wanted });
+        return { token: () => exchange(), ...withoutRenewal };
       },
     },
   });
-  const get = async (server: UserServer, principal = alice, fields?: BodyFields): Promise<Credential> => {
+  const getCredential = async (
+    server: UserServer,
+    principal = alice,
+    fields?: BodyFields,
+  ): Promise<Credential> => {
     return credentials.obtain(server, principal, fields);
   };
   return {
@@ -75,22 +79,22 @@ export function credentialsRig() {
     keyring,
     cache,
     credentials,
-    asked,
-    exchangeWith: (next: () => Promise<string>) => (exchanged = next),
-    get,
+    bearerRequests,
+    setExchange: (nextExchange: () => Promise<string>) => (exchange = nextExchange),
+    getCredential,
     variables: createUserVariables({ ...parts, store: store.variables }),
-    header: async (server: UserServer, principal = alice, fields?: BodyFields) => {
-      const { target } = await get(server, principal, fields);
+    readHeader: async (server: UserServer, principal = alice, fields?: BodyFields) => {
+      const { target } = await getCredential(server, principal, fields);
       return target.type === 'stdio' ? undefined : target.headers['x-key'];
     },
     /** Into the store, past all that would refuse it. */
-    plant: async (name: string, value: string) => {
+    storeValue: async (name: string, value: string) => {
       const key = { tenant: 'default', userId: 'alice', serverId: 'server', name };
       const valueSealed = keyring.seal(value, variableContext(key));
       await store.variables.put([{ id: variableId(key), ...key, valueSealed, updatedAt: 1 }]);
     },
-    counts: () => ({ lists, opened }),
+    counts: () => ({ listCount, openCount }),
     hearAll: () => (checkedAt = clock.now()),
-    goAway: (gone: boolean) => (away = gone),
+    setStoreDown: (isDown: boolean) => (isStoreDown = isDown),
   };
 }

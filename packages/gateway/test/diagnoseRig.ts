@@ -10,12 +10,12 @@ import type { UserPrincipal } from '../src/principal/principal.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 import type { UpstreamTarget } from '../src/upstream/target.ts';
 import type { JsonObject, Upstream } from '../src/upstream/upstream.ts';
-import { ada, define, toolcallRig } from './toolcallRig.ts';
+import { adaUser, defineServer, createToolcallRig } from './toolcallRig.ts';
 
 export const administrator = aPrincipal({ userId: 'u-root', role: 'ADMIN' });
 
 /** An authorization server that can be used, at another host than the server. */
-export const discovered: DiscoveredServer = {
+export const discoveredServer: DiscoveredServer = {
   as: {
     issuer: 'https://as.example',
     hasIssuerName: true,
@@ -40,94 +40,94 @@ export const discovered: DiscoveredServer = {
 };
 
 /** A diagnosis over parts that a test decides about; whatever went out is written down. */
-export function diagnoseRig(
+export function createDiagnoseRig(
   definition: JsonObject = {},
   tools: readonly JsonObject[] = [{ name: 'search' }, { name: 'drop' }],
-  whose: Parameters<typeof define>[2] = {},
+  serverOptions: Parameters<typeof defineServer>[2] = {},
 ) {
-  const server: ServerSnapshot = define('odd', definition, whose);
-  const rig = toolcallRig([server], tools);
-  const opened: UpstreamTarget[] = [];
-  const more = {
+  const server: ServerSnapshot = defineServer('odd', definition, serverOptions);
+  const rig = createToolcallRig([server], tools);
+  const openedTargets: UpstreamTarget[] = [];
+  const diagnosis = {
     server,
     /** Targets that were asked without a credential. */
-    opened,
+    openedTargets,
     /** How long everything takes that is asked of somebody else. */
     delayMs: 0,
     judged: 0,
     connected: 0,
-    verdict: null as NetworkProblem | null,
+    networkProblem: null as NetworkProblem | null,
     socket: null as NetworkProblem | null,
     onOpen: undefined as (() => void | Promise<void>) | undefined,
     flags: {} as Record<string, boolean>,
     values: {} as Record<string, string>,
     summary: undefined as CredentialSummary | undefined,
-    discover: async (): Promise<DiscoveredServer> => discovered,
+    discover: async (): Promise<DiscoveredServer> => discoveredServer,
     client: { clientId: '', source: 'dynamic', auth: { method: 'none' } } as OAuthClient,
     manages: 0,
     oboProblem: null as ReturnType<DiagnoseParts['oboTargets']['findProblem']>,
-    asked: [] as OboCandidate[],
+    exchangeAttempts: [] as OboCandidate[],
     logged: [] as string[],
-    run: (principal: UserPrincipal = ada, name = 'odd', isOthers = false) => {
+    run: (principal: UserPrincipal = adaUser, name = 'odd', isOtherUser = false) => {
       const inbound: DiagnosisInbound = {
         ...rig.inbound({ principal }),
         principal,
-        isForOtherUser: isOthers,
+        isForOtherUser: isOtherUser,
       };
       return diagnose(parts, name, inbound);
     },
-    async step(step: string, principal: UserPrincipal = ada) {
-      return (await whole.run(principal)).steps.find((one) => one.step === step);
+    async step(step: string, principal: UserPrincipal = adaUser) {
+      return (await extendedRig.run(principal)).steps.find((candidate) => candidate.step === step);
     },
   };
-  const whole = Object.assign(rig, more);
-  const wait = async () => {
-    if (whole.delayMs > 0) await sleep(rig.clock, whole.delayMs);
+  const extendedRig = Object.assign(rig, diagnosis);
+  const delay = async () => {
+    if (extendedRig.delayMs > 0) await sleep(rig.clock, extendedRig.delayMs);
   };
-  const conversation: Upstream = { ...rig.upstream, close: async () => undefined };
+  const upstream: Upstream = { ...rig.upstream, close: async () => undefined };
   const parts: DiagnoseParts = {
     ...rig.parts,
-    log: (event) => void whole.logged.push(event),
-    getManageBits: () => whole.manages,
-    variables: { readSetFlags: async () => whole.flags },
+    log: (event) => void extendedRig.logged.push(event),
+    getManageBits: () => extendedRig.manages,
+    variables: { readSetFlags: async () => extendedRig.flags },
     network: {
       async checkAddress() {
-        whole.judged += 1;
-        await wait();
-        return whole.verdict;
+        extendedRig.judged += 1;
+        await delay();
+        return extendedRig.networkProblem;
       },
       async connect() {
-        whole.connected += 1;
-        await wait();
-        return whole.socket;
+        extendedRig.connected += 1;
+        await delay();
+        return extendedRig.socket;
       },
     },
     async open(target) {
-      opened.push(target);
-      await wait();
-      await whole.onOpen?.();
-      return conversation;
+      openedTargets.push(target);
+      await delay();
+      await extendedRig.onOpen?.();
+      return upstream;
     },
     oboTargets: {
       findProblem(candidate) {
-        whole.asked.push(candidate);
-        return whole.oboProblem;
+        extendedRig.exchangeAttempts.push(candidate);
+        return extendedRig.oboProblem;
       },
     },
-    vault: { ...rig.parts.vault, find: async () => whole.summary ?? null },
-    chosen: { select: () => whole.summary },
+    vault: { ...rig.parts.vault, find: async () => extendedRig.summary ?? null },
+    chosen: { select: () => extendedRig.summary },
     signIn: {
-      servers: { readHolderValues: async () => ({ userVar: whole.values }) },
+      servers: { readHolderValues: async () => ({ userVar: extendedRig.values }) },
       discovery: {
         async discover() {
-          await wait();
-          return whole.discover();
+          await delay();
+          return extendedRig.discover();
         },
       },
       clients: {
         async resolveClient() {
-          await wait();
-          return whole.client;
+          await delay();
+          return extendedRig.client;
         },
         clientUrls: () => ({
           redirectUri: 'https://gw.example/cb',
@@ -137,11 +137,11 @@ export function diagnoseRig(
       },
     },
   };
-  return whole;
+  return extendedRig;
 }
 
 /** What is shown of a sign-in of Ada that works, unless it says otherwise. */
-export function aSummary(over: Partial<CredentialSummary> = {}): CredentialSummary {
+export function createCredentialSummary(overrides: Partial<CredentialSummary> = {}): CredentialSummary {
   return {
     id: 'credential',
     tenant: 'default',
@@ -161,6 +161,6 @@ export function aSummary(over: Partial<CredentialSummary> = {}): CredentialSumma
     fingerprint: 'abcdef01',
     createdAt: 0,
     updatedAt: 0,
-    ...over,
+    ...overrides,
   };
 }

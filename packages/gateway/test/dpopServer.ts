@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
 
 /** One proof as it came, checked: signature, method, address and freshness hold. */
-export interface SeenProof {
+export interface ReceivedProof {
   readonly path: string;
   readonly jkt: string;
   readonly jti: string;
@@ -21,41 +21,41 @@ export interface SeenProof {
 export interface DpopServer {
   readonly origin: string;
   readonly port: number;
-  readonly proofs: SeenProof[];
+  readonly proofs: ReceivedProof[];
   /** Requests to the token endpoint, with the grant and whether they brought a proof. */
   readonly tokenRequests: { readonly grant: string; readonly hasProof: boolean; readonly status: number }[];
   /** Keys that authorization requests named. */
-  readonly announced: (string | null)[];
+  readonly announcedThumbprints: (string | null)[];
   /** What proofs must repeat; undefined: nothing. Each request that does not is told this one. */
   nonce: string | undefined;
   /** Never content: another one with each refusal. */
-  fickle: boolean;
+  rotatesNonce: boolean;
   metadata: Record<string, unknown>;
   resource: Record<string, unknown>;
   /** What it calls its tokens. */
   tokenType: string;
   lifetimeS: number;
   /** The key that a token is bound to. */
-  boundTo(accessToken: string): string | undefined;
+  thumbprintOf(accessToken: string): string | undefined;
   close(): Promise<void>;
 }
 
 export async function startDpopServer(): Promise<DpopServer> {
   const codes = new Map<string, string | null>();
-  const refreshes = new Map<string, string>();
-  const accesses = new Map<string, string>();
+  const refreshTokens = new Map<string, string>();
+  const accessTokens = new Map<string, string>();
 
-  async function proofOf(req: IncomingMessage, path: string, accessToken?: string) {
+  async function verifyProof(req: IncomingMessage, path: string, accessToken?: string) {
     const { dpop } = req.headers;
     if (typeof dpop !== 'string') return undefined;
     const { payload, protectedHeader } = await jwtVerify(dpop, EmbeddedJWK, {
       typ: 'dpop+jwt',
       algorithms: ['ES256'],
     });
-    const isFor = payload['htm'] === req.method && payload['htu'] === `${server.origin}${path}`;
+    const isForRequest = payload['htm'] === req.method && payload['htu'] === `${server.origin}${path}`;
     const ath =
       accessToken === undefined ? undefined : createHash('sha256').update(accessToken).digest('base64url');
-    if (!isFor || payload['ath'] !== ath || typeof payload.jti !== 'string')
+    if (!isForRequest || payload['ath'] !== ath || typeof payload.jti !== 'string')
       throw new Error('The proof does not fit');
     if (protectedHeader.jwk && 'd' in protectedHeader.jwk) throw new Error('The private key was sent');
     const jkt = await calculateJwkThumbprint(protectedHeader.jwk ?? {});
@@ -67,61 +67,63 @@ export async function startDpopServer(): Promise<DpopServer> {
     };
   }
 
-  async function token(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const pieces: Buffer[] = [];
-    for await (const piece of req) pieces.push(piece as Buffer);
-    const form = new URLSearchParams(Buffer.concat(pieces).toString());
+  async function handleToken(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const form = new URLSearchParams(Buffer.concat(chunks).toString());
     const grant = form.get('grant_type') ?? '';
-    const proof = await proofOf(req, '/token').catch(() => undefined);
-    const reply = (status: number, body: object, headers: Record<string, string> = {}) => {
+    const proof = await verifyProof(req, '/token').catch(() => undefined);
+    const sendReply = (status: number, body: object, headers: Record<string, string> = {}) => {
       server.tokenRequests.push({ grant, hasProof: proof !== undefined, status });
       if (proof) server.proofs.push({ path: '/token', ...proof, status });
-      send(res, status, body, headers);
+      sendJson(res, status, body, headers);
     };
     if (!proof) {
-      reply(400, { error: 'invalid_dpop_proof' });
+      sendReply(400, { error: 'invalid_dpop_proof' });
       return;
     }
-    if (server.nonce !== undefined && (server.fickle || proof.nonce !== server.nonce)) {
-      if (server.fickle) server.nonce = randomUUID();
-      reply(400, { error: 'use_dpop_nonce' }, { 'dpop-nonce': server.nonce });
+    if (server.nonce !== undefined && (server.rotatesNonce || proof.nonce !== server.nonce)) {
+      if (server.rotatesNonce) server.nonce = randomUUID();
+      sendReply(400, { error: 'use_dpop_nonce' }, { 'dpop-nonce': server.nonce });
       return;
     }
-    const sent = form.get(grant === 'refresh_token' ? 'refresh_token' : 'code') ?? '';
-    const bound = grant === 'refresh_token' ? refreshes.get(sent) : codes.get(sent);
-    const isKnown = grant === 'client_credentials' || bound !== undefined;
-    codes.delete(sent);
-    refreshes.delete(sent);
-    if (!isKnown || (typeof bound === 'string' && bound !== proof.jkt)) {
-      reply(400, { error: 'invalid_grant' });
+    const presentedToken = form.get(grant === 'refresh_token' ? 'refresh_token' : 'code') ?? '';
+    const boundThumbprint =
+      grant === 'refresh_token' ? refreshTokens.get(presentedToken) : codes.get(presentedToken);
+    const isKnown = grant === 'client_credentials' || boundThumbprint !== undefined;
+    codes.delete(presentedToken);
+    refreshTokens.delete(presentedToken);
+    if (!isKnown || (typeof boundThumbprint === 'string' && boundThumbprint !== proof.jkt)) {
+      sendReply(400, { error: 'invalid_grant' });
       return;
     }
-    const pair = { access_token: `at-${randomUUID()}`, refresh_token: `rt-${randomUUID()}` };
-    accesses.set(pair.access_token, proof.jkt);
-    refreshes.set(pair.refresh_token, proof.jkt);
-    const rest = grant === 'client_credentials' ? { access_token: pair.access_token } : pair;
-    reply(200, { ...rest, token_type: server.tokenType, expires_in: server.lifetimeS });
+    const tokenPair = { access_token: `at-${randomUUID()}`, refresh_token: `rt-${randomUUID()}` };
+    accessTokens.set(tokenPair.access_token, proof.jkt);
+    refreshTokens.set(tokenPair.refresh_token, proof.jkt);
+    const grantedTokens =
+      grant === 'client_credentials' ? { access_token: tokenPair.access_token } : tokenPair;
+    sendReply(200, { ...grantedTokens, token_type: server.tokenType, expires_in: server.lifetimeS });
   }
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = new URL(req.url ?? '/', server.origin);
     if (url.pathname === '/.well-known/oauth-authorization-server') {
-      send(res, 200, server.metadata);
+      sendJson(res, 200, server.metadata);
       return;
     }
     if (url.pathname.startsWith('/.well-known/oauth-protected-resource')) {
-      send(res, 200, server.resource);
+      sendJson(res, 200, server.resource);
       return;
     }
     if (url.pathname === '/authorize') {
       const [code, jkt] = [randomUUID(), url.searchParams.get('dpop_jkt')];
-      server.announced.push(jkt);
+      server.announcedThumbprints.push(jkt);
       codes.set(code, jkt);
-      const back = new URL(url.searchParams.get('redirect_uri') ?? '');
-      back.search = new URLSearchParams({ code, state: url.searchParams.get('state') ?? '' }).toString();
-      return void res.writeHead(302, { location: back.href }).end();
+      const redirect = new URL(url.searchParams.get('redirect_uri') ?? '');
+      redirect.search = new URLSearchParams({ code, state: url.searchParams.get('state') ?? '' }).toString();
+      return void res.writeHead(302, { location: redirect.href }).end();
     }
-    if (url.pathname === '/token') return token(req, res);
+    if (url.pathname === '/token') return handleToken(req, res);
     const challenge = `Bearer resource_metadata="${server.origin}/.well-known/oauth-protected-resource/mcp"`;
     res.writeHead(401, { 'www-authenticate': challenge }).end();
   }
@@ -132,8 +134,8 @@ export async function startDpopServer(): Promise<DpopServer> {
   const { port } = http.address() as AddressInfo;
   const origin = `http://localhost:${port}`;
   const server: DpopServer = {
-    ...{ origin, port, proofs: [], tokenRequests: [], announced: [] },
-    ...{ nonce: undefined, fickle: false, tokenType: 'DPoP', lifetimeS: 3600 },
+    ...{ origin, port, proofs: [], tokenRequests: [], announcedThumbprints: [] },
+    ...{ nonce: undefined, rotatesNonce: false, tokenType: 'DPoP', lifetimeS: 3600 },
     metadata: {
       ...{ issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` },
       ...{
@@ -146,7 +148,7 @@ export async function startDpopServer(): Promise<DpopServer> {
       ...{ resource: `${origin}/mcp`, authorization_servers: [origin] },
       dpop_bound_access_tokens_required: true,
     },
-    boundTo: (accessToken) => accesses.get(accessToken),
+    thumbprintOf: (accessToken) => accessTokens.get(accessToken),
     async close() {
       http.closeAllConnections();
       http.close();
@@ -156,6 +158,11 @@ export async function startDpopServer(): Promise<DpopServer> {
   return server;
 }
 
-function send(res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+function sendJson(
+  res: ServerResponse,
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): void {
   res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }

@@ -13,24 +13,27 @@ import type {
 import type { ExchangeJob } from '../src/credentials/obo/exchanger.ts';
 import type { ExchangerLimits } from '../src/credentials/obo/exchangerLimits.ts';
 import type { Cache } from '../src/ports/index.ts';
-import { userServer } from './servers.ts';
+import { createUserSnapshot } from './servers.ts';
 
 export const HOUR_MS = 3_600_000;
-const anyServer = userServer({ obo: { scopes: 'notes.read' } });
+const anyServer = createUserSnapshot({ obo: { scopes: 'notes.read' } });
 
-export interface Asked {
+export interface ProviderRequest {
   readonly request: ExchangeRequest;
   readonly signal: AbortSignal;
   readonly at: number;
 }
 
 /** What the provider does with its nth request, counted from 0. */
-export type Answer = (asked: Asked, nth: number) => Promise<ExchangedToken> | ExchangedToken;
+export type ProviderScript = (
+  providerRequests: ProviderRequest,
+  attempt: number,
+) => Promise<ExchangedToken> | ExchangedToken;
 
 /** An identity provider that does as it is told and counts. */
-export function scriptedProvider(clock: FakeClock, endpoint = 'https://idp.example/token') {
-  const asked: Asked[] = [];
-  let answer: Answer = (_, nth) => aToken(clock, `token-${nth}`);
+export function createScriptedProvider(clock: FakeClock, endpoint = 'https://idp.example/token') {
+  const providerRequests: ProviderRequest[] = [];
+  let script: ProviderScript = (_, attempt) => createExchangedToken(clock, `token-${attempt}`);
   const provider: ExchangeProvider = {
     identity: {
       provider: 'login',
@@ -41,39 +44,40 @@ export function scriptedProvider(clock: FakeClock, endpoint = 'https://idp.examp
       actor: '',
     },
     async exchange(request, signal) {
-      const one = { request, signal, at: clock.now() };
-      asked.push(one);
-      return answer(one, asked.length - 1);
+      const providerRequest = { request, signal, at: clock.now() };
+      providerRequests.push(providerRequest);
+      return script(providerRequest, providerRequests.length - 1);
     },
   };
   return {
     provider,
-    asked,
+    providerRequests,
     get requests() {
-      return asked.length;
+      return providerRequests.length;
     },
-    answers: (next: Answer) => void (answer = next),
-    fails: (fault: () => ExchangeFault) =>
-      void (answer = () => {
+    setResponse: (next: ProviderScript) => void (script = next),
+    failWith: (fault: () => ExchangeFault) =>
+      void (script = () => {
         throw fault();
       }),
   };
 }
 
-export function aToken(clock: FakeClock, token: string, lifetimeMs = HOUR_MS): ExchangedToken {
+export function createExchangedToken(clock: FakeClock, token: string, lifetimeMs = HOUR_MS): ExchangedToken {
   return { token, expiresAt: clock.now() + lifetimeMs, lifetimeMs, scopes: undefined };
 }
 
 /** An answer that comes after a while: it counts from when it was asked for. */
-export function slowly(clock: FakeClock, ms: number, token = 'token'): Answer {
-  return (_, nth) => {
-    const answer = aToken(clock, `${token}-${nth}`);
-    return new Promise((resolve) => void clock.timer(ms, () => resolve(answer)));
+export function respondSlowly(clock: FakeClock, ms: number, token = 'token'): ProviderScript {
+  return (_, attempt) => {
+    const script = createExchangedToken(clock, `${token}-${attempt}`);
+    return new Promise((resolve) => void clock.timer(ms, () => resolve(script)));
   };
 }
 
-export const unavailable = () => new ExchangeFault('OBO_TEMPORARY', { isRetryable: true, status: 503 });
-export const throttled = (retryAfterMs?: number) =>
+export const createUnavailableFault = () =>
+  new ExchangeFault('OBO_TEMPORARY', { isRetryable: true, status: 503 });
+export const createThrottledFault = (retryAfterMs?: number) =>
   new ExchangeFault('OBO_TEMPORARY', { isRetryable: true, status: 429, retryAfterMs });
 
 export interface JobOptions {
@@ -83,36 +87,41 @@ export interface JobOptions {
   readonly revision?: string;
   /** Another token of the same user. */
   readonly subjectToken?: string;
-  readonly subjectLivesMs?: number;
+  readonly subjectLifetimeMs?: number;
   readonly requests?: number;
   readonly signal?: Cancellation;
   readonly provider?: ExchangeProvider;
   readonly scopes?: readonly string[];
 }
 
-export interface RigOptions {
+export interface ExchangerRigOptions {
   readonly replicas?: number;
   readonly limits?: Partial<ExchangerLimits>;
   readonly cache?: (inner: Cache) => Cache;
   readonly leases?: (inner: Leases) => Leases;
   /** What `uniform` gives, one after the other, for ever. */
-  readonly chances?: readonly number[];
+  readonly randomValues?: readonly number[];
 }
 
 /** Exchangers of several processes over one cache and one set of leases, and the provider they all ask. */
-export function exchangerRig({ replicas = 1, limits = {}, chances = [0], ...wrap }: RigOptions = {}) {
+export function createExchangerRig({
+  replicas = 1,
+  limits = {},
+  randomValues = [0],
+  ...wrappers
+}: ExchangerRigOptions = {}) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random: systemRandom });
-  const raw = store.cache('obo');
-  const cache = wrap.cache?.(raw) ?? raw;
-  const leases = wrap.leases?.(store.leases) ?? store.leases;
-  const idp = scriptedProvider(clock);
+  const rawCache = store.cache('obo');
+  const cache = wrappers.cache?.(rawCache) ?? rawCache;
+  const leases = wrappers.leases?.(store.leases) ?? store.leases;
+  const idp = createScriptedProvider(clock);
   const logged: [string, Readonly<Record<string, unknown>>][] = [];
   const recorded: ExchangeEvent[] = [];
-  let chance = -1;
+  let randomIndex = -1;
   const random = {
     ...createRandom((length) => systemRandom.bytes(length)),
-    uniform: () => chances[(chance += 1) % chances.length] ?? 0,
+    uniform: () => randomValues[(randomIndex += 1) % randomValues.length] ?? 0,
   };
   const parts = {
     cache,
@@ -125,26 +134,32 @@ export function exchangerRig({ replicas = 1, limits = {}, chances = [0], ...wrap
     limits,
   };
   const exchangers = Array.from({ length: replicas }, () => createExchanger(parts));
-  const begunAt = clock.now();
+  const startedAt = clock.now();
 
-  function job(options: JobOptions = {}): ExchangeJob {
-    const { user = 'ada', server = 'notes', tenant = 'default', revision = 'r1', requests = 2 } = options;
+  function createJob(options: JobOptions = {}): ExchangeJob {
+    const {
+      user = 'ada',
+      server = 'notes',
+      tenant = 'default',
+      revision = 'r1',
+      requests: maxRequests = 2,
+    } = options;
     const { subjectToken = `subject-of-${user}`, scopes = ['notes.read'] } = options;
     const subject = {
       issuer: 'https://idp.example',
       subject: user,
       token: new HiddenText(subjectToken),
       hash: createHash('sha256').update(subjectToken).digest('base64url'),
-      expiresAt: begunAt + (options.subjectLivesMs ?? 10 * HOUR_MS),
+      expiresAt: startedAt + (options.subjectLifetimeMs ?? 10 * HOUR_MS),
       via: 'session' as const,
     };
-    const place = { url: 'https://server.example/mcp', authorizationServers: async () => [] };
+    const resource = { url: 'https://server.example/mcp', authorizationServers: async () => [] };
     const request = {
       subject,
       scopes,
       audience: undefined,
       resource: undefined,
-      targetServer: place,
+      targetServer: resource,
       claims: undefined,
     };
     return {
@@ -157,7 +172,7 @@ export function exchangerRig({ replicas = 1, limits = {}, chances = [0], ...wrap
       request,
       key: JSON.stringify([tenant, user, server, revision, subjectToken, scopes]),
       holder: { tenant, principal: `${tenant}/${user}`, serverId: server, revision },
-      maxRequests: requests,
+      maxRequests,
       signal: options.signal ?? new LightCancellation(),
     };
   }
@@ -165,7 +180,7 @@ export function exchangerRig({ replicas = 1, limits = {}, chances = [0], ...wrap
   return {
     clock,
     store,
-    raw,
+    rawCache,
     cache,
     idp,
     logged,
@@ -173,23 +188,23 @@ export function exchangerRig({ replicas = 1, limits = {}, chances = [0], ...wrap
     parts,
     exchangers,
     exchanger: exchangers[0]!,
-    job,
+    createJob,
   };
 }
 
 /** Lets time pass in small steps until the work has settled, or `ms` are over. */
-export async function passing<T>(clock: FakeClock, work: Promise<T>, ms = 60_000): Promise<T> {
-  let isOver = false;
+export async function advanceUntilSettled<T>(clock: FakeClock, work: Promise<T>, ms = 60_000): Promise<T> {
+  let isSettled = false;
   work.then(
-    () => (isOver = true),
-    () => (isOver = true),
+    () => (isSettled = true),
+    () => (isSettled = true),
   );
-  for (let passed = 0; !isOver && passed < ms; passed += 25) await clock.advance(25);
-  return isOver ? work : Promise.reject(new Error(`not settled within ${ms} ms`));
+  for (let elapsedMs = 0; !isSettled && elapsedMs < ms; elapsedMs += 25) await clock.advance(25);
+  return isSettled ? work : Promise.reject(new Error(`not settled within ${ms} ms`));
 }
 
 /** What an exchange failed with. */
-export async function faultOf(work: Promise<unknown>): Promise<ExchangeFault> {
+export async function expectFault(work: Promise<unknown>): Promise<ExchangeFault> {
   const error: unknown = await work.then(
     () => new Error('it did not fail'),
     (reason: unknown) => reason,

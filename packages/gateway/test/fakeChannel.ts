@@ -2,7 +2,7 @@ import { createFakeClock } from '@behalf/testkit';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { openChannelUpstream, type ChannelOptions } from '../src/upstream/channel/openChannelUpstream.ts';
 import type { JsonObject, UpstreamRequestOptions, Upstream } from '../src/upstream/upstream.ts';
-import { call } from './channelRig.ts';
+import { callChannelTool } from './channelRig.ts';
 
 /** A channel whose other end is the test. */
 export interface FakeChannel {
@@ -10,51 +10,54 @@ export interface FakeChannel {
   /** What was sent, in order. */
   readonly sent: JsonObject[];
   /** Of those, the ones of this method. */
-  of(method: string): JsonObject[];
-  say(message: JsonObject): void;
+  sentWith(method: string): JsonObject[];
+  receive(message: JsonObject): void;
   /** Answers every `initialize` from now on. */
   answerInitialize(result?: JsonObject): void;
   /** While set, sends wait. */
-  hold: boolean;
-  starts: number;
-  closings: number;
+  isHeld: boolean;
+  startCount: number;
+  closeCount: number;
 }
 
 export function createFakeChannel(): FakeChannel {
   const sent: JsonObject[] = [];
   let initializeResult: JsonObject | undefined;
   const transport: Transport = {
-    start: async () => void (fake.starts += 1),
+    start: async () => void (fakeChannel.startCount += 1),
     async send(message) {
       const json = message as unknown as JsonObject;
       sent.push(json);
       if (json['method'] === 'initialize' && initializeResult)
-        fake.say({ id: json['id'], result: initializeResult });
-      if (fake.hold) await new Promise(() => undefined);
+        fakeChannel.receive({ id: json['id'], result: initializeResult });
+      if (fakeChannel.isHeld) await new Promise(() => undefined);
     },
     async close() {
-      fake.closings += 1;
+      fakeChannel.closeCount += 1;
       transport.onclose?.();
     },
   };
-  const fake: FakeChannel = {
+  const fakeChannel: FakeChannel = {
     transport,
     sent,
-    of: (method) => sent.filter((message) => message['method'] === method),
-    say: (message) => transport.onmessage?.({ jsonrpc: '2.0', ...message } as unknown as JSONRPCMessage),
+    sentWith: (method) => sent.filter((message) => message['method'] === method),
+    receive: (message) => transport.onmessage?.({ jsonrpc: '2.0', ...message } as unknown as JSONRPCMessage),
     answerInitialize(result = {}) {
       const serverInfo = { name: 'fake', version: '1' };
       initializeResult = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo, ...result };
     },
-    hold: false,
-    starts: 0,
-    closings: 0,
+    isHeld: false,
+    startCount: 0,
+    closeCount: 0,
   };
-  return fake;
+  return fakeChannel;
 }
 
 /** A conversation over a channel whose other end is the test. */
-export async function opened(over: Partial<ChannelOptions> = {}, capabilities: JsonObject = {}) {
+export async function openFakeChannel(
+  overrides: Partial<ChannelOptions> = {},
+  capabilities: JsonObject = {},
+) {
   const clock = createFakeClock();
   const channel = createFakeChannel();
   const logged: { readonly event: string; readonly fields: JsonObject }[] = [];
@@ -67,7 +70,7 @@ export async function opened(over: Partial<ChannelOptions> = {}, capabilities: J
       era: 'legacy',
       initTimeoutMs: 1_000,
       signal: new AbortController().signal,
-      ...over,
+      ...overrides,
     },
     { clock, version: '1.2.3', log: (event, fields) => logged.push({ event, fields }) },
   );
@@ -75,12 +78,12 @@ export async function opened(over: Partial<ChannelOptions> = {}, capabilities: J
 }
 
 /** Asks without waiting, and gives the message that went out. */
-export function asking(
+export function startCall(
   { channel, upstream }: { readonly channel: FakeChannel; readonly upstream: Upstream },
-  over: Partial<UpstreamRequestOptions> = {},
+  overrides: Partial<UpstreamRequestOptions> = {},
 ) {
-  const answer = call(upstream, 'tool', { a: 1 }, over);
-  const outcome = answer.then(
+  const pendingCall = callChannelTool(upstream, 'tool', { a: 1 }, overrides);
+  const outcome = pendingCall.then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),
   );

@@ -21,17 +21,17 @@ type NetworkOptions = Parameters<typeof createTestNetwork>[1];
 export interface HttpRig {
   readonly server: ScriptedHttpServer;
   readonly parts: UpstreamParts;
-  readonly eras: ProtocolVersionCache;
+  readonly eraVerdicts: ProtocolVersionCache;
   readonly target: RemoteTarget;
-  readonly logs: (readonly [event: string, fields: JsonObject])[];
+  readonly logged: (readonly [event: string, fields: JsonObject])[];
   readonly open: (options?: Partial<OpenOptions>, target?: Partial<RemoteTarget>) => Promise<Upstream>;
 }
 
-const running: { close(): Promise<void> }[] = [];
+const runningRigs: { close(): Promise<void> }[] = [];
 
 /** Ends what `createHttpRig` opened. */
 export async function stopHttpRigs(): Promise<void> {
-  for (const each of running.splice(0).reverse()) await each.close();
+  for (const rig of runningRigs.splice(0).reverse()) await rig.close();
 }
 
 /** A scripted server and everything that `openHttpUpstream` needs to reach it over the real door out. */
@@ -40,24 +40,24 @@ export async function createHttpRig(
   { clock = systemClock, network: limits }: { clock?: Clock; network?: NetworkOptions } = {},
 ): Promise<HttpRig> {
   const server = await scriptedHttpServer(script);
-  running.push(server);
+  runningRigs.push(server);
   const network = createTestNetwork([server.port], limits);
-  running.push(network);
-  return { server, ...wiringTo(server.url, network, clock) };
+  runningRigs.push(network);
+  return { server, ...createHttpWiring(server.url, network, clock) };
 }
 
-export function wiringTo(url: string, network: TestNetwork, clock: Clock = systemClock) {
-  const logs: (readonly [event: string, fields: JsonObject])[] = [];
+export function createHttpWiring(url: string, network: TestNetwork, clock: Clock = systemClock) {
+  const logged: (readonly [event: string, fields: JsonObject])[] = [];
   const parts: UpstreamParts = {
     clock,
     random: systemRandom,
     version: '0.0.0-test',
     network,
-    log: (event, fields) => void logs.push([event, fields]),
+    log: (event, fields) => void logged.push([event, fields]),
     onStderr: () => undefined,
     kill: () => undefined,
   };
-  const eras = createProtocolVersionCache({ clock });
+  const eraVerdicts = createProtocolVersionCache({ clock });
   const target: RemoteTarget = {
     type: 'streamable-http',
     url,
@@ -68,12 +68,15 @@ export function wiringTo(url: string, network: TestNetwork, clock: Clock = syste
   };
   return {
     parts,
-    eras,
+    eraVerdicts,
     target,
-    logs,
-    async open(options: Partial<OpenOptions> = {}, changed: Partial<RemoteTarget> = {}): Promise<Upstream> {
+    logged,
+    async open(
+      options: Partial<OpenOptions> = {},
+      targetOverrides: Partial<RemoteTarget> = {},
+    ): Promise<Upstream> {
       const upstream = await openHttpUpstream(
-        { ...target, ...changed },
+        { ...target, ...targetOverrides },
         {
           server: 'scripted',
           owner: undefined,
@@ -83,30 +86,30 @@ export function wiringTo(url: string, network: TestNetwork, clock: Clock = syste
           ...options,
         },
         parts,
-        eras,
+        eraVerdicts,
       );
-      running.push(upstream);
+      runningRigs.push(upstream);
       return upstream;
     },
   };
 }
 
 /** What a request needs at least; a test changes what it is about. */
-export function patiently(options: Partial<UpstreamRequestOptions> = {}): UpstreamRequestOptions {
+export function requestOptions(options: Partial<UpstreamRequestOptions> = {}): UpstreamRequestOptions {
   return { signal: new AbortController().signal, timeoutMs: 5_000, totalMs: 10_000, ...options };
 }
 
-export function callTool(
+export function callHttpTool(
   upstream: Upstream,
   name: string,
   args: JsonObject = {},
   options: Partial<UpstreamRequestOptions> = {},
 ) {
-  return upstream.request('tools/call', { name, arguments: args }, patiently(options));
+  return upstream.request('tools/call', { name, arguments: args }, requestOptions(options));
 }
 
 /** The UpstreamError that `work` ends in. Anything else fails the test. */
-export async function failureOf(work: Promise<unknown>): Promise<UpstreamError> {
+export async function expectUpstreamError(work: Promise<unknown>): Promise<UpstreamError> {
   const outcome = await work.then(
     (value) => new Error(`It did not fail: ${JSON.stringify(value)}`),
     (error: unknown) => error,

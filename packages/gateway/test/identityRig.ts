@@ -17,27 +17,27 @@ import { collectionNames, type PrimaryStore } from '../src/ports/index.ts';
 /** Passwords without scrypt's 80 ms, which count how often they would have run it. */
 export interface CountedPasswords extends Passwords {
   /** What was derived, in order. */
-  readonly derived: string[];
+  readonly derivations: string[];
 }
 
 export function createCountedPasswords(): CountedPasswords {
-  const derived: string[] = [];
+  const derivations: string[] = [];
   // A turn of the loop each, as scrypt gives others the time to overtake.
-  const derive = async (kind: string, password: string) => {
-    derived.push(`${kind} ${password}`);
+  const deriveHash = async (kind: string, password: string) => {
+    derivations.push(`${kind} ${password}`);
     await new Promise((resolve) => setImmediate(resolve));
   };
   return {
-    derived,
+    derivations,
     async hash(password) {
-      await derive('hash', password);
+      await deriveHash('hash', password);
       return `fake$${password}`;
     },
     async verify(password, hash) {
-      await derive('verify', password);
+      await deriveHash('verify', password);
       return hash === `fake$${password}`;
     },
-    simulateVerify: (password) => derive('pretend', password),
+    simulateVerify: (password) => deriveHash('pretend', password),
   };
 }
 
@@ -76,8 +76,8 @@ export function createIdentityRig(): IdentityRig {
 }
 
 /** Every record of a store as text: what a thief of the database would read. */
-export async function everythingStored({ raw }: PrimaryStore): Promise<string> {
+export async function dumpStore({ raw }: PrimaryStore): Promise<string> {
   return JSON.stringify(await Promise.all(collectionNames.map((name) => raw.page(name, null, 1_000))));
 }
 
-export const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse', role: 'USER' };
+export const adaAccount = { email: 'ada@example.com', name: 'Ada', password: 'correct horse', role: 'USER' };

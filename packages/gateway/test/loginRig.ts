@@ -20,15 +20,22 @@ export interface LoginRigParts {
 }
 
 /** Tokens of sign-ins in a real vault, at a provider of which only the metadata is made up. */
-export function createLoginRig({ store, keyring, clock, issuer, fetch, ...more }: LoginRigParts): {
+export function createLoginRig({ store, keyring, clock, issuer, fetch, ...overrides }: LoginRigParts): {
   vault: CredentialVault;
   loginTokens: LoginTokens;
 } {
-  const document = { issuer, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` };
-  const current = async () => ({ issuer, jwksUri: document.jwks_uri, document });
-  const { metadata = { current, refresh: current, origins: () => [issuer] }, clientSecret = null } = more;
+  const metadataDocument = { issuer, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` };
+  const readMetadata = async () => ({
+    issuer,
+    jwksUri: metadataDocument.jwks_uri,
+    document: metadataDocument,
+  });
+  const {
+    metadata = { current: readMetadata, refresh: readMetadata, origins: () => [issuer] },
+    clientSecret = null,
+  } = overrides;
   const settings = { issuer, clientId: 'gateway', clientSecret, scope: 'openid' };
-  const silent: Fetch = () => Promise.reject(new Error('nobody answers'));
+  const failingFetch: Fetch = () => Promise.reject(new Error('nobody answers'));
   const vault = createVault({
     store: store.credentials,
     usage: store.credentialUsage,
@@ -41,7 +48,7 @@ export function createLoginRig({ store, keyring, clock, issuer, fetch, ...more }
       random,
     },
     log: () => undefined,
-    contexts: createLoginContexts({ settings, metadata, users: store.users, fetch: fetch ?? silent }),
+    contexts: createLoginContexts({ settings, metadata, users: store.users, fetch: fetch ?? failingFetch }),
     readError: () => ({ code: 'MCP_UNREACHABLE', requestSent: false }),
     record: () => undefined,
   });

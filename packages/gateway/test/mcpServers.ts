@@ -13,8 +13,8 @@ import { freePort } from '@behalf/testkit';
 import { z } from 'zod';
 
 /** What a server keeps of its clients is gone afterwards, as after a restart. */
-export interface ForgetfulServer extends RunningServer {
-  forget(): Promise<void>;
+export interface RestartableServer extends RunningServer {
+  dropSessions(): Promise<void>;
 }
 
 export interface RunningServer {
@@ -26,7 +26,7 @@ export interface RunningServer {
 const { resolve } = createRequire(import.meta.url);
 
 /** The reference server, in a process of its own. */
-export async function startEverything(): Promise<ForgetfulServer> {
+export async function startEverythingHttp(): Promise<RestartableServer> {
   const port = await freePort();
   let child = await spawnEverything(port);
   async function close(): Promise<void> {
@@ -38,7 +38,7 @@ export async function startEverything(): Promise<ForgetfulServer> {
     url: `http://127.0.0.1:${port}/mcp`,
     port,
     close,
-    async forget() {
+    async dropSessions() {
       await close();
       child = await spawnEverything(port);
     },
@@ -54,15 +54,15 @@ async function spawnEverything(port: number): Promise<ChildProcess> {
   await new Promise<void>((ready, reject) => {
     let text = '';
     child.once('exit', () => reject(new Error(`The server ended: ${text}`)));
-    child.stderr.setEncoding('utf8').on('data', (more: string) => {
-      text += more;
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
       if (/listening on port/.test(text)) ready();
     });
   });
   return child;
 }
 
-export async function listen(listener: RequestListener): Promise<RunningServer> {
+export async function listenOnLoopback(listener: RequestListener): Promise<RunningServer> {
   const http = createServer(listener);
   await new Promise<void>((ready) => http.listen(0, '127.0.0.1', ready));
   const { port } = http.address() as AddressInfo;
@@ -86,16 +86,16 @@ const results = {
   embedded: { content: [{ type: 'resource' as const, resource: { uri: 'note://one', text: 'a note' } }] },
 };
 const contents = (uri: URL) => ({ contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'a note' }] });
-const greeting = (name: string) => ({
+const createGreeting = (name: string) => ({
   messages: [{ role: 'user' as const, content: { type: 'text' as const, text: `Hello ${name}` } }],
 });
-const names = (value: string) => ['ada', 'alan', 'grace'].filter((name) => name.startsWith(value));
-const info = { name: 'parity', version: '1.0.0' };
+const completeName = (value: string) => ['ada', 'alan', 'grace'].filter((name) => name.startsWith(value));
+const serverInfo = { name: 'parity', version: '1.0.0' };
 
 /** A server on the second version of the SDK, in both eras; it keeps no sessions. */
 export function startV2(): Promise<RunningServer> {
   const handler = createMcpHandler(() => {
-    const server = new McpServer(info, { instructions: 'Compare.' });
+    const server = new McpServer(serverInfo, { instructions: 'Compare.' });
     for (const [name, result] of Object.entries(results)) server.registerTool(name, {}, () => result);
     server.registerTool(
       'structured',
@@ -118,19 +118,19 @@ export function startV2(): Promise<RunningServer> {
     );
     server.registerPrompt(
       'greet',
-      { argsSchema: z.object({ name: completable(z.string(), names) }) },
-      ({ name }) => greeting(name),
+      { argsSchema: z.object({ name: completable(z.string(), completeName) }) },
+      ({ name }) => createGreeting(name),
     );
     return server;
   });
-  return listen(toNodeHandler(handler) as unknown as RequestListener);
+  return listenOnLoopback(toNodeHandler(handler) as unknown as RequestListener);
 }
 
 /** A server on the first version of the SDK, with sessions. */
-export async function startV1(answers: 'json' | 'sse'): Promise<ForgetfulServer> {
+export async function startV1(responseFormat: 'json' | 'sse'): Promise<RestartableServer> {
   const transports = new Map<string, StreamableHTTPServerTransport>();
   function createMcp(): v1.McpServer {
-    const server = new v1.McpServer(info, { instructions: 'Compare.' });
+    const server = new v1.McpServer(serverInfo, { instructions: 'Compare.' });
     for (const [name, result] of Object.entries(results)) server.registerTool(name, {}, () => result);
     server.registerTool(
       'structured',
@@ -147,25 +147,27 @@ export async function startV1(answers: 'json' | 'sse'): Promise<ForgetfulServer>
       {},
       contents,
     );
-    server.registerPrompt('greet', { argsSchema: { name: v1Completable(z.string(), names) } }, ({ name }) =>
-      greeting(name),
+    server.registerPrompt(
+      'greet',
+      { argsSchema: { name: v1Completable(z.string(), completeName) } },
+      ({ name }) => createGreeting(name),
     );
     return server;
   }
-  const running = await listen((request, response) => {
-    const known = transports.get(String(request.headers['mcp-session-id']));
-    if (known) {
-      void known.handleRequest(request, response);
+  const listeningServer = await listenOnLoopback((request, response) => {
+    const knownTransport = transports.get(String(request.headers['mcp-session-id']));
+    if (knownTransport) {
+      void knownTransport.handleRequest(request, response);
       return;
     }
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
-      enableJsonResponse: answers === 'json',
+      enableJsonResponse: responseFormat === 'json',
       onsessioninitialized: (id) => void transports.set(id, transport),
     });
     void createMcp()
       .connect(transport as Parameters<v1.McpServer['connect']>[0])
       .then(() => transport.handleRequest(request, response));
   });
-  return { ...running, forget: async () => transports.clear() };
+  return { ...listeningServer, dropSessions: async () => transports.clear() };
 }

@@ -12,13 +12,13 @@ import {
 } from '../src/credentials/obo/oboTokens.ts';
 import type { Subject } from '../src/credentials/obo/subject.ts';
 import type { Principal } from '../src/principal/principal.ts';
-import { userServer } from './servers.ts';
+import { createUserSnapshot } from './servers.ts';
 
 const keyring = createKeyring([Buffer.alloc(32, 5)], systemRandom);
 
-export const ada = aPrincipal({ userId: 'ada', issuer: 'https://issuer.example' });
+export const adaPrincipal = aPrincipal({ userId: 'ada', issuer: 'https://issuer.example' });
 
-export function aSubject(over: Partial<Subject> = {}): Subject {
+export function createSubject(overrides: Partial<Subject> = {}): Subject {
   return {
     issuer: 'https://issuer.example',
     subject: 'ada',
@@ -26,11 +26,11 @@ export function aSubject(over: Partial<Subject> = {}): Subject {
     hash: 'hash',
     expiresAt: 3_600_000,
     via: 'session',
-    ...over,
+    ...overrides,
   };
 }
 
-export const provider: ExchangeProvider = {
+export const exchangeProvider: ExchangeProvider = {
   identity: {
     provider: 'login',
     grant: 'jwt-bearer',
@@ -43,51 +43,53 @@ export const provider: ExchangeProvider = {
 };
 
 /** The way to a token over parts that count: what was asked, exchanged and forgotten. */
-export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { scopes: 'b a' } }) {
-  const server = userServer(definition);
-  const kept = new Map<string, string>();
+export function createOboTokensRig(
+  definition: Parameters<typeof createUserSnapshot>[0] = { obo: { scopes: 'b a' } },
+) {
+  const server = createUserSnapshot(definition);
+  const cachedTokens = new Map<string, string>();
   const rig = {
     server,
-    kept,
-    subject: aSubject() as Subject | Promise<Subject> | (() => Subject | Promise<Subject>),
+    cachedTokens,
+    subject: createSubject() as Subject | Promise<Subject> | (() => Subject | Promise<Subject>),
     /** Whether it is still there as it was. */
     isCurrent: true,
     isTrusted: true as boolean | Promise<boolean> | (() => boolean | Promise<boolean>),
     problem: null as OboProblem | null,
-    found: provider as ExchangeProvider | undefined,
-    asked: { trust: 0, target: 0, subject: 0 },
+    found: exchangeProvider as ExchangeProvider | undefined,
+    readCounts: { trust: 0, target: 0, subject: 0 },
     jobs: [] as { how: 'obtain' | 'force'; job: ExchangeJob }[],
     evicted: [] as [key: string, token: string][],
     claims: [] as [principal: string, claims: string][],
     refusals: [] as RefusedExchange[],
     /** What an exchange gives; by default a new token each time, with one request. */
-    exchange: async (): Promise<ExchangeResult> => aToken(`token ${rig.jobs.length}`),
-    bearer: (principal: Principal = ada, purse = createTokenRequestBudget()) =>
-      tokens.bearerFor(server, principal, settingsOf(server), purse),
+    exchange: async (): Promise<ExchangeResult> => createExchange(`token ${rig.jobs.length}`),
+    bearer: (principal: Principal = adaPrincipal, budget = createTokenRequestBudget()) =>
+      tokens.bearerFor(server, principal, readSettings(server), budget),
   };
-  const run = async (how: 'obtain' | 'force', job: ExchangeJob): Promise<ExchangeResult> => {
-    rig.jobs.push({ how, job });
+  const runJob = async (mode: 'obtain' | 'force', job: ExchangeJob): Promise<ExchangeResult> => {
+    rig.jobs.push({ how: mode, job });
     const exchanged = await rig.exchange();
-    kept.set(job.key, exchanged.token.token);
+    cachedTokens.set(job.key, exchanged.token.token);
     return exchanged;
   };
   const tokens = createOboTokens({
     getCurrentServer: () => (rig.isCurrent ? server : undefined),
     trust: {
       isTrusted() {
-        rig.asked.trust += 1;
+        rig.readCounts.trust += 1;
         return typeof rig.isTrusted === 'function' ? rig.isTrusted() : rig.isTrusted;
       },
     },
     targets: {
       findProblem() {
-        rig.asked.target += 1;
+        rig.readCounts.target += 1;
         return rig.problem;
       },
     },
     subjects: {
       current() {
-        rig.asked.subject += 1;
+        rig.readCounts.subject += 1;
         return typeof rig.subject === 'function' ? rig.subject() : rig.subject;
       },
     },
@@ -99,26 +101,28 @@ export function oboRig(definition: Parameters<typeof userServer>[0] = { obo: { s
     resourceOf: () => ({ url: 'https://server.example/mcp', authorizationServers: async () => [] }),
     exchanger: {
       peek(key) {
-        const token = kept.get(key);
-        return token === undefined ? undefined : aToken(token).token;
+        const token = cachedTokens.get(key);
+        return token === undefined ? undefined : createExchange(token).token;
       },
       async obtain(job) {
-        const token = kept.get(job.key);
-        return token === undefined ? run('obtain', job) : { ...aToken(token, 0), source: 'memory' };
+        const token = cachedTokens.get(job.key);
+        return token === undefined
+          ? runJob('obtain', job)
+          : { ...createExchange(token, 0), source: 'memory' };
       },
-      force: (job) => run('force', job),
+      force: (job) => runJob('force', job),
       async evict(key, token) {
         rig.evicted.push([key, token]);
-        if (kept.get(key) === token) kept.delete(key);
+        if (cachedTokens.get(key) === token) cachedTokens.delete(key);
       },
     },
     pendingClaims: { put: async (principal, claims) => void rig.claims.push([principal, claims]) },
-    onRefused: (wish) => void rig.refusals.push(wish),
+    onRefused: (request) => void rig.refusals.push(request),
   });
   return rig;
 }
 
-export function aToken(token: string, requests = 1): ExchangeResult {
+export function createExchange(token: string, requests = 1): ExchangeResult {
   return {
     token: { token, expiresAt: 3_600_000, lifetimeMs: 3_600_000, scopes: undefined },
     source: 'exchanged',
@@ -126,13 +130,13 @@ export function aToken(token: string, requests = 1): ExchangeResult {
   };
 }
 
-function settingsOf({ settings }: ReturnType<typeof userServer>) {
+function readSettings({ settings }: ReturnType<typeof createUserSnapshot>) {
   if (!('obo' in settings) || !settings.obo) throw new Error('The server has no obo');
   return settings.obo;
 }
 
 /** As a server writes it: base64 of JSON. */
-export function claimsChallenge(claims: unknown) {
+export function createClaimsChallenge(claims: unknown) {
   return {
     scheme: 'bearer',
     error: 'insufficient_claims',

@@ -14,7 +14,7 @@ import {
 } from '../src/identity/openid/providerMetadata.ts';
 import { createProvisioning, type Provisioning } from '../src/identity/openid/provisioning.ts';
 import type { PrimaryStore } from '../src/ports/index.ts';
-import { startIssuer, type TestIssuer } from './openidIssuer.ts';
+import { startTestIssuer, type TestIssuer } from './openidIssuer.ts';
 
 export const GATEWAY = 'https://gateway.example';
 export const CALLBACK = `${GATEWAY}/oauth/openid/callback`;
@@ -44,7 +44,10 @@ export interface OpenIdRig {
 /** Where the gateway is, as tokens name its endpoints. */
 export const GATEWAY_URL = 'https://gateway.example';
 
-export function openIdSettings(issuer: string, over: Partial<OpenIdSettings> = {}): OpenIdSettings {
+export function createOpenIdSettings(
+  issuer: string,
+  overrides: Partial<OpenIdSettings> = {},
+): OpenIdSettings {
   return {
     issuer,
     clientId: 'gateway',
@@ -60,24 +63,24 @@ export function openIdSettings(issuer: string, over: Partial<OpenIdSettings> = {
     allowedTenants: null,
     allowedClients: null,
     introspection: false,
-    ...over,
+    ...overrides,
   };
 }
 
 /** Everything about the identity provider, against a real one over the real door out, on a fake clock. */
 export async function createOpenIdRig(
-  over: Partial<OpenIdSettings> = {},
+  overrides: Partial<OpenIdSettings> = {},
   { alg = 'ES256' }: { alg?: string } = {},
 ): Promise<OpenIdRig> {
   // The login's library has a clock of its own: it is the present day that both must agree on.
   const clock = createFakeClock(Math.floor(Date.now() / 1_000) * 1_000);
   const random = systemRandom;
-  const issuer = await startIssuer(() => clock.now(), alg);
+  const issuer = await startTestIssuer(() => clock.now(), alg);
   const network = createTestNetwork([issuer.port]);
   const fetch = network.fetchTo({ url: issuer.url, audience: 'identity' });
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([new Uint8Array(32).fill(1)], random);
-  const settings = openIdSettings(issuer.url, over);
+  const settings = createOpenIdSettings(issuer.url, overrides);
   const logged: string[] = [];
   const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
     void logged.push([event, ...Object.values(fields)].join(' '));
@@ -117,9 +120,9 @@ export async function createOpenIdRig(
     }),
     token(claims = {}, header = {}) {
       const seconds = Math.floor(clock.now() / 1_000);
-      const usual = { iss: issuer.url, aud: 'gateway', sub: 'ada', azp: 'app', scope: 'mcp' };
+      const defaultClaims = { iss: issuer.url, aud: 'gateway', sub: 'ada', azp: 'app', scope: 'mcp' };
       return issuer.sign(
-        { ...usual, iat: seconds, nbf: seconds, exp: seconds + 300, ...claims },
+        { ...defaultClaims, iat: seconds, nbf: seconds, exp: seconds + 300, ...claims },
         { typ: 'JWT', ...header },
       );
     },
@@ -131,9 +134,9 @@ export async function createOpenIdRig(
 }
 
 /** A browser's whole way through a login. */
-export async function throughLogin(rig: OpenIdRig, change?: (query: URLSearchParams) => void) {
+export async function completeLogin(rig: OpenIdRig, changeQuery?: (query: URLSearchParams) => void) {
   const { url, flow } = await rig.login.start('/tools?x=1');
   const query = rig.issuer.authorize(url);
-  change?.(query);
+  changeQuery?.(query);
   return rig.login.finish({ flow, query: `?${query.toString()}` });
 }

@@ -6,10 +6,10 @@ import { freePort } from '@behalf/testkit';
 import type { StdioTarget } from '../src/upstream/target.ts';
 
 const { resolve } = createRequire(import.meta.url);
-const v1 = fileURLToPath(new URL('../../testkit/fixtures/v1Server.mjs', import.meta.url));
-const everything = resolve('@modelcontextprotocol/server-everything/dist/index.js');
+const v1Script = fileURLToPath(new URL('../../testkit/fixtures/v1Server.mjs', import.meta.url));
+const everythingScript = resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
-const node = (args: readonly string[], env: Record<string, string> = {}): StdioTarget => ({
+const nodeTarget = (args: readonly string[], env: Record<string, string> = {}): StdioTarget => ({
   type: 'stdio',
   command: process.execPath,
   args,
@@ -18,12 +18,13 @@ const node = (args: readonly string[], env: Record<string, string> = {}): StdioT
   stderr: 'pipe',
 });
 
-export const everythingTarget = () => node([everything, 'stdio'], { GZIP_ALLOWED_DOMAINS: 'invalid' });
-export const filesystemTarget = (folder: string) =>
-  node([resolve('@modelcontextprotocol/server-filesystem/dist/index.js'), folder]);
-export const memoryTarget = (file: string) =>
-  node([resolve('@modelcontextprotocol/server-memory/dist/index.js')], { MEMORY_FILE_PATH: file });
-export const v1Target = () => node([v1, 'stdio']);
+export const createEverythingTarget = () =>
+  nodeTarget([everythingScript, 'stdio'], { GZIP_ALLOWED_DOMAINS: 'invalid' });
+export const createFilesystemTarget = (folder: string) =>
+  nodeTarget([resolve('@modelcontextprotocol/server-filesystem/dist/index.js'), folder]);
+export const createMemoryTarget = (file: string) =>
+  nodeTarget([resolve('@modelcontextprotocol/server-memory/dist/index.js')], { MEMORY_FILE_PATH: file });
+export const createV1Target = () => nodeTarget([v1Script, 'stdio']);
 
 /** A server of its own process that listens on loopback. */
 export interface ListeningServer {
@@ -35,18 +36,21 @@ export interface ListeningServer {
 export async function startEverythingSse(): Promise<ListeningServer> {
   const port = await freePort();
   const env = { PORT: String(port), GZIP_ALLOWED_DOMAINS: 'invalid' };
-  const child = spawn(process.execPath, [everything, 'sse'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  await heard(child, /running on port/);
-  return listening(child, port, '/sse');
+  const child = spawn(process.execPath, [everythingScript, 'sse'], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  await waitForOutput(child, /running on port/);
+  return waitUntilListening(child, port, '/sse');
 }
 
 export async function startV1Sse(): Promise<ListeningServer> {
-  const child = spawn(process.execPath, [v1, 'sse'], { env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
-  const [, port] = await heard(child, /listening (\d+)/);
-  return listening(child, Number(port), '/');
+  const child = spawn(process.execPath, [v1Script, 'sse'], { env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [, port] = await waitForOutput(child, /listening (\d+)/);
+  return waitUntilListening(child, Number(port), '/');
 }
 
-function listening(child: ChildProcess, port: number, path: string): ListeningServer {
+function waitUntilListening(child: ChildProcess, port: number, path: string): ListeningServer {
   return {
     port,
     url: `http://127.0.0.1:${port}${path}`,
@@ -59,12 +63,12 @@ function listening(child: ChildProcess, port: number, path: string): ListeningSe
 }
 
 /** Waits until the child has written this to stderr. */
-function heard(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
+function waitForOutput(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let text = '';
     child.once('exit', () => reject(new Error(`The server ended: ${text}`)));
-    child.stderr!.setEncoding('utf8').on('data', (more: string) => {
-      text += more;
+    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
       const match = pattern.exec(text);
       if (match) resolve(match);
     });

@@ -3,19 +3,19 @@ import { createRegistry, type RegistryLayers, type RegistryParts } from '../src/
 import type { ServerSnapshot } from '../src/registry/server.ts';
 import type { StoredDefinition } from '../src/registry/storedServers.ts';
 import type { Restriction } from '../src/registry/unavailableReason.ts';
-import { noAppBearer } from './bearerRig.ts';
+import { rejectAppBearer } from './bearerRig.ts';
 
-export const remote = { type: 'streamable-http', url: 'https://base.example/mcp' };
+export const baseDefinition = { type: 'streamable-http', url: 'https://base.example/mcp' };
 const env = { PATH: '/bin', TOKEN: 'pl4nted', CREDS_KEY: 'never' };
 
-export function settingsFrom(mcpServers: Record<string, unknown>, more: object = {}): Settings {
-  const loaded = loadSettings(JSON.stringify({ mcpServers, ...more }), { env });
+export function settingsFrom(mcpServers: Record<string, unknown>, extraSettings: object = {}): Settings {
+  const loaded = loadSettings(JSON.stringify({ mcpServers, ...extraSettings }), { env });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.diagnostics));
   return loaded.settings;
 }
 
 /** One that a user stored. */
-export const stored = (over: Partial<StoredDefinition> = {}): StoredDefinition => ({
+export const createStoredDefinition = (overrides: Partial<StoredDefinition> = {}): StoredDefinition => ({
   id: 'id-1',
   tenant: 'default',
   name: 'mine',
@@ -24,33 +24,37 @@ export const stored = (over: Partial<StoredDefinition> = {}): StoredDefinition =
   updatedAt: 7,
   definition: { type: 'streamable-http', url: 'https://user.example/mcp' },
   securityDecision: { decidedBy: 'u2', isIntact: true },
-  ...over,
+  ...overrides,
 });
 
 /** A registry over a file of these servers. */
-export function registryOf(
+export function createRegistryRig(
   mcpServers: Record<string, unknown>,
   layers: Partial<RegistryLayers> = {},
   {
-    enforced = ['sharing'],
-    more = {},
-    appBearer = noAppBearer,
-  }: { enforced?: Restriction[]; more?: object; appBearer?: RegistryParts['appBearer'] } = {},
+    enforcedRestrictions = ['sharing'],
+    extraSettings = {},
+    createAppBearer = rejectAppBearer,
+  }: {
+    enforcedRestrictions?: Restriction[];
+    extraSettings?: object;
+    createAppBearer?: RegistryParts['appBearer'];
+  } = {},
 ) {
-  const failed = new Set<ServerSnapshot>();
+  const failedServers = new Set<ServerSnapshot>();
   const logged: string[] = [];
   const registry = createRegistry({
     env,
-    enforcedRestrictions: new Set(enforced),
-    hasFailedInspection: (server) => failed.has(server),
-    appBearer,
+    enforcedRestrictions: new Set(enforcedRestrictions),
+    hasFailedInspection: (server) => failedServers.has(server),
+    appBearer: createAppBearer,
     log: (event, fields) => logged.push(`${event} ${String(fields['server'])}: ${String(fields['reason'])}`),
   });
-  registry.update({ settings: settingsFrom(mcpServers, more), definitions: mcpServers, ...layers });
-  const urlOf = (tenant: string, name: string) => {
+  registry.update({ settings: settingsFrom(mcpServers, extraSettings), definitions: mcpServers, ...layers });
+  const findUrl = (tenant: string, name: string) => {
     const server = registry.find(tenant, name);
     if (server?.scope === 'app') return 'url' in server.target ? server.target.url : undefined;
     return server && 'url' in server.settings ? JSON.stringify(server.settings.url) : undefined;
   };
-  return { registry, logged, failed, urlOf };
+  return { registry, logged, failedServers, findUrl };
 }

@@ -6,54 +6,57 @@ import { reinitialize, type ReinitParts } from '../src/reinit/reinitialize.ts';
 import type { OpenOptions, RemoteTarget, UpstreamTarget } from '../src/upstream/target.ts';
 import type { JsonObject, Upstream } from '../src/upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../src/upstream/upstreamError.ts';
-import { define, toolcallRig } from './toolcallRig.ts';
+import { defineServer, createToolcallRig } from './toolcallRig.ts';
 
 /** The parts of a reinitialisation; what goes out bare is recorded. */
-export function reinitRig(definition: JsonObject = {}, tools: readonly JsonObject[] = [{ name: 'search' }]) {
-  const server: ServerSnapshot = define('odd', definition);
-  const rig = toolcallRig([server], tools);
-  const bare: { way: string; target: UpstreamTarget; options: Partial<OpenOptions> }[] = [];
-  let closed = 0;
-  const conversation: Upstream = {
+export function createReinitRig(
+  definition: JsonObject = {},
+  tools: readonly JsonObject[] = [{ name: 'search' }],
+) {
+  const server: ServerSnapshot = defineServer('odd', definition);
+  const rig = createToolcallRig([server], tools);
+  const rawOpens: { openMode: string; target: UpstreamTarget; options: Partial<OpenOptions> }[] = [];
+  let closeCount = 0;
+  const upstream: Upstream = {
     ...rig.upstream,
     async close() {
-      closed += 1;
+      closeCount += 1;
     },
   };
-  const more = {
+  const reinitialization = {
     server,
-    bare,
-    closed: () => closed,
+    rawOpens,
+    closeCount: () => closeCount,
     state: { kind: 'skipped' } as InspectionState,
     onReinspect: (): Promise<InspectionState> => Promise.reject(new Error('not asked for')),
-    onBare: undefined as ((way: string) => UpstreamReason | undefined) | undefined,
+    onRawOpen: undefined as ((openMode: string) => UpstreamReason | undefined) | undefined,
     /** What a sign-in leads to; none can be offered. */
     signIn: undefined as FlowView | undefined,
     run: (options: object = {}, inbound = rig.inbound()) => reinitialize(parts, 'odd', options, inbound),
   };
-  const whole = Object.assign(rig, more);
-  const begin = (way: string, target: RemoteTarget, options: Partial<OpenOptions>): Upstream => {
-    bare.push({ way, target, options });
-    const refusal = whole.onBare?.(way);
-    if (refusal !== undefined) throw new UpstreamError(refusal);
-    return conversation;
+  const extendedRig = Object.assign(rig, reinitialization);
+  const openUpstream = (openMode: string, target: RemoteTarget, options: Partial<OpenOptions>): Upstream => {
+    rawOpens.push({ openMode, target, options });
+    const refusalReason = extendedRig.onRawOpen?.(openMode);
+    if (refusalReason !== undefined) throw new UpstreamError(refusalReason);
+    return upstream;
   };
   const parts: ReinitParts = {
     ...rig.parts,
     inspection: {
       update: () => undefined,
-      getState: () => whole.state,
-      reinspect: () => whole.onReinspect(),
+      getState: () => extendedRig.state,
+      reinspect: () => extendedRig.onReinspect(),
       close: () => undefined,
     },
-    open: async (target, options) => begin('open', target as RemoteTarget, options),
-    openWithoutSession: (target, options) => begin('without', target, options),
+    open: async (target, options) => openUpstream('open', target as RemoteTarget, options),
+    openWithoutSession: (target, options) => openUpstream('without', target, options),
     signInStarter: {
       async start() {
-        if (!whole.signIn) throw new GatewayError('MCP_AUTHORIZATION_UNAVAILABLE');
-        return whole.signIn;
+        if (!extendedRig.signIn) throw new GatewayError('MCP_AUTHORIZATION_UNAVAILABLE');
+        return extendedRig.signIn;
       },
     },
   };
-  return whole;
+  return extendedRig;
 }

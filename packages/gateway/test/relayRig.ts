@@ -9,53 +9,53 @@ import { createStdioLimits } from '../src/upstream/channel/stdioLimits.ts';
 import { createOpenUpstream } from '../src/upstream/openUpstream.ts';
 import type { JsonObject } from '../src/upstream/upstream.ts';
 import { createServerSubscriptions } from '../src/subscriptions/serverSubscriptions.ts';
-import { neverRenewed } from './bearerRig.ts';
+import { withoutRenewal } from './bearerRig.ts';
 import type { RunningServer } from './mcpServers.ts';
-import { define, toolcallRig } from './toolcallRig.ts';
+import { defineServer, createToolcallRig } from './toolcallRig.ts';
 
-export const ann = aPrincipal({ userId: 'u-ann' });
-export const bob = aPrincipal({ userId: 'u-bob' });
+export const annPrincipal = aPrincipal({ userId: 'u-ann' });
+export const bobPrincipal = aPrincipal({ userId: 'u-bob' });
 
-export const tokenOf = ({ userId }: Pick<Principal, 'userId'>) => `token-of-${userId}-0123456789`;
+export const tokenFor = ({ userId }: Pick<Principal, 'userId'>) => `token-of-${userId}-0123456789`;
 
-const running: { close(): Promise<void> }[] = [];
+const runningRigs: { close(): Promise<void> }[] = [];
 
 export async function stopRelayRigs(): Promise<void> {
-  for (const each of running.splice(0).reverse()) await each.close();
+  for (const rig of runningRigs.splice(0).reverse()) await rig.close();
 }
 
 export interface RelayOptions {
   readonly definition?: JsonObject;
   /** Each user brings a token of their own, over a connection of their own. */
-  readonly own?: boolean;
+  readonly isUserScoped?: boolean;
 }
 
 /** The walk of a call over real connections to one scripted server, with a caller who can be asked. */
-export async function relayRig(script: ScriptedOptions, options: RelayOptions = {}) {
-  return relayTo(await scriptedHttpServer(script), options);
+export async function createRelayRig(script: ScriptedOptions, options: RelayOptions = {}) {
+  return createRelayTo(await scriptedHttpServer(script), options);
 }
 
 /** The same with a server that runs already; it ends with the others. */
-export function relayTo<S extends RunningServer>(
+export function createRelayTo<S extends RunningServer>(
   server: S,
-  { definition = {}, own = false }: RelayOptions = {},
+  { definition = {}, isUserScoped = false }: RelayOptions = {},
 ) {
-  running.push(server);
+  runningRigs.push(server);
   const network = createTestNetwork([server.port]);
-  running.push(network);
+  runningRigs.push(network);
   const open = createOpenUpstream({
     ...{ clock: systemClock, random: systemRandom, version: '0.0.0-test', network },
     ...{ log: () => undefined, onStderr: () => undefined, kill: () => undefined },
     limits: createStdioLimits(),
   });
   const connections = createConnectionManager({ open, clock: systemClock, random: systemRandom });
-  running.push(connections);
-  const scoped = own ? { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } } : {};
-  const defined = define('odd', { url: server.url, ...scoped, ...definition });
-  const rig = toolcallRig([defined]);
+  runningRigs.push(connections);
+  const userHeaders = isUserScoped ? { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } } : {};
+  const definedServer = defineServer('odd', { url: server.url, ...userHeaders, ...definition });
+  const rig = createToolcallRig([definedServer]);
   rig.tools = undefined;
   const watches = createServerSubscriptions({ clock: systemClock, random: systemRandom });
-  running.push({ close: async () => watches.close() });
+  runningRigs.push({ close: async () => watches.close() });
   connections.onConnectionsDropped((principal, serverId) => watches.renew(principal, serverId));
   const parts = {
     ...rig.parts,
@@ -64,9 +64,9 @@ export function relayTo<S extends RunningServer>(
     credentials: {
       async obtain(_server: unknown, principal: Principal) {
         const bearer = {
-          token: () => tokenOf(principal),
-          ...neverRenewed,
-          shown: () => [tokenOf(principal)],
+          token: () => tokenFor(principal),
+          ...withoutRenewal,
+          shown: () => [tokenFor(principal)],
         };
         const target = {
           type: 'streamable-http' as const,
@@ -81,28 +81,29 @@ export function relayTo<S extends RunningServer>(
       },
     },
   };
-  const inbound = (more: Partial<Inbound> = {}) => rig.inbound({ principal: ann, door: 'mcp', ...more });
+  const inbound = (overrides: Partial<Inbound> = {}) =>
+    rig.inbound({ principal: annPrincipal, door: 'mcp', ...overrides });
   return {
-    ...{ server, rig, parts, inbound, connections, defined, watches },
-    call: (tool: string, more: Partial<Inbound> = {}, args: JsonObject = {}) =>
-      callTool(parts, { server: 'odd', tool, args }, inbound(more)),
+    ...{ server, rig, parts, inbound, connections, definedServer, watches },
+    call: (tool: string, overrides: Partial<Inbound> = {}, args: JsonObject = {}) =>
+      callTool(parts, { server: 'odd', tool, args }, inbound(overrides)),
   };
 }
 
 /** What was asked of a peer, which gives the same answer every time. */
-export function askedPeer(
-  answer: JsonObject | ((method: string, params: JsonObject) => JsonObject | Promise<JsonObject>),
-  over: Partial<InboundPeer> = {},
+export function createRecordingPeer(
+  reply: JsonObject | ((method: string, params: JsonObject) => JsonObject | Promise<JsonObject>),
+  overrides: Partial<InboundPeer> = {},
 ) {
-  const asked: { method: string; params: JsonObject }[] = [];
+  const requests: { method: string; params: JsonObject }[] = [];
   const peer: InboundPeer = {
     era: 'legacy',
     capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
     async sendRequest(method, params) {
-      asked.push({ method, params });
-      return typeof answer === 'function' ? answer(method, params) : answer;
+      requests.push({ method, params });
+      return typeof reply === 'function' ? reply(method, params) : reply;
     },
-    ...over,
+    ...overrides,
   };
-  return { peer, asked };
+  return { peer, requests };
 }

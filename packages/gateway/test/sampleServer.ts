@@ -9,27 +9,27 @@ const script = createRequire(import.meta.url).resolve(
 );
 
 /** The reference server, started with exactly what the built-in configuration says. */
-export function sampleTarget(): StdioTarget {
+export function createSampleTarget(): StdioTarget {
   const [server] = builtInSettings({ command: process.execPath, args: [script, 'stdio'] }).servers;
   if (server?.type !== 'stdio') throw new Error('The built-in configuration has one stdio server');
   return {
     type: 'stdio',
     command: server.command,
-    args: server.args.map(text),
-    env: Object.fromEntries(Object.entries(server.env).map(([name, value]) => [name, text(value)])),
+    args: server.args.map(renderText),
+    env: Object.fromEntries(Object.entries(server.env).map(([name, value]) => [name, renderText(value)])),
     cwd: server.cwd,
     stderr: 'pipe',
   };
 }
 
-export function openSample(
-  over: Partial<StdioTarget> = {},
+export function openSampleServer(
+  overrides: Partial<StdioTarget> = {},
   options: Partial<OpenOptions> = {},
 ): Promise<Upstream> {
-  return createChannelRig().open({ ...sampleTarget(), ...over }, options);
+  return createChannelRig().open({ ...createSampleTarget(), ...overrides }, options);
 }
 
-function text(template: Template): string {
+function renderText(template: Template): string {
   const rendered = renderTemplate(template, {});
   if (!rendered.ok) throw new Error('The built-in configuration names no user');
   return rendered.text;

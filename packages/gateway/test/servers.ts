@@ -1,18 +1,18 @@
 import { compileDefinition, type ServerSettings } from '@behalf/settings';
 import type { AppServer, ServerSource, UserServer } from '../src/registry/server.ts';
 import { EVERY_TENANT, createSnapshot } from '../src/registry/snapshot.ts';
-import { noAppBearer } from './bearerRig.ts';
+import { rejectAppBearer } from './bearerRig.ts';
 
-export const url = 'https://mcp.example/mcp';
+export const mcpUrl = 'https://mcp.example/mcp';
 
 /** A definition as the file would hold it, over streamable HTTP unless it says otherwise. */
-export function settingsOf(
+export function compileSettings(
   definition: Record<string, unknown> = {},
   env: Record<string, string> = {},
 ): ServerSettings {
   const isProcess = 'command' in definition;
-  const whole = isProcess ? definition : { type: 'streamable-http', url, ...definition };
-  const compiled = compileDefinition('server', whole, { env });
+  const fullDefinition = isProcess ? definition : { type: 'streamable-http', url: mcpUrl, ...definition };
+  const compiled = compileDefinition('server', fullDefinition, { env });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.errors));
   return compiled.server;
 }
@@ -22,26 +22,26 @@ function serverOf(settings: ServerSettings, source: ServerSource, id: string) {
   const snapshot = createSnapshot(
     settings,
     { id, tenant, source },
-    { inheritedEnv: { PATH: '/bin' }, addressPolicy: '', appBearer: noAppBearer },
+    { inheritedEnv: { PATH: '/bin' }, addressPolicy: '', appBearer: rejectAppBearer },
   );
   if (!snapshot.ok) throw new Error(snapshot.code);
   return snapshot.server;
 }
 
-export function userServer(
+export function createUserSnapshot(
   definition: Record<string, unknown>,
   { source = 'yaml', id = 'server' }: { source?: ServerSource; id?: string } = {},
 ): UserServer {
-  const server = serverOf(settingsOf(definition), source, id);
+  const server = serverOf(compileSettings(definition), source, id);
   if (server.scope !== 'user') throw new Error('It is shared');
   return server;
 }
 
-export function appServer(
+export function createAppSnapshot(
   definition: Record<string, unknown> = {},
   { source = 'yaml', id = 'server' }: { source?: ServerSource; id?: string } = {},
 ): AppServer {
-  const server = serverOf(settingsOf(definition), source, id);
+  const server = serverOf(compileSettings(definition), source, id);
   if (server.scope !== 'app') throw new Error('It is not shared');
   return server;
 }

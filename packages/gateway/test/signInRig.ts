@@ -29,8 +29,8 @@ import type { RegistryLayers } from '../src/registry/registry.ts';
 import type { StoredDefinition } from '../src/registry/storedServers.ts';
 import type { Allowed } from '../src/toolcall/checkAccess.ts';
 import { ownedByApp, type AppBearer } from '../src/upstream/target.ts';
-import { neverRenewed } from './bearerRig.ts';
-import { registryOf, stored } from './registryRig.ts';
+import { withoutRenewal } from './bearerRig.ts';
+import { createRegistryRig, createStoredDefinition } from './registryRig.ts';
 
 export interface SignInRigOptions {
   /** Of the file. */
@@ -40,11 +40,11 @@ export interface SignInRigOptions {
   readonly issuers?: Record<string, Partial<OAuthIssuer>>;
   readonly identityUrls?: readonly string[];
   readonly identity?: OAuthServicesParts['identity'];
-  readonly times?: OAuthServicesParts['times'];
+  readonly timeouts?: OAuthServicesParts['times'];
   readonly detectionMs?: number;
   /** Laid over servers of the file. */
   readonly overrides?: RegistryLayers['overrides'];
-  readonly base?: string;
+  readonly baseUrl?: string;
   readonly probe?: OAuthServicesParts['probe'];
   readonly readText?: OAuthServicesParts['readText'];
   /** Opens the way to these ports of loopback. */
@@ -53,38 +53,38 @@ export interface SignInRigOptions {
   readonly store?: PrimaryStore;
   /** The memory store has a cache of its own for everybody who opens it. */
   readonly cache?: Cache;
-  readonly clock?: MovableClock;
+  readonly clock?: OffsetClock;
 }
 
-export interface MovableClock extends Clock {
-  pass(ms: number): void;
+export interface OffsetClock extends Clock {
+  advance(ms: number): void;
 }
 
 /** Timers as they are, and a time that a test can move. */
-export function movableClock(): MovableClock {
-  let ahead = 0;
+export function createOffsetClock(): OffsetClock {
+  let offsetMs = 0;
   return {
-    now: () => systemClock.now() + ahead,
+    now: () => systemClock.now() + offsetMs,
     timer: (ms, fn, options) => systemClock.timer(ms, fn, options),
-    pass: (ms) => void (ahead += ms),
+    advance: (ms) => void (offsetMs += ms),
   };
 }
 
-export interface DialledNetwork extends OAuthEgress {
+export interface RecordingNetwork extends OAuthEgress {
   /** Every address that was dialled: `127.0.0.1:4711`. */
-  readonly dialled: readonly string[];
+  readonly dialedAddresses: readonly string[];
   close(): Promise<void>;
 }
 
 /** The real door out. Names lead where `resolve` says; what is dialled is written down, and only loopback really is. */
-export function openNetwork(
+export function createRecordingNetwork(
   ports: readonly number[],
   resolve: (name: string) => readonly string[] = () => [],
   operatorAddresses: readonly string[] = [],
-): DialledNetwork {
-  const dialled: string[] = [];
+): RecordingNetwork {
+  const dialedAddresses: string[] = [];
   const dial: Dial = (target, signal) => {
-    dialled.push(`${target.address}:${target.port}`);
+    dialedAddresses.push(`${target.address}:${target.port}`);
     if (target.address !== '127.0.0.1') return Promise.reject(new Error('ECONNREFUSED'));
     return systemDial(target, signal);
   };
@@ -101,13 +101,13 @@ export function openNetwork(
     dial,
   });
   return {
-    dialled,
+    dialedAddresses,
     fetchFor:
-      ({ audience }, vouched) =>
+      ({ audience }, vouchedAddresses) =>
       (url, init) =>
-        egress.fetchFor({ audience: audienceOf(url, audience, vouched) })(url, init),
-    checkUrl: async ({ audience }, url, vouched) =>
-      void (await egress.checkTarget(url, audienceOf(url, audience, vouched))),
+        egress.fetchFor({ audience: audienceOf(url, audience, vouchedAddresses) })(url, init),
+    checkUrl: async ({ audience }, url, vouchedAddresses) =>
+      void (await egress.checkTarget(url, audienceOf(url, audience, vouchedAddresses))),
     readError: (error) =>
       error instanceof EgressError
         ? { code: egressErrorCode(error), requestSent: error.requestSent }
@@ -116,67 +116,67 @@ export function openNetwork(
   };
 }
 
-function audienceOf(url: string | URL, audience: Audience, vouched: readonly string[]): Audience {
-  return vouched.includes(new URL(url).origin) ? audience : 'user-server';
+function audienceOf(url: string | URL, audience: Audience, vouchedAddresses: readonly string[]): Audience {
+  return vouchedAddresses.includes(new URL(url).origin) ? audience : 'user-server';
 }
 
 /** What a browser does at the authorization server: where it is sent back to. */
-export async function visit(url: string): Promise<URL> {
+export async function followRedirect(url: string): Promise<URL> {
   const response = await fetch(url, { redirect: 'manual' });
   await response.body?.cancel();
   return new URL(response.headers.get('location') ?? 'about:blank');
 }
 
-const open = new Set<() => Promise<void>>();
+const openRigs = new Set<() => Promise<void>>();
 
 /** After every test. */
 export async function closeSignInRigs(): Promise<void> {
-  for (const close of open) await close();
-  open.clear();
+  for (const close of openRigs) await close();
+  openRigs.clear();
 }
 
-export type SignInRig = ReturnType<typeof signInRig>;
+export type SignInRig = ReturnType<typeof createSignInRig>;
 
 /** Sign-ins as one process has them. Two rigs with one store are two replicas. */
-export function signInRig(options: SignInRigOptions = {}) {
-  const { servers = {}, base = 'http://localhost:3080', identityUrls = [], ports = [] } = options;
-  const clock = options.clock ?? movableClock();
+export function createSignInRig(options: SignInRigOptions = {}) {
+  const { servers = {}, baseUrl = 'http://localhost:3080', identityUrls = [], ports = [] } = options;
+  const clock = options.clock ?? createOffsetClock();
   const random = systemRandom;
   const store = options.store ?? openMemoryStore({ clock, random });
   const keyring = createKeyring([new Uint8Array(32).fill(1)], random);
   const cache = options.cache ?? store.cache('issuers');
-  const own = options.network ? undefined : openNetwork(ports);
-  const network = options.network ?? own!;
+  const ownNetwork = options.network ? undefined : createRecordingNetwork(ports);
+  const network = options.network ?? ownNetwork!;
   const definitions = Object.entries(options.stored ?? {}).map(
     ([name, definition], index): StoredDefinition =>
-      stored({ id: `id-${index + 1}`, name, definition: definition as object }),
+      createStoredDefinition({ id: `id-${index + 1}`, name, definition: definition as object }),
   );
-  const more = options.issuers && { mcpSettings: { issuers: options.issuers } };
-  const { registry, logged: registryLog } = registryOf(
+  const issuerSettings = options.issuers && { mcpSettings: { issuers: options.issuers } };
+  const { registry, logged: registryLog } = createRegistryRig(
     servers,
     { stored: definitions, ...(options.overrides && { overrides: options.overrides }) },
-    { more: more ?? {}, appBearer },
+    { extraSettings: issuerSettings ?? {}, createAppBearer },
   );
-  const issuers = registrySettings(more);
+  const issuers = createIssuerSettings(issuerSettings);
   const logged: { event: string; reason: unknown }[] = [];
   const events: AuditEvent[] = [];
-  const probed: string[] = [];
+  const probedServers: string[] = [];
   const log = (event: string, fields: Readonly<Record<string, unknown>>) =>
     void logged.push({ event, reason: fields['reason'] });
 
   /** Each of the two needs the other. */
-  const late: { oauth?: OAuthServices } = {};
+  const lateBound: { oauth?: OAuthServices } = {};
   const vault: CredentialVault = createVault({
     store: store.credentials,
     usage: store.credentialUsage,
     ...{ pendingWrites: store.pendingWrites, leases: store.leases, changes: store.changes },
     ...{ keyring, clock, random, log },
-    contexts: { resolve: async (record) => (await late.oauth?.contexts.resolve(record)) ?? 'unbound' },
-    appGrants: { resolve: async (key) => (await late.oauth?.appGrants.resolve(key)) ?? null },
+    contexts: { resolve: async (record) => (await lateBound.oauth?.contexts.resolve(record)) ?? 'unbound' },
+    appGrants: { resolve: async (key) => (await lateBound.oauth?.appGrants.resolve(key)) ?? null },
     readError: network.readError,
     record: () => undefined,
   });
-  const made = createOAuthServices({
+  const oauthParts = createOAuthServices({
     flows: store.oauthFlows,
     oauthClients: store.oauthClients,
     credentials: store.credentials,
@@ -196,23 +196,23 @@ export function signInRig(options: SignInRigOptions = {}) {
     readText: options.readText ?? (() => Promise.reject(new Error('no such file'))),
     issuerSettings: () => ({ issuers, identityUrls }),
     ...{ keyring, clock, random, log },
-    times: options.times ?? { pendingMs: 10 * 60 * 1000, retentionMs: 15 * 60 * 1000 },
+    times: options.timeouts ?? { pendingMs: 10 * 60 * 1000, retentionMs: 15 * 60 * 1000 },
     detectionTimeoutMs: options.detectionMs ?? 5_000,
-    base: () => base,
+    base: () => baseUrl,
     probe:
       options.probe ??
       ((server) => {
-        probed.push(server.name);
+        probedServers.push(server.name);
         return Promise.resolve('ok');
       }),
   });
-  late.oauth = made;
-  open.add(async () => {
+  lateBound.oauth = oauthParts;
+  openRigs.add(async () => {
     await vault.close();
-    await own?.close();
+    await ownNetwork?.close();
   });
 
-  const serverOf = (name: string): Allowed => {
+  const allowedServer = (name: string): Allowed => {
     const server = registry.find('default', name);
     if (!server) throw new Error(`No server ${name}: ${registryLog.join('; ')}`);
     return server as Allowed;
@@ -220,56 +220,66 @@ export function signInRig(options: SignInRigOptions = {}) {
   const cookies = new Map<string, string>();
 
   /** What one browser does, from its start to the authorization server. */
-  async function leave(
+  async function startSignIn(
     name: string,
-    of: { principal?: UserPrincipal; options?: StartOptions } = {},
-  ): Promise<Left> {
-    const principal = of.principal ?? aPrincipal();
-    const started = await made.flows.start(serverOf(name), principal, { bindsBrowser: true, ...of.options });
+    startOptions: { principal?: UserPrincipal; options?: StartOptions } = {},
+  ): Promise<StartedSignIn> {
+    const principal = startOptions.principal ?? aPrincipal();
+    const started = await oauthParts.flows.start(allowedServer(name), principal, {
+      bindsBrowser: true,
+      ...startOptions.options,
+    });
     const { flowId } = started.flow;
-    const asked = { flowId, serverName: name, principal, browserSecret: started.browserSecret ?? null };
-    let opened = await made.flows.open(asked);
-    if (opened.kind === 'ask') opened = await made.flows.confirm({ ...asked, token: opened.token });
+    const flowRequest = { flowId, serverName: name, principal, browserSecret: started.browserSecret ?? null };
+    let opened = await oauthParts.flows.open(flowRequest);
+    if (opened.kind === 'ask')
+      opened = await oauthParts.flows.confirm({ ...flowRequest, token: opened.token });
     cookies.set(flowId, opened.browserSecret);
     return { started, opened, principal, flowId };
   }
 
   /** What the authorization server sent the browser back with. */
-  function finish(back: URL, principal: UserPrincipal | null = aPrincipal()): Promise<CallbackResult> {
-    const [, , , name = ''] = back.pathname.split('/');
-    return made.flows.finish({
+  function finishSignIn(
+    callbackUrl: URL,
+    principal: UserPrincipal | null = aPrincipal(),
+  ): Promise<CallbackResult> {
+    const [, , , name = ''] = callbackUrl.pathname.split('/');
+    return oauthParts.flows.finish({
       serverName: decodeURIComponent(name),
-      query: back.searchParams,
+      query: callbackUrl.searchParams,
       principal,
       browserSecretOf: (flowId) => cookies.get(flowId) ?? null,
     });
   }
 
-  const keyOf = (name: string, over: Partial<CredentialKey> = {}): CredentialKey => ({
+  const keyOf = (name: string, overrides: Partial<CredentialKey> = {}): CredentialKey => ({
     tenant: 'default',
     principal: credentialHolder(aPrincipal()),
-    serverId: serverOf(name).id,
+    serverId: allowedServer(name).id,
     kind: 'oauth_code',
     label: 'default',
-    ...over,
+    ...overrides,
   });
 
   return {
-    ...{ oauth: made, flows: made.flows, vault, store, registry, clock, network },
-    ...{ logged, events, probed, cookies, serverOf, leave, finish, keyOf },
+    ...{ oauth: oauthParts, flows: oauthParts.flows, vault, store, registry, clock, network },
+    ...{ logged, events, probed: probedServers, cookies, allowedServer, startSignIn, finishSignIn, keyOf },
     reasons: () => logged.map(({ reason }) => reason),
     /** The whole way. */
     signIn: async (
       name: string,
-      of: { principal?: UserPrincipal; options?: StartOptions } = {},
+      startOptions: { principal?: UserPrincipal; options?: StartOptions } = {},
     ): Promise<CallbackResult & { flowId: string }> => {
-      const { opened, flowId, principal } = await leave(name, of);
-      return { ...(await finish(await visit(opened.url), principal)), flowId };
+      const { opened, flowId, principal } = await startSignIn(name, startOptions);
+      return { ...(await finishSignIn(await followRedirect(opened.url), principal)), flowId };
     },
   };
 }
 
-export interface SceneOptions extends Omit<SignInRigOptions, 'servers' | 'ports' | 'issuers' | 'network'> {
+export interface SignInServerRigOptions extends Omit<
+  SignInRigOptions,
+  'servers' | 'ports' | 'issuers' | 'network'
+> {
   /** Where names lead that are not of this machine. */
   readonly resolve?: (name: string) => readonly string[];
   readonly authorization?: AuthorizationServerOptions;
@@ -277,7 +287,7 @@ export interface SceneOptions extends Omit<SignInRigOptions, 'servers' | 'ports'
   /** Laid over the definition of `files`. */
   readonly definition?: (as: AuthorizationServer) => Record<string, unknown>;
   /** Where `files` is reached, from where it really is. */
-  readonly urlOf?: (url: string) => string;
+  readonly mapUrl?: (url: string) => string;
   /** What the operator says of the authorization server. */
   readonly issuer?: Partial<OAuthIssuer>;
   /** The way to these ports of loopback is open as well. */
@@ -287,19 +297,19 @@ export interface SceneOptions extends Omit<SignInRigOptions, 'servers' | 'ports'
   /** `files` is a user's and not the operator's. */
   readonly isStored?: boolean;
   /** Further servers of the file. */
-  readonly others?: (at: { readonly issuer: string; readonly url: string }) => Record<string, unknown>;
+  readonly otherServers?: (at: { readonly issuer: string; readonly url: string }) => Record<string, unknown>;
 }
 
 /** A rotating authorization server, an MCP server `files` that wants its tokens, and us. */
-export async function signInScene(options: SceneOptions = {}) {
+export async function createSignInServerRig(options: SignInServerRigOptions = {}) {
   const {
     authorization,
     guard,
     definition,
-    urlOf = (url) => url,
+    mapUrl = (url) => url,
     issuer,
     isStored = false,
-    others,
+    otherServers,
     morePorts = [],
     operatorPorts,
     resolve,
@@ -312,38 +322,38 @@ export async function signInScene(options: SceneOptions = {}) {
     tools: [],
     ...(guard && { guard }),
   });
-  open.add(async () => {
+  openRigs.add(async () => {
     await as.close();
     await mcp.close();
   });
   const files = {
     type: 'streamable-http',
-    url: urlOf(mcp.url),
+    url: mapUrl(mcp.url),
     ...(!isStored && { requiresOAuth: true }),
     ...definition?.(as),
   };
-  const everyones = operatorPorts ? [] : [as.port, mcp.port];
-  const operators = operatorPorts ? [as.port, mcp.port, ...operatorPorts] : [];
-  const network = openNetwork(
-    [...everyones, ...morePorts],
+  const publicPorts = operatorPorts ? [] : [as.port, mcp.port];
+  const operatorAddresses = operatorPorts ? [as.port, mcp.port, ...operatorPorts] : [];
+  const network = createRecordingNetwork(
+    [...publicPorts, ...morePorts],
     resolve,
-    operators.map((port) => `127.0.0.1:${port}`),
+    operatorAddresses.map((port) => `127.0.0.1:${port}`),
   );
-  open.add(() => network.close());
+  openRigs.add(() => network.close());
   const rigOptions: SignInRigOptions = {
     network,
-    servers: { ...(!isStored && { files }), ...others?.({ issuer: as.issuer, url: mcp.url }) },
+    servers: { ...(!isStored && { files }), ...otherServers?.({ issuer: as.issuer, url: mcp.url }) },
     ...(isStored && { stored: { files } }),
     ...(issuer && { issuers: { [as.issuer]: issuer } }),
     ...rest,
   };
-  const rig = signInRig(rigOptions);
+  const rig = createSignInRig(rigOptions);
   /** Another process with the same store. */
-  const replica = () => signInRig({ ...rigOptions, store: rig.store, clock: rig.clock });
+  const replica = () => createSignInRig({ ...rigOptions, store: rig.store, clock: rig.clock });
   return { as, mcp, ...rig, network, replica };
 }
 
-export interface Left {
+export interface StartedSignIn {
   readonly started: StartedFlow;
   readonly opened: Extract<OpenFlowResult, { kind: 'leave' }>;
   readonly principal: UserPrincipal;
@@ -351,11 +361,11 @@ export interface Left {
 }
 
 /** Nothing is called with it here. */
-const appBearer = (): AppBearer => ({ ...neverRenewed, token: () => 'ours', [ownedByApp]: true });
+const createAppBearer = (): AppBearer => ({ ...withoutRenewal, token: () => 'ours', [ownedByApp]: true });
 
 /** As the configuration has them, with their defaults. */
-function registrySettings(
-  more: { mcpSettings: { issuers: Record<string, Partial<OAuthIssuer>> } } | undefined,
+function createIssuerSettings(
+  issuerSettings: { mcpSettings: { issuers: Record<string, Partial<OAuthIssuer>> } } | undefined,
 ) {
   const defaults: OAuthIssuer = {
     pkce: 'required',
@@ -365,7 +375,7 @@ function registrySettings(
     endpointOrigins: [],
   };
   return Object.fromEntries(
-    Object.entries(more?.mcpSettings.issuers ?? {}).map(([issuer, entry]) => [
+    Object.entries(issuerSettings?.mcpSettings.issuers ?? {}).map(([issuer, entry]) => [
       issuer,
       { ...defaults, ...entry },
     ]),

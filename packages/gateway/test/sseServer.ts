@@ -21,13 +21,13 @@ export interface ScriptedSseServer {
     readonly authorizations: readonly string[];
   }[];
   readonly streams: ServerResponse[];
-  readonly seen: JsonObject[];
+  readonly receivedMessages: JsonObject[];
   /** Answers to messages that were left without their body. */
   readonly posts: ServerResponse[];
   refuseStream: Refusal | undefined;
   refusePost: Refusal | ((message: JsonObject) => Refusal | undefined) | undefined;
   /** Announces a body with every 202 and never sends it. */
-  stallPosts: boolean;
+  shouldStallPosts: boolean;
   /** What the `endpoint` event names; undefined sends none. */
   endpoint: string | undefined;
   /** True when a message gets no usual answer. */
@@ -39,16 +39,16 @@ export interface ScriptedSseServer {
 export async function startSseServer(): Promise<ScriptedSseServer> {
   const requests: ScriptedSseServer['requests'] = [];
   const streams: ServerResponse[] = [];
-  const seen: JsonObject[] = [];
+  const receivedMessages: JsonObject[] = [];
   const posts: ServerResponse[] = [];
-  const refuse = (response: ServerResponse, { status, headers, body }: Refusal) =>
+  const sendRefusal = (response: ServerResponse, { status, headers, body }: Refusal) =>
     response.writeHead(status, { ...headers }).end(body);
 
   const server = createServer((request, response) => {
     const { headers, headersDistinct } = request;
     requests.push({ verb: request.method!, headers, authorizations: headersDistinct['authorization'] ?? [] });
     if (request.method === 'GET') {
-      if (scripted.refuseStream) return refuse(response, scripted.refuseStream);
+      if (scripted.refuseStream) return sendRefusal(response, scripted.refuseStream);
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       streams.push(response);
       if (scripted.endpoint !== undefined) response.write(`event: endpoint\ndata: ${scripted.endpoint}\n\n`);
@@ -59,13 +59,13 @@ export async function startSseServer(): Promise<ScriptedSseServer> {
     request.on('end', () => {
       const message = JSON.parse(body) as JsonObject;
       const { refusePost } = scripted;
-      const refused = typeof refusePost === 'function' ? refusePost(message) : refusePost;
-      if (refused) return refuse(response, refused);
-      if (scripted.stallPosts) {
+      const refusal = typeof refusePost === 'function' ? refusePost(message) : refusePost;
+      if (refusal) return sendRefusal(response, refusal);
+      if (scripted.shouldStallPosts) {
         posts.push(response.writeHead(202, { 'content-length': '8' }));
         response.flushHeaders();
       } else response.writeHead(202).end('Accepted');
-      seen.push(message);
+      receivedMessages.push(message);
       const stream = streams.at(-1)!;
       if (scripted.respond(message, stream)) return undefined;
       const { id, method, params } = message;
@@ -87,10 +87,10 @@ export async function startSseServer(): Promise<ScriptedSseServer> {
     url: `http://127.0.0.1:${port}/sse`,
     requests,
     streams,
-    seen,
+    receivedMessages,
     refuseStream: undefined,
     refusePost: undefined,
-    stallPosts: false,
+    shouldStallPosts: false,
     posts,
     endpoint: '/message?session=1',
     respond: () => false,

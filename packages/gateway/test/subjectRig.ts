@@ -16,7 +16,7 @@ import {
 } from '../src/principal/principal.ts';
 import { createLoginRig } from './loginRig.ts';
 
-export const ISSUER = 'https://idp.example';
+export const SUBJECT_ISSUER = 'https://idp.example';
 export const HOUR_MS = 60 * 60_000;
 
 /** Sign-ins on a memory store, read through parts that count, wait and break. */
@@ -24,30 +24,30 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-  const { vault, loginTokens } = createLoginRig({ store, keyring, clock, issuer: ISSUER, fetch });
+  const { vault, loginTokens } = createLoginRig({ store, keyring, clock, issuer: SUBJECT_ISSUER, fetch });
   const sessions = createSignInSessions({ ...store, clock, random, endTokens: (key) => vault.remove(key) });
   const reads: string[] = [];
-  let meanwhile: () => Promise<void> = async () => undefined;
-  let isDown = false;
+  let duringRead: () => Promise<void> = async () => undefined;
+  let isStoreDown = false;
   /** A read: what happens after it comes before its use. */
-  const counted = async <T>(name: string, read: () => Promise<T>): Promise<T> => {
+  const countRead = async <T>(name: string, read: () => Promise<T>): Promise<T> => {
     reads.push(name);
-    if (isDown) throw new Error('the store does not answer');
-    const found = await read();
-    await meanwhile();
-    return found;
+    if (isStoreDown) throw new Error('the store does not answer');
+    const result = await read();
+    await duringRead();
+    return result;
   };
   const parts: SubjectSourceParts = {
     login: {
-      issuer: ISSUER,
+      issuer: SUBJECT_ISSUER,
       tokens: {
-        current: (of) => counted('tokens', () => loginTokens.current(of)),
-        renew: (of, accessToken) => counted('renewed', () => loginTokens.renew(of, accessToken)),
-        withRefreshToken: (of, signal, work) => loginTokens.withRefreshToken(of, signal, work),
+        current: (owner) => countRead('tokens', () => loginTokens.current(owner)),
+        renew: (owner, accessToken) => countRead('renewed', () => loginTokens.renew(owner, accessToken)),
+        withRefreshToken: (owner, signal, work) => loginTokens.withRefreshToken(owner, signal, work),
       },
     },
-    sessions: { list: (userId) => counted('sessions', () => sessions.list(userId)) },
-    users: { findById: (id) => counted('users', () => store.users.findById(id)) },
+    sessions: { list: (userId) => countRead('sessions', () => sessions.list(userId)) },
+    users: { findById: (id) => countRead('users', () => store.users.findById(id)) },
     // As if the feed had lost touch at once: only notices and the staleness bound end anything.
     changes: { ...store.changes, syncedUntil: () => 0 },
     clock,
@@ -55,32 +55,32 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
   };
   const source = createSubjectSource(parts);
 
-  async function account(id: string, more: Partial<UserRecord> = {}): Promise<UserRecord> {
-    const user = aUser({ id, issuer: ISSUER, subject: `sub-${id}`, ...more });
+  async function createAccount(id: string, overrides: Partial<UserRecord> = {}): Promise<UserRecord> {
+    const user = aUser({ id, issuer: SUBJECT_ISSUER, subject: `sub-${id}`, ...overrides });
     await store.users.insert(user);
     return user;
   }
 
-  const tokensFor = (
+  const createTokens = (
     user: UserRecord,
-    text: string,
-    more: Partial<FederatedTokens> = {},
+    tokenText: string,
+    overrides: Partial<FederatedTokens> = {},
   ): FederatedTokens => ({
-    ...{ issuer: user.issuer, subject: user.subject, accessToken: text, idToken: `id-${text}` },
+    ...{ issuer: user.issuer, subject: user.subject, accessToken: tokenText, idToken: `id-${tokenText}` },
     expiresAt: clock.now() + HOUR_MS,
-    ...more,
+    ...overrides,
   });
 
-  async function signIn(user: UserRecord, text: string, more: Partial<FederatedTokens> = {}) {
+  async function signInUser(user: UserRecord, tokenText: string, overrides: Partial<FederatedTokens> = {}) {
     const session = await sessions.start(user, { via: 'openid', groups: [] });
-    const of = { tenant: user.tenant, userId: user.id, session: session.hash };
-    await loginTokens.store(of, tokensFor(user, text, more), session.expiresAt);
+    const owner = { tenant: user.tenant, userId: user.id, session: session.hash };
+    await loginTokens.store(owner, createTokens(user, tokenText, overrides), session.expiresAt);
     // Two sign-ins of one moment have no order.
     await clock.advance(1);
-    return { ...session, of, caller: toPrincipal(user, { via: 'session', session: session.hash }) };
+    return { ...session, owner, caller: toPrincipal(user, { via: 'session', session: session.hash }) };
   }
 
-  const ada = await account('u-ada');
+  const ada = await createAccount('u-ada');
   return {
     ...{
       clock,
@@ -93,25 +93,25 @@ export async function createSubjectRig(over: Partial<SubjectSourceParts> = {}, f
       source,
       reads,
       ada,
-      account,
-      signIn,
-      tokensFor,
+      createAccount,
+      signInUser,
+      createTokens,
     },
-    meanwhile: (work: () => Promise<void>) => (meanwhile = work),
-    setDown: (down: boolean) => (isDown = down),
+    duringRead: (work: () => Promise<void>) => (duringRead = work),
+    setDown: (isDown: boolean) => (isStoreDown = isDown),
     /** Somebody who shows a token of their own. */
-    bearer: (user: UserRecord, text: string, more: Partial<PresentedToken> = {}): UserPrincipal => {
+    bearer: (user: UserRecord, tokenText: string, overrides: Partial<PresentedToken> = {}): UserPrincipal => {
       const { issuer, subject } = user;
       const expiresAt = clock.now() + HOUR_MS;
       return toPrincipal(user, {
         via: 'bearer',
-        token: { text: new HiddenText(text), issuer, subject, expiresAt, ...more },
+        token: { text: new HiddenText(tokenText), issuer, subject, expiresAt, ...overrides },
       });
     },
     apiKey: (user: UserRecord, scopes: readonly string[] = ['mcp', 'obo']): UserPrincipal =>
       toPrincipal(user, { via: 'api_key', key: 'k1', scopes }),
     /** The token's text, or in words why there is none. */
-    ask: async (caller: Principal): Promise<string> => {
+    readSubjectToken: async (caller: Principal): Promise<string> => {
       try {
         return (await source.current(caller)).token.reveal();
       } catch (error) {

@@ -36,12 +36,12 @@ export interface TestTokenEndpoint {
 }
 
 /** What a token endpoint says to a good request. */
-export function aToken(over: Readonly<Record<string, unknown>> = {}): TokenEndpointReply {
-  return { body: { access_token: 'exchanged-token', token_type: 'Bearer', expires_in: 3599, ...over } };
+export function createTokenReply(overrides: Readonly<Record<string, unknown>> = {}): TokenEndpointReply {
+  return { body: { access_token: 'exchanged-token', token_type: 'Bearer', expires_in: 3599, ...overrides } };
 }
 
 export async function startTokenEndpoint(tls?: { key: string; cert: string }): Promise<TestTokenEndpoint> {
-  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function handleRequest(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
@@ -61,11 +61,13 @@ export async function startTokenEndpoint(tls?: { key: string; cert: string }): P
       res.write('{"access_token":"half', () => req.socket.destroy());
       return;
     }
-    const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {});
-    res.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers }).end(text);
+    const responseText = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {});
+    res
+      .writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
+      .end(responseText);
   }
 
-  const listener = (req: IncomingMessage, res: ServerResponse) => void answer(req, res);
+  const listener = (req: IncomingMessage, res: ServerResponse) => void handleRequest(req, res);
   const server = tls ? createSecureServer(tls, listener) : createServer(listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -74,7 +76,7 @@ export async function startTokenEndpoint(tls?: { key: string; cert: string }): P
     origin: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     port,
     requests: [],
-    reply: () => aToken(),
+    reply: () => createTokenReply(),
     async close() {
       server.closeAllConnections();
       server.close();

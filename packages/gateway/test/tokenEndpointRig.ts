@@ -18,7 +18,7 @@ import {
 import { startTokenEndpoint, type TestTokenEndpoint } from './tokenEndpoint.ts';
 
 /** What a test asks for, besides what every request has. */
-export interface Wish extends Partial<Omit<ExchangeRequest, 'subject'>> {
+export interface ExchangeOverrides extends Partial<Omit<ExchangeRequest, 'subject'>> {
   readonly user?: string;
 }
 
@@ -28,13 +28,13 @@ export interface TokenEndpointRig {
   /** What the gateway's machine holds. */
   readonly files: Map<string, string>;
   /** Every address that a request left for. */
-  readonly asked: string[];
+  readonly requests: string[];
   readonly logged: string[];
   /** Of which `caFile` a door out was made. */
   readonly caFiles: (string | undefined)[];
   /** In place of the door out to the endpoint. */
   fetch: Fetch;
-  providers(declared: readonly ProviderSettings[], login?: LoginClient | null): ExchangeProviders;
+  providers(declaredProviders: readonly ProviderSettings[], login?: LoginClient | null): ExchangeProviders;
   /** One declared provider at this endpoint. */
   provider(settings: Omit<ProviderSettings, 'name'>, choice?: ProviderChoice): ExchangeProvider;
   close(): Promise<void>;
@@ -44,24 +44,24 @@ export async function createTokenEndpointRig(): Promise<TokenEndpointRig> {
   const endpoint = await startTokenEndpoint();
   const clock = createFakeClock();
   const network = createTestNetwork([endpoint.port]);
-  const door = network.fetchTo({ url: endpoint.origin, audience: 'identity' });
+  const endpointFetch = network.fetchTo({ url: endpoint.origin, audience: 'identity' });
   let count = 0;
   const rig: TokenEndpointRig = {
     endpoint,
     clock,
     files: new Map(),
-    asked: [],
+    requests: [],
     logged: [],
     caFiles: [],
-    fetch: door,
-    providers(declared, login = null) {
+    fetch: endpointFetch,
+    providers(declaredProviders, login = null) {
       return createExchangeProviders({
-        providers: declared,
+        providers: declaredProviders,
         login,
         fetchFor({ caFile }) {
           rig.caFiles.push(caFile);
           return (url, init) => {
-            rig.asked.push(String(url));
+            rig.requests.push(String(url));
             return rig.fetch(url, init);
           };
         },
@@ -91,7 +91,10 @@ export async function createTokenEndpointRig(): Promise<TokenEndpointRig> {
   return rig;
 }
 
-export function aRequest({ user = 'ada', ...over }: Wish = {}): ExchangeRequest {
+export function createExchangeRequest({
+  user = 'ada',
+  ...overrides
+}: ExchangeOverrides = {}): ExchangeRequest {
   const token = `subject-token-of-${user}`;
   return {
     subject: {
@@ -105,23 +108,26 @@ export function aRequest({ user = 'ada', ...over }: Wish = {}): ExchangeRequest 
     scopes: ['api://files/read'],
     audience: undefined,
     resource: undefined,
-    targetServer: aPlace(),
+    targetServer: createExchangeResource(),
     claims: undefined,
-    ...over,
+    ...overrides,
   };
 }
 
 /** A server that publishes these authorization servers. */
-export function aPlace(servers: readonly string[] = []): ExchangeResource {
+export function createExchangeResource(servers: readonly string[] = []): ExchangeResource {
   return { url: 'https://files.example/mcp', authorizationServers: async () => servers };
 }
 
-export function exchange(provider: ExchangeProvider, wish: Wish = {}): Promise<ExchangedToken> {
-  return provider.exchange(aRequest(wish), new AbortController().signal);
+export function runExchange(
+  provider: ExchangeProvider,
+  overrides: ExchangeOverrides = {},
+): Promise<ExchangedToken> {
+  return provider.exchange(createExchangeRequest(overrides), new AbortController().signal);
 }
 
 /** How an exchange failed. One that gives a token is the test's failure. */
-export async function faultOf(outcome: Promise<unknown>): Promise<ExchangeFault> {
+export async function expectExchangeFault(outcome: Promise<unknown>): Promise<ExchangeFault> {
   const fault = await outcome.then(
     () => undefined,
     (error: unknown) => error,

@@ -26,57 +26,57 @@ import type {
   UpstreamRequestOptions,
   Upstream,
 } from '../src/upstream/upstream.ts';
-import { noAppBearer } from './bearerRig.ts';
+import { rejectAppBearer } from './bearerRig.ts';
 
-export const ada = aPrincipal();
+export const adaUser = aPrincipal();
 
 /** Where nothing is exchanged. */
-export const noExchange: OboTokens = {
+export const noOboTokens: OboTokens = {
   bearerFor: () => {
     throw new Error('Nothing is exchanged here');
   },
 };
 
 /** A server as the registry would hold it; the definition is one over streamable HTTP unless it says otherwise. */
-export function define(
+export function defineServer(
   name: string,
   definition: JsonObject = {},
   { source = 'yaml', author }: { source?: ServerSource; author?: string } = {},
 ): ServerSnapshot {
-  const remote = { type: 'streamable-http', url: 'https://mcp.example/mcp' };
-  const whole = 'command' in definition ? definition : { ...remote, ...definition };
-  const compiled = compileDefinition(name, whole, { env: {} });
+  const remoteDefinition = { type: 'streamable-http', url: 'https://mcp.example/mcp' };
+  const fullDefinition = 'command' in definition ? definition : { ...remoteDefinition, ...definition };
+  const compiled = compileDefinition(name, fullDefinition, { env: {} });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.errors));
   const tenant = source === 'yaml' ? EVERY_TENANT : 'default';
   const identity = { id: name, tenant, source, ...(author !== undefined && { author }) };
   const snapshot = createSnapshot(compiled.server, identity, {
     inheritedEnv: { PATH: '/bin' },
     addressPolicy: '',
-    appBearer: noAppBearer,
+    appBearer: rejectAppBearer,
   });
   if (!snapshot.ok) throw new Error(snapshot.code);
   return snapshot.server;
 }
 
 /** One request that a server would have received. */
-export interface Sent {
+export interface SentRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly options: UpstreamRequestOptions;
 }
 
-type Answers = (sent: Sent, turn: number) => JsonObject | Promise<JsonObject>;
+type UpstreamScript = (sent: SentRequest, callIndex: number) => JsonObject | Promise<JsonObject>;
 
 /** The walk of a call over parts that count: what was obtained, leased and sent. */
-export function toolcallRig(
+export function createToolcallRig(
   servers: readonly ServerSnapshot[],
   tools: readonly JsonObject[] = [{ name: 'echo' }],
 ) {
   const clock = createFakeClock();
   const catalog = createCatalog({ clock, log: () => undefined });
   catalog.update(servers);
-  const left = new AbortController();
-  let ids = 0;
+  const disconnect = new AbortController();
+  let idCount = 0;
 
   const upstream: Upstream = {
     claims: {
@@ -88,11 +88,11 @@ export function toolcallRig(
       capabilities: { tools: {}, resources: {}, prompts: {} },
     },
     async request(method, params, options): Promise<UpstreamResponse> {
-      const sent = { method, params, options };
-      rig.sent.push(sent);
-      if (method === 'tools/list' && rig.tools) return answer({ tools: rig.tools });
-      const turn = rig.sent.filter((other) => other.method === method).length;
-      return answer(await rig.answers(sent, turn));
+      const sentRequest = { method, params, options };
+      rig.sent.push(sentRequest);
+      if (method === 'tools/list' && rig.tools) return createAnswer({ tools: rig.tools });
+      const callIndex = rig.sent.filter((other) => other.method === method).length;
+      return createAnswer(await rig.answers(sentRequest, callIndex));
     },
     listen: () => () => undefined,
     onClose: () => undefined,
@@ -105,28 +105,28 @@ export function toolcallRig(
   ) => {
     rig.leases.push({ server: server.name, holder, options });
     await rig.onLease?.(rig.leases.length);
-    const held: Lease = {
+    const heldLease: Lease = {
       upstream,
-      release: (failure) => void rig.released.push(failure),
+      release: (releaseError) => void rig.released.push(releaseError),
       onRetire: () => () => undefined,
     };
-    return held;
+    return heldLease;
   };
   const credentials = {
     async obtain(server: ServerSnapshot, principal: Principal): Promise<Credential> {
       rig.obtained += 1;
-      return rig.credential?.() ?? readyFor(server, principal);
+      return rig.credential?.() ?? createCredential(server, principal);
     },
   };
   const parts: CallParts & ListToolsParts = {
-    requirePermission: () => byDefaults,
-    sees: (principal, server) => rig.sees(principal, server),
+    requirePermission: () => checkDefaultPermissions,
+    sees: (principal, server) => rig.canSee(principal, server),
     registry: {
       find: (_tenant, name) => servers.find((server) => server.name === name),
       list: () => servers,
     },
     credentials,
-    appTokens: { bearerFor: () => undefined, connectionBearer: noAppBearer },
+    appTokens: { bearerFor: () => undefined, connectionBearer: rejectAppBearer },
     vault: { withExclusiveUse: (_key, _signal, work) => work() },
     connections: {
       shared: { lease: (server, options) => lease(server, undefined, options) },
@@ -138,7 +138,7 @@ export function toolcallRig(
     catalog,
     clock,
     listAll: createListAll({ clock }),
-    random: createRandom((length) => new Uint8Array(length).fill((ids += 1))),
+    random: createRandom((length) => new Uint8Array(length).fill((idCount += 1))),
     arguments: createArgumentValidator({ clock, log: () => undefined }),
     oboTrust: { isTrusted: () => rig.isTrusted },
     policy: () => rig.policy,
@@ -160,8 +160,8 @@ export function toolcallRig(
     upstream,
     tools: tools as readonly JsonObject[] | undefined,
     /** What the server answers besides its list of tools. */
-    answers: ((): JsonObject => ({ content: [] })) as Answers,
-    sees: (_principal: Principal, _server: ServerSnapshot): boolean => true,
+    answers: ((): JsonObject => ({ content: [] })) as UpstreamScript,
+    canSee: (_principal: Principal, _server: ServerSnapshot): boolean => true,
     credential: undefined as (() => Credential) | undefined,
     /** Throws when the server is left alone. */
     onCheck: undefined as (() => void) | undefined,
@@ -177,27 +177,27 @@ export function toolcallRig(
     approved: [] as boolean[],
     leases: [] as { server: string; holder: ConnectionHolder | undefined; options: LeaseOptions }[],
     released: [] as unknown[],
-    sent: [] as Sent[],
+    sent: [] as SentRequest[],
     calls: () => rig.sent.filter(({ method }) => method === 'tools/call'),
     lists: () => rig.sent.filter(({ method }) => method === 'tools/list'),
     /** What was spent so far. */
     spent: () => ({ obtained: rig.obtained, leases: rig.leases.length, sent: rig.sent.length }),
-    leave: () => left.abort(),
-    inbound: (more: Partial<Inbound> = {}): Inbound => ({
-      principal: ada,
+    leave: () => disconnect.abort(),
+    inbound: (overrides: Partial<Inbound> = {}): Inbound => ({
+      principal: adaUser,
       door: 'rest',
-      signal: left.signal,
-      ...more,
+      signal: disconnect.signal,
+      ...overrides,
     }),
   };
   return rig;
 }
 
-function answer(result: JsonObject): UpstreamResponse {
+function createAnswer(result: JsonObject): UpstreamResponse {
   return { result, json: undefined };
 }
 
-export function readyFor(server: ServerSnapshot, principal: Principal): Credential {
+export function createCredential(server: ServerSnapshot, principal: Principal): Credential {
   const target = {
     type: 'streamable-http' as const,
     url: 'https://mcp.example/mcp',
@@ -210,12 +210,12 @@ export function readyFor(server: ServerSnapshot, principal: Principal): Credenti
 }
 
 /** Of a user who never signed in at the server. */
-export function signInAbsent(): never {
+export function rejectSignIn(): never {
   throw new SignInRequired('absent');
 }
 
 /** What a promise was rejected with. */
-export async function rejection(work: Promise<unknown>): Promise<unknown> {
+export async function captureRejection(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     (value) => Promise.reject(new Error(`It ended well: ${JSON.stringify(value)}`)),
     (error: unknown) => error,
@@ -223,7 +223,7 @@ export async function rejection(work: Promise<unknown>): Promise<unknown> {
 }
 
 /** As far as these tests go: what the built-in roles have by default, and no other. */
-const byDefaults: RequirePermission = ({ role }, permission) => {
-  const known = role === 'ADMIN' || role === 'USER' ? roleDefaults[role] : undefined;
-  if (!known?.[permission]) throw new GatewayError('MCP_FORBIDDEN');
+const checkDefaultPermissions: RequirePermission = ({ role }, permission) => {
+  const permissions = role === 'ADMIN' || role === 'USER' ? roleDefaults[role] : undefined;
+  if (!permissions?.[permission]) throw new GatewayError('MCP_FORBIDDEN');
 };

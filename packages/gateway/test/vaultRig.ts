@@ -39,24 +39,24 @@ export interface VaultRigOptions {
 }
 
 /** What the tests set while it runs. */
-export interface Faults {
+export interface VaultFaults {
   /** The primary store does not answer. */
   storeDown: boolean;
   /** So many calls of a method of the credential store fail. */
   readonly failing: Map<keyof VaultParts['store'], number>;
   leasesDown: boolean;
-  orphansDown: boolean;
+  pendingWritesDown: boolean;
   usageFails: boolean;
 }
 
-export interface Replica {
+export interface VaultReplica {
   readonly vault: CredentialVault;
   /** As SIGSTOP does: no timer fires and no answer is read, until `wake`. */
   freeze(): void;
-  wake(): void;
+  thaw(): void;
 }
 
-export type VaultRig = Awaited<ReturnType<typeof vaultRig>>;
+export type VaultRig = Awaited<ReturnType<typeof createVaultRig>>;
 
 const rigs = new Set<() => Promise<void>>();
 
@@ -67,10 +67,10 @@ export async function closeVaultRigs(): Promise<void> {
 }
 
 /** Vaults that share a store, each as a process has one, and an authorization server over real HTTP. Time is the test's. */
-export async function vaultRig({
+export async function createVaultRig({
   replicas: count = 1,
   store: kind = 'memory',
-  authorization: behaviour = {},
+  authorization: behavior = {},
   profile = {},
   timings,
   client = { clientId: CLIENT_ID, source: 'configured', auth: { method: 'none' } },
@@ -81,7 +81,7 @@ export async function vaultRig({
     clients: [{ clientId: CLIENT_ID, authMethod: 'none' }],
     now: () => clock.now(),
     lifetimeS: HOUR_S,
-    ...behaviour,
+    ...behavior,
   });
   const network = createTestNetwork([server.port]);
   const folder = kind === 'sqlite' ? mkdtempSync(join(tmpdir(), 'behalf-vault-')) : undefined;
@@ -89,18 +89,18 @@ export async function vaultRig({
     ? await openSqliteStore({ file: join(folder, 'behalf.db'), clock, random })
     : openMemoryStore({ clock, random });
   const keyring = createKeyring([new Uint8Array(32).fill(1)], random);
-  const faults: Faults = {
+  const faults: VaultFaults = {
     storeDown: false,
     failing: new Map(),
     leasesDown: false,
-    orphansDown: false,
+    pendingWritesDown: false,
     usageFails: false,
   };
   const logged: { event: string; fields: Readonly<Record<string, unknown>> }[] = [];
   const events: VaultEvent[] = [];
   let inFlight = 0;
 
-  const whole: IssuerProfile = { rotationGraceMs: 0, revokeOnReplace: 'never', ...profile };
+  const fullProfile: IssuerProfile = { rotationGraceMs: 0, revokeOnReplace: 'never', ...profile };
   /** What the definitions say; a test changes it. */
   const definition = {
     binding: {
@@ -109,7 +109,7 @@ export async function vaultRig({
     },
     client,
     form: { resource: RESOURCE } as Readonly<Record<string, string>>,
-    profile: whole,
+    profile: fullProfile,
     isGone: false,
     rediscover: async (): ReturnType<GrantContext['rediscover']> => null,
     reregister: async () => false,
@@ -123,7 +123,7 @@ export async function vaultRig({
     fetchedAt: clock.now(),
   };
 
-  function contextBy(fetch: Fetch): GrantContext {
+  function createGrantContext(fetch: Fetch): GrantContext {
     const { binding, form, profile: known } = definition;
     return {
       ...{ binding, client: definition.client, fetch, headers: {}, form, profile: known },
@@ -134,40 +134,40 @@ export async function vaultRig({
 
   const credentials = new Proxy(primary.credentials, {
     get(target, name: keyof typeof primary.credentials) {
-      const method = target[name].bind(target) as (...given: unknown[]) => Promise<unknown>;
-      return async (...given: unknown[]) => {
-        const left = faults.failing.get(name) ?? 0;
-        if (left > 0) faults.failing.set(name, left - 1);
-        if (faults.storeDown || left > 0) throw new Error('The store does not answer');
-        return method(...given);
+      const method = target[name].bind(target) as (...args: unknown[]) => Promise<unknown>;
+      return async (...args: unknown[]) => {
+        const remainingFailures = faults.failing.get(name) ?? 0;
+        if (remainingFailures > 0) faults.failing.set(name, remainingFailures - 1);
+        if (faults.storeDown || remainingFailures > 0) throw new Error('The store does not answer');
+        return method(...args);
       };
     },
   });
 
-  const failIf = (isDown: () => boolean, what: string) => {
-    if (isDown()) throw new Error(`${what} do not answer`);
+  const failIf = (isDown: () => boolean, operation: string) => {
+    if (isDown()) throw new Error(`${operation} do not answer`);
   };
 
-  function start(ownKeyring: Keyring = keyring): Replica {
+  function startReplica(ownKeyring: Keyring = keyring): VaultReplica {
     const frozen: (() => void)[] = [];
     let isFrozen = false;
-    const meet = <T>(value: T) =>
+    const passWhileAwake = <T>(value: T) =>
       new Promise<T>((resolve) => {
         if (isFrozen) frozen.push(() => resolve(value));
         else resolve(value);
       });
-    const own: Clock = {
+    const replicaClock: Clock = {
       now: () => clock.now(),
       timer: (ms, fn) => clock.timer(ms, () => (isFrozen ? void frozen.push(fn) : fn())),
     };
-    const outside = network.fetchTo({ url: server.origin, audience: 'yaml-server' });
+    const upstreamFetch = network.fetchTo({ url: server.origin, audience: 'yaml-server' });
     const fetch: Fetch = async (url, init) => {
       inFlight += 1;
-      const answer = await outside(url, init).finally(() => void (inFlight -= 1));
-      return meet(answer);
+      const answer = await upstreamFetch(url, init).finally(() => void (inFlight -= 1));
+      return passWhileAwake(answer);
     };
     const appGrants: AppGrants = {
-      resolve: async () => ({ context: contextBy(fetch), endpoints, scopes: definition.appScopes }),
+      resolve: async () => ({ context: createGrantContext(fetch), endpoints, scopes: definition.appScopes }),
     };
     const vault = createVault({
       store: credentials,
@@ -179,26 +179,29 @@ export async function vaultRig({
         },
       },
       pendingWrites: {
-        put: async (...given) => (
-          failIf(() => faults.orphansDown, 'orphans'),
-          primary.pendingWrites.put(...given)
+        put: async (...args) => (
+          failIf(() => faults.pendingWritesDown, 'orphans'),
+          primary.pendingWrites.put(...args)
         ),
-        find: async (id) => (failIf(() => faults.orphansDown, 'orphans'), primary.pendingWrites.find(id)),
-        remove: (...given) => primary.pendingWrites.remove(...given),
+        find: async (id) => (
+          failIf(() => faults.pendingWritesDown, 'orphans'),
+          primary.pendingWrites.find(id)
+        ),
+        remove: (...args) => primary.pendingWrites.remove(...args),
       },
       leases: {
-        acquire: async (...given) => (
+        acquire: async (...args) => (
           failIf(() => faults.leasesDown, 'leases'),
-          primary.leases.acquire(...given)
+          primary.leases.acquire(...args)
         ),
         findHolder: (key) => primary.leases.findHolder(key),
       },
       changes: primary.changes,
       keyring: ownKeyring,
-      clock: own,
+      clock: replicaClock,
       random,
       log: (event, fields) => void logged.push({ event, fields }),
-      contexts: { resolve: async () => (definition.isGone ? 'unbound' : contextBy(fetch)) },
+      contexts: { resolve: async () => (definition.isGone ? 'unbound' : createGrantContext(fetch)) },
       appGrants,
       readError: (error) => network.readError(error),
       record: (event) => void events.push(event),
@@ -208,23 +211,25 @@ export async function vaultRig({
     return {
       vault,
       freeze: () => void (isFrozen = true),
-      wake() {
+      thaw() {
         isFrozen = false;
-        for (const late of frozen.splice(0)) late();
+        for (const timer of frozen.splice(0)) timer();
       },
     };
   }
 
   const vaults: { readonly vault: CredentialVault; isAwake(): boolean }[] = [];
-  const replicas = Array.from({ length: count }, () => start());
+  const replicas = Array.from({ length: count }, () => startReplica());
 
   async function close(): Promise<void> {
     rigs.delete(close);
     await server.close();
     faults.storeDown = false;
     // Who is frozen died that way.
-    const closing = Promise.all(vaults.filter((one) => one.isAwake()).map((one) => one.vault.close()));
-    await passing(closing);
+    const closePromise = Promise.all(
+      vaults.filter((replica) => replica.isAwake()).map((replica) => replica.vault.close()),
+    );
+    await advanceUntilSettled(closePromise);
     await primary.close();
     await network.close();
     if (folder) rmSync(folder, { recursive: true, force: true });
@@ -232,41 +237,41 @@ export async function vaultRig({
   rigs.add(close);
 
   /** Lets real answers come, and time go on only where nothing else is going on. */
-  async function passing<T>(work: Promise<T>, stepMs = 250): Promise<T> {
-    let isDone = false;
-    const done = () => void (isDone = true);
-    work.then(done, done);
-    while (!isDone) {
-      await pause(2);
-      if (!isDone && inFlight === 0) await clock.advance(stepMs);
+  async function advanceUntilSettled<T>(work: Promise<T>, stepMs = 250): Promise<T> {
+    let isSettled = false;
+    const markSettled = () => void (isSettled = true);
+    work.then(markSettled, markSettled);
+    while (!isSettled) {
+      await wait(2);
+      if (!isSettled && inFlight === 0) await clock.advance(stepMs);
     }
     return work;
   }
 
   async function signIn(
-    key: CredentialKey = keyOf(),
-    changes: Partial<TokenSet> = {},
+    key: CredentialKey = credentialKey(),
+    overrides: Partial<TokenSet> = {},
   ): Promise<GrantedTokens> {
-    const granted = server.grant({
+    const grantedTokens = server.grant({
       clientId: CLIENT_ID,
       user: key.principal,
       scope: 'read write',
       resource: RESOURCE,
     });
     const baseGeneration = (await primary.credentials.find(key))?.generation ?? 0;
-    await first().commit({
+    await firstVault().commit({
       ...key,
       binding: definition.binding,
       endpoints: { ...endpoints },
-      tokens: { ...tokensOf(granted), ...changes },
+      tokens: { ...toTokenSet(grantedTokens), ...overrides },
       sentAt: clock.now(),
       scopesRequested: 'read write',
       baseGeneration,
     });
-    return granted;
+    return grantedTokens;
   }
 
-  function first(): CredentialVault {
+  function firstVault(): CredentialVault {
     const [replica] = replicas;
     if (!replica) throw new Error('No replica');
     return replica.vault;
@@ -284,15 +289,15 @@ export async function vaultRig({
     replicas,
     logged,
     events,
-    start,
-    passing,
+    startReplica,
+    advanceUntilSettled,
     signIn,
     close,
     get vault() {
-      return first();
+      return firstVault();
     },
     /** As it is stored. */
-    async record(key: CredentialKey = keyOf()): Promise<CredentialRecord> {
+    async record(key: CredentialKey = credentialKey()): Promise<CredentialRecord> {
       const found = await primary.credentials.findById(credentialId(key));
       if (!found) throw new Error('No such credential');
       return found;
@@ -301,28 +306,28 @@ export async function vaultRig({
   };
 }
 
-export function keyOf(user = 'alice', changes: Partial<CredentialKey> = {}): CredentialKey {
+export function credentialKey(user = 'alice', overrides: Partial<CredentialKey> = {}): CredentialKey {
   return {
     tenant: 'default',
     principal: `user:${user}`,
     serverId: 'files',
     kind: 'oauth_code',
     label: 'default',
-    ...changes,
+    ...overrides,
   };
 }
 
-export function tokensOf({ accessToken, refreshToken, scope, expiresInS }: GrantedTokens): TokenSet {
+export function toTokenSet({ accessToken, refreshToken, scope, expiresInS }: GrantedTokens): TokenSet {
   return { accessToken, refreshToken, scope, expiresInS, tokenType: 'bearer' };
 }
 
 /** The token, or the outcome as an error. */
-export function held(outcome: TokenOutcome): VaultToken {
+export function expectHeldToken(outcome: TokenOutcome): VaultToken {
   if (outcome.kind !== 'token') throw new Error(JSON.stringify(outcome));
   return outcome.token;
 }
 
 /** Real time, for sockets. */
-export function pause(ms: number): Promise<void> {
+export function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

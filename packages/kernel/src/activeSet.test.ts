@@ -29,16 +29,16 @@ describe('a roster', () => {
 
   test('may be walked through while it changes', () => {
     const roster = new ActiveSet<() => void>();
-    const told: number[] = [];
+    const received: number[] = [];
     for (const one of [1, 2, 3]) {
       const leave = () => {
-        told.push(one);
+        received.push(one);
         roster.remove(seat, leave);
-        roster.add(() => told.push(one * 10));
+        roster.add(() => received.push(one * 10));
       };
       const seat = roster.add(leave);
     }
     for (const tell of roster) tell();
-    expect([told, roster.size]).toEqual([[1, 2, 3], 3]);
+    expect([received, roster.size]).toEqual([[1, 2, 3], 3]);
   });
 });

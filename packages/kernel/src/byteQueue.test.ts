@@ -15,26 +15,26 @@ describe('bytes that wait for their reader', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120, size: 'max' }), fc.boolean(), (steps, whole) => {
         const queue = new ByteQueue();
-        const given: Buffer[] = [];
-        const taken: Buffer[] = [];
+        const written: Buffer[] = [];
+        const consumed: Buffer[] = [];
         let next = 0;
         for (const each of steps) {
           if (each === 'shift') {
             const piece = queue.shift();
-            if (piece) taken.push(piece);
+            if (piece) consumed.push(piece);
             continue;
           }
           const chunk = Buffer.alloc(each, (next = (next + 1) % 251));
-          given.push(Buffer.from(chunk));
+          written.push(Buffer.from(chunk));
           queue.push(chunk);
         }
-        const left = Buffer.concat(given).length - Buffer.concat(taken).length;
+        const left = Buffer.concat(written).length - Buffer.concat(consumed).length;
         expect(queue.length).toBe(left);
-        if (whole) taken.push(queue.drain());
-        else taken.push(...drain(queue));
+        if (whole) consumed.push(queue.drain());
+        else consumed.push(...drain(queue));
         expect(queue.length).toBe(0);
         expect(queue.shift()).toBeUndefined();
-        expect(Buffer.concat(taken).equals(Buffer.concat(given))).toBe(true);
+        expect(Buffer.concat(consumed).equals(Buffer.concat(written))).toBe(true);
       }),
       { numRuns: 200 },
     );

@@ -6,8 +6,8 @@ const late = new Error('late');
 describe('a light cancellation', () => {
   test('tells every listener once, with its reason in place', () => {
     const cancellation = new LightCancellation();
-    const told: string[] = [];
-    const note = (name: string) => () => told.push(`${name} ${(cancellation.reason as Error).message}`);
+    const received: string[] = [];
+    const note = (name: string) => () => received.push(`${name} ${(cancellation.reason as Error).message}`);
     const first = note('first');
     cancellation.addEventListener('abort', first);
     cancellation.addEventListener('abort', first);
@@ -17,13 +17,13 @@ describe('a light cancellation', () => {
     cancellation.abort(late);
     cancellation.abort(new Error('later'));
     expect([cancellation.aborted, cancellation.reason]).toEqual([true, late]);
-    expect(told).toEqual(['first late', 'second late', 'third late']);
+    expect(received).toEqual(['first late', 'second late', 'third late']);
   });
 
   test('tells nobody who has left, in whatever order they came', () => {
     const cancellation = new LightCancellation();
-    const told: string[] = [];
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => () => void told.push(name)) as [
+    const received: string[] = [];
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => () => void received.push(name)) as [
       () => void,
       () => void,
       () => void,
@@ -34,7 +34,7 @@ describe('a light cancellation', () => {
     cancellation.addEventListener('abort', b);
     cancellation.removeEventListener('abort', c);
     cancellation.abort(late);
-    expect(told).toEqual(['b']);
+    expect(received).toEqual(['b']);
   });
 
   test('becomes a signal of the platform for who needs one', () => {

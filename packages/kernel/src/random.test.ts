@@ -6,9 +6,9 @@ describe('random', () => {
     const ids = Array.from({ length: 1_000 }, () => systemRandom.id());
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{22}$/);
     expect(new Set(ids).size).toBe(1_000);
-    let asked = 0;
-    createRandom((length) => new Uint8Array((asked = length))).id();
-    expect(asked).toBe(16);
+    let requestCount = 0;
+    createRandom((length) => new Uint8Array((requestCount = length))).id();
+    expect(requestCount).toBe(16);
   });
 
   test('a uniform number is at least 0 and below 1', () => {

@@ -158,8 +158,8 @@ describe('seal', () => {
   test('tenants and kinds are encrypted under keys of their own', () => {
     // With one nonce for all, equal key streams would show as equal ciphertext before the tag.
     const fixed = createKeyring([keyA], { ...systemRandom, bytes: (length) => new Uint8Array(length) });
-    const streamOf = (over: Partial<SealContext>) =>
-      Buffer.from(fixed.seal('same text', { ...context, ...over }).split('.')[3]!, 'base64url')
+    const streamOf = (overrides: Partial<SealContext>) =>
+      Buffer.from(fixed.seal('same text', { ...context, ...overrides }).split('.')[3]!, 'base64url')
         .subarray(0, -16)
         .toString('hex');
     expect(streamOf({ field: 'other' })).toBe(streamOf({}));

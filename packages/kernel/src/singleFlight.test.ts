@@ -23,11 +23,11 @@ describe('SingleFlight', () => {
   test('who asks meanwhile shares the one outcome', async () => {
     const flights = createSingleFlight<object>();
     const { runs, work } = controlled<object>();
-    const asked = Array.from({ length: 50 }, () => flights.run(['k'], work));
+    const pending = Array.from({ length: 50 }, () => flights.run(['k'], work));
     expect(runs).toHaveLength(1);
     const outcome = {};
     runs[0]!.land(outcome);
-    for (const got of await Promise.all(asked)) expect(got).toBe(outcome);
+    for (const got of await Promise.all(pending)) expect(got).toBe(outcome);
   });
 
   test('a landed flight is not joined: the next call starts anew', async () => {
@@ -86,10 +86,10 @@ describe('SingleFlight', () => {
   test('a failure reaches everyone who waited and nobody later', async () => {
     const flights = createSingleFlight<string>();
     const { runs, work } = controlled<string>();
-    const asked = [flights.run(['k'], work), flights.run(['k'], work), flights.run(['k'], work)];
+    const pending = [flights.run(['k'], work), flights.run(['k'], work), flights.run(['k'], work)];
     const error = new Error('refused');
     runs[0]!.crash(error);
-    for (const outcome of await Promise.allSettled(asked)) {
+    for (const outcome of await Promise.allSettled(pending)) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: error });
     }
     expect(await flights.run(['k'], async () => 'fresh')).toBe('fresh');
@@ -123,11 +123,11 @@ describe('SingleFlight', () => {
   test('a signal that is aborted already starts nothing and joins nothing', async () => {
     const flights = createSingleFlight<string>();
     const { runs, work } = controlled<string>();
-    const gone = AbortSignal.abort(new Error('gone'));
-    await expect(flights.run(['k'], work, { signal: gone })).rejects.toThrow('gone');
+    const aborted = AbortSignal.abort(new Error('gone'));
+    await expect(flights.run(['k'], work, { signal: aborted })).rejects.toThrow('gone');
     expect(runs).toHaveLength(0);
     const stayer = flights.run(['k'], work);
-    await expect(flights.run(['k'], work, { signal: gone })).rejects.toThrow('gone');
+    await expect(flights.run(['k'], work, { signal: aborted })).rejects.toThrow('gone');
     expect(runs[0]!.signal.aborted).toBe(false);
     runs[0]!.land('done');
     expect(await stayer).toBe('done');
@@ -137,9 +137,9 @@ describe('SingleFlight', () => {
     const flights = createSingleFlight<string>();
     const { runs, work } = controlled<string>();
     const { signal, leave } = leaving();
-    const asked = flights.run(['k'], work, { signal });
+    const pending = flights.run(['k'], work, { signal });
     runs[0]!.land('done');
-    expect(await asked).toBe('done');
+    expect(await pending).toBe('done');
     leave();
     expect(runs[0]!.signal.aborted).toBe(false);
   });
@@ -147,24 +147,24 @@ describe('SingleFlight', () => {
   test('the work is told to stop when the last waiter leaves, not before', async () => {
     const clock = createFakeClock();
     const flights = createSingleFlight<string>();
-    let told: AbortSignal | undefined;
+    let receivedSignal: AbortSignal | undefined;
     const slow = async (signal: AbortSignal) => {
-      told = signal;
+      receivedSignal = signal;
       await sleep(clock, 1_000, signal);
       return 'done';
     };
     const first = leaving();
     const last = leaving();
-    const asked = [
+    const pending = [
       flights.run(['k'], slow, { signal: first.signal }),
       flights.run(['k'], slow, { signal: last.signal }),
     ];
-    const settled = Promise.allSettled(asked);
+    const settled = Promise.allSettled(pending);
     await clock.advance(500);
     first.leave();
-    expect(told!.aborted).toBe(false);
+    expect(receivedSignal!.aborted).toBe(false);
     last.leave();
-    expect(told!.aborted).toBe(true);
+    expect(receivedSignal!.aborted).toBe(true);
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await flights.idle();
     expect(flights.size).toBe(0);
@@ -174,9 +174,9 @@ describe('SingleFlight', () => {
     const flights = createSingleFlight<string>();
     const { runs, work } = controlled<string>();
     const { signal, leave } = leaving();
-    const asked = flights.run(['k'], work, { signal, detached: true });
+    const pending = flights.run(['k'], work, { signal, detached: true });
     leave();
-    await expect(asked).rejects.toThrow('left');
+    await expect(pending).rejects.toThrow('left');
     expect(runs[0]!.signal.aborted).toBe(false);
     const joiner = flights.run(['k'], work);
     expect(runs).toHaveLength(1);
@@ -189,13 +189,13 @@ describe('SingleFlight', () => {
     const { runs, work } = controlled<string>();
     const one = leaving();
     const two = leaving();
-    const asked = [
+    const pending = [
       flights.run(['k'], work, { signal: one.signal }),
       flights.run(['k'], work, { signal: two.signal, detached: true }),
     ];
     two.leave();
     one.leave();
-    await Promise.allSettled(asked);
+    await Promise.allSettled(pending);
     expect(runs[0]!.signal.aborted).toBe(false);
     runs[0]!.land('done');
     await flights.idle();
@@ -205,9 +205,9 @@ describe('SingleFlight', () => {
     const flights = createSingleFlight<string>();
     const { runs, work } = controlled<string>();
     const { signal, leave } = leaving();
-    const asked = flights.run(['k'], work, { signal, detached: true });
+    const pending = flights.run(['k'], work, { signal, detached: true });
     leave();
-    await expect(asked).rejects.toThrow('left');
+    await expect(pending).rejects.toThrow('left');
     const unhandled: unknown[] = [];
     const listen = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', listen);

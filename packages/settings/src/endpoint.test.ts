@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findingCodes, httpServer } from '../test/oneServer.ts';
+import { findingCodes, httpServer } from '../test/serverDiagnostics.ts';
 import { loadSettings } from './loadSettings.ts';
 
 const mcpServers = { files: httpServer, github: httpServer, 'my files': httpServer };
@@ -8,7 +8,7 @@ function found(endpoint: object) {
   return findingCodes({ mcpServers, mcpSettings: { endpoint } });
 }
 
-function told(endpoint: object) {
+function diagnosticsOf(endpoint: object) {
   const result = loadSettings(JSON.stringify({ mcpServers, mcpSettings: { endpoint } }), { env: {} });
   return result.ok ? [] : result.diagnostics.map(({ message, suggestion }) => `${message}; ${suggestion}`);
 }
@@ -39,13 +39,13 @@ describe('mcpSettings.endpoint', () => {
     expect(found({ names: 'priority', priority: ['fils'] })).toEqual([
       [`${at}.priority[0]`, 'unknown_server'],
     ]);
-    expect(told({ names: 'priority', priority: ['fils'] })).toEqual([
+    expect(diagnosticsOf({ names: 'priority', priority: ['fils'] })).toEqual([
       'there is no server "fils" in this file; did you mean "files"?',
     ]);
-    expect(told({ servers: { gitub: {} } })).toEqual([
+    expect(diagnosticsOf({ servers: { gitub: {} } })).toEqual([
       'there is no server "gitub" in this file; did you mean "github"?',
     ]);
-    expect(told({ alowedOrigins: [] })).toEqual(['unknown key; did you mean "allowedOrigins"?']);
+    expect(diagnosticsOf({ alowedOrigins: [] })).toEqual(['unknown key; did you mean "allowedOrigins"?']);
     for (const key of ['a__b', 'a_', 'a b', 'x'.repeat(25), 'a-0123abcd', 'ä']) {
       expect([key, found({ servers: { files: { key } } })]).toEqual([
         key,
@@ -55,7 +55,7 @@ describe('mcpSettings.endpoint', () => {
     expect(found({ servers: { files: { key: 'github' } } })).toEqual([
       [`${at}.servers.files.key`, 'endpoint_key'],
     ]);
-    expect(told({ servers: { files: { key: 'x' }, github: { key: 'x' } } })).toEqual([
+    expect(diagnosticsOf({ servers: { files: { key: 'x' }, github: { key: 'x' } } })).toEqual([
       `"x" is already used by ${at}.servers.files.key; choose another`,
     ]);
     for (const alias of ['a__b', 'a.b', 'a b', 'x'.repeat(65)]) {
@@ -94,7 +94,7 @@ describe('mcpSettings.endpoint', () => {
         [[`${at}.allowedOrigins[0]`, 'origin']],
       ]);
     }
-    expect(told({ allowedOrigins: ['https://App.example:443/x'] })).toEqual([
+    expect(diagnosticsOf({ allowedOrigins: ['https://App.example:443/x'] })).toEqual([
       'is not in the form that browsers send; write https://app.example',
     ]);
   });

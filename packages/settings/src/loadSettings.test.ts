@@ -122,12 +122,12 @@ describe('the snapshot', () => {
       'mcpSettings: {allowedDomains: [a.example]}\nidentityProviders: {p: {type: jwt-bearer, issuer: "https://p.example", clientId: c}}\ninterface: {mcpServers: {use: true}}\n' +
         'mcpServers: {a: {type: http, url: "https://a.example/{{LIBRECHAT_USER_ID}}", headers: {B: c}, oauth: {grant_types_supported: [x]}}}',
     );
-    const walk = (value: unknown): void => {
+    const visitNodes = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
       expect(Object.isFrozen(value)).toBe(true);
-      Object.values(value).forEach(walk);
+      Object.values(value).forEach(visitNodes);
     };
-    walk(settings);
+    visitNodes(settings);
     expect(() => Object.assign(settings.servers[0]!, { type: 'stdio' })).toThrow(TypeError);
   });
 

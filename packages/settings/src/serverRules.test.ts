@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { reservedHeaders } from '@behalf/contracts';
-import { findingCodes, httpServer, loadServer, serverFindings } from '../test/oneServer.ts';
+import { findingCodes, httpServer, loadServer, serverFindings } from '../test/serverDiagnostics.ts';
 import { compileDefinition } from './compileDefinition.ts';
 import { loadSettings } from './loadSettings.ts';
 

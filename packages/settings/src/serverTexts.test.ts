@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { collectPlaceholders } from './compile/serverSettings.ts';
-import { findingCodes, httpServer, loadServer, serverFindings } from '../test/oneServer.ts';
+import { findingCodes, httpServer, loadServer, serverFindings } from '../test/serverDiagnostics.ts';
 import { loadSettings } from './loadSettings.ts';
 
 describe('texts', () => {

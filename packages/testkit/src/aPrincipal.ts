@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '@behalf/gateway';
 
 /** Ada, with a session, unless it is said otherwise. */
-export function aPrincipal(over: Partial<UserPrincipal> = {}): UserPrincipal {
+export function aPrincipal(overrides: Partial<UserPrincipal> = {}): UserPrincipal {
   return {
     kind: 'user',
     userId: 'u-ada',
@@ -12,6 +12,6 @@ export function aPrincipal(over: Partial<UserPrincipal> = {}): UserPrincipal {
     issuer: 'local',
     groups: [],
     authentication: { via: 'session', session: 'session-of-ada' },
-    ...over,
+    ...overrides,
   };
 }

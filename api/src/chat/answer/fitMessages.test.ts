@@ -11,22 +11,22 @@ const tool = (content: string): ModelMessage => ({ role: 'tool', tool_call_id: '
 
 describe('what a model is sent', () => {
   test('is all of it where there is room', () => {
-    const earlier = [[user('a'), said('b')]];
-    expect(fitMessages({ system, earlierTurns: earlier, currentMessages: [user('c')] })).toEqual([
+    const earlierTurns = [[user('a'), said('b')]];
+    expect(fitMessages({ system, earlierTurns, currentMessages: [user('c')] })).toEqual([
       system,
-      ...earlier[0]!,
+      ...earlierTurns[0]!,
       user('c'),
     ]);
   });
 
   test('loses the oldest turns first, and whole', () => {
-    const earlier = [
+    const earlierTurns = [
       [user('a'), said('bbbb')],
       [user('c'), said('d')],
       [user('e'), said('f')],
     ];
     const sent = (most: number) =>
-      fitMessages({ system, earlierTurns: earlier, currentMessages: [user('now')] }, most)
+      fitMessages({ system, earlierTurns, currentMessages: [user('now')] }, most)
         .map(({ content }) => content)
         .join('');
     expect(sent(13)).toBe('sabbbbcdefnow');
@@ -38,8 +38,8 @@ describe('what a model is sent', () => {
 
   test('loses the oldest results of this turn when it is too long by itself', () => {
     const [a, b] = ['a'.repeat(1_000), 'b'.repeat(1_000)];
-    const current = [user('q'), said(''), tool(a), said(''), tool(b)];
-    const sent = fitMessages({ system, earlierTurns: [[user('old')]], currentMessages: current }, 1_046);
+    const currentMessages = [user('q'), said(''), tool(a), said(''), tool(b)];
+    const sent = fitMessages({ system, earlierTurns: [[user('old')]], currentMessages }, 1_046);
     expect(sent).toEqual([
       system,
       user('q'),
@@ -58,8 +58,8 @@ describe('a turn that is too long by itself', () => {
       tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: args } }],
     });
     const long = `{"a":"${'a'.repeat(1_000)}"}`;
-    const current = [user('q'), calling(long), tool('r'), calling(long), tool('r')];
-    const sent = fitMessages({ system, earlierTurns: [], currentMessages: current }, 1_500);
+    const currentMessages = [user('q'), calling(long), tool('r'), calling(long), tool('r')];
+    const sent = fitMessages({ system, earlierTurns: [], currentMessages }, 1_500);
     expect(sent).toEqual([system, user('q'), calling('{}'), tool('r'), calling(long), tool('r')]);
   });
 });

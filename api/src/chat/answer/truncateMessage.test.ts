@@ -11,9 +11,9 @@ describe('what is kept', () => {
     }));
     const message: AnswerMessage = { id: 'm', role: 'assistant', model: 'm', at: 0, parts };
     for (let most = size(message) - 1; most > 300; most -= 97) {
-      const kept = truncateMessage(message, most);
-      expect(size(kept)).toBeLessThanOrEqual(most);
-      expect(kept.parts).toHaveLength(3);
+      const storedMessage = truncateMessage(message, most);
+      expect(size(storedMessage)).toBeLessThanOrEqual(most);
+      expect(storedMessage.parts).toHaveLength(3);
     }
   });
 

@@ -10,9 +10,9 @@ import { createPendingSignIns } from '../pendingSignIns.ts';
 import type { ChatEventWriter } from '../chatEventWriter.ts';
 import { callWithSignIn } from './callWithSignIn.ts';
 
-const by = { via: 'session', session: 's' } as const;
-const ada: UserPrincipal = { ...aPrincipal(), authentication: by };
-const eve: UserPrincipal = { ...aPrincipal(), userId: 'eve', authentication: by };
+const authentication = { via: 'session', session: 's' } as const;
+const ada: UserPrincipal = { ...aPrincipal(), authentication };
+const eve: UserPrincipal = { ...aPrincipal(), userId: 'eve', authentication };
 const auth = { code: 'needs_reauth', server: 'docs', reason: 'absent', connectUrl: '/servers/docs' };
 const needed: ConnectNeeded = {
   ...{ server: 'docs', title: 'The documents', reason: 'absent', connectUrl: '/servers/docs' },
@@ -29,12 +29,12 @@ async function rig(answers: readonly UpstreamResponse[], owner = ada) {
   const store = openMemoryStore({ clock, random: systemRandom });
   const [cache, changes] = [store.cache('chats'), store.changes];
   const leaving = new LightCancellation();
-  const running = createAnswerRuns({ leases: store.leases, cache, changes, clock }).start(owner, leaving);
-  await running.lockConversation('c');
-  const signIns = createPendingSignIns({ cache, changes, clock });
-  const told: [string, unknown][] = [];
-  const tell = Object.assign(
-    async (event: string, data: unknown) => void told.push([event, structuredClone(data)]),
+  const run = createAnswerRuns({ leases: store.leases, cache, changes, clock }).start(owner, leaving);
+  await run.lockConversation('c');
+  const pendingSignIns = createPendingSignIns({ cache, changes, clock });
+  const received: [string, unknown][] = [];
+  const emit = Object.assign(
+    async (event: string, data: unknown) => void received.push([event, structuredClone(data)]),
     { hint: () => undefined },
   ) as unknown as ChatEventWriter;
   const call: ChatCall = {
@@ -52,17 +52,12 @@ async function rig(answers: readonly UpstreamResponse[], owner = ada) {
     made += 1;
     return answers[Math.min(made, answers.length) - 1] ?? done;
   };
-  const ended = callWithSignIn(
-    { pendingSignIns: signIns, clock },
-    { run: running, emit: tell },
-    call,
-    make,
-  ).then(
+  const ended = callWithSignIn({ pendingSignIns, clock }, { run, emit }, call, make).then(
     (answer) => ({ answer }),
     (error: unknown) => ({ error }),
   );
   await clock.advance(0);
-  const heard = (event: string) => told.filter(([name]) => name === event).map(([, data]) => data);
+  const readReceived = (event: string) => received.filter(([name]) => name === event).map(([, data]) => data);
   /** Time goes on until it is over. */
   async function over() {
     let end: Awaited<typeof ended> | undefined;
@@ -72,28 +67,28 @@ async function rig(answers: readonly UpstreamResponse[], owner = ada) {
       return end;
     });
   }
-  return { clock, running, signIns, call, heard, over, made: () => made };
+  return { clock, running: run, signIns: pendingSignIns, call, readReceived, over, made: () => made };
 }
 
 describe('a call of a chat that needs a sign-in', () => {
   test('waits for it, and is made once more when it is there', async () => {
     const one = await rig([missing({ scopes: 'a b' }), done]);
-    await eventually('the question', () => one.heard('connect').length === 1);
-    expect(one.heard('connect')).toEqual([
+    await eventually('the question', () => one.readReceived('connect').length === 1);
+    expect(one.readReceived('connect')).toEqual([
       { callId: '1', connect: { ...needed, scopes: 'a b' }, expiresAt: one.clock.now() + SIGN_IN_WAIT_MS },
     ]);
     expect([one.call.state, one.made()]).toEqual(['waiting', 1]);
     expect(await one.signIns.resolve(ada, 'c', '1', 'connected')).toBe(true);
     expect(await one.over()).toEqual({ answer: done });
     expect([one.call.connect, one.made()]).toEqual([undefined, 2]);
-    expect(one.heard('tool_call')).toEqual([{ call: { ...one.call, state: 'running' } }]);
+    expect(one.readReceived('tool_call')).toEqual([{ call: { ...one.call, state: 'running' } }]);
     // It waits for nothing any more.
     expect(await one.signIns.resolve(ada, 'c', '1', 'connected')).toBe(false);
   });
 
   test('goes on without it when its user wants that', async () => {
     const one = await rig([missing()]);
-    await eventually('the question', () => one.heard('connect').length === 1);
+    await eventually('the question', () => one.readReceived('connect').length === 1);
     expect(await one.signIns.resolve(ada, 'c', '1', 'declined')).toBe(true);
     expect(await one.over()).toEqual({ answer: missing() });
     expect([one.call.connect, one.made()]).toEqual([needed, 1]);
@@ -101,7 +96,7 @@ describe('a call of a chat that needs a sign-in', () => {
 
   test('goes on without it when nobody signs in', async () => {
     const one = await rig([missing()]);
-    await eventually('the question', () => one.heard('connect').length === 1);
+    await eventually('the question', () => one.readReceived('connect').length === 1);
     await one.clock.advance(SIGN_IN_WAIT_MS);
     expect(await one.over()).toEqual({ answer: missing() });
     expect(one.made()).toBe(1);
@@ -109,7 +104,7 @@ describe('a call of a chat that needs a sign-in', () => {
 
   test('is told of by its own user alone, in its own conversation', async () => {
     const one = await rig([missing(), done]);
-    await eventually('the question', () => one.heard('connect').length === 1);
+    await eventually('the question', () => one.readReceived('connect').length === 1);
     expect(await one.signIns.resolve(eve, 'c', '1', 'connected')).toBe(false);
     expect(await one.signIns.resolve({ ...ada, tenant: 'other' }, 'c', '1', 'connected')).toBe(false);
     expect(await one.signIns.resolve(ada, 'd', '1', 'connected')).toBe(false);
@@ -123,12 +118,12 @@ describe('a call of a chat that needs a sign-in', () => {
   test('does not wait again and again', async () => {
     const one = await rig([missing()]);
     for (const nth of [1, 2]) {
-      await eventually('the question', () => one.heard('connect').length === nth);
+      await eventually('the question', () => one.readReceived('connect').length === nth);
       expect(await one.signIns.resolve(ada, 'c', '1', 'connected')).toBe(true);
       await one.clock.advance(2_000);
     }
     expect(await one.over()).toEqual({ answer: missing() });
-    expect([one.made(), one.heard('connect').at(-1)]).toEqual([3, { callId: '1', connect: needed }]);
+    expect([one.made(), one.readReceived('connect').at(-1)]).toEqual([3, { callId: '1', connect: needed }]);
   });
 
   test('waits for nobody where nobody can sign in', async () => {
@@ -140,7 +135,7 @@ describe('a call of a chat that needs a sign-in', () => {
     ] as const) {
       const one = await rig([answer], owner);
       expect(await one.over()).toEqual({ answer });
-      expect(one.heard('connect')).toEqual([{ callId: '1', connect: one.call.connect }]);
+      expect(one.readReceived('connect')).toEqual([{ callId: '1', connect: one.call.connect }]);
       expect([one.made(), one.call.state]).toEqual([1, 'running']);
     }
   });

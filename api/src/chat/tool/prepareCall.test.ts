@@ -12,21 +12,21 @@ describe('a call that a model wants', () => {
   test('is refused where an answer has sent too much already', () => {
     const room = { remaining: 10 };
     expect(prepare('{"a": 1}', room)).toMatchObject({ call: { arguments: { a: 1 } }, errorText: undefined });
-    const { call, errorText: refusal } = prepare('{"a": 1}', room);
+    const { call, errorText } = prepare('{"a": 1}', room);
     expect(call).toMatchObject({
       arguments: {},
       state: 'failed',
       problem: { code: 'MCP_ARGUMENTS_INVALID' },
     });
-    expect(refusal).toContain('The arguments in this answer exceed the limit');
+    expect(errorText).toContain('The arguments in this answer exceed the limit');
     // There is room for less.
     expect(prepare('{}', room).errorText).toBeUndefined();
   });
 
   test('has no argument that an assignment would not make one', () => {
     for (const args of ['{"__proto__": {"a": 1}}', '{"a": [{"__proto__": 1}]}']) {
-      const { call, errorText: refusal } = prepare(args);
-      expect([call.state, call.arguments, refusal]).toEqual([
+      const { call, errorText } = prepare(args);
+      expect([call.state, call.arguments, errorText]).toEqual([
         'failed',
         {},
         expect.stringContaining('__proto__'),

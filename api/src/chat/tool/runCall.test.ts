@@ -44,12 +44,12 @@ async function rig(attempt: () => void, watched: (approvals: Approvals) => Parti
     changes,
     clock,
   });
-  let asked = false;
+  let wasRequested = false;
   const parts = {
     ...{ decisions, clock, inFlight: { enter: () => undefined, leave: () => undefined } },
-    limits: { take: () => asked && attempt() },
+    limits: { take: () => wasRequested && attempt() },
     async observe() {
-      asked = true;
+      wasRequested = true;
       if (await approvals.consume(run)) return { result: { content: [] } };
       throw new GatewayError('MCP_APPROVAL_REQUIRED', { approval: await approvals.request(run) });
     },
@@ -99,8 +99,8 @@ describe('an approval of a call', () => {
     const one = await rig(
       () => undefined,
       (approvals) => ({
-        async stateOf(...asked) {
-          const state = await approvals.stateOf(...asked);
+        async stateOf(...args) {
+          const state = await approvals.stateOf(...args);
           if (state === 'approved') stop();
           return state;
         },

@@ -8,7 +8,7 @@ import { createOpenStreams } from '../stream/openStreams.ts';
 import { createListen, type ListenParts } from './listen.ts';
 
 const caller = aPrincipal();
-const callers = { subscribe: () => () => undefined };
+const callerWatch = { subscribe: () => () => undefined };
 const params = { notifications: { toolsListChanged: true } };
 
 describe('a subscription', () => {
@@ -19,9 +19,9 @@ describe('a subscription', () => {
   });
 
   /** Somebody asks for one, and has perhaps left before it is begun. */
-  async function ask(leaves: boolean, over: Partial<ListenParts> = {}) {
+  async function ask(leaves: boolean, overrides: Partial<ListenParts> = {}) {
     const clock = createFakeClock();
-    const streams = createOpenStreams({ clock, callerWatch: callers });
+    const streams = createOpenStreams({ clock, callerWatch });
     const client = new AbortController();
     const seen: { outcome?: unknown; lists: number } = { lists: 0 };
     const listen = createListen({
@@ -32,7 +32,7 @@ describe('a subscription', () => {
         { unsubscribedServers: [], stop: () => void (seen.lists -= 1) }
       ),
       subscribeResources: () => ({ setUris: () => Promise.resolve([]), stop: () => undefined }),
-      ...over,
+      ...overrides,
     });
     server = createServer((req, res) => {
       const json = (status: number, text: string) => void res.writeHead(status).end(text);

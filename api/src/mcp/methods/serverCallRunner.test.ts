@@ -20,7 +20,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
   function rig(...works: (() => UpstreamResponse)[]) {
     const clock = createFakeClock();
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
-    const given: (JsonObject | undefined)[] = [];
+    const receivedInputs: (JsonObject | undefined)[] = [];
     const parts = {
       ...{ clock, results: createResultJson({} as never), states: createRequestStates({ keyring, clock }) },
       parking: {
@@ -33,9 +33,9 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
     } as unknown as MethodParts;
     const calling = createServerCallRunner(parts);
     return {
-      given,
+      receivedInputs,
       call: async (params: JsonObject = {}): Promise<JsonObject> => {
-        const asked: McpRequest = {
+        const request: McpRequest = {
           ...{
             caller: aPrincipal(),
             params: { name: 'x', ...params },
@@ -47,11 +47,11 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
           ...{ signal: new AbortController().signal, reply: {} as never },
         };
         const text = await calling.run(
-          asked,
+          request,
           { server: 's', operation: 'tool' },
-          calling.toInbound(asked),
+          calling.toInbound(request),
           async (inbound) => {
-            given.push(inbound.peer?.retry);
+            receivedInputs.push(inbound.peer?.retry);
             return works.shift()!();
           },
         );
@@ -66,7 +66,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
   const connected = { connect: { action: 'accept' } };
 
   test('and the dialogue goes on where it was', async () => {
-    const { call, given } = rig(
+    const { call, receivedInputs } = rig(
       () => asks,
       signIn,
       signIn,
@@ -74,27 +74,27 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
     );
     const first = await call();
     const answers = { one: { action: 'accept', content: { a: 1 } } };
-    let told = await call({ requestState: first['requestState'], inputResponses: answers });
+    let response = await call({ requestState: first['requestState'], inputResponses: answers });
     for (let times = 0; times < 2; times += 1) {
-      expect(told).toMatchObject({ inputRequests: { connect: { params: { mode: 'url' } } } });
-      told = await call({ requestState: told['requestState'], inputResponses: connected });
+      expect(response).toMatchObject({ inputRequests: { connect: { params: { mode: 'url' } } } });
+      response = await call({ requestState: response['requestState'], inputResponses: connected });
     }
-    expect(told).toMatchObject({ resultType: 'complete' });
+    expect(response).toMatchObject({ resultType: 'complete' });
     // The answer to our own question is none to the server's.
     const theirs = { requestState: 'their state', inputResponses: answers };
-    expect(given).toEqual([undefined, theirs, theirs, theirs]);
+    expect(receivedInputs).toEqual([undefined, theirs, theirs, theirs]);
   });
 
   test('without answers that are too long to carry around', async () => {
-    const { call, given } = rig(
+    const { call, receivedInputs } = rig(
       () => asks,
       signIn,
       () => done,
     );
     const first = await call();
     const answers = { one: { action: 'accept', content: { a: 'x'.repeat(300_000) } } };
-    const told = await call({ requestState: first['requestState'], inputResponses: answers });
-    await call({ requestState: told['requestState'], inputResponses: connected });
-    expect(given.at(-1)).toEqual({ requestState: 'their state' });
+    const response = await call({ requestState: first['requestState'], inputResponses: answers });
+    await call({ requestState: response['requestState'], inputResponses: connected });
+    expect(receivedInputs.at(-1)).toEqual({ requestState: 'their state' });
   });
 });

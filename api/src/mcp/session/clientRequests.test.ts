@@ -14,12 +14,12 @@ const session = (key: string, principal = 'ada'): McpSession => ({
 function replicas() {
   const clock = createFakeClock();
   const keyring = createKeyring([random.bytes(32)], random);
-  const kept = new Map<string, string>();
+  const sharedCache = new Map<string, string>();
   const cache = {
-    get: async (key: string) => kept.get(key),
-    set: async (key: string, value: string) => void kept.set(key, value),
-    delete: async (key: string) => kept.delete(key),
-    clear: async () => kept.clear(),
+    get: async (key: string) => sharedCache.get(key),
+    set: async (key: string, value: string) => void sharedCache.set(key, value),
+    delete: async (key: string) => sharedCache.delete(key),
+    clear: async () => sharedCache.clear(),
   };
   const changes = { publish: async () => undefined, subscribe: () => () => undefined, syncedUntil: () => 0 };
   const replica = () =>
@@ -29,37 +29,37 @@ function replicas() {
       clock,
       random,
     });
-  return { clock, kept, here: replica(), there: replica() };
+  return { clock, sharedCache, here: replica(), there: replica() };
 }
 
 describe('questions to clients with a session', () => {
   test('nor does it leave anything in the store', async () => {
-    const { clock, kept, here, there } = replicas();
-    let asked = '';
+    const { clock, sharedCache, here, there } = replicas();
+    let request = '';
     const reply = {
       ...{ isStarted: true, notify: () => undefined, finish: () => undefined },
       ...{ abandon: () => undefined, close: () => undefined, canSendRequests: true },
-      sendRequest: (id: string | number) => ((asked = String(id)), true),
+      sendRequest: (id: string | number) => ((request = String(id)), true),
     };
     const own = session('one');
     const answer = here.createSender(own, reply)('elicitation/create', {}, new LightCancellation());
-    const [nonce, ...proof] = asked.split('.');
+    const [nonce, ...proof] = request.split('.');
     const says = (id: string) => ({ kind: 'response', id, outcome: { result: { id } } }) as const;
     for (const [by, id] of [
       [own, 'made-up'],
       [own, `${random.id()}.${proof.join('.')}`],
       [own, `${nonce}.v1.00000000.x`],
-      [session('two'), asked],
-      [session('one', 'bob'), asked],
+      [session('two'), request],
+      [session('one', 'bob'), request],
     ] as const) {
       await there.handleResponse(by, says(id));
-      expect([id, kept.size]).toEqual([id, 0]);
+      expect([id, sharedCache.size]).toEqual([id, 0]);
     }
-    await there.handleResponse(own, says(asked));
+    await there.handleResponse(own, says(request));
     // What a person answered is not kept for others to read.
-    expect(JSON.stringify([...kept])).not.toContain('result');
+    expect(JSON.stringify([...sharedCache])).not.toContain('result');
     await clock.advance(2_000);
-    expect(await answer).toEqual({ id: asked });
-    expect(kept.size).toBe(0);
+    expect(await answer).toEqual({ id: request });
+    expect(sharedCache.size).toBe(0);
   });
 });

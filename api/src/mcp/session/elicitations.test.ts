@@ -19,8 +19,8 @@ describe('pages that a session was told to open', () => {
     const [here, there] = [replica(), replica()];
     for (let n = 0; n < MAX_ELICITATIONS + 4; n += 1) await here.add(session, { id: `e${n}`, server: 's' });
     await there.add(session, { id: 'e19', server: 's' });
-    const kept = (await there.read(session)).map(({ id }) => id);
-    expect([kept.length, kept[0], kept.at(-1)]).toEqual([MAX_ELICITATIONS, 'e4', 'e19']);
+    const stored = (await there.read(session)).map(({ id }) => id);
+    expect([stored.length, stored[0], stored.at(-1)]).toEqual([MAX_ELICITATIONS, 'e4', 'e19']);
     // Of two who would tell it, at two replicas, one does.
     const done = { id: 'e4', server: 's' };
     expect([await here.remove(session, done), await there.remove(session, done)]).toEqual([true, false]);

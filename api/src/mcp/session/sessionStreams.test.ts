@@ -9,15 +9,15 @@ import { createSessionStreams } from './sessionStreams.ts';
 function createReplicas() {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
-  const kept = store.cache('mcp');
-  const asked: string[] = [];
+  const sharedCache = store.cache('mcp');
+  const requests: string[] = [];
   let failing = false;
   const cache = {
-    ...kept,
+    ...sharedCache,
     async get(key: string) {
-      asked.push(key);
+      requests.push(key);
       if (failing) throw new Error('The store does not answer');
-      return kept.get(key);
+      return sharedCache.get(key);
     },
   };
   const { changes } = store;
@@ -27,7 +27,7 @@ function createReplicas() {
   };
   const session = (key: string) => ({ key, expiresAt: clock.now() + 60_000 }) as McpSession;
   return {
-    ...{ clock, cache, kept, changes, asked, session, here: replica(), there: replica() },
+    ...{ clock, cache, sharedCache, changes, requests, session, here: replica(), there: replica() },
     fail: (now: boolean) => (failing = now),
   };
 }
@@ -107,7 +107,7 @@ describe('the streams of a session at several replicas', () => {
   });
 
   test('asks about none by the clock, and about one when told of one', async () => {
-    const { clock, session, changes, asked, here } = createReplicas();
+    const { clock, session, changes, requests, here } = createReplicas();
     let news = 0;
     for (let n = 0; n < 100; n += 1)
       here.streams.openListener(
@@ -116,13 +116,13 @@ describe('the streams of a session at several replicas', () => {
         () => (news += 1),
       );
     await clock.advance(0);
-    asked.length = 0;
+    requests.length = 0;
     news = 0;
     await clock.advance(10 * 60_000);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     await changes.publish({ topic: 'mcpSessions', id: 'k7' });
     await clock.advance(0);
-    expect([new Set(asked), news]).toEqual([new Set(['ended:k7', 'level:k7', 'reader:k7']), 1]);
+    expect([new Set(requests), news]).toEqual([new Set(['ended:k7', 'level:k7', 'reader:k7']), 1]);
   });
 
   test('also for who was just reading how it stands', async () => {

@@ -10,15 +10,15 @@ const refused = { name: 'RpcFault', code: -32602 };
 /** Two replicas on one store that takes its time, as every store beyond this process does. */
 function replicas() {
   const store = openMemoryStore({ clock, random });
-  const kept = store.cache('mcp');
+  const sharedCache = store.cache('mcp');
   const slowly = async <T>(work: () => Promise<T>): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve));
     return work();
   };
   const cache = {
-    ...kept,
-    get: (key: string) => slowly(() => kept.get(key)),
-    set: (key: string, value: string, ttlMs: number) => slowly(() => kept.set(key, value, ttlMs)),
+    ...sharedCache,
+    get: (key: string) => slowly(() => sharedCache.get(key)),
+    set: (key: string, value: string, ttlMs: number) => slowly(() => sharedCache.set(key, value, ttlMs)),
   };
   const published: string[] = [];
   const changes = {
@@ -57,10 +57,10 @@ describe('what one session subscribes to at once', () => {
 
   test('within what one may have, however many ask', async () => {
     const { here, there, session } = replicas();
-    const asked = Array.from({ length: MAX_SUBSCRIPTIONS + 20 }, (_, n) =>
+    const requests = Array.from({ length: MAX_SUBSCRIPTIONS + 20 }, (_, n) =>
       (n % 2 === 0 ? here : there).add(session, address(n)),
     );
-    const outcomes = await Promise.allSettled(asked);
+    const outcomes = await Promise.allSettled(requests);
     const failed = outcomes.filter((one) => one.status === 'rejected');
     expect(failed).toHaveLength(20);
     for (const { reason } of failed) expect(reason).toMatchObject(refused);

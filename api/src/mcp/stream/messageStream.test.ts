@@ -51,8 +51,8 @@ describe('a reader that does not keep up', () => {
     expect(res.writableLength).toBe(before);
     readOn();
     await eventually('it is told', () => read.text.includes('{"uri":999}'));
-    const told = [...read.text.matchAll(/data: (\{"(?:tools|uri)":\d+\})/g)].map(([, text]) => text);
-    expect([told.length, told.includes('{"tools":999}')]).toEqual([51, true]);
+    const received = [...read.text.matchAll(/data: (\{"(?:tools|uri)":\d+\})/g)].map(([, text]) => text);
+    expect([received.length, received.includes('{"tools":999}')]).toEqual([51, true]);
     stream.sendLatest('tools', '{"tools":1000}');
     await eventually('and at once from then on', () => read.text.includes('{"tools":1000}'));
     stream.close();

@@ -11,7 +11,7 @@ import { createStreamBuffers, type StreamBufferLimits } from './streamBuffer.ts'
 import { createReply, type Reply, type ReplyOptions } from './reply.ts';
 import { createSharedTicker } from './sharedTicker.ts';
 
-const place = { tenant: 'default', principal: 'ada', key: 'session' };
+const sessionKey = { tenant: 'default', principal: 'ada', key: 'session' };
 const done = JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} });
 
 describe('an answer that takes its time', () => {
@@ -32,26 +32,20 @@ describe('an answer that takes its time', () => {
     const store = openMemoryStore({ clock, random: systemRandom });
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
     const cache = store.cache('mcp');
-    const replays = createStreamBuffers({
+    const streamBuffers = createStreamBuffers({
       ...{ clock, random: systemRandom, keyring, mailbox, cache, changes: store.changes, replica: 'here' },
       lists: createSharedLists({ cache, clock, leases: store.leases }),
       eventIds: createEventIds(keyring),
       limits,
     });
-    const callers = { subscribe: () => () => undefined };
-    const parts = {
-      clock,
-      headers: [],
-      streamBuffers: replays,
-      callerWatch: callers,
-      ticker: createSharedTicker(clock),
-    };
+    const callerWatch = { subscribe: () => () => undefined };
+    const parts = { clock, headers: [], streamBuffers, callerWatch, ticker: createSharedTicker(clock) };
     let reply: Reply | undefined;
     let res: ServerResponse | undefined;
     server = createServer((req, answer) => {
       const last = req.headers['last-event-id'];
       if (typeof last === 'string') {
-        replays.resume(place, last, createMessageStream(answer, parts));
+        streamBuffers.resume(sessionKey, last, createMessageStream(answer, parts));
         return;
       }
       res = answer;
@@ -80,7 +74,7 @@ describe('an answer that takes its time', () => {
       await eventually('the client has left', () => res!.closed);
     };
     const resume = (last: string) => reading({ accept, 'last-event-id': last });
-    return { reply: reply!, res: res!, read, replays, clock, leave, resume };
+    return { reply: reply!, res: res!, read, replays: streamBuffers, clock, leave, resume };
   }
 
   test('is kept alive by comments, and by nothing before it is late', async () => {
@@ -95,11 +89,7 @@ describe('an answer that takes its time', () => {
   });
 
   test('says after three seconds where it can be taken up again', async () => {
-    const { reply, read, replays, clock } = await ask({
-      sessionKey: place,
-      requestId: 1,
-      sendsPrimingEvent: true,
-    });
+    const { reply, read, replays, clock } = await ask({ sessionKey, requestId: 1, sendsPrimingEvent: true });
     await clock.advance(2_000);
     expect([reply.isStarted, replays.size]).toEqual([false, 0]);
     await clock.advance(2_000);
@@ -113,7 +103,7 @@ describe('an answer that takes its time', () => {
 
   test('keeps nothing of a call that was cancelled, for no reader', async () => {
     const { reply, read, replays, clock, resume } = await ask({
-      sessionKey: place,
+      sessionKey,
       requestId: 1,
       sendsPrimingEvent: true,
     });
@@ -131,7 +121,7 @@ describe('an answer that takes its time', () => {
   });
 
   test('begins nothing for what comes after a call was cancelled', async () => {
-    const { reply, read, replays } = await ask({ sessionKey: place, requestId: 1, sendsPrimingEvent: true });
+    const { reply, read, replays } = await ask({ sessionKey, requestId: 1, sendsPrimingEvent: true });
     reply.abandon();
     reply.notify('notifications/message', { data: 'late' });
     await eventually('it ends', () => read.over);
@@ -139,7 +129,7 @@ describe('an answer that takes its time', () => {
   });
 
   test('keeps nothing when somebody else answers who has left', async () => {
-    const { reply, replays, leave } = await ask({ sessionKey: place, requestId: 1, sendsPrimingEvent: true });
+    const { reply, replays, leave } = await ask({ sessionKey, requestId: 1, sendsPrimingEvent: true });
     await leave();
     reply.notify('notifications/message', { data: 'one' });
     expect([reply.isStarted, replays.size]).toEqual([false, 1]);
@@ -148,7 +138,7 @@ describe('an answer that takes its time', () => {
   });
 
   test('piles up no notices for who does not read them', async () => {
-    const { reply, res, read } = await ask({ sessionKey: place, requestId: 1, sendsPrimingEvent: true });
+    const { reply, res, read } = await ask({ sessionKey, requestId: 1, sendsPrimingEvent: true });
     const data = 'x'.repeat(64 * 1024);
     for (let n = 0; n < 100; n += 1) reply.notify('notifications/message', { data });
     expect(res.writableLength).toBeLessThan(1024 * 1024);
@@ -160,7 +150,7 @@ describe('an answer that takes its time', () => {
 
   test('keeps of what still runs no more than there is room for', async () => {
     const { reply, read, clock, resume } = await ask(
-      { sessionKey: place, requestId: 1, sendsPrimingEvent: true },
+      { sessionKey, requestId: 1, sendsPrimingEvent: true },
       undefined,
       {
         maxBytes: 2_000,
@@ -179,7 +169,7 @@ describe('an answer that takes its time', () => {
 
   test('never begins for a client that takes no events', async () => {
     const { reply, read, clock } = await ask(
-      { sessionKey: place, requestId: 1, sendsPrimingEvent: true },
+      { sessionKey, requestId: 1, sendsPrimingEvent: true },
       'application/json',
     );
     await clock.advance(60_000);

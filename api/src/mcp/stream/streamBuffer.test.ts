@@ -17,7 +17,7 @@ function createReplicas(limits: Partial<StreamBufferLimits> = {}) {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
-  const kept = store.cache('mcp');
+  const sharedCache = store.cache('mcp');
   const replica = (name: string) => {
     let killed = false;
     const alive =
@@ -25,10 +25,10 @@ function createReplicas(limits: Partial<StreamBufferLimits> = {}) {
       (...args: A): Promise<R> =>
         killed ? new Promise<R>(() => undefined) : work(...args);
     const cache = {
-      ...kept,
-      get: alive((key: string) => kept.get(key)),
-      set: alive((key: string, value: string, ttlMs: number) => kept.set(key, value, ttlMs)),
-      delete: alive((key: string) => kept.delete(key)),
+      ...sharedCache,
+      get: alive((key: string) => sharedCache.get(key)),
+      set: alive((key: string, value: string, ttlMs: number) => sharedCache.set(key, value, ttlMs)),
+      delete: alive((key: string) => sharedCache.delete(key)),
     };
     const { changes } = store;
     const mailbox = createMailbox({ cache, changes, keyring, clock });
@@ -39,7 +39,7 @@ function createReplicas(limits: Partial<StreamBufferLimits> = {}) {
     });
     return { replays, kill: () => (killed = true) };
   };
-  return { clock, kept, a: replica('a'), b: replica('b'), c: replica('c') };
+  return { clock, sharedCache, a: replica('a'), b: replica('b'), c: replica('c') };
 }
 
 function aReader() {
@@ -216,11 +216,11 @@ describe('a stream that is taken up at another replica', () => {
     const all = createReplicas();
     const { replay, reader, last } = begin(all);
     const stored: string[] = [];
-    const set = all.kept.set.bind(all.kept);
-    all.kept.set = (key, value, ttlMs) => (stored.push(value), set(key, value, ttlMs));
+    const set = all.sharedCache.set.bind(all.sharedCache);
+    all.sharedCache.set = (key, value, ttlMs) => (stored.push(value), set(key, value, ttlMs));
     // Whoever can write to the store cannot make the holder turn its stream over.
     const lists = createSharedLists({
-      ...{ cache: all.kept, clock: all.clock },
+      ...{ cache: all.sharedCache, clock: all.clock },
       leases: openMemoryStore({ clock: all.clock, random }).leases,
     });
     const stream = 'made up';
@@ -238,10 +238,10 @@ describe('a stream that is taken up at another replica', () => {
 
 describe('what taking streams up costs', () => {
   /** The words that were left in the store for readers elsewhere. */
-  function countWords({ kept }: ReturnType<typeof createReplicas>): () => number {
+  function countWords({ sharedCache }: ReturnType<typeof createReplicas>): () => number {
     let words = 0;
-    const set = kept.set.bind(kept);
-    kept.set = (key, value, ttlMs) => {
+    const set = sharedCache.set.bind(sharedCache);
+    sharedCache.set = (key, value, ttlMs) => {
       if (key.includes(':relay:')) words += 1;
       return set(key, value, ttlMs);
     };

@@ -25,20 +25,20 @@ function rig(limits?: SuspendedCallLimits) {
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
   const replica = (name: string) => {
     const mailbox = createMailbox({ cache, changes: store.changes, keyring, clock });
-    const parking = createSuspendedCalls({
+    const suspendedCalls = createSuspendedCalls({
       ...{ cache, mailbox, clock, random, replica: name, results: createResultJson({} as never) },
       ...(limits && { limits }),
-      toRpcFault: (error, asked) =>
-        toClientFault(error, asked, () => ({ problem: { code: 'INTERNAL', detail: '' } }) as never),
+      toRpcFault: (error, request) =>
+        toClientFault(error, request, () => ({ problem: { code: 'INTERNAL', detail: '' } }) as never),
     });
-    return { parking, stop: () => mailbox.close() };
+    return { suspendedCalls, stop: () => mailbox.close() };
   };
   return { clock, cache, here: replica('here'), there: replica('there') };
 }
 
 type Rig = ReturnType<typeof rig>;
 
-function request(params: JsonObject = {}, caller = ada, leaving = new AbortController()): McpRequest {
+function request(params: JsonObject = {}, caller = ada, abortController = new AbortController()): McpRequest {
   return {
     ...{
       caller,
@@ -49,7 +49,7 @@ function request(params: JsonObject = {}, caller = ada, leaving = new AbortContr
       id: 1,
     },
     ...{ method: 'tools/call', capabilities: { elicitation: {} }, logLevel: undefined, session: undefined },
-    ...{ signal: leaving.signal, reply: {} as never, headers: {} },
+    ...{ signal: abortController.signal, reply: {} as never, headers: {} },
   };
 }
 
@@ -58,14 +58,14 @@ const answers = (inputResponses: JsonObject) => request({ inputResponses });
 type Work = (inbound: Inbound, ask: (params?: JsonObject) => Promise<JsonObject>) => Promise<string>;
 
 /** Begins a call; what comes back is read, and the state in it is not sealed here. */
-async function begin(all: Rig, work: Work, asked = request()) {
-  return told(await run(all, work, asked));
+async function begin(all: Rig, work: Work, pending = request()) {
+  return readInputRequired(await run(all, work, pending));
 }
 
-async function run({ here, clock }: Rig, work: Work, asked = request()): Promise<string> {
-  const running = here.parking.begin(
-    asked,
-    mcpInbound(asked, 'r'),
+async function run({ here, clock }: Rig, work: Work, pending = request()): Promise<string> {
+  const running = here.suspendedCalls.begin(
+    pending,
+    mcpInbound(pending, 'r'),
     (state) => JSON.stringify(state),
     (inbound) =>
       work(inbound, (params = form) =>
@@ -82,11 +82,11 @@ async function soon<T>(clock: Rig['clock'], running: Promise<T>): Promise<T> {
   return running;
 }
 
-function told(text: string): { questions: JsonObject; parked: SuspendedCallRef } {
+function readInputRequired(text: string): { questions: JsonObject; suspended: SuspendedCallRef } {
   const { inputRequests = {}, requestState = '{}' } = JSON.parse(text) as Record<string, string & JsonObject>;
   return {
     questions: inputRequests,
-    parked: (JSON.parse(requestState) as { parked: SuspendedCallRef }).parked,
+    suspended: (JSON.parse(requestState) as { parked: SuspendedCallRef }).parked,
   };
 }
 
@@ -98,7 +98,7 @@ describe('a call that waits for its user', () => {
     for (const at of ['here', 'there'] as const) {
       const all = rig();
       let signal: Cancellation | undefined;
-      const { parked } = await begin(all, async (inbound, ask) => {
+      const { suspended } = await begin(all, async (inbound, ask) => {
         ({ signal } = inbound);
         return JSON.stringify(await ask());
       });
@@ -106,16 +106,20 @@ describe('a call that waits for its user', () => {
       expect(signal?.aborted).toBe(false);
       await all.clock.advance(100);
       expect(signal?.aborted).toBe(true);
-      await expect(all[at].parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(badState);
+      await expect(all[at].suspendedCalls.resume(answers({ q1: accepted }), suspended)).rejects.toMatchObject(
+        badState,
+      );
     }
   });
 
   test('also where the store still has it', async () => {
     const all = rig();
-    const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
+    const { suspended } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
     await all.clock.advance(11 * MINUTES);
-    await all.cache.set(`parked:${parked.call}:1`, 'here', MINUTES);
-    await expect(all.there.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(badState);
+    await all.cache.set(`parked:${suspended.call}:1`, 'here', MINUTES);
+    await expect(all.there.suspendedCalls.resume(answers({ q1: accepted }), suspended)).rejects.toMatchObject(
+      badState,
+    );
   });
 
   test('has no place when its user has sixteen, and others have', async () => {
@@ -125,7 +129,7 @@ describe('a call that waits for its user', () => {
     for (let more = 1; more < 16; more += 1) await begin(all, ask);
     expect(await run(all, ask)).toBe('nobody');
     expect(await run(all, ask, request({}, bob))).toContain('input_required');
-    expect(await all.here.parking.resume(answers({ q1: accepted }), first.parked)).toBe(
+    expect(await all.here.suspendedCalls.resume(answers({ q1: accepted }), first.suspended)).toBe(
       JSON.stringify(accepted),
     );
     expect(await run(all, ask)).toContain('input_required');
@@ -142,23 +146,23 @@ describe('a call that waits for its user', () => {
     const all = rig({ maxPerUser: 8, maxTotal: 8, maxBytes: 1_000, ttlMs: MINUTES });
     const ask: Work = async (_, asks) => asks().then(JSON.stringify, () => 'nobody');
     const long = () => request({ arguments: 'x'.repeat(600) });
-    const { parked } = await begin(all, ask, long());
+    const { suspended } = await begin(all, ask, long());
     expect(await run(all, ask, long())).toBe('nobody');
-    await all.here.parking.resume(answers({ q1: accepted }), parked);
+    await all.here.suspendedCalls.resume(answers({ q1: accepted }), suspended);
     expect(await run(all, ask, long())).toContain('input_required');
   });
 
   test('keeps few questions and no long result while nobody is there', async () => {
     const all = rig();
     const refused: unknown[] = [];
-    const { parked } = await begin(all, async (_, ask) => {
+    const { suspended } = await begin(all, async (_, ask) => {
       await Promise.race([ask(), forEverLater(all)]).catch(() => undefined);
       await ask({ ...form, message: 'x'.repeat(70_000) }).catch((error: unknown) => refused.push(error));
       return 'x'.repeat(300_000);
     });
     await all.clock.advance(MINUTES);
     expect(refused).toHaveLength(1);
-    await expect(all.here.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject({
+    await expect(all.here.suspendedCalls.resume(answers({ q1: accepted }), suspended)).rejects.toMatchObject({
       code: 'MCP_RESPONSE_TOO_LARGE',
     });
   });
@@ -173,50 +177,56 @@ describe('a call that waits for its user', () => {
       JSON.stringify([...(await Promise.all([ask(), ask()])), await ask()]),
     );
     expect(Object.keys(first.questions)).toEqual(['q1', 'q2']);
-    const given = answers({ q1: { n: 1 }, q2: { n: 2 } });
-    const second = told(await soon(all.clock, all.here.parking.resume(given, first.parked)));
+    const responses = answers({ q1: { n: 1 }, q2: { n: 2 } });
+    const second = readInputRequired(
+      await soon(all.clock, all.here.suspendedCalls.resume(responses, first.suspended)),
+    );
     expect(Object.keys(second.questions)).toEqual(['q3']);
-    expect(await all.there.parking.resume(answers({ q3: { n: 3 } }), second.parked)).toBe(
+    expect(await all.there.suspendedCalls.resume(answers({ q3: { n: 3 } }), second.suspended)).toBe(
       '[{"n":1},{"n":2},{"n":3}]',
     );
   });
 
   test('that fails is told so wherever its client is', async () => {
-    for (const [at, told] of [
+    for (const [at, readInputRequired] of [
       ['here', { code: 'MCP_RESOURCE_NOT_FOUND' }],
       ['there', { name: 'RpcFault', code: -32602 }],
     ] as const) {
       const all = rig();
-      const { parked } = await begin(all, async (_, ask) => {
+      const { suspended } = await begin(all, async (_, ask) => {
         await ask();
         throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
       });
-      await expect(all[at].parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject(told);
+      await expect(all[at].suspendedCalls.resume(answers({ q1: accepted }), suspended)).rejects.toMatchObject(
+        readInputRequired,
+      );
     }
   });
 
   test('that fails has the status of its error wherever its client is', async () => {
     const all = rig();
-    const { parked } = await begin(all, async (_, ask) => {
+    const { suspended } = await begin(all, async (_, ask) => {
       await ask();
       throw new GatewayError('MCP_DIALOGUE_UNSUPPORTED', { requiredCapabilities: { sampling: {} } });
     });
-    await expect(all.there.parking.resume(answers({ q1: accepted }), parked)).rejects.toMatchObject({
-      ...{ name: 'RpcFault', code: -32021, status: 400 },
-      data: { requiredCapabilities: { sampling: {} } },
-    });
+    await expect(all.there.suspendedCalls.resume(answers({ q1: accepted }), suspended)).rejects.toMatchObject(
+      {
+        ...{ name: 'RpcFault', code: -32021, status: 400 },
+        data: { requiredCapabilities: { sampling: {} } },
+      },
+    );
   });
 
   test('is heard at another replica: its progress and its log messages', async () => {
     const all = rig();
-    const heard: unknown[] = [];
-    const reply = { notify: (method: string, params: JsonObject) => void heard.push([method, params]) };
+    const received: unknown[] = [];
+    const reply = { notify: (method: string, params: JsonObject) => void received.push([method, params]) };
     const listening = (inputResponses: JsonObject = {}): McpRequest => ({
       ...request({ inputResponses, _meta: { progressToken: 'p' } }),
       ...{ logLevel: 'info', reply: reply as never },
     });
     let go: () => void = () => undefined;
-    const { parked } = await begin(
+    const { suspended } = await begin(
       all,
       async ({ onProgress, onLog }, ask) => {
         await ask();
@@ -228,10 +238,10 @@ describe('a call that waits for its user', () => {
       },
       listening(),
     );
-    const resumed = all.there.parking.resume(listening({ q1: accepted }), parked);
+    const resumed = all.there.suspendedCalls.resume(listening({ q1: accepted }), suspended);
     await all.clock.advance(5_000);
     const message = 'notifications/message';
-    expect(heard).toEqual([
+    expect(received).toEqual([
       [message, { level: 'info', data: 'info' }],
       [message, { level: 'error', data: 'error' }],
       ['notifications/progress', { progressToken: 'p', progress: 3, total: 9 }],
@@ -239,27 +249,27 @@ describe('a call that waits for its user', () => {
     go();
     await all.clock.advance(5_000);
     expect(await resumed).toBe('done');
-    expect(heard.at(-1)).toEqual(['notifications/progress', { progressToken: 'p', progress: 8 }]);
+    expect(received.at(-1)).toEqual(['notifications/progress', { progressToken: 'p', progress: 8 }]);
   });
 
   test('gets no answer to what its client left out', async () => {
     const all = rig();
-    const { parked } = await begin(all, async (_, ask) =>
+    const { suspended } = await begin(all, async (_, ask) =>
       ask().then(JSON.stringify, (error: unknown) => (error as Error).message),
     );
-    expect(await all.here.parking.resume(request({ inputResponses: 'odd' }), parked)).toBe(
+    expect(await all.here.suspendedCalls.resume(request({ inputResponses: 'odd' }), suspended)).toBe(
       'The client did not respond',
     );
   });
 
   test('is not asked what the request that waits did not declare', async () => {
     const all = rig();
-    const { parked } = await begin(all, async (_, ask) => {
+    const { suspended } = await begin(all, async (_, ask) => {
       await ask();
       return ask().then(JSON.stringify, () => 'nobody');
     });
     const without = { ...answers({ q1: accepted }), capabilities: { roots: {} } };
-    expect(await soon(all.clock, all.here.parking.resume(without, parked))).toBe('nobody');
+    expect(await soon(all.clock, all.here.suspendedCalls.resume(without, suspended))).toBe('nobody');
   });
 
   test('is resumed once, at one replica', async () => {
@@ -270,9 +280,9 @@ describe('a call that waits for its user', () => {
       ['there', 'there'],
     ] as const) {
       const all = rig();
-      const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
+      const { suspended } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
       const tries = await Promise.allSettled(
-        order.map((at) => all[at].parking.resume(answers({ q1: accepted }), parked)),
+        order.map((at) => all[at].suspendedCalls.resume(answers({ q1: accepted }), suspended)),
       );
       expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       expect(tries.find(({ status }) => status === 'rejected')).toMatchObject({ reason: badState });
@@ -281,16 +291,16 @@ describe('a call that waits for its user', () => {
 
   test('is uncertain when its replica does not take the answer', async () => {
     const all = rig();
-    const { parked } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
-    const resumed = all.there.parking.resume(answers({ q1: accepted }), {
-      ...parked,
+    const { suspended } = await begin(all, async (_, ask) => JSON.stringify(await ask()));
+    const resumed = all.there.suspendedCalls.resume(answers({ q1: accepted }), {
+      ...suspended,
       replica: 'dead',
       call: 'x',
     });
     await expect(resumed).rejects.toMatchObject(badState);
     await all.cache.set('parked:gone:1', 'dead', MINUTES);
-    const waiting = all.there.parking.resume(answers({ q1: accepted }), {
-      ...parked,
+    const waiting = all.there.suspendedCalls.resume(answers({ q1: accepted }), {
+      ...suspended,
       ...{ replica: 'dead', call: 'gone' },
     });
     const settled = Promise.allSettled([waiting]);
@@ -301,11 +311,11 @@ describe('a call that waits for its user', () => {
   test('is not, while its replica works on it', async () => {
     const all = rig();
     let finish: (text: string) => void = () => undefined;
-    const { parked } = await begin(all, async (_, ask) => {
+    const { suspended } = await begin(all, async (_, ask) => {
       await ask();
       return new Promise((resolve) => (finish = resolve));
     });
-    const waiting = all.there.parking.resume(answers({ q1: accepted }), parked);
+    const waiting = all.there.suspendedCalls.resume(answers({ q1: accepted }), suspended);
     await all.clock.advance(5 * MINUTES);
     finish('done');
     expect(await waiting).toBe('done');
@@ -319,7 +329,7 @@ describe('a call that waits for its user', () => {
       await ask();
       return forEver();
     });
-    all.here.parking.close();
+    all.here.suspendedCalls.close();
     expect(signal?.aborted).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import type { Person } from '../../../../test/scenarios/people.ts';
-import { createScene } from '../../../../test/scenarios/scene.ts';
-import { http, yamlWith } from '../../../../test/scenarios/serverYaml.ts';
+import type { TestUser } from '../../../../test/scenarios/users.ts';
+import { createGatewayRig } from '../../../../test/scenarios/gatewayRig.ts';
+import { httpDefinition, renderYaml } from '../../../../test/scenarios/serverYaml.ts';
 
 const refusal = {
   status: 401,
@@ -10,23 +10,23 @@ const refusal = {
 } as const;
 
 describe('the doors to the servers', () => {
-  const scene = createScene();
-  const begin = async (servers: Record<string, object>, more: object = {}): Promise<Person> => {
-    const [ada] = (await scene.begin(yamlWith(servers, more))) as [Person];
+  const rig = createGatewayRig();
+  const begin = async (servers: Record<string, object>, more: object = {}): Promise<TestUser> => {
+    const [ada] = (await rig.start(renderYaml(servers, more))) as [TestUser];
     return ada;
   };
 
   test('a sign-in that is needed is a result, and never a 401 of ours', async () => {
-    const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
-    const later = await scene.serve({
+    const guarded = await rig.startServer({ era: 'legacy', respond: () => refusal });
+    const later = await rig.startServer({
       era: 'legacy',
       tools: [{ name: 'echo' }],
       respond: ({ message }) => (message?.method === 'tools/call' ? refusal : undefined),
     });
     const ada = await begin({
-      declared: http(guarded.url, { requiresOAuth: true, title: 'The Calendar' }),
-      silent: http(guarded.url),
-      late: http(later.url),
+      declared: httpDefinition(guarded.url, { requiresOAuth: true, title: 'The Calendar' }),
+      silent: httpDefinition(guarded.url),
+      late: httpDefinition(later.url),
     });
     for (const name of ['declared', 'silent', 'late']) {
       const response = await ada.post(`/api/mcp/servers/${name}/tools/echo/call`, { arguments: {} });
@@ -55,10 +55,10 @@ describe('the doors to the servers', () => {
   });
 
   test('where there is no result to put it into, it is an error with a code', async () => {
-    const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
+    const guarded = await rig.startServer({ era: 'legacy', respond: () => refusal });
     const ada = await begin({
-      declared: http(guarded.url, { requiresOAuth: true }),
-      silent: http(guarded.url),
+      declared: httpDefinition(guarded.url, { requiresOAuth: true }),
+      silent: httpDefinition(guarded.url),
     });
     for (const name of ['declared', 'silent']) {
       for (const response of [
@@ -77,23 +77,23 @@ describe('the doors to the servers', () => {
   });
 
   test('a key that is refused is a wrong key', async () => {
-    const guarded = await scene.serve({ era: 'legacy', respond: () => refusal });
-    const ada = await begin({ keyed: http(guarded.url, { headers: { 'X-Api-Key': 'wrong' } }) });
+    const guarded = await rig.startServer({ era: 'legacy', respond: () => refusal });
+    const ada = await begin({ keyed: httpDefinition(guarded.url, { headers: { 'X-Api-Key': 'wrong' } }) });
     const { status, body } = await ada.call('keyed', 'echo');
     expect([status, body.code]).toEqual([502, 'MCP_CREDENTIAL_REJECTED']);
     expect(JSON.stringify(body)).not.toContain('planted');
   });
 
   test('a role that may not use servers is refused at every door to one', async () => {
-    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const server = await rig.startServer({ era: 'legacy', tools: [{ name: 'echo' }] });
     const ada = await begin(
-      { own: http(server.url, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }) },
+      { own: httpDefinition(server.url, { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } }) },
       { interface: { mcpServers: { use: false } } },
     );
     const isDoor = (path: string) => /^\/api\/(mcp\/|user\/plugins$)/.test(path);
     // The diagnosis says so in its first step; browsers on their way to or from a sign-in are told on a page.
     const tellOtherwise = ['/diagnose', '/oauth/callback'];
-    const doors = scene.gateway.routes.filter(
+    const doors = rig.gateway.routes.filter(
       ({ path }) => isDoor(path) && !tellOtherwise.some((end) => path.endsWith(end)),
     );
     expect(doors.length).toBeGreaterThanOrEqual(11);
@@ -125,18 +125,18 @@ describe('the doors to the servers', () => {
     }
     expect(server.requests).toHaveLength(0);
     // The same doors open with the permission, so it was this that closed them.
-    await scene.gateway.configure(yamlWith({ own: http(server.url) }));
+    await rig.gateway.reload(renderYaml({ own: httpDefinition(server.url) }));
     expect((await ada.get('/api/mcp/tools')).status).toBe(200);
     expect((await ada.call('own', 'echo')).status).toBe(200);
   });
 
   const chat = { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' };
-  const call = (person: Person, request: object | undefined, server = 'chatty') =>
-    person.post(`/api/mcp/servers/${server}/tools/echo/call`, { arguments: {}, ...(request && { request }) });
+  const call = (user: TestUser, request: object | undefined, server = 'chatty') =>
+    user.post(`/api/mcp/servers/${server}/tools/echo/call`, { arguments: {}, ...(request && { request }) });
 
   test('the fields of a request arrive with it, and with no other', async () => {
-    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
-    const ada = await begin({ chatty: http(server.url, { headers: chat }) });
+    const server = await rig.startServer({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const ada = await begin({ chatty: httpDefinition(server.url, { headers: chat }) });
     for (const conversationId of ['one', 'two']) {
       expect((await call(ada, { conversationId })).status).toBe(200);
     }
@@ -176,8 +176,8 @@ describe('the doors to the servers', () => {
         return { content: [] };
       },
     };
-    const server = await scene.serve({ era: 'legacy', tools: [echo] });
-    const ada = await begin({ chatty: http(server.url, { headers: chat }) });
+    const server = await rig.startServer({ era: 'legacy', tools: [echo] });
+    const ada = await begin({ chatty: httpDefinition(server.url, { headers: chat }) });
     const request = { conversationId: 'one' };
     const answers = await Promise.all([call(ada, request), call(ada, request)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -186,8 +186,8 @@ describe('the doors to the servers', () => {
   });
 
   test('a field that is missing is named, and nothing is sent', async () => {
-    const server = await scene.serve({ era: 'legacy', tools: [{ name: 'echo' }] });
-    const ada = await begin({ chatty: http(server.url, { headers: chat }) });
+    const server = await rig.startServer({ era: 'legacy', tools: [{ name: 'echo' }] });
+    const ada = await begin({ chatty: httpDefinition(server.url, { headers: chat }) });
     for (const request of [undefined, {}, { messageId: 'm' }]) {
       const response = await call(ada, request);
       expect([request, response.status]).toEqual([request, 400]);
@@ -201,12 +201,12 @@ describe('the doors to the servers', () => {
   });
 
   test('what is read takes the same fields', async () => {
-    const server = await scene.serve({
+    const server = await rig.startServer({
       era: 'legacy',
       capabilities: { resources: {} },
       methods: { 'resources/read': () => ({ contents: [] }) },
     });
-    const ada = await begin({ chatty: http(server.url, { headers: chat }) });
+    const ada = await begin({ chatty: httpDefinition(server.url, { headers: chat }) });
     const path = '/api/mcp/servers/chatty/resources/read';
     const response = await ada.post(path, { uri: 'a:b', request: { conversationId: 'one' } });
     // No isError here: it is a word of tools alone.

@@ -118,15 +118,20 @@ describe('answering', () => {
       // Who leaves does not care what becomes of the answer.
       answered.catch(() => undefined);
       asking.end();
-      const heard = { text: '', ended: false, response: answered, leave: () => void asking.destroy() };
+      const streamResponse = {
+        text: '',
+        ended: false,
+        response: answered,
+        leave: () => void asking.destroy(),
+      };
       answered.then(
         (response) => {
-          response.setEncoding('utf8').on('data', (chunk: string) => (heard.text += chunk));
-          response.on('end', () => (heard.ended = true)).on('error', () => undefined);
+          response.setEncoding('utf8').on('data', (chunk: string) => (streamResponse.text += chunk));
+          response.on('end', () => (streamResponse.ended = true)).on('error', () => undefined);
         },
         () => undefined,
       );
-      return heard;
+      return streamResponse;
     };
     return { clock, logged, observed, signals, ask, beats: () => beats };
   }
@@ -143,10 +148,10 @@ describe('answering', () => {
       onProgress?.({ progress: 1 });
       throw new GatewayError('MCP_TIMEOUT');
     });
-    const heard = await ask();
-    expect((await heard.response).statusCode).toBe(200);
-    await eventually('the end', () => heard.ended);
-    const [progress, error, rest] = heard.text.split('\n\n');
+    const response = await ask();
+    expect((await response.response).statusCode).toBe(200);
+    await eventually('the end', () => response.ended);
+    const [progress, error, rest] = response.text.split('\n\n');
     expect(progress).toBe('event: progress\ndata: {"progress":1}');
     expect(error).toMatch(/^event: error\ndata: \{.*"status":504.*"code":"MCP_TIMEOUT"/);
     expect(rest).toBe('');
@@ -157,27 +162,27 @@ describe('answering', () => {
       onLog?.({ level: 'info' });
       throw new Error('planted secret');
     });
-    const heard = await ask();
-    await eventually('the end', () => heard.ended);
-    expect(heard.text).toContain('event: log');
-    expect(heard.text).toContain('"code":"INTERNAL"');
-    expect(heard.text).not.toContain('planted');
+    const response = await ask();
+    await eventually('the end', () => response.ended);
+    expect(response.text).toContain('event: log');
+    expect(response.text).toContain('"code":"INTERNAL"');
+    expect(response.text).not.toContain('planted');
   });
 
   test('a long silence is filled every 15 seconds, and ends with the answer', async () => {
     let finish: (answer: UpstreamResponse) => void = () => undefined;
     const { ask, clock, signals, beats } = await begin(() => new Promise((resolve) => (finish = resolve)));
-    const heard = await ask();
+    const response = await ask();
     await eventually('the question', () => signals.length === 1);
     await clock.advance(14_999);
-    expect(heard.text).toBe('');
+    expect(response.text).toBe('');
     await clock.advance(1);
-    await eventually('a comment', () => heard.text === ': waiting\n\n');
+    await eventually('a comment', () => response.text === ': waiting\n\n');
     await clock.advance(30_000);
-    await eventually('two more', () => heard.text === ': waiting\n\n'.repeat(3));
+    await eventually('two more', () => response.text === ': waiting\n\n'.repeat(3));
     finish({ result: { content: [] }, json: '{\r\n"content":[]\n}' });
-    await eventually('the end', () => heard.ended);
-    expect(heard.text.split('\n\n').at(-2)).toBe('event: result\ndata: { "content":[] }');
+    await eventually('the end', () => response.ended);
+    expect(response.text.split('\n\n').at(-2)).toBe('event: result\ndata: { "content":[] }');
     // No timer is left behind.
     const before = beats();
     await clock.advance(60_000);
@@ -187,12 +192,12 @@ describe('answering', () => {
   test('a failure after a long silence is an event, and nothing follows it', async () => {
     let fail: (error: Error) => void = () => undefined;
     const { ask, clock, signals } = await begin(() => new Promise((_resolve, reject) => (fail = reject)));
-    const heard = await ask();
+    const response = await ask();
     await eventually('the question', () => signals.length === 1);
     await clock.advance(15_000);
     fail(new GatewayError('MCP_UNREACHABLE'));
-    await eventually('the end', () => heard.ended);
-    expect(heard.text).toMatch(/^: waiting\n\nevent: error\ndata: .*MCP_UNREACHABLE.*\n\n$/);
+    await eventually('the end', () => response.ended);
+    expect(response.text).toMatch(/^: waiting\n\nevent: error\ndata: .*MCP_UNREACHABLE.*\n\n$/);
   });
 
   test('who leaves aborts the question, and is neither answered nor complained about', async () => {
@@ -203,23 +208,23 @@ describe('answering', () => {
             signal.addEventListener('abort', () => reject(abortReason(signal)));
           }),
       );
-      const heard = await ask(accept);
+      const response = await ask(accept);
       await eventually('the question', () => signals.length === 1);
       expect(signals[0]?.aborted).toBe(false);
-      heard.leave();
+      response.leave();
       await eventually('the abort', () => observed.length === 1);
       expect(signals[0]?.aborted).toBe(true);
       expect([accept, observed[0]?.outcome, logged]).toEqual([accept, 'cancelled', []]);
       const before = beats();
       await clock.advance(60_000);
-      expect([heard.text, beats()]).toEqual(['', before]);
+      expect([response.text, beats()]).toEqual(['', before]);
     }
   });
 
   test('an answer that came in time is no abort', async () => {
     const { ask, signals, observed } = await begin(async () => done);
-    const heard = await ask('application/json');
-    await eventually('the end', () => heard.ended);
+    const response = await ask('application/json');
+    await eventually('the end', () => response.ended);
     expect(signals[0]?.aborted).toBe(false);
     expect(observed).toMatchObject([{ server: 'label', door: 'rest', outcome: 'ok' }]);
   });
@@ -235,12 +240,12 @@ describe('answering', () => {
     ];
     for (const [work, outcome] of cases) {
       const { ask, observed, logged } = await begin(work);
-      const heard = await ask('application/json');
-      await heard.response;
+      const response = await ask('application/json');
+      await response.response;
       expect(observed).toMatchObject([{ outcome }]);
-      const told = logged.filter(({ event }) => event === 'A request to a server failed');
-      expect(told).toHaveLength(outcome === 'tool_error' ? 0 : 1);
-      expect(JSON.stringify(told)).not.toContain('planted');
+      const reported = logged.filter(({ event }) => event === 'A request to a server failed');
+      expect(reported).toHaveLength(outcome === 'tool_error' ? 0 : 1);
+      expect(JSON.stringify(reported)).not.toContain('planted');
     }
   });
 });

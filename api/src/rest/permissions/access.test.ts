@@ -4,7 +4,7 @@ import { GatewayError, type UserPrincipal } from '@behalf/gateway';
 import { httpStatus } from '@behalf/contracts';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createAccessRig } from '../../../../packages/gateway/test/accessRig.ts';
-import { define } from '../../../../packages/gateway/test/toolcallRig.ts';
+import { defineServer } from '../../../../packages/gateway/test/toolcallRig.ts';
 import { adminRoleRoutes } from '../../admin/roles.ts';
 import { adminSessionRoutes } from '../../admin/sessions.ts';
 import { adminUserRoutes } from '../../admin/users.ts';
@@ -25,13 +25,13 @@ describe('access over REST', () => {
   /** The routes as they are, behind a door that believes who somebody says they are. */
   async function createRig() {
     const rig = createAccessRig();
-    const servers = [define('s', {}, { source: 'user', author: 'ada' }), define('file')];
-    const named = { ADMIN: {}, USER: { SHARE: true } };
-    const gateway = rig.gateway({ servers, named });
+    const servers = [defineServer('s', {}, { source: 'user', author: 'ada' }), defineServer('file')];
+    const namedPermissions = { ADMIN: {}, USER: { SHARE: true } };
+    const gateway = rig.gateway({ servers, namedPermissions });
     await gateway.ready;
-    const people = new Map<string, UserPrincipal>();
+    const users = new Map<string, UserPrincipal>();
     for (const id of ['ada', 'bob', 'root']) {
-      people.set(id, await rig.user(id, { role: id === 'root' ? 'ADMIN' : 'USER' }));
+      users.set(id, await rig.createUser(id, { role: id === 'root' ? 'ADMIN' : 'USER' }));
     }
     await gateway.acl.grantOwner({ tenant: 'default', id: 's' }, 'ada');
     const { sharing, roles, roleAdmin, userAdmin, sessions } = gateway;
@@ -47,7 +47,7 @@ describe('access over REST', () => {
       admission: {
         check: () => undefined,
         checkOrigin: () => undefined,
-        authenticate: (req) => people.get(String(req.headers['x-as'])) as UserPrincipal,
+        authenticate: (req) => users.get(String(req.headers['x-as'])) as UserPrincipal,
       },
       headers: {},
       problemOf: (error) => {
@@ -72,7 +72,7 @@ describe('access over REST', () => {
       const answer = text === '' ? null : (JSON.parse(text) as unknown);
       return { status: response.status, answer, etag: response.headers.get('etag') };
     }
-    return { ...rig, ...gateway, ask, people };
+    return { ...rig, ...gateway, ask, users };
   }
 
   test('a server is shared as an existing front end does it', async () => {
@@ -205,7 +205,7 @@ describe('access over REST', () => {
   });
 
   test('everybody ends sessions of their own', async () => {
-    const { ask, sessions, store, events, people } = await createRig();
+    const { ask, sessions, store, events, users } = await createRig();
     const start = async (id: string) => sessions.start((await store.users.findById(id))!);
     const [mine, theirs] = [await start('ada'), await start('bob')];
     expect((await ask('ada', 'GET /api/user/sessions')).answer).toMatchObject({
@@ -219,7 +219,7 @@ describe('access over REST', () => {
       null,
       true,
     ]);
-    people.set('ada', { ...people.get('ada')!, authentication: { via: 'bearer' } });
+    users.set('ada', { ...users.get('ada')!, authentication: { via: 'bearer' } });
     const another = await start('ada');
     expect((await ask('ada', `DELETE /api/user/sessions/${another.hash}`)).status).toBe(204);
     const event = { kind: 'sign_in', action: 'session.end' };

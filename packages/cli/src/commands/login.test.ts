@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fakeIo, createProblem } from '../../test/fakeIo.ts';
+import { createFakeIo, createProblem } from '../../test/fakeIo.ts';
 import type { Io } from '../io.ts';
 import { runCli } from '../run.ts';
 import { commands } from './commands.ts';
@@ -29,12 +29,12 @@ const credential = {
   },
   ...{ lastUsedAt: null, createdAt: 0, updatedAt: 0 },
 };
-const ended = (over: object) => ({
+const ended = (overrides: object) => ({
   status: 'COMPLETED',
   completed: true,
   failed: false,
   expiresAt: 2_000_000,
-  ...over,
+  ...overrides,
 });
 const pending = ended({ status: 'PENDING', completed: false });
 const START = 'POST /api/mcp/notes/oauth/start';
@@ -46,11 +46,11 @@ type Answer = readonly [number, unknown];
 async function login(
   statuses: readonly (object | 'away')[],
   credentials: readonly object[],
-  over: Partial<Io> = {},
+  overrides: Partial<Io> = {},
   start: Answer = [201, flow],
 ) {
   const left = [...statuses];
-  const io = fakeIo(
+  const io = createFakeIo(
     {
       [START]: start,
       [STATUS]: () => {
@@ -61,7 +61,7 @@ async function login(
       'GET /api/mcp/notes/credentials': [200, { credentials }],
       'POST /api/mcp/oauth/cancel/notes': [200, {}],
     },
-    over,
+    overrides,
   );
   const code = await runCli(['mcp', 'login', 'notes', '--json'], commands, io, '1');
   return { code, io, json: JSON.parse(io.printed.out) as Record<string, unknown> };

@@ -19,8 +19,8 @@ const schema = {
   required: ['text', 'count'],
 };
 
-function read(...given: string[]) {
-  return parseArgumentPairs(schema, given, {});
+function read(...args: string[]) {
+  return parseArgumentPairs(schema, args, {});
 }
 
 describe('inputs of a tool', () => {

@@ -53,8 +53,8 @@ describe('the demo', () => {
   test('signs a person in, who then sees their own tools', async () => {
     const here = createScriptedBrowser();
     const there = createScriptedBrowser({ fetch: createTrustingFetch(demo.ca.caPem) });
-    const begun = await here.open(`${demo.gateway.url}/oauth/openid`);
-    const callback = await there.signIn(begun.externalRedirect!, 'gil');
+    const startResponse = await here.open(`${demo.gateway.url}/oauth/openid`);
+    const callback = await there.signIn(startResponse.externalRedirect!, 'gil');
     await here.open(callback);
     const me = await here.open(`${demo.gateway.url}/api/user`);
     expect(JSON.parse(me.text)).toMatchObject({ name: 'Gil Guest' });
@@ -97,16 +97,16 @@ describe('the demo', () => {
     const started = startDemo({ production: true });
     await expect(started).rejects.toThrow('does not run in production');
     // Nothing would start here in any case: what is tested is which of the two is said.
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
+    const busyServer = createServer().listen(0, '127.0.0.1');
+    await once(busyServer, 'listening');
+    const { port } = busyServer.address() as AddressInfo;
     const child = spawn(process.execPath, [...loader, `${root}packages/devidp/src/demo/main.ts`], {
       env: { NODE_ENV: 'production', DEMO_IDP_PORT: String(port) },
     });
     const exited = once(child, 'exit');
     const [, error] = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect(await exited).toEqual([1, null]);
-    taken.close();
+    busyServer.close();
     expect(error).toContain('does not run in production');
   });
 
@@ -124,11 +124,13 @@ describe('the demo', () => {
   test('also when the gateway does not start, or nobody waits for it', async () => {
     const broken = startDemo({ production: false, command: ['-e', 'console.log("no"); process.exit(3)'] });
     await expect(broken).rejects.toThrow('The gateway ended:\nno');
-    const told = new AbortController();
+    const shutdown = new AbortController();
     const parts = { command: ['-e', 'setInterval(() => undefined, 1000)'], directory: root, env: {} };
-    const waiting = startDemoGateway({ ...parts, signal: told.signal });
-    told.abort();
+    const waiting = startDemoGateway({ ...parts, signal: shutdown.signal });
+    shutdown.abort();
     await expect(waiting).rejects.toThrow('start was aborted');
-    await expect(startDemoGateway({ ...parts, signal: told.signal })).rejects.toThrow('start was aborted');
+    await expect(startDemoGateway({ ...parts, signal: shutdown.signal })).rejects.toThrow(
+      'start was aborted',
+    );
   });
 });

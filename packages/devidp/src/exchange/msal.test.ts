@@ -2,17 +2,17 @@ import { ConfidentialClientApplication, type Configuration, type INetworkModule 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT, importPKCS8 } from 'jose';
 import {
-  closeExchanges,
+  closeExchangeRigs,
   createExchangeRig,
   mail,
   OBO_SECRET,
   type ExchangeRig,
 } from '../../test/exchangeRig.ts';
-import { ada } from '../../test/idpRig.ts';
+import { adaUser } from '../../test/idpRig.ts';
 
 let rig: ExchangeRig;
 beforeAll(async () => void (rig = await createExchangeRig()));
-afterAll(closeExchanges);
+afterAll(closeExchangeRigs);
 
 /** Microsoft's own library, over a connection that trusts the provider's authority. */
 function msal(auth: Partial<Configuration['auth']>) {
@@ -59,8 +59,8 @@ describe('Entra’s own library', () => {
     ];
     for (const way of ways) {
       const result = await ask(msal(way));
-      expect(await rig.verify(result!.accessToken, mail.audience, rig.entra.issuer)).toMatchObject({
-        sub: ada.id,
+      expect(await rig.verifyToken(result!.accessToken, mail.audience, rig.entra.issuer)).toMatchObject({
+        sub: adaUser.id,
         scp: 'read send',
       });
     }
@@ -110,8 +110,8 @@ describe('Entra’s own library', () => {
 
   test('sees a challenge as a need to interact', async () => {
     const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c9' } } });
-    const asked = ask(msal({ clientSecret: OBO_SECRET }), claims);
-    await expect(asked).rejects.toMatchObject({
+    const pending = ask(msal({ clientSecret: OBO_SECRET }), claims);
+    await expect(pending).rejects.toMatchObject({
       name: 'InteractionRequiredAuthError',
       errorCode: 'interaction_required',
       claims,

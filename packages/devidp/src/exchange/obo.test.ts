@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
-import { closeExchanges, createExchangeRig, mail, wiki, type ExchangeRig } from '../../test/exchangeRig.ts';
-import { ada, bob, robot } from '../../test/idpRig.ts';
+import {
+  closeExchangeRigs,
+  createExchangeRig,
+  mail,
+  wiki,
+  type ExchangeRig,
+} from '../../test/exchangeRig.ts';
+import { adaUser, bobUser, serviceClient } from '../../test/idpRig.ts';
 
 let rig: ExchangeRig;
 beforeAll(async () => void (rig = await createExchangeRig()));
-afterAll(closeExchanges);
+afterAll(closeExchangeRigs);
 
 /** The number of an error that came as Entra sends one. */
-async function codeOf(asked: ReturnType<ExchangeRig['requestObo']>): Promise<unknown> {
-  const { body } = await asked;
+async function codeOf(request: ReturnType<ExchangeRig['requestObo']>): Promise<unknown> {
+  const { body } = await request;
   expect(body).not.toHaveProperty('access_token');
   const [code] = body.error_codes as number[];
   expect(body).toMatchObject({
@@ -30,23 +36,23 @@ describe('On-Behalf-Of at the tenant', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600, ext_expires_in: 3600 });
     expect(body.scope).toBe('api://mail/read api://mail/send');
-    const claims = await rig.verify(body.access_token, mail.audience, rig.entra.issuer);
+    const claims = await rig.verifyToken(body.access_token, mail.audience, rig.entra.issuer);
     expect(claims).toMatchObject({
-      ...{ sub: ada.id, oid: ada.id, name: ada.name, preferred_username: ada.email },
-      ...{ scp: 'read send', azp: 'obo', tid: ada.tenant, ver: '2.0' },
+      ...{ sub: adaUser.id, oid: adaUser.id, name: adaUser.name, preferred_username: adaUser.email },
+      ...{ scp: 'read send', azp: 'obo', tid: adaUser.tenant, ver: '2.0' },
     });
     expect(decodeProtectedHeader(body.access_token).typ).toBe('JWT');
   });
 
   test('gives what was asked for, of whom it was asked for', async () => {
-    const assertion = rig.entra.tokens.mint({ user: bob.id });
+    const assertion = rig.entra.tokens.mint({ user: bobUser.id });
     const { body } = await rig.requestObo({
       assertion,
       scope: 'openid profile offline_access api://wiki/edit',
     });
     expect(body).toMatchObject({ expires_in: 60, scope: 'api://wiki/edit' });
-    const claims = await rig.verify(body.access_token, wiki.id, rig.entra.issuer);
-    expect(claims).toMatchObject({ sub: bob.id, scp: 'edit', tid: rig.entra.tenant });
+    const claims = await rig.verifyToken(body.access_token, wiki.id, rig.entra.issuer);
+    expect(claims).toMatchObject({ sub: bobUser.id, scp: 'edit', tid: rig.entra.tenant });
     expect(claims.exp! - claims.iat!).toBe(60);
   });
 
@@ -81,7 +87,7 @@ describe('On-Behalf-Of at the tenant', () => {
       [mint({ claims: { iss: 'https://elsewhere.example' } }), 50013],
       [mint({ claims: { exp: undefined } }), 50013],
       [mint({ claims: { aud: 'api://mail' } }), 50013],
-      [mint({ claims: { aud: robot.id } }), 50013],
+      [mint({ claims: { aud: serviceClient.id } }), 50013],
       [mint({ lifetimeSeconds: -1 }), 500133],
       [mint({ claims: { nbf: soon } }), 500133],
       [mintIdToken({ client: 'obo' }), 240002],
@@ -138,7 +144,7 @@ describe('On-Behalf-Of at the tenant', () => {
     ]);
     const assertion = rig.entra.tokens.mint({ claims: { acrs: ['c1'] } });
     const granted = await rig.requestObo({ claims, assertion });
-    expect(await rig.verify(granted.body.access_token, mail.audience, rig.entra.issuer)).toMatchObject({
+    expect(await rig.verifyToken(granted.body.access_token, mail.audience, rig.entra.issuer)).toMatchObject({
       acrs: ['c1'],
     });
     const capability = JSON.stringify({ access_token: { xms_cc: { values: ['CP1'] } } });

@@ -2,14 +2,14 @@ import { createFakeClock, eventually } from '@behalf/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import {
-  closeExchanges,
+  closeExchangeRigs,
   createExchangeRig,
   mail,
   OBO_SECRET,
   RIG_TENANT,
   type ExchangeRig,
 } from '../../test/exchangeRig.ts';
-import { ada, bob } from '../../test/idpRig.ts';
+import { adaUser, bobUser } from '../../test/idpRig.ts';
 import type { FaultBehavior } from './switches.ts';
 
 let rig: ExchangeRig;
@@ -18,15 +18,15 @@ beforeEach(() => {
   rig.idp.switches.clear();
   rig.idp.requests.clear();
 });
-afterAll(closeExchanges);
+afterAll(closeExchangeRigs);
 
-const forBob = () => rig.requestObo({ assertion: rig.entra.tokens.mint({ user: bob.id }) });
+const forBob = () => rig.requestObo({ assertion: rig.entra.tokens.mint({ user: bobUser.id }) });
 
 describe('switches', () => {
   test('throttle one user, with a time and without', async () => {
     const { switches } = rig.idp;
-    switches.set({ kind: 'throttle', retryAfterSeconds: 7 }, { user: ada.id, times: 1 });
-    switches.set({ kind: 'throttle' }, { user: ada.id, times: 1 });
+    switches.set({ kind: 'throttle', retryAfterSeconds: 7 }, { user: adaUser.id, times: 1 });
+    switches.set({ kind: 'throttle' }, { user: adaUser.id, times: 1 });
     const [first, other] = [await rig.requestObo(), await forBob()];
     expect([first.status, first.headers.get('retry-after'), other.status]).toEqual([429, '7', 200]);
     expect(first.body).toMatchObject({ error: 'temporarily_unavailable', error_codes: [90055] });
@@ -81,12 +81,12 @@ describe('switches', () => {
     const slow = await createExchangeRig({ clock });
     slow.idp.switches.set({ kind: 'slow', ms: 5_000 }, { times: 1 });
     let answered = false;
-    const asked = slow.requestObo().finally(() => (answered = true));
+    const pending = slow.requestObo().finally(() => (answered = true));
     await eventually('the request', () => slow.idp.requests.count() === 1);
     await clock.advance(4_999);
     expect(answered).toBe(false);
     await clock.advance(1);
-    expect((await asked).status).toBe(200);
+    expect((await pending).status).toBe(200);
 
     slow.idp.switches.set({ kind: 'hang' });
     const hung = slow.requestObo();
@@ -99,22 +99,24 @@ describe('switches', () => {
 
   test('demand a claim until it is proven or the sign-in is newer', async () => {
     const clock = createFakeClock();
-    const { idp, entra, requestObo: obo, requestExchange: exchange } = await createExchangeRig({ clock });
+    const { idp, entra, requestObo, requestExchange } = await createExchangeRig({ clock });
     const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
-    idp.switches.set({ kind: 'claims', claims }, { user: ada.id });
+    idp.switches.set({ kind: 'claims', claims }, { user: adaUser.id });
     const old = entra.tokens.mint();
-    expect((await obo({ assertion: old })).body).toMatchObject({ error_codes: [50076], claims });
-    expect(await exchange()).toMatchObject({
+    expect((await requestObo({ assertion: old })).body).toMatchObject({ error_codes: [50076], claims });
+    expect(await requestExchange()).toMatchObject({
       status: 400,
       body: { error: 'interaction_required', claims },
     });
-    expect((await obo({ assertion: entra.tokens.mint({ user: bob.id }) })).status).toBe(200);
+    expect((await requestObo({ assertion: entra.tokens.mint({ user: bobUser.id }) })).status).toBe(200);
     const proven = entra.tokens.mint({ claims: { acrs: ['c0', 'c1'] } });
-    expect((await obo({ assertion: proven })).status).toBe(200);
-    expect((await obo({ assertion: entra.tokens.mint({ claims: { acrs: ['c2'] } }) })).status).toBe(400);
+    expect((await requestObo({ assertion: proven })).status).toBe(200);
+    expect((await requestObo({ assertion: entra.tokens.mint({ claims: { acrs: ['c2'] } }) })).status).toBe(
+      400,
+    );
     await clock.advance(1_000);
-    expect((await obo({ assertion: entra.tokens.mint() })).status).toBe(200);
-    expect((await obo({ assertion: old })).status).toBe(400);
+    expect((await requestObo({ assertion: entra.tokens.mint() })).status).toBe(200);
+    expect((await requestObo({ assertion: old })).status).toBe(400);
   });
 
   test('are set from outside, by programs of this machine', async () => {
@@ -124,7 +126,7 @@ describe('switches', () => {
       const response = await rig.fetch(url, { method, headers: type, ...(body !== undefined && { body }) });
       return { status: response.status, body: (await response.json()) as { active?: unknown } };
     };
-    const wish = { kind: 'throttle', retryAfterSeconds: 3, user: ada.id, times: 2 };
+    const wish = { kind: 'throttle', retryAfterSeconds: 3, user: adaUser.id, times: 2 };
     expect(await send('POST', JSON.stringify(wish))).toEqual({ status: 200, body: { active: [wish] } });
     expect((await rig.requestObo()).headers.get('retry-after')).toBe('3');
     expect((await send('GET')).body).toEqual({ active: [wish] });
@@ -153,14 +155,14 @@ describe('the record of requests', () => {
       rig.requestExchange(),
     ]);
     const { requests } = rig.idp;
-    expect([requests.count(), requests.count({ user: ada.id }), requests.count({ status: 401 })]).toEqual([
-      4, 3, 1,
-    ]);
-    expect(requests.entries.find(({ user }) => user === bob.id)).toEqual({
+    expect([requests.count(), requests.count({ user: adaUser.id }), requests.count({ status: 401 })]).toEqual(
+      [4, 3, 1],
+    );
+    expect(requests.entries.find(({ user }) => user === bobUser.id)).toEqual({
       path: `/${RIG_TENANT}/oauth2/v2.0/token`,
       grant: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
       fields: ['grant_type', 'requested_token_use', 'client_id', 'client_secret', 'assertion', 'scope'],
-      ...{ client: 'obo', user: bob.id, scope: 'api://mail/.default', claims: undefined, status: 200 },
+      ...{ client: 'obo', user: bobUser.id, scope: 'api://mail/.default', claims: undefined, status: 200 },
     });
     const all = JSON.stringify(requests.entries);
     for (const secret of [assertion, OBO_SECRET, 'guessed']) expect(all).not.toContain(secret);

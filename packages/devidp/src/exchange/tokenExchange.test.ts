@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader, importPKCS8, SignJWT } from 'jose';
 import {
-  closeExchanges,
+  closeExchangeRigs,
   createExchangeRig,
   GRANTS,
   mail,
@@ -9,15 +9,15 @@ import {
   TYPES,
   type ExchangeRig,
 } from '../../test/exchangeRig.ts';
-import { ada, bob } from '../../test/idpRig.ts';
+import { adaUser, bobUser } from '../../test/idpRig.ts';
 
 let rig: ExchangeRig;
 beforeAll(async () => void (rig = await createExchangeRig()));
-afterAll(closeExchanges);
+afterAll(closeExchangeRigs);
 
-const ofMail = (token: string) => rig.verify(token, mail.audience, rig.idp.issuer);
-const errorOf = async (asked: ReturnType<ExchangeRig['requestExchange']>) => {
-  const { status, body } = await asked;
+const ofMail = (token: string) => rig.verifyToken(token, mail.audience, rig.idp.issuer);
+const errorOf = async (request: ReturnType<ExchangeRig['requestExchange']>) => {
+  const { status, body } = await request;
   expect(body).not.toHaveProperty('access_token');
   return [status, body.error];
 };
@@ -30,7 +30,7 @@ describe('a token exchange', () => {
       ...{ token_type: 'Bearer', issued_token_type: TYPES.access, expires_in: 3600, scope: 'read send' },
     });
     const claims = await ofMail(body.access_token);
-    expect(claims).toMatchObject({ sub: ada.id, scope: 'read send', azp: 'obo', name: ada.name });
+    expect(claims).toMatchObject({ sub: adaUser.id, scope: 'read send', azp: 'obo', name: adaUser.name });
     expect(claims).not.toHaveProperty('act');
     expect(decodeProtectedHeader(body.access_token).typ).toBe('at+jwt');
   });
@@ -133,7 +133,7 @@ describe('a token exchange', () => {
     ];
     for (const [fields, error] of refused)
       expect(await errorOf(rig.requestExchange(fields))).toEqual([400, error]);
-    const subject_token = rig.idp.tokens.mint({ user: bob.id });
+    const subject_token = rig.idp.tokens.mint({ user: bobUser.id });
     expect((await rig.requestExchange({ audience: 'api://wiki', subject_token })).status).toBe(200);
   });
 
@@ -162,7 +162,7 @@ describe('a token exchange', () => {
       });
     const answer = await basic(OBO_SECRET);
     const { access_token } = (await answer.json()) as { access_token: string };
-    expect(await ofMail(access_token)).toMatchObject({ sub: ada.id, scope: 'send' });
+    expect(await ofMail(access_token)).toMatchObject({ sub: adaUser.id, scope: 'send' });
     const refused = await basic('guessed');
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="token"']);
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import {
-  closeExchanges,
+  closeExchangeRigs,
   createExchangeRig,
   GRANTS,
   mail,
@@ -9,7 +9,7 @@ import {
   TYPES,
   type ExchangeRig,
 } from '../../test/exchangeRig.ts';
-import { ada, bob, closeIdps, createIdpRig, robot, web } from '../../test/idpRig.ts';
+import { adaUser, bobUser, closeIdps, createIdpRig, serviceClient, webClient } from '../../test/idpRig.ts';
 import { createResourceAs, type ResourceAs } from './createResourceAs.ts';
 
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
@@ -38,17 +38,23 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await as.close();
-  await closeExchanges();
+  await closeExchangeRigs();
 });
 
-const assertion = (over: Record<string, string | undefined> = {}) =>
+const assertion = (overrides: Record<string, string | undefined> = {}) =>
   rig.requestExchange({
     ...{ requested_token_type: ID_JAG, audience: as.issuer, resource: LOCATION, scope: 'read' },
-    ...{ subject_token: rig.idp.tokens.mintIdToken(), subject_token_type: ID_TOKEN, ...over },
+    ...{ subject_token: rig.idp.tokens.mintIdToken(), subject_token_type: ID_TOKEN, ...overrides },
   });
-const redeem = (text: string, over: Record<string, string> = {}) =>
-  rig.post(as.tokenEndpoint, {
-    ...{ grant_type: GRANTS.bearer, assertion: text, client_id: 'us-there', client_secret: 'there', ...over },
+const redeem = (text: string, overrides: Record<string, string> = {}) =>
+  rig.postForm(as.tokenEndpoint, {
+    ...{
+      grant_type: GRANTS.bearer,
+      assertion: text,
+      client_id: 'us-there',
+      client_secret: 'there',
+      ...overrides,
+    },
   });
 
 describe('identity assertions of the development provider', () => {
@@ -61,13 +67,20 @@ describe('identity assertions of the development provider', () => {
       300,
     ]);
     expect(decodeProtectedHeader(body.access_token).typ).toBe('oauth-id-jag+jwt');
-    expect(await rig.verify(body.access_token, as.issuer, rig.idp.issuer)).toMatchObject({
-      ...{ sub: ada.id, client_id: 'us-there', resource: LOCATION, scope: 'read', jti: expect.any(String) },
+    expect(await rig.verifyToken(body.access_token, as.issuer, rig.idp.issuer)).toMatchObject({
+      ...{
+        sub: adaUser.id,
+        client_id: 'us-there',
+        resource: LOCATION,
+        scope: 'read',
+        jti: expect.any(String),
+      },
     });
   });
 
   test('are given for an ID token, to who is known there', async () => {
-    const errors = async (over: Record<string, string | undefined>) => (await assertion(over)).body['error'];
+    const errors = async (overrides: Record<string, string | undefined>) =>
+      (await assertion(overrides)).body['error'];
     const access = {
       subject_token: rig.idp.tokens.mint(),
       subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
@@ -82,18 +95,18 @@ describe('identity assertions of the development provider', () => {
   });
 
   test('are good once, for the client they name, at the server they are for', async () => {
-    const { body } = await assertion({ subject_token: rig.idp.tokens.mintIdToken({ user: bob.id }) });
+    const { body } = await assertion({ subject_token: rig.idp.tokens.mintIdToken({ user: bobUser.id }) });
     expect(
       (await redeem(body.access_token, { client_id: 'other', client_secret: 'other' })).body['error'],
     ).toBe('invalid_grant');
-    const given = await redeem(body.access_token);
-    expect(given.status).toBe(200);
+    const tokenResponse = await redeem(body.access_token);
+    expect(tokenResponse.status).toBe(200);
     const keys = createLocalJWKSet(as.publicKeys());
-    const { payload } = await jwtVerify(given.body.access_token, keys, {
+    const { payload } = await jwtVerify(tokenResponse.body.access_token, keys, {
       issuer: as.issuer,
       audience: LOCATION,
     });
-    expect(payload).toMatchObject({ sub: bob.id, scope: 'read' });
+    expect(payload).toMatchObject({ sub: bobUser.id, scope: 'read' });
     expect((await redeem(body.access_token)).body['error']).toBe('invalid_grant');
     expect(as.requests.map(({ status }) => status)).toEqual([400, 200, 400]);
     expect(as.requests.at(-1)?.jti).toBe(decodeJwt(body.access_token).jti);
@@ -105,18 +118,22 @@ describe('identity assertions of the development provider', () => {
 describe('identity assertions for a refresh token', () => {
   const TYPE = 'urn:ietf:params:oauth:token-type:refresh_token';
   const there = 'https://as.example';
-  const known = { ...web, idJagClients: { [there]: 'us-there' } };
+  const known = { ...webClient, idJagClients: { [there]: 'us-there' } };
   const resources = [{ ...mail, locations: [LOCATION] }];
   afterAll(closeIdps);
 
   async function exchanged(rotateOnExchange: boolean) {
-    const { idp, signIn } = await createIdpRig({ clients: [known, robot], resources, rotateOnExchange });
-    const { tokens } = await signIn(ada.id);
-    const ask = async (subject: string, over: Record<string, string> = {}) => {
+    const { idp, signIn } = await createIdpRig({
+      clients: [known, serviceClient],
+      resources,
+      rotateOnExchange,
+    });
+    const { tokens } = await signIn(adaUser.id);
+    const ask = async (subject: string, overrides: Record<string, string> = {}) => {
       const body = new URLSearchParams({
         ...{ grant_type: GRANTS.exchange, requested_token_type: ID_JAG, audience: there, resource: LOCATION },
         ...{ scope: 'read', subject_token: subject, subject_token_type: TYPE },
-        ...{ client_id: known.id, client_secret: known.secret, ...over },
+        ...{ client_id: known.id, client_secret: known.secret, ...overrides },
       });
       const answer = await fetch(idp.tokenEndpoint, { method: 'POST', body });
       return (await answer.json()) as Record<string, string>;
@@ -127,7 +144,7 @@ describe('identity assertions for a refresh token', () => {
   test('are given to its client, for nothing but an assertion', async () => {
     const { ask, first } = await exchanged(false);
     const { access_token: text = '', refresh_token: next } = await ask(first);
-    expect(decodeJwt(text)).toMatchObject({ sub: ada.id, client_id: 'us-there', aud: there });
+    expect(decodeJwt(text)).toMatchObject({ sub: adaUser.id, client_id: 'us-there', aud: there });
     expect(next).toBeUndefined();
     expect((await ask(first)).error).toBeUndefined();
     expect((await ask('made up')).error).toBe('invalid_request');

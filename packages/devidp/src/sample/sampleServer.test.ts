@@ -3,8 +3,14 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from '@behalf/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { closeExchanges, createExchangeRig, mail, TYPES, type ExchangeRig } from '../../test/exchangeRig.ts';
-import { ada, bob } from '../../test/idpRig.ts';
+import {
+  closeExchangeRigs,
+  createExchangeRig,
+  mail,
+  TYPES,
+  type ExchangeRig,
+} from '../../test/exchangeRig.ts';
+import { adaUser, bobUser } from '../../test/idpRig.ts';
 import { createSampleServer, type SampleServer, type SampleServerOptions } from './createSampleServer.ts';
 import { hashHeader } from './credentialLog.ts';
 
@@ -23,7 +29,7 @@ afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
   for (const each of servers.splice(0)) await each.close();
 });
-afterAll(closeExchanges);
+afterAll(closeExchangeRigs);
 
 async function start(options: SampleServerOptions): Promise<SampleServer> {
   const started = await createSampleServer(options);
@@ -60,13 +66,13 @@ const bearer = (token: string) => post({ authorization: `Bearer ${token}` });
 
 describe('a sample server', () => {
   test('says whose token it saw', async () => {
-    const token = await forUser(ada.id);
+    const token = await forUser(adaUser.id);
     const { client } = await connect(() => token);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['whoami', 'echo']);
     expect(await client.callTool({ name: 'whoami' })).toEqual({
       content: [{ type: 'text', text: 'You are Ada (u-ada). The token is for aud-of-mail: read send.' }],
       structuredContent: {
-        ...{ name: ada.name, subject: ada.id, username: ada.email, scopes: ['read', 'send'] },
+        ...{ name: adaUser.name, subject: adaUser.id, username: adaUser.email, scopes: ['read', 'send'] },
         ...{ audience: mail.audience, issuer: rig.entra.issuer, client: 'obo' },
       },
     });
@@ -77,7 +83,7 @@ describe('a sample server', () => {
   });
 
   test('says who acts, and takes the token of each request', async () => {
-    const first = await forUser(ada.id);
+    const first = await forUser(adaUser.id);
     const actor_token = rig.idp.tokens.mintAppOnly({ client: 'robot' });
     const { body } = await rig.requestExchange({ actor_token, actor_token_type: TYPES.access });
     let token = first;
@@ -129,7 +135,7 @@ describe('a sample server', () => {
   });
 
   test('refuses on command', async () => {
-    const token = await forUser(ada.id);
+    const token = await forUser(adaUser.id);
     server.rejectTokens(2);
     expect([(await bearer(token)).status, (await bearer(token)).status]).toEqual([401, 401]);
     expect((await bearer(token)).status).toBe(400);
@@ -143,7 +149,7 @@ describe('a sample server', () => {
   test('demands claims that the provider can give', async () => {
     const challenge = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
     server.requireClaims(challenge);
-    const response = await bearer(await forUser(ada.id));
+    const response = await bearer(await forUser(adaUser.id));
     const header = response.headers.get('www-authenticate')!;
     const [, encoded] = /error="insufficient_claims", claims="([^"]+)"/.exec(header)!;
     const claims = Buffer.from(encoded!, 'base64').toString();
@@ -152,20 +158,22 @@ describe('a sample server', () => {
     const assertion = rig.entra.tokens.mint({ claims: { acrs: ['c1'] } });
     const token = (await rig.requestObo({ claims, assertion })).body.access_token;
     const { client } = await connect(() => token);
-    expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({ subject: ada.id });
+    expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({
+      subject: adaUser.id,
+    });
   });
 
   test('keeps a session for whose token began it', async () => {
-    const tokens = { ada: await forUser(ada.id), bob: await forUser(bob.id) };
+    const tokens = { ada: await forUser(adaUser.id), bob: await forUser(bobUser.id) };
     const { transport } = await connect(() => tokens.ada);
     const session = { 'mcp-session-id': transport.sessionId! };
     expect((await post({ ...session, authorization: `Bearer ${tokens.bob}` })).status).toBe(403);
-    const fresh = await forUser(ada.id);
+    const fresh = await forUser(adaUser.id);
     expect((await post({ ...session, authorization: `Bearer ${fresh}` })).status).toBe(200);
   });
 
   test('has a stream, and ends with DELETE', async () => {
-    const token = await forUser(ada.id);
+    const token = await forUser(adaUser.id);
     const { client, transport } = await connect(() => token);
     let changed = 0;
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void (changed += 1));
@@ -177,12 +185,12 @@ describe('a sample server', () => {
     expect(server.credentials.find(token)!.methods).toMatchObject({ GET: 1, DELETE: 1 });
     const other = await connect(() => token);
     await server.dropSessions();
-    const gone = { 'mcp-session-id': other.transport.sessionId!, authorization: `Bearer ${token}` };
-    expect((await post(gone)).status).toBe(404);
+    const staleHeaders = { 'mcp-session-id': other.transport.sessionId!, authorization: `Bearer ${token}` };
+    expect((await post(staleHeaders)).status).toBe(404);
   });
 
   test('remembers what it was shown, and keeps none of it', async () => {
-    const token = await forUser(ada.id);
+    const token = await forUser(adaUser.id);
     await post({});
     await bearer(token);
     await bearer(token);
@@ -190,7 +198,7 @@ describe('a sample server', () => {
     expect(server.credentials.all()).toEqual([
       { hash: '', subject: undefined, audience: undefined, times: 1, accepted: 0, methods: { POST: 1 } },
       {
-        ...{ hash: hashHeader(`Bearer ${token}`), subject: ada.id, audience: mail.audience },
+        ...{ hash: hashHeader(`Bearer ${token}`), subject: adaUser.id, audience: mail.audience },
         ...{ times: 2, accepted: 2, methods: { POST: 2 } },
       },
       expect.objectContaining({ hash: hashHeader('Basic eDp5'), subject: undefined, accepted: 0 }),
@@ -205,9 +213,11 @@ describe('a sample server', () => {
     await expect(start({ ...options, production: true })).rejects.toThrow('production');
     await expect(start({ ...options, production: false, host: '0.0.0.0' })).rejects.toThrow('loopback');
     const plain = await start({ ...options, production: false });
-    const token = await forUser(bob.id);
+    const token = await forUser(bobUser.id);
     const { client } = await connect(() => token, plain.url);
-    expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({ name: bob.name });
+    expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({
+      name: bobUser.name,
+    });
     const renamed = await rig.fetch(plain.url, { headers: { host: 'evil.example' } });
     expect(renamed.status).toBe(421);
   });

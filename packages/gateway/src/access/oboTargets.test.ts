@@ -140,7 +140,7 @@ describe('where exchanged tokens may go', () => {
       ...['00000009-0000-0000-c000-000000000000', 'cfa8b339-82a2-471a-a3c9-0fc0be7a4093'],
       ...['499b84ac1321427faa17267ca6975798', 'api://e406a681-f3d4-42a8-90b6-c2b029497af1'],
     ];
-    const secured = { decidedBy: 'root', isIntact: true };
+    const securityDecision = { decidedBy: 'root', isIntact: true };
     const ms: ProviderSettings = { name: 'ms', type: 'jwt-bearer', issuer: microsoft!.issuer, clientId: 'c' };
     for (const name of names) {
       const server = settings({ scopes: `${name}/.default` });
@@ -148,14 +148,13 @@ describe('where exchanged tokens may go', () => {
       // Under a name of the customer's as well.
       for (const login of [microsoft, generic]) {
         expect([name, rig([], login)(asUser(server))]).toEqual(code);
-        const override = { source: 'config', settings: server, securityDecision: secured } as const;
+        const override = { source: 'config', settings: server, securityDecision } as const;
         expect([name, rig([], login)(override)]).toEqual(code);
       }
       const aimed = settings({ scopes: 'api://mail/x', provider: 'ms', audience: name });
-      expect([
-        name,
-        rig([ms], generic)({ source: 'config', settings: aimed, securityDecision: secured }),
-      ]).toEqual(code);
+      expect([name, rig([ms], generic)({ source: 'config', settings: aimed, securityDecision })]).toEqual(
+        code,
+      );
       expect([name, rig([], microsoft)({ source: 'yaml', settings: server })]).toEqual([name, null]);
     }
     for (const name of [
@@ -164,8 +163,8 @@ describe('where exchanged tokens may go', () => {
     ]) {
       expect([name, rig([], microsoft)(asUser(settings({ scopes: `${name}/x` })))]).toEqual([name, null]);
     }
-    const elsewhere = settings({ scopes: 'https://vm.cloudapp.azure.com/x' });
-    expect(rig([{ ...exchange, name: 'login' }], generic)(asUser(elsewhere))).toBeNull();
+    const otherScopes = settings({ scopes: 'https://vm.cloudapp.azure.com/x' });
+    expect(rig([{ ...exchange, name: 'login' }], generic)(asUser(otherScopes))).toBeNull();
   });
 
   test('the token behind the placeholder is asked about at every use', () => {
@@ -238,8 +237,8 @@ describe('where exchanged tokens may go', () => {
   test('an override is the operator’s only where nothing was decided anew', () => {
     const codeOf = rig([exchange], generic);
     const graph = settings({ scopes: 'https://graph.microsoft.com/.default' });
-    const override = (secured?: OboCandidate['securityDecision']) =>
-      codeOf({ source: 'config', settings: graph, securityDecision: secured });
+    const override = (securityDecision?: OboCandidate['securityDecision']) =>
+      codeOf({ source: 'config', settings: graph, securityDecision });
     expect(override({ decidedBy: null, isIntact: true })).toBeNull();
     expect(override({ decidedBy: 'root', isIntact: true })).toBe('obo_scope');
     expect(override({ decidedBy: null, isIntact: false })).toBe('obo_scope');
@@ -250,10 +249,8 @@ describe('where exchanged tokens may go', () => {
     ).toBe('obo_scope');
     for (const key of ['audience', 'resource']) {
       const obo = { scopes: 'a', provider: 'rfc', [key]: 'https://graph.microsoft.com' };
-      const secured = { decidedBy: 'root', isIntact: true };
-      expect(codeOf({ source: 'config', settings: settings(obo), securityDecision: secured })).toBe(
-        'obo_scope',
-      );
+      const securityDecision = { decidedBy: 'root', isIntact: true };
+      expect(codeOf({ source: 'config', settings: settings(obo), securityDecision })).toBe('obo_scope');
       expect(codeOf({ source: 'yaml', settings: settings(obo) })).toBeNull();
     }
   });
@@ -308,11 +305,11 @@ describe('where exchanged tokens may go', () => {
   });
 
   test('asked again it is looked up, until the providers or the login change', () => {
-    let asked = 0;
+    let requestCount = 0;
     const counted = {
       ...exchange,
       get name() {
-        asked += 1;
+        requestCount += 1;
         return 'rfc';
       },
     };
@@ -327,7 +324,11 @@ describe('where exchanged tokens may go', () => {
     const server = asUser(settings({ scopes: 'api://behalf-app/use' }));
     const first = rules.findProblem(server);
     expect(first).toMatchObject({ code: 'obo_scope', path: ['obo', 'scopes'] });
-    expect([rules.findProblem(server), rules.findProblem({ ...server }), asked]).toEqual([first, first, 1]);
+    expect([rules.findProblem(server), rules.findProblem({ ...server }), requestCount]).toEqual([
+      first,
+      first,
+      1,
+    ]);
     expect(rules.findProblem({ ...server, source: 'yaml' })).toBeNull();
     expect(rules.findProblem(server)).toEqual(first);
     login = { ...generic!, scopes: ['openid', 'profile', 'email', 'phone', 'api://x/y', 'z'] };

@@ -6,8 +6,8 @@ async function createRig(named?: Parameters<ReturnType<typeof createAccessRig>['
   const rig = createAccessRig();
   const gateway = rig.gateway(named);
   await gateway.ready;
-  const root = await rig.user('root', { role: 'ADMIN' });
-  const bob = await rig.user('bob');
+  const root = await rig.createUser('root', { role: 'ADMIN' });
+  const bob = await rig.createUser('bob');
   return { ...rig, ...gateway, root, bob };
 }
 
@@ -52,8 +52,8 @@ describe('administration of roles', () => {
   });
 
   test('administrators reach their own tenant alone', async () => {
-    const { roleAdmin, roles, root, user } = await createRig();
-    const other = await user('other', { role: 'ADMIN', tenant: 'elsewhere' });
+    const { roleAdmin, roles, root, createUser } = await createRig();
+    const other = await createUser('other', { role: 'ADMIN', tenant: 'elsewhere' });
     await roleAdmin.create(other, analyst);
     await expect(roleAdmin.view(root, 'analyst')).rejects.toEqual(coded('ROLE_NOT_FOUND'));
     await expect(roleAdmin.change(root, 'analyst', { description: 'x' }, null)).rejects.toEqual(
@@ -80,7 +80,7 @@ describe('administration of roles', () => {
 
   test('what the file names cannot be changed over REST', async () => {
     const { roleAdmin, store, root } = await createRig({
-      named: { ADMIN: {}, USER: { CREATE: false, SHARE: true } },
+      namedPermissions: { ADMIN: {}, USER: { CREATE: false, SHARE: true } },
     });
     await expect(
       roleAdmin.change(root, 'USER', { permissions: { CREATE: true, USE: false } }, null),
@@ -149,9 +149,9 @@ describe('administration of roles', () => {
   });
 
   test('what was shared with a role goes with it', async () => {
-    const { roleAdmin, grant, store, root } = await createRig();
+    const { roleAdmin, grantAccess, store, root } = await createRig();
     await roleAdmin.create(root, analyst);
-    await grant(
+    await grantAccess(
       { serverId: 's', principalType: 'role', principalId: 'analyst', bits: 15 },
       { serverId: 's', principalType: 'user', principalId: 'analyst', bits: 1 },
       { serverId: 's', principalType: 'role', principalId: 'analyst', bits: 15, tenant: 'elsewhere' },

@@ -1,6 +1,6 @@
 import { mcpPermissions, type McpPermission } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { createAccessRig, deaf, userRecord } from '../../test/accessRig.ts';
+import { createAccessRig, silentChanges, userRecord } from '../../test/accessRig.ts';
 import { roleId, type RoleRecord } from '../ports/index.ts';
 import { toPrincipal, type Principal } from '../principal/principal.ts';
 import { backfillRoles } from './backfillRoles.ts';
@@ -79,7 +79,7 @@ describe('roles', () => {
     const rig = createAccessRig();
     await rig.store.roles.insert(stored('USER', { USE: true, CREATE: true, SHARE: true }));
     const { roles, ready, rename } = rig.gateway({
-      named: { ADMIN: { CONFIGURE_OBO: false }, USER: { SHARE: false, SHARE_PUBLIC: true } },
+      namedPermissions: { ADMIN: { CONFIGURE_OBO: false }, USER: { SHARE: false, SHARE_PUBLIC: true } },
     });
     await ready;
     expect(has(roles, as('USER'))).toEqual(['USE', 'CREATE', 'SHARE_PUBLIC']);
@@ -97,7 +97,7 @@ describe('roles', () => {
 
   test('CREATE given over REST survives restarts', async () => {
     const rig = createAccessRig();
-    const root = await rig.user('root', { role: 'ADMIN' });
+    const root = await rig.createUser('root', { role: 'ADMIN' });
     const first = rig.gateway();
     await first.roleAdmin.change(root, 'USER', { permissions: { CREATE: true } }, null);
     for (let restart = 0; restart < 2; restart += 1) {
@@ -145,8 +145,8 @@ describe('roles', () => {
 
   test('a downgrade counts elsewhere within two seconds, notice or not', async () => {
     const rig = createAccessRig();
-    const root = await rig.user('root', { role: 'ADMIN' });
-    const [here, there, lost] = [rig.gateway(), rig.gateway(), rig.gateway({ changes: deaf })];
+    const root = await rig.createUser('root', { role: 'ADMIN' });
+    const [here, there, lost] = [rig.gateway(), rig.gateway(), rig.gateway({ changes: silentChanges })];
     await Promise.all([here.ready, there.ready, lost.ready]);
     await here.roleAdmin.change(root, 'USER', { permissions: { USE: false } }, null);
     expect(has(here.roles, as('USER'))).toEqual([]);
@@ -159,7 +159,7 @@ describe('roles', () => {
 
   test('half a minute without an answer: nobody has anything', async () => {
     const rig = createAccessRig();
-    const { roles, ready } = rig.gateway({ changes: deaf });
+    const { roles, ready } = rig.gateway({ changes: silentChanges });
     await ready;
     rig.goDown();
     await rig.clock.advance(29_000);

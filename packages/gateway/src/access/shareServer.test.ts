@@ -1,7 +1,7 @@
 import type { ShareRequest } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { createAccessRig, deaf } from '../../test/accessRig.ts';
-import { define } from '../../test/toolcallRig.ts';
+import { createAccessRig, silentChanges } from '../../test/accessRig.ts';
+import { defineServer } from '../../test/toolcallRig.ts';
 import type { AclRecord, ChangeFeed } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { listManageBits, getManagedServer } from './managedServer.ts';
@@ -12,25 +12,29 @@ const coded = (code: string) => expect.objectContaining({ code });
 const viewer = (id: string, type: 'user' | 'group' | 'role' = 'user') =>
   ({ type, id, accessRoleId: 'mcpServer_viewer' }) as const;
 const owner = (id: string) => ({ type: 'user', id, accessRoleId: 'mcpServer_owner' }) as const;
-const nobody: ShareRequest = { updated: [], removed: [], public: false };
+const privateSharing: ShareRequest = { updated: [], removed: [], public: false };
 
 /** Ada owns `s`; the role USER may share. */
 async function createRig({ changes }: { changes?: ChangeFeed } = {}) {
   const rig = createAccessRig();
   const servers = [
-    define('s', {}, { source: 'user', author: 'ada' }),
-    define('file'),
-    define('closed', { access: { users: ['bob'] } }),
+    defineServer('s', {}, { source: 'user', author: 'ada' }),
+    defineServer('file'),
+    defineServer('closed', { access: { users: ['bob'] } }),
   ];
-  const named = { ADMIN: {}, USER: { SHARE: true } };
-  const gateway = rig.gateway({ servers, named, ...(changes && { changes }) });
+  const namedPermissions = { ADMIN: {}, USER: { SHARE: true } };
+  const gateway = rig.gateway({ servers, namedPermissions, ...(changes && { changes }) });
   await gateway.ready;
-  const [ada, bob, eve] = [await rig.user('ada'), await rig.user('bob'), await rig.user('eve')];
-  const root = await rig.user('root', { role: 'ADMIN' });
-  await rig.user('stranger', { tenant: 'elsewhere' });
+  const [ada, bob, eve] = [
+    await rig.createUser('ada'),
+    await rig.createUser('bob'),
+    await rig.createUser('eve'),
+  ];
+  const root = await rig.createUser('root', { role: 'ADMIN' });
+  await rig.createUser('stranger', { tenant: 'elsewhere' });
   await gateway.acl.grantOwner({ tenant: 'default', id: 's' }, 'ada');
   const share = (who: UserPrincipal, request: Partial<ShareRequest>, id = 's') =>
-    shareServer(gateway.sharing, who, id, { ...nobody, ...request });
+    shareServer(gateway.sharing, who, id, { ...privateSharing, ...request });
   const bits = (who: UserPrincipal, id = 's') =>
     gateway.acl.getUseBits(who, servers.find((server) => server.id === id) as (typeof servers)[number]);
   return { ...rig, ...gateway, ada, bob, eve, root, share, bits };
@@ -80,12 +84,12 @@ describe('sharing', () => {
 
   test('an unknown and an invisible server answer alike', async () => {
     const { share, sharing, ada, eve } = await createRig();
-    const stranger = { ...ada, tenant: 'elsewhere' };
+    const unrelatedUser = { ...ada, tenant: 'elsewhere' };
     for (const [who, id] of [
       [eve, 's'],
       [eve, 'unknown'],
       [eve, 'closed'],
-      [stranger, 's'],
+      [unrelatedUser, 's'],
       [eve, '__proto__'],
     ] as const) {
       const refusals = await Promise.allSettled([
@@ -123,23 +127,23 @@ describe('sharing', () => {
 
   test('the role that everybody begins with is as public', async () => {
     const { share, bits, ada, eve, rename } = await createRig();
-    const everybody = viewer('USER', 'role');
-    await expect(share(ada, { updated: [viewer('bob'), everybody] })).rejects.toEqual(coded('MCP_FORBIDDEN'));
+    const everyRole = viewer('USER', 'role');
+    await expect(share(ada, { updated: [viewer('bob'), everyRole] })).rejects.toEqual(coded('MCP_FORBIDDEN'));
     expect(bits(eve)).toBe(0);
     rename({ ADMIN: {}, USER: { SHARE: true, SHARE_PUBLIC: true } });
-    await share(ada, { updated: [everybody] });
+    await share(ada, { updated: [everyRole] });
     expect(bits(eve)).toBe(1);
     rename({ ADMIN: {}, USER: { SHARE: true } });
-    await share(ada, { updated: [everybody, viewer('bob')] });
+    await share(ada, { updated: [everyRole, viewer('bob')] });
     await expect(
-      share(ada, { updated: [{ ...everybody, accessRoleId: 'mcpServer_editor' }] }),
+      share(ada, { updated: [{ ...everyRole, accessRoleId: 'mcpServer_editor' }] }),
     ).rejects.toEqual(coded('MCP_FORBIDDEN'));
     await share(ada, { removed: [{ type: 'role', id: 'USER' }] });
     expect(bits(eve)).toBe(0);
   });
 
   test('nobody gives or takes what they do not have', async () => {
-    const { share, sharing, grant, clock, bits, root, bob } = await createRig();
+    const { share, sharing, grantAccess, clock, bits, root, bob } = await createRig();
     await expect(share(root, { public: true, updated: [owner('bob')] }, 'file')).rejects.toEqual(
       coded('MCP_ACL_FORBIDDEN'),
     );
@@ -147,7 +151,7 @@ describe('sharing', () => {
       share(root, { public: true, publicAccessRoleId: 'mcpServer_editor' }, 'file'),
     ).rejects.toEqual(coded('MCP_ACL_FORBIDDEN'));
     // Rows that only a restored store could hold: to share without more, beside an owner.
-    await grant({ serverId: 's', principalType: 'user', principalId: 'bob', bits: 9 });
+    await grantAccess({ serverId: 's', principalType: 'user', principalId: 'bob', bits: 9 });
     await clock.advance(0);
     await expect(share(bob, { updated: [viewer('ada')] })).rejects.toEqual(coded('MCP_ACL_FORBIDDEN'));
     await expect(share(bob, { removed: [{ type: 'user', id: 'ada' }] })).rejects.toEqual(
@@ -232,7 +236,7 @@ describe('sharing', () => {
   });
 
   test('what is remembered of the rows decides nothing', async () => {
-    const { share, store, ada } = await createRig({ changes: deaf });
+    const { share, store, ada } = await createRig({ changes: silentChanges });
     const [mine] = await store.acl.listByServer('default', 's');
     // Taken away elsewhere a moment ago, and nobody has told us yet.
     await store.acl.change({ put: [{ ...(mine as AclRecord), bits: 1 }], remove: [] });

@@ -10,9 +10,9 @@ async function createRig(leases?: Leases) {
   const rig = createAccessRig();
   const gateway = rig.gateway(leases ? { leases } : {});
   await gateway.ready;
-  const root = await rig.user('root', { role: 'ADMIN' });
-  const bob = await rig.user('bob');
-  await rig.user('stranger', { tenant: 'elsewhere' });
+  const root = await rig.createUser('root', { role: 'ADMIN' });
+  const bob = await rig.createUser('bob');
+  await rig.createUser('stranger', { tenant: 'elsewhere' });
   const record = async (id: string) => (await rig.store.users.findById(id))!;
   return { ...rig, ...gateway, root, bob, record };
 }
@@ -29,8 +29,8 @@ const broken: Leases = {
 
 describe('administration of users', () => {
   test('users are listed page by page and found by name', async () => {
-    const { userAdmin, root, user } = await createRig();
-    for (const id of ['u1', 'u2', 'u3']) await user(id);
+    const { userAdmin, root, createUser } = await createRig();
+    for (const id of ['u1', 'u2', 'u3']) await createUser(id);
     const pages: string[][] = [];
     let after: string | undefined;
     do {
@@ -75,13 +75,13 @@ describe('administration of users', () => {
   });
 
   test('a role that an administrator gives is theirs to take back', async () => {
-    const { userAdmin, store, root, user, record, events } = await createRig();
-    await user('eve', { issuer: IDP, roleSource: 'claim', roleConfirmedAt: 5 });
-    const heard: string[] = [];
-    store.changes.subscribe(({ topic, id }) => void heard.push(`${topic} ${id}`));
+    const { userAdmin, store, root, createUser, record, events } = await createRig();
+    await createUser('eve', { issuer: IDP, roleSource: 'claim', roleConfirmedAt: 5 });
+    const received: string[] = [];
+    store.changes.subscribe(({ topic, id }) => void received.push(`${topic} ${id}`));
     await userAdmin.change(root, 'eve', { role: 'ADMIN' });
     expect(await record('eve')).toMatchObject({ role: 'ADMIN', roleSource: 'manual', roleConfirmedAt: null });
-    expect(heard).toEqual(['users eve']);
+    expect(received).toEqual(['users eve']);
     await userAdmin.change(root, 'eve', { roleSource: 'claim' });
     expect(await record('eve')).toMatchObject({ role: 'ADMIN', roleSource: 'claim' });
     // What a token said before this says nothing any more.
@@ -101,8 +101,8 @@ describe('administration of users', () => {
   });
 
   test('a token that speaks at the same moment is not overruled unseen', async () => {
-    const { userAdmin, store, root, user, roles, clock } = await createRig();
-    await user('eve', { issuer: IDP, roleSource: 'claim', role: 'USER' });
+    const { userAdmin, store, root, createUser, roles, clock } = await createRig();
+    await createUser('eve', { issuer: IDP, roleSource: 'claim', role: 'USER' });
     const refresh = roles.refresh.bind(roles);
     roles.refresh = async () => {
       await store.users.update('eve', { role: 'analyst' }, clock.now());
@@ -135,11 +135,11 @@ describe('administration of users', () => {
   });
 
   test('the last administrator is neither demoted nor disabled', async () => {
-    const { userAdmin, user, root, record, clock } = await createRig();
+    const { userAdmin, createUser, root, record, clock } = await createRig();
     const before = await record('root');
     await clock.advance(5);
-    await user('off', { role: 'ADMIN', disabledAt: 1 });
-    await user('away', { role: 'ADMIN', tenant: 'elsewhere' });
+    await createUser('off', { role: 'ADMIN', disabledAt: 1 });
+    await createUser('away', { role: 'ADMIN', tenant: 'elsewhere' });
     for (const change of [{ role: 'USER' }, { disabled: true }, { role: 'USER', disabled: true }]) {
       await expect(userAdmin.change(root, 'root', change)).rejects.toEqual(coded('LAST_ADMIN'));
     }
@@ -152,8 +152,8 @@ describe('administration of users', () => {
 
   test('two who demote each other at once leave one', async () => {
     const rig = await createRig();
-    const { user, root, clock, store } = rig;
-    const eve = await user('eve', { role: 'ADMIN' });
+    const { createUser, root, clock, store } = rig;
+    const eve = await createUser('eve', { role: 'ADMIN' });
     const other = rig.gateway();
     await other.ready;
     const both = Promise.allSettled([
@@ -169,7 +169,7 @@ describe('administration of users', () => {
 
   test('and at least one where both believe to be alone', async () => {
     const rig = await createRig(broken);
-    const eve = await rig.user('eve', { role: 'ADMIN' });
+    const eve = await rig.createUser('eve', { role: 'ADMIN' });
     meetAtTheCount(rig.store.users);
     const outcomes = await Promise.allSettled([
       rig.userAdmin.change(rig.root, 'eve', { role: 'USER' }),
@@ -214,14 +214,14 @@ describe('administration of users', () => {
     // A session of somebody else is none of theirs.
     await expect(userAdmin.endSession(root, 'bob', mine.hash)).rejects.toEqual(coded('SESSION_NOT_FOUND'));
     await clock.advance(5);
-    const heard: string[] = [];
-    store.changes.subscribe(({ topic, id }) => void heard.push(`${topic} ${id}`));
+    const received: string[] = [];
+    store.changes.subscribe(({ topic, id }) => void received.push(`${topic} ${id}`));
     await userAdmin.endSession(root, 'bob', one.hash);
     expect([await sessions.resolve(one.secret), (await sessions.resolve(two.secret)) !== null]).toEqual([
       null,
       true,
     ]);
-    expect(heard).toEqual([`sessions ${one.hash}`, 'users bob']);
+    expect(received).toEqual([`sessions ${one.hash}`, 'users bob']);
     expect((await record('bob')).signedOutAt).toBe(clock.now());
     expect(await userAdmin.endSessions(root, 'bob')).toBe(1);
     expect(await sessions.resolve(two.secret)).toBeNull();
@@ -241,8 +241,8 @@ function meetAtTheCount(users: UserStore): void {
   let arrived = 0;
   let meet: () => void = () => undefined;
   const met = new Promise<void>((resolve) => (meet = resolve));
-  users.countWithRole = async (...asked) => {
-    const counted = await count(...asked);
+  users.countWithRole = async (...args) => {
+    const counted = await count(...args);
     arrived += 1;
     if (arrived === 2) meet();
     await met;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { callEvent, createAuditRig } from '../../test/auditRig.ts';
+import { createCallEvent, createAuditRig } from '../../test/auditRig.ts';
 import type { AuditEvent } from './audit.ts';
 import { segmentId } from './segment.ts';
 
@@ -20,16 +20,16 @@ describe('the audit log', () => {
   test('events are kept in their order, each with its time', async () => {
     const { start, clock, events, segments } = createAuditRig();
     const log = start();
-    const begun = clock.now();
-    log.note(callEvent({ tool: 'a' }));
+    const startedAt = clock.now();
+    log.note(createCallEvent({ tool: 'a' }));
     await clock.advance(10);
-    log.note(callEvent({ tool: 'b' }));
-    await log.record(callEvent({ kind: 'config', action: 'server.create', tool: 'c' }));
-    log.note(callEvent({ tool: 'd' }));
+    log.note(createCallEvent({ tool: 'b' }));
+    await log.record(createCallEvent({ kind: 'config', action: 'server.create', tool: 'c' }));
+    log.note(createCallEvent({ tool: 'd' }));
     await clock.advance(1_000);
     const found = await events();
     expect(tools(found)).toEqual(['a', 'b', 'c', 'd']);
-    expect(found.map(({ at }) => at - begun)).toEqual([0, 10, 10, 10]);
+    expect(found.map(({ at }) => at - startedAt)).toEqual([0, 10, 10, 10]);
     const { writer } = log.stats();
     expect(found.map(({ id }) => id)).toEqual([
       `${segmentId(writer, 1)}:0`,
@@ -38,7 +38,7 @@ describe('the audit log', () => {
       `${segmentId(writer, 2)}:0`,
     ]);
     expect(await segments()).toMatchObject([
-      { seq: 1, count: 3, firstAt: begun, lastAt: begun + 10, prev: '' },
+      { seq: 1, count: 3, firstAt: startedAt, lastAt: startedAt + 10, prev: '' },
       { seq: 2, count: 1 },
     ]);
   });
@@ -46,14 +46,14 @@ describe('the audit log', () => {
   test('what is noted is written after a second, together', async () => {
     const { start, clock, segments } = createAuditRig();
     const log = start();
-    log.note(callEvent());
+    log.note(createCallEvent());
     await clock.advance(600);
-    log.note(callEvent());
+    log.note(createCallEvent());
     await clock.advance(399);
     expect(await segments()).toEqual([]);
     await clock.advance(1);
     expect(await segments()).toMatchObject([{ count: 2 }]);
-    log.note(callEvent());
+    log.note(createCallEvent());
     await clock.advance(999);
     expect(await segments()).toHaveLength(1);
     await clock.advance(1);
@@ -63,10 +63,10 @@ describe('the audit log', () => {
   test('or as soon as there are a thousand', async () => {
     const { start, clock, segments } = createAuditRig();
     const log = start();
-    for (let i = 0; i < 499; i += 1) log.note(callEvent());
+    for (let i = 0; i < 499; i += 1) log.note(createCallEvent());
     await clock.advance(0);
     expect(await segments()).toEqual([]);
-    log.note(callEvent());
+    log.note(createCallEvent());
     await clock.advance(0);
     expect(await segments()).toMatchObject([{ count: 500 }]);
   });
@@ -75,7 +75,7 @@ describe('the audit log', () => {
     const { start, clock, segments } = createAuditRig();
     const log = start();
     const names = Array.from({ length: 50 }, (_, i) => `${i}`.padEnd(200, 'x'));
-    for (let i = 0; i < 300; i += 1) log.note(callEvent({ arguments: names }));
+    for (let i = 0; i < 300; i += 1) log.note(createCallEvent({ arguments: names }));
     await clock.advance(1_000);
     const all = await segments();
     expect(all.length).toBeGreaterThan(2);
@@ -84,13 +84,13 @@ describe('the audit log', () => {
   });
 
   test('a record is done when it is in the store, and not before', async () => {
-    const { start, clock, mood, release, segments } = createAuditRig();
+    const { start, clock, storeBehavior, releaseHeldAppends, segments } = createAuditRig();
     const log = start();
-    mood('hold');
-    const record = watch(log.record(callEvent()));
+    storeBehavior('hold');
+    const record = watch(log.record(createCallEvent()));
     await clock.advance(4_000);
     expect([record.state, await segments()]).toEqual(['waiting', []]);
-    release();
+    releaseHeldAppends();
     await clock.advance(0);
     expect(record.state).toBe('done');
     expect(await segments()).toHaveLength(1);
@@ -98,28 +98,28 @@ describe('the audit log', () => {
 
   test('without an answer for five seconds it fails', async () => {
     for (const bad of ['hold', 'refuse'] as const) {
-      const { start, clock, mood, release, events } = createAuditRig();
+      const { start, clock, storeBehavior, releaseHeldAppends, events } = createAuditRig();
       const log = start();
-      mood(bad);
-      const record = watch(log.record(callEvent({ tool: 'late' })));
+      storeBehavior(bad);
+      const record = watch(log.record(createCallEvent({ tool: 'late' })));
       await clock.advance(4_999);
       expect([bad, record.state]).toEqual([bad, 'waiting']);
       await clock.advance(1);
       expect([bad, record.state]).toEqual([bad, unavailable.code]);
       // What it told of may have been done, so it is not thrown away.
-      release();
+      releaseHeldAppends();
       await clock.advance(10_000);
       expect(tools(await events())).toEqual(['late']);
     }
   });
 
   test('those who come while one is written share the next segment', async () => {
-    const { start, clock, mood, release, segments } = createAuditRig();
+    const { start, clock, storeBehavior, releaseHeldAppends, segments } = createAuditRig();
     const log = start();
-    mood('hold');
-    const records = ['a', 'b', 'c', 'd'].map((tool) => watch(log.record(callEvent({ tool }))));
+    storeBehavior('hold');
+    const records = ['a', 'b', 'c', 'd'].map((tool) => watch(log.record(createCallEvent({ tool }))));
     await clock.advance(100);
-    release();
+    releaseHeldAppends();
     await clock.advance(0);
     expect(records.map(({ state }) => state)).toEqual(['done', 'done', 'done', 'done']);
     expect(await segments()).toMatchObject([{ count: 1 }, { count: 3 }]);
@@ -128,13 +128,13 @@ describe('the audit log', () => {
   test('what cannot be written is not done', async () => {
     const { start, clock, segments, events } = createAuditRig();
     const log = start();
-    const hostile = Object.defineProperty({ ...callEvent() }, 'action', {
+    const hostile = Object.defineProperty({ ...createCallEvent() }, 'action', {
       get() {
         throw new Error('no');
       },
     });
     const record = watch(log.record(hostile));
-    log.note(callEvent({ tool: 'beside' }));
+    log.note(createCallEvent({ tool: 'beside' }));
     await clock.advance(5_000);
     expect(record.state).toBe(unavailable.code);
     expect(await segments()).toHaveLength(2);
@@ -142,23 +142,23 @@ describe('the audit log', () => {
   });
 
   test('with no room left nothing may begin, and losses are counted', async () => {
-    const { start, clock, mood, release, events } = createAuditRig();
+    const { start, clock, storeBehavior, releaseHeldAppends, events } = createAuditRig();
     const log = start({ maxEvents: 8 });
-    mood('hold');
-    for (let i = 0; i < 4; i += 1) log.note(callEvent({ tool: 'in flight' }));
+    storeBehavior('hold');
+    for (let i = 0; i < 4; i += 1) log.note(createCallEvent({ tool: 'in flight' }));
     await clock.advance(0);
     expect(log.stats().waiting).toBe(4);
-    for (let i = 0; i < 2; i += 1) log.note(callEvent({ tool: 'waits' }));
+    for (let i = 0; i < 2; i += 1) log.note(createCallEvent({ tool: 'waits' }));
     // What begins now is sure of its room, whatever others write meanwhile.
     expect([log.reserve(), log.reserve()]).toEqual([true, true]);
-    for (let i = 0; i < 7; i += 1) log.note(callEvent({ tool: 'late' }));
+    for (let i = 0; i < 7; i += 1) log.note(createCallEvent({ tool: 'late' }));
     expect(log.reserve()).toBe(false);
-    for (let i = 0; i < 2; i += 1) log.note(callEvent({ tool: 'under way' }), true);
-    log.note(callEvent({ tenant: 'other' }));
+    for (let i = 0; i < 2; i += 1) log.note(createCallEvent({ tool: 'under way' }), true);
+    log.note(createCallEvent({ tenant: 'other' }));
     await clock.advance(60_000);
-    log.note(callEvent());
+    log.note(createCallEvent());
     expect(log.stats()).toMatchObject({ waiting: 12, lost: 5 });
-    release();
+    releaseHeldAppends();
     await clock.advance(0);
     expect([log.reserve(), log.stats().waiting]).toEqual([true, 0]);
     const found = await events();
@@ -179,41 +179,41 @@ describe('the audit log', () => {
   });
 
   test('too many records are refused at once, and counted', async () => {
-    const { start, clock, mood } = createAuditRig();
+    const { start, clock, storeBehavior } = createAuditRig();
     const log = start({ maxEvents: 2 });
-    mood('refuse');
-    const records = [1, 2, 3, 4].map(() => watch(log.record(callEvent())));
+    storeBehavior('refuse');
+    const records = [1, 2, 3, 4].map(() => watch(log.record(createCallEvent())));
     await clock.advance(0);
     expect(records.map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting', unavailable.code]);
     expect(log.stats()).toMatchObject({ waiting: 3, lost: 1, failing: true });
   });
 
   test('something lost that is no event does not stop the log', async () => {
-    const { start, clock, mood, release, events } = createAuditRig();
+    const { start, clock, storeBehavior, releaseHeldAppends, events } = createAuditRig();
     const log = start({ maxEvents: 1 });
-    mood('hold');
-    log.note(callEvent());
-    log.note(callEvent());
+    storeBehavior('hold');
+    log.note(createCallEvent());
+    log.note(createCallEvent());
     log.note({} as AuditEvent);
-    release();
+    releaseHeldAppends();
     await clock.advance(0);
-    await log.record(callEvent());
+    await log.record(createCallEvent());
     expect((await events()).map(({ action }) => action)).toEqual([
       ...['tool.call', 'tool.call', 'audit.lost', 'tool.call'],
     ]);
   });
 
   test('a store that fails is asked again, for the same segment', async () => {
-    const { start, clock, mood, attempts, segments, logged } = createAuditRig();
+    const { start, clock, storeBehavior, appendAttempts, segments, logged } = createAuditRig();
     const log = start();
-    mood('refuse');
-    log.note(callEvent());
+    storeBehavior('refuse');
+    log.note(createCallEvent());
     await clock.advance(60_000);
     // Soon at first, and then every few seconds.
-    expect(attempts()).toBeGreaterThan(8);
-    expect(attempts()).toBeLessThan(40);
+    expect(appendAttempts()).toBeGreaterThan(8);
+    expect(appendAttempts()).toBeLessThan(40);
     expect(log.stats()).toMatchObject({ seq: 0, waiting: 1, failing: true });
-    mood('well');
+    storeBehavior('well');
     await clock.advance(10_000);
     expect(await segments()).toMatchObject([{ seq: 1, count: 1 }]);
     expect(log.stats()).toMatchObject({ seq: 1, waiting: 0, failing: false, lost: 0 });
@@ -221,11 +221,11 @@ describe('the audit log', () => {
   });
 
   test('a segment whose answer was lost is not written twice', async () => {
-    const { start, clock, mood, segments } = createAuditRig();
+    const { start, clock, storeBehavior, segments } = createAuditRig();
     const log = start();
-    mood('answer-lost');
-    await log.record(callEvent({ tool: 'a' }));
-    await log.record(callEvent({ tool: 'b' }));
+    storeBehavior('answer-lost');
+    await log.record(createCallEvent({ tool: 'a' }));
+    await log.record(createCallEvent({ tool: 'b' }));
     await clock.advance(10_000);
     expect(await segments()).toMatchObject([
       { seq: 1, count: 1 },
@@ -236,11 +236,11 @@ describe('the audit log', () => {
   test('a row that somebody puts in the way does not stop the log', async () => {
     const { start, clock, primary, segments, logged } = createAuditRig();
     const log = start();
-    await log.record(callEvent({ tool: 'a' }));
+    await log.record(createCallEvent({ tool: 'a' }));
     const [first] = await segments();
     const { writer } = log.stats();
     await primary.raw.put('audit', [{ ...first!, id: segmentId(writer, 2), seq: 2 }]);
-    const record = watch(log.record(callEvent({ tool: 'b' })));
+    const record = watch(log.record(createCallEvent({ tool: 'b' })));
     await clock.advance(1_000);
     expect(record.state).toBe('done');
     expect(log.stats().writer).not.toBe(writer);
@@ -252,26 +252,26 @@ describe('the audit log', () => {
   test('what waits is written at the end, and nothing is taken any more', async () => {
     const { start, clock, events } = createAuditRig();
     const log = start();
-    log.note(callEvent({ tool: 'a' }));
+    log.note(createCallEvent({ tool: 'a' }));
     const closed = log.close();
     expect(log.close()).toBe(closed);
     await closed;
     expect(tools(await events())).toEqual(['a']);
-    log.note(callEvent({ tool: 'b' }));
-    await expect(log.record(callEvent())).rejects.toMatchObject(unavailable);
+    log.note(createCallEvent({ tool: 'b' }));
+    await expect(log.record(createCallEvent())).rejects.toMatchObject(unavailable);
     expect(log.reserve()).toBe(false);
     await clock.advance(5_000);
     expect(tools(await events())).toEqual(['a']);
   });
 
   test('a pause before the next attempt is cut short by the end', async () => {
-    const { start, clock, mood, events } = createAuditRig();
+    const { start, clock, storeBehavior, events } = createAuditRig();
     const log = start();
-    mood('refuse');
-    log.note(callEvent({ tool: 'a' }));
+    storeBehavior('refuse');
+    log.note(createCallEvent({ tool: 'a' }));
     await clock.advance(30_000);
-    log.note(callEvent({ tool: 'b' }));
-    mood('well');
+    log.note(createCallEvent({ tool: 'b' }));
+    storeBehavior('well');
     const closed = watch(log.close());
     await clock.advance(0);
     expect(closed.state).toBe('done');
@@ -279,20 +279,20 @@ describe('the audit log', () => {
   });
 
   test('a store that does not answer holds the end up for five seconds', async () => {
-    const { start, clock, mood, attempts, logged } = createAuditRig();
+    const { start, clock, storeBehavior, appendAttempts, logged } = createAuditRig();
     const log = start();
-    mood('refuse');
-    log.note(callEvent());
+    storeBehavior('refuse');
+    log.note(createCallEvent());
     await clock.advance(2_000);
-    log.note(callEvent());
+    log.note(createCallEvent());
     const closed = watch(log.close());
     await clock.advance(4_999);
     expect(closed.state).toBe('waiting');
     await clock.advance(1_000);
     expect(closed.state).toBe('done');
     expect(logged.at(-1)).toEqual({ event: 'audit_unwritten', fields: { events: 2 } });
-    const before = attempts();
+    const before = appendAttempts();
     await clock.advance(60_000);
-    expect(attempts()).toBe(before);
+    expect(appendAttempts()).toBe(before);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { everythingStored } from '../../test/identityRig.ts';
-import { callEvent, createAuditRig } from '../../test/auditRig.ts';
+import { dumpStore } from '../../test/identityRig.ts';
+import { createCallEvent, createAuditRig } from '../../test/auditRig.ts';
 import type { AuditEvent } from './audit.ts';
 import { formatEventLine, parseEventLine } from './eventLine.ts';
 
@@ -11,7 +11,7 @@ describe('what is written of an event', () => {
   test('a secret on an event object reaches neither store nor reader', async () => {
     const { start, primary, store, events } = createAuditRig();
     const log = start();
-    const event = callEvent() as unknown as Record<string, unknown>;
+    const event = createCallEvent() as unknown as Record<string, unknown>;
     const planted = {
       ...event,
       token: SECRET,
@@ -23,7 +23,7 @@ describe('what is written of an event', () => {
       toJSON: () => ({ token: SECRET }),
     };
     await log.record(planted as unknown as AuditEvent);
-    expect(await everythingStored(primary)).not.toContain(SECRET);
+    expect(await dumpStore(primary)).not.toContain(SECRET);
     expect(await events()).toMatchObject([{ actor: { kind: 'user', id: 'u1' }, scopes: ['repo'] }]);
 
     // Nor does a row that was changed in the store show more than an event has.
@@ -37,14 +37,14 @@ describe('what is written of an event', () => {
 
   test('every field of an event comes back as it was', () => {
     const event: Required<AuditEvent> = {
-      ...(callEvent() as Required<AuditEvent>),
+      ...(createCallEvent() as Required<AuditEvent>),
       ...{ code: 'FORBIDDEN', serverId: 's1', subject: 'role', changed: ['USE'], count: 3 },
     };
     expect(parseEventLine(formatEventLine(event, 5))).toEqual({ ...event, at: 5 });
   });
 
   test('texts are short and on one line, names are few', () => {
-    const hostile = callEvent({
+    const hostile = createCallEvent({
       tool: `a\u0000b\r\nc\u001b[31md\u202ee${'x'.repeat(500)}`,
       arguments: Array.from({ length: 60 }, (_, i) => `n${i}`),
       tenant: 't'.repeat(300),
@@ -69,7 +69,7 @@ describe('what is written of an event', () => {
           arguments: [text],
           actor: { kind: 'user' as const, id: text },
         };
-        const line = formatEventLine(callEvent(names), 1);
+        const line = formatEventLine(createCallEvent(names), 1);
         expect(line).not.toMatch(/[\r\n]/);
         const clean = (parseEventLine(line)?.tool ?? '').length;
         expect(clean).toBeLessThanOrEqual(text.length);

@@ -1,21 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { callEvent, createAuditRig, giveWay, type AuditRig } from '../../test/auditRig.ts';
+import { createCallEvent, createAuditRig, yieldNow, type AuditRig } from '../../test/auditRig.ts';
 import type { AuditEvent } from './audit.ts';
 import { exportAudit } from './exportAudit.ts';
 import { queryAudit } from './queryAudit.ts';
 import type { AuditEventFilters, AuditLogEntry, FoundEvent } from './readSegments.ts';
 
 const read = ({ store }: AuditRig, filters: AuditEventFilters = {}, tenant = 'default') =>
-  queryAudit({ store, giveWay }, { tenant, filters, limit: 1_000 });
+  queryAudit({ store, giveWay: yieldNow }, { tenant, filters, limit: 1_000 });
 
 /** Page after page to the end. */
-async function walk({ store }: AuditRig, tenant: string, limit: number, filters: AuditEventFilters = {}) {
+async function readAllPages(
+  { store }: AuditRig,
+  tenant: string,
+  limit: number,
+  filters: AuditEventFilters = {},
+) {
   const found: AuditLogEntry[] = [];
   let cursor: string | undefined;
   let pages = 0;
   do {
-    const { events, next } = await queryAudit({ store, giveWay }, { tenant, filters, limit, cursor });
+    const { events, next } = await queryAudit(
+      { store, giveWay: yieldNow },
+      { tenant, filters, limit, cursor },
+    );
     expect(events.length).toBeLessThanOrEqual(limit);
     found.push(...events);
     cursor = next;
@@ -26,7 +34,7 @@ async function walk({ store }: AuditRig, tenant: string, limit: number, filters:
 
 async function exported({ store }: AuditRig, tenant: string, filters: AuditEventFilters = {}) {
   let text = '';
-  for await (const piece of exportAudit({ store, giveWay }, { tenant, filters })) text += piece;
+  for await (const piece of exportAudit({ store, giveWay: yieldNow }, { tenant, filters })) text += piece;
   const lines = text.split('\n');
   expect(lines.pop()).toBe('');
   return lines.map((line) => JSON.parse(line) as FoundEvent);
@@ -45,10 +53,10 @@ describe('reading the audit log', () => {
       { tool: 'c', server: 'slack', kind: 'config', action: 'server.change' },
     ];
     for (const event of events) {
-      await log.record(callEvent(event));
+      await log.record(createCallEvent(event));
       await rig.clock.advance(1_000);
     }
-    const begun = (await rig.events())[0]!.at;
+    const startedAt = (await rig.events())[0]!.at;
     const cases: [AuditEventFilters, string[]][] = [
       [{}, ['c', 'b', 'a']],
       [{ kind: 'config' }, ['c']],
@@ -60,9 +68,9 @@ describe('reading the audit log', () => {
       [{ outcome: 'refused' }, ['b']],
       [{ code: 'MCP_FORBIDDEN' }, ['b']],
       [{ request: 'r2' }, []],
-      [{ from: begun + 1 }, ['c', 'b']],
-      [{ to: begun + 1_000 }, ['b', 'a']],
-      [{ from: begun + 1, to: begun + 1_999 }, ['b']],
+      [{ from: startedAt + 1 }, ['c', 'b']],
+      [{ to: startedAt + 1_000 }, ['b', 'a']],
+      [{ from: startedAt + 1, to: startedAt + 1_999 }, ['b']],
     ];
     for (const [filters, expected] of cases) {
       expect([filters, tools((await read(rig, filters)).events)]).toEqual([filters, expected]);
@@ -70,9 +78,9 @@ describe('reading the audit log', () => {
     }
     // Within one segment too.
     const at = rig.clock.now();
-    log.note(callEvent({ tool: 'd' }));
+    log.note(createCallEvent({ tool: 'd' }));
     await rig.clock.advance(300);
-    log.note(callEvent({ tool: 'e' }));
+    log.note(createCallEvent({ tool: 'e' }));
     await rig.clock.advance(1_000);
     expect(tools((await read(rig, { from: at, to: at })).events)).toEqual(['d']);
     expect(tools((await read(rig, { from: at + 1 })).events)).toEqual(['e']);
@@ -94,7 +102,7 @@ describe('reading the audit log', () => {
         const rig = createAuditRig();
         const log = rig.start();
         for (const [i, { tenant, server, pause }] of plan.entries()) {
-          log.note(callEvent({ tenant, server, tool: `t${i}` }));
+          log.note(createCallEvent({ tenant, server, tool: `t${i}` }));
           if (pause > 0) await rig.clock.advance(pause);
         }
         await log.close();
@@ -104,7 +112,7 @@ describe('reading the audit log', () => {
             .filter((event) => event.tenant === tenant && (filters.server ?? event.server) === event.server)
             .map(({ tool }) => tool)
             .reverse();
-          expect(tools((await walk(rig, tenant, limit, filters)).found)).toEqual(expected);
+          expect(tools((await readAllPages(rig, tenant, limit, filters)).found)).toEqual(expected);
           expect(tools(await exported(rig, tenant, filters))).toEqual(expected);
         }
       }),
@@ -119,20 +127,20 @@ describe('reading the audit log', () => {
     for (let i = 0; i < 60; i += 1) {
       const tool = `t${i}`;
       written.push(tool);
-      logs[i % 3]!.note(callEvent({ tool }));
+      logs[i % 3]!.note(createCallEvent({ tool }));
       if (i % 7 === 0) await rig.clock.advance(500);
     }
     await rig.clock.advance(2_000);
     for (const limit of [1, 3, 10, 1_000]) {
-      const { found, pages } = await walk(rig, 'default', limit);
+      const { found, pages } = await readAllPages(rig, 'default', limit);
       expect(tools(found).sort()).toEqual([...written].sort());
       expect(new Set(found.map(({ id }) => id)).size).toBe(60);
       expect(pages).toBeLessThanOrEqual(Math.ceil(60 / limit) + 1);
     }
-    const parts = { store: rig.store, giveWay };
+    const parts = { store: rig.store, giveWay: yieldNow };
     const query = { tenant: 'default', filters: {}, limit: 25 };
     const first = await queryAudit(parts, query);
-    await logs[0]!.record(callEvent({ tool: 'newer' }));
+    await logs[0]!.record(createCallEvent({ tool: 'newer' }));
     const second = await queryAudit(parts, { ...query, limit: 1_000, cursor: first.next });
     expect([...tools(first.events), ...tools(second.events)].sort()).toEqual([...written].sort());
   });
@@ -140,11 +148,12 @@ describe('reading the audit log', () => {
   test('one request reads a bounded part, and says where to go on', async () => {
     const rig = createAuditRig();
     const log = rig.start();
-    for (let i = 0; i < 1_100; i += 1) await log.record(callEvent({ tool: i === 0 ? 'needle' : 'hay' }));
+    for (let i = 0; i < 1_100; i += 1)
+      await log.record(createCallEvent({ tool: i === 0 ? 'needle' : 'hay' }));
     const query = { tenant: 'default', filters: { tool: 'needle' }, limit: 10 };
-    const first = await queryAudit({ store: rig.store, giveWay }, query);
+    const first = await queryAudit({ store: rig.store, giveWay: yieldNow }, query);
     expect(first).toEqual({ events: [], next: expect.any(String) });
-    const { found, pages } = await walk(rig, 'default', 10, { tool: 'needle' });
+    const { found, pages } = await readAllPages(rig, 'default', 10, { tool: 'needle' });
     expect(tools(found)).toEqual(['needle']);
     expect(pages).toBe(3);
   });
@@ -165,20 +174,23 @@ describe('reading the audit log', () => {
     wrong.push(encode(['w', 1, '1', 1]), encode(['w', 1, 1, null]), encode([{ $gt: '' }, 1, 1, 1]));
     for (const cursor of wrong) {
       await expect(
-        queryAudit({ store, giveWay }, { tenant: 'default', filters: {}, limit: 1, cursor }),
+        queryAudit({ store, giveWay: yieldNow }, { tenant: 'default', filters: {}, limit: 1, cursor }),
       ).rejects.toMatchObject({ code: 'REQUEST_INVALID', errors: [{ path: 'cursor' }] });
     }
-    const gone = encode(['w', 1, 1, 5]);
+    const expiredCursor = encode(['w', 1, 1, 5]);
     expect(
-      await queryAudit({ store, giveWay }, { tenant: 'default', filters: {}, limit: 1, cursor: gone }),
+      await queryAudit(
+        { store, giveWay: yieldNow },
+        { tenant: 'default', filters: {}, limit: 1, cursor: expiredCursor },
+      ),
     ).toEqual({ events: [] });
   });
 
   test('a line that was spoilt is shown as such, the others as they are', async () => {
     const rig = createAuditRig();
     const log = rig.start();
-    log.note(callEvent({ tool: 'a' }));
-    log.note(callEvent({ tool: 'b' }));
+    log.note(createCallEvent({ tool: 'a' }));
+    log.note(createCallEvent({ tool: 'b' }));
     await log.close();
     const [segment] = await rig.segments();
     const [a, b] = segment!.events.split('\n');
@@ -193,14 +205,14 @@ describe('reading the audit log', () => {
   test('what nobody takes is not read', async () => {
     const rig = createAuditRig();
     const log = rig.start();
-    for (let i = 0; i < 100; i += 1) await log.record(callEvent());
+    for (let i = 0; i < 100; i += 1) await log.record(createCallEvent());
     let read = 0;
     const page: typeof rig.store.page = (range, limit) => {
       read += limit;
       return rig.store.page(range, limit);
     };
     const store = { ...rig.store, page };
-    const pieces = exportAudit({ store, giveWay }, { tenant: 'default', filters: {} });
+    const pieces = exportAudit({ store, giveWay: yieldNow }, { tenant: 'default', filters: {} });
     expect(read).toBe(0);
     await pieces.next();
     expect(read).toBeLessThan(20);

@@ -1,6 +1,6 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
-import { callEvent, createAuditRig, giveWay, type AuditRig } from '../../test/auditRig.ts';
+import { createCallEvent, createAuditRig, yieldNow, type AuditRig } from '../../test/auditRig.ts';
 import type { AuditLog } from './auditLog.ts';
 import { segmentId } from './segment.ts';
 import { sweepAudit } from './sweepAudit.ts';
@@ -8,11 +8,11 @@ import { verifyAudit, type VerifyParts } from './verifyAudit.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-const verify = ({ store, keyring }: AuditRig, over: Partial<VerifyParts> = {}) =>
-  verifyAudit({ store, keyring, giveWay, ...over });
+const verify = ({ store, keyring }: AuditRig, overrides: Partial<VerifyParts> = {}) =>
+  verifyAudit({ store, keyring, giveWay: yieldNow, ...overrides });
 
 async function write(log: AuditLog, segments: number): Promise<string[]> {
-  for (let i = 0; i < segments; i += 1) await log.record(callEvent({ tool: `t${i}` }));
+  for (let i = 0; i < segments; i += 1) await log.record(createCallEvent({ tool: `t${i}` }));
   const { writer, seq } = log.stats();
   return Array.from({ length: segments }, (_, i) => segmentId(writer, seq - segments + 1 + i));
 }
@@ -30,8 +30,8 @@ describe('verifying the audit log', () => {
     });
     const [a, b] = [rig.start(), rig.start()];
     for (let i = 0; i < 45; i += 1) {
-      a.note(callEvent());
-      await b.record(callEvent());
+      a.note(createCallEvent());
+      await b.record(createCallEvent());
       await rig.clock.advance(600);
     }
     await a.close();
@@ -97,7 +97,7 @@ describe('verifying the audit log', () => {
     const log = rig.start();
     const ids = await write(log, 50);
     const { writer } = log.stats();
-    for (const gone of [4, 5, 6, 30]) await rig.tamper(ids[gone - 1]!, null);
+    for (const removedSeq of [4, 5, 6, 30]) await rig.tamper(ids[removedSeq - 1]!, null);
     expect(await verify(rig)).toMatchObject({
       ok: false,
       segments: 46,
@@ -113,14 +113,14 @@ describe('verifying the audit log', () => {
     const earlier = rig.start();
     await write(earlier, 3);
     await rig.clock.advance(DAY_MS);
-    const gone = rig.start();
-    await write(gone, 2);
+    const secondWriter = rig.start();
+    await write(secondWriter, 2);
     await rig.clock.advance(DAY_MS);
     const log = rig.start();
     const ids = await write(log, 3);
-    const live = log.stats();
-    const { writer } = live;
-    expect(await verify(rig, { liveWriter: live })).toMatchObject({ ok: true });
+    const liveWriter = log.stats();
+    const { writer } = liveWriter;
+    expect(await verify(rig, { liveWriter })).toMatchObject({ ok: true });
 
     const [first] = await rig.store.listByWriter(writer, 1, 1);
     await rig.tamper(ids[0]!, null);
@@ -129,17 +129,17 @@ describe('verifying the audit log', () => {
 
     const [third] = await rig.store.listByWriter(writer, 3, 1);
     await rig.tamper(ids[2]!, null);
-    expect((await verify(rig, { liveWriter: live })).problems).toEqual([
+    expect((await verify(rig, { liveWriter })).problems).toEqual([
       { writer, seq: 3, through: 3, problem: 'end_missing' },
     ]);
     await rig.primary.raw.put('audit', [third!]);
 
-    for (const seq of [1, 2]) await rig.tamper(segmentId(gone.stats().writer, seq), null);
-    expect((await verify(rig, { liveWriter: live })).problems).toEqual([
+    for (const seq of [1, 2]) await rig.tamper(segmentId(secondWriter.stats().writer, seq), null);
+    expect((await verify(rig, { liveWriter })).problems).toEqual([
       { writer, seq: 1, through: 1, problem: 'predecessor_missing' },
     ]);
     for (const id of ids) await rig.tamper(id, null);
-    expect((await verify(rig, { liveWriter: live })).problems).toEqual([
+    expect((await verify(rig, { liveWriter })).problems).toEqual([
       { writer, seq: 1, through: 3, problem: 'end_missing' },
     ]);
   });

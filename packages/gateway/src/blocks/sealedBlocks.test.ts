@@ -15,7 +15,7 @@ function rig() {
   return { store, logged, blocks: createSavedBlocks({ store: store.blocks, keyring, log }) };
 }
 
-function aBlock(over: Partial<SavedBlock> = {}): SavedBlock {
+function aBlock(overrides: Partial<SavedBlock> = {}): SavedBlock {
   return {
     ...{ id: 'b1', tenant: 'default', owner: 'ada', serverId: 's1', tool: 'send', version: 1 },
     ...{ createdAt: 1, updatedAt: 1, updatedBy: 'ada' },
@@ -25,7 +25,7 @@ function aBlock(over: Partial<SavedBlock> = {}): SavedBlock {
     inputs: { to: { mode: 'fixed', value: { deep: ['pl4nted', null] } }, text: { mode: 'ask' } },
     inputSchema: { type: 'object', properties: { to: {}, text: { type: 'string' } } },
     outputSchema: { type: 'object' },
-    ...over,
+    ...overrides,
   };
 }
 

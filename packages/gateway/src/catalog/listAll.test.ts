@@ -8,7 +8,7 @@ type Reply = JsonObject | (() => Promise<JsonObject>);
 
 /** A server that answers page after page, and remembers which cursors it was asked for. */
 function paging(
-  pages: (cursor: string | undefined, asked: number) => Reply,
+  pages: (cursor: string | undefined, pageIndex: number) => Reply,
   capabilities: JsonObject = { tools: {} },
   era: Era = 'modern',
 ) {
@@ -23,9 +23,9 @@ function paging(
       instructions: undefined,
       capabilities,
     },
-    async request(_method, params, given) {
+    async request(_method, params, input) {
       cursors.push(params['cursor'] as string | undefined);
-      options.push(given);
+      options.push(input);
       const reply = pages(params['cursor'] as string | undefined, cursors.length);
       return { result: typeof reply === 'function' ? await reply() : reply, json: undefined };
     },
@@ -61,9 +61,9 @@ describe('a list in pages', () => {
   });
 
   test('a cursor that comes again stops', async () => {
-    const { upstream, cursors } = paging((_cursor, asked) => ({
-      tools: tools(1, asked),
-      nextCursor: `c${asked % 2}`,
+    const { upstream, cursors } = paging((_cursor, pageIndex) => ({
+      tools: tools(1, pageIndex),
+      nextCursor: `c${pageIndex % 2}`,
     }));
     const { list } = setUp();
     expect(await list(upstream)).toMatchObject({ complete: false, incomplete: 'cursor' });
@@ -71,28 +71,34 @@ describe('a list in pages', () => {
   });
 
   test('pages, items, bytes and time each have an end', async () => {
-    const endless = paging((_cursor, asked) => ({ tools: tools(1, asked), nextCursor: `c${asked}` }));
+    const endless = paging((_cursor, pageIndex) => ({
+      tools: tools(1, pageIndex),
+      nextCursor: `c${pageIndex}`,
+    }));
     const { list } = setUp();
     expect(await list(endless.upstream)).toMatchObject({ complete: false, incomplete: 'pages' });
     expect(endless.cursors).toHaveLength(50);
 
-    const many = paging((_cursor, asked) => ({ tools: tools(300, asked * 300), nextCursor: `c${asked}` }));
+    const many = paging((_cursor, pageIndex) => ({
+      tools: tools(300, pageIndex * 300),
+      nextCursor: `c${pageIndex}`,
+    }));
     const cut = await list(many.upstream);
     expect(cut).toMatchObject({ complete: false, incomplete: 'items' });
     expect([cut.items.length, many.cursors.length]).toEqual([1_000, 4]);
 
-    const large = paging((_cursor, asked) => ({
-      tools: [{ name: `t${asked}`, description: 'x'.repeat(2 * 1024 * 1024) }],
-      nextCursor: `c${asked}`,
+    const large = paging((_cursor, pageIndex) => ({
+      tools: [{ name: `t${pageIndex}`, description: 'x'.repeat(2 * 1024 * 1024) }],
+      nextCursor: `c${pageIndex}`,
     }));
     const few = await list(large.upstream);
     expect(few).toMatchObject({ complete: false, incomplete: 'bytes' });
     expect(few.items).toHaveLength(2);
 
     const { clock, list: slowly } = setUp();
-    const slow = paging((_cursor, asked) => async () => {
+    const slow = paging((_cursor, pageIndex) => async () => {
       await clock.advance(11_000);
-      return { tools: tools(1, asked), nextCursor: `c${asked}` };
+      return { tools: tools(1, pageIndex), nextCursor: `c${pageIndex}` };
     });
     expect(await slowly(slow.upstream)).toMatchObject({ complete: false, incomplete: 'time' });
     expect(slow.options.map(({ totalMs }) => totalMs)).toEqual([30_000, 19_000, 8_000]);
@@ -100,7 +106,10 @@ describe('a list in pages', () => {
 
   test('a count that is exactly full asks for no further page', async () => {
     const { list } = setUp({ items: 4 });
-    const more = paging((_cursor, asked) => ({ tools: tools(2, asked * 2), nextCursor: `c${asked}` }));
+    const more = paging((_cursor, pageIndex) => ({
+      tools: tools(2, pageIndex * 2),
+      nextCursor: `c${pageIndex}`,
+    }));
     expect(await list(more.upstream)).toMatchObject({ complete: false, incomplete: 'items' });
     expect(more.cursors).toHaveLength(2);
     const done = paging((cursor) => ({ tools: tools(2), ...(cursor === undefined && { nextCursor: 'c' }) }));

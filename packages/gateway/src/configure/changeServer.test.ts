@@ -1,6 +1,6 @@
 import { secretMask } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { configureRig, remote } from '../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { inputKeys } from '../registry/storedDefinition.ts';
 import { changeServer } from './changeServer.ts';
@@ -12,14 +12,16 @@ const url = 'https://user.example/mcp';
 const obo = { scopes: 'b a' };
 
 /** A server of Ada's, shared with Eve as editor and with Vic as viewer. */
-async function scene(config: Record<string, unknown>, file: Record<string, unknown> = {}) {
-  const rig = await configureRig({ file: remote, ...file });
-  const ada = rig.person('ada', 'TRUSTED');
-  const view = await createServer(rig.parts, ada, { config: { ...remote, url, title: 'Mine', ...config } });
+async function createRig(config: Record<string, unknown>, file: Record<string, unknown> = {}) {
+  const rig = await createConfigureRig({ file: remoteDefinition, ...file });
+  const ada = rig.createPrincipal('ada', 'TRUSTED');
+  const view = await createServer(rig.parts, ada, {
+    config: { ...remoteDefinition, url, title: 'Mine', ...config },
+  });
   const id = view.dbId!;
-  await rig.share(id, 'eve', 3);
-  await rig.share(id, 'vic', 1);
-  rig.asked.length = 0;
+  await rig.grantAccess(id, 'eve', 3);
+  await rig.grantAccess(id, 'vic', 1);
+  rig.requests.length = 0;
   rig.events.length = 0;
   const change = (by: UserPrincipal, next: Record<string, unknown>, more: Partial<ServerChange> = {}) =>
     changeServer(rig.parts, by, 'mine', { config: next, mode: 'replace', ...more });
@@ -32,17 +34,17 @@ async function scene(config: Record<string, unknown>, file: Record<string, unkno
   };
 }
 
-const base = { ...remote, url, title: 'Mine' };
+const base = { ...remoteDefinition, url, title: 'Mine' };
 
 describe('who may change a server', () => {
   test('unknown and invisible ones answer alike', async () => {
-    const { parts, person, events } = await scene(
+    const { parts, createPrincipal, events } = await createRig(
       {},
-      { hidden: { ...remote, access: { roles: ['ADMIN'] } } },
+      { hidden: { ...remoteDefinition, access: { roles: ['ADMIN'] } } },
     );
-    const stranger = person('sid', 'TRUSTED');
-    const elsewhere = person('ada', 'ADMIN', { tenant: 'acme' });
-    for (const who of [stranger, elsewhere]) {
+    const unrelatedUser = createPrincipal('sid', 'TRUSTED');
+    const otherTenant = createPrincipal('ada', 'ADMIN', { tenant: 'acme' });
+    for (const who of [unrelatedUser, otherTenant]) {
       for (const name of ['mine', 'nowhere']) {
         const change = { config: base, mode: 'replace' } as const;
         await expect(changeServer(parts, who, name, change)).rejects.toMatchObject({
@@ -52,44 +54,46 @@ describe('who may change a server', () => {
         await expect(removeServer(parts, who, name)).rejects.toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
       }
     }
-    await expect(removeServer(parts, stranger, 'hidden')).rejects.toMatchObject({
+    await expect(removeServer(parts, unrelatedUser, 'hidden')).rejects.toMatchObject({
       code: 'MCP_SERVER_NOT_FOUND',
     });
     expect(events.every(({ outcome }) => outcome === 'refused')).toBe(true);
   });
 
   test('a viewer, a role and the file each have their own answer', async () => {
-    const { parts, person, change, ada, asked } = await scene({});
-    await expect(change(person('vic', 'TRUSTED'), base)).rejects.toMatchObject({
+    const { parts, createPrincipal, change, ada, requests } = await createRig({});
+    await expect(change(createPrincipal('vic', 'TRUSTED'), base)).rejects.toMatchObject({
       code: 'MCP_ACL_FORBIDDEN',
     });
-    await expect(change(person('eve', 'USER'), base)).rejects.toMatchObject({ code: 'MCP_FORBIDDEN' });
-    await expect(removeServer(parts, person('eve', 'MAKER'), 'mine')).rejects.toMatchObject({
+    await expect(change(createPrincipal('eve', 'USER'), base)).rejects.toMatchObject({
+      code: 'MCP_FORBIDDEN',
+    });
+    await expect(removeServer(parts, createPrincipal('eve', 'MAKER'), 'mine')).rejects.toMatchObject({
       code: 'MCP_ACL_FORBIDDEN',
     });
     const whole = { config: base, mode: 'replace' } as const;
     await expect(changeServer(parts, ada, 'file', whole)).rejects.toMatchObject({
       code: 'MCP_SERVER_MANAGED',
     });
-    await expect(removeServer(parts, person('root', 'ADMIN'), 'file')).rejects.toMatchObject({
+    await expect(removeServer(parts, createPrincipal('root', 'ADMIN'), 'file')).rejects.toMatchObject({
       code: 'MCP_SERVER_MANAGED',
     });
-    expect(asked).toEqual([]);
-    expect(await change(person('eve', 'MAKER'), { ...base, title: 'Ours' })).toMatchObject({
+    expect(requests).toEqual([]);
+    expect(await change(createPrincipal('eve', 'MAKER'), { ...base, title: 'Ours' })).toMatchObject({
       serverName: 'mine',
       title: 'Ours',
       version: 2,
       permissions: 3,
     });
     // An administrator looks after servers that nobody shared with them.
-    expect(await change(person('root', 'ADMIN'), { ...base, title: 'Theirs' })).toMatchObject({
+    expect(await change(createPrincipal('root', 'ADMIN'), { ...base, title: 'Theirs' })).toMatchObject({
       version: 3,
     });
   });
 
   test('who is disabled or downgraded meanwhile changes and removes nothing', async () => {
-    const { parts, person, definition, changeAccount } = await scene({});
-    const root = person('root', 'ADMIN');
+    const { parts, createPrincipal, definition, updateUserRecord } = await createRig({});
+    const root = createPrincipal('root', 'ADMIN');
     const before = await definition();
     const moving = { config: { ...base, url: 'https://user.example/2' }, mode: 'replace' } as const;
     for (const [change, code] of [
@@ -99,10 +103,10 @@ describe('who may change a server', () => {
       [{ disabledAt: 1 }, 'AUTH_REQUIRED'],
     ] as const) {
       const inspect = async () => {
-        changeAccount('root', change);
+        updateUserRecord('root', change);
         return { tools: 1 };
       };
-      changeAccount('root', { role: 'ADMIN', disabledAt: null });
+      updateUserRecord('root', { role: 'ADMIN', disabledAt: null });
       const changing = changeServer({ ...parts, inspect }, root, 'mine', moving);
       await expect(changing).rejects.toMatchObject({ code });
       await expect(removeServer(parts, root, 'mine')).rejects.toMatchObject({ code });
@@ -111,7 +115,7 @@ describe('who may change a server', () => {
   });
 
   test('a change says what it saw, or meets what is there', async () => {
-    const { change, ada } = await scene({});
+    const { change, ada } = await createRig({});
     for (const ifMatch of ['"2"', 'W/"2"', '1', '"01"', '', 'x, "3"']) {
       await expect(change(ada, { ...base, title: 'A' }, { ifMatch })).rejects.toMatchObject({
         code: 'MCP_VERSION_CONFLICT',
@@ -127,7 +131,7 @@ describe('who may change a server', () => {
   });
 
   test('of two who saw the same only one is stored', async () => {
-    const { change, ada } = await scene({});
+    const { change, ada } = await createRig({});
     const both = await Promise.allSettled(
       ['https://a.example', 'https://b.example'].map((next) => change(ada, { ...base, url: next })),
     );
@@ -138,7 +142,7 @@ describe('who may change a server', () => {
   });
 
   test('the names of what changed are told, and no value', async () => {
-    const { change, ada, events, asked, id } = await scene({ headers: { 'X-Key': 'pl4nted' } });
+    const { change, ada, events, requests, id } = await createRig({ headers: { 'X-Key': 'pl4nted' } });
     await change(ada, { ...base, title: 'New', headers: { 'X-Key': 'pl4nted-2' } });
     expect(events).toEqual([
       expect.objectContaining({
@@ -150,10 +154,10 @@ describe('who may change a server', () => {
       }),
     ]);
     expect(JSON.stringify(events)).not.toContain('pl4nted');
-    expect(asked).toHaveLength(2);
-    asked.length = 0;
+    expect(requests).toHaveLength(2);
+    requests.length = 0;
     await change(ada, { ...base, title: 'Newer', headers: { 'X-Key': 'pl4nted-2' } });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
@@ -172,7 +176,7 @@ describe('secrets of a changed server', () => {
   const { client_secret: _secret, ...publicOauth } = secrets.oauth;
 
   test('left out or masked they stay while nothing they are bound to changes', async () => {
-    const { change, ada, definition } = await scene(secrets);
+    const { change, ada, definition } = await createRig(secrets);
     const reordered = {
       ...publicOauth,
       token_url: 'https://AS.example:443/token',
@@ -197,23 +201,23 @@ describe('secrets of a changed server', () => {
 
   test('they are removed when that is said', async () => {
     for (const headers of [{}, null]) {
-      const { change, ada, definition } = await scene(secrets);
+      const { change, ada, definition } = await createRig(secrets);
       await change(ada, { ...base, headers, oauth: { ...publicOauth, client_secret: null } });
       expect(JSON.stringify(await definition())).not.toContain('pl4nted');
     }
-    const { change, ada, definition } = await scene(secrets);
+    const { change, ada, definition } = await createRig(secrets);
     await change(ada, { headers: { 'X-Key': null }, oauth: null }, { mode: 'merge' });
     expect(await definition()).toMatchObject({ headers: { 'X-Other': 'pl4nted-other' } });
     expect(JSON.stringify(await definition())).not.toMatch(/pl4nted-(header|secret)/);
     await change(ada, { ...base, url: 'https://new.example', headers: null });
     expect(JSON.stringify(await definition())).not.toContain('pl4nted');
-    const other = await scene(keyed);
+    const other = await createRig(keyed);
     await other.change(ada, { ...base, apiKey: { source: 'user', authorization_type: 'bearer' } });
     expect(JSON.stringify(await other.definition())).not.toContain('pl4nted');
   });
 
   test('each bound field alone asks for the client secret again', async () => {
-    const { change, ada, asked, definition } = await scene({ oauth: secrets.oauth });
+    const { change, ada, requests, definition } = await createRig({ oauth: secrets.oauth });
     const bound: [string, Record<string, unknown>][] = [
       ['config.url', { ...base, url: 'https://evil.example/mcp', oauth: publicOauth }],
       ['config.url', { ...base, url: `${url}/other`, oauth: publicOauth }],
@@ -231,11 +235,11 @@ describe('secrets of a changed server', () => {
       ]),
     ];
     for (const [path, next] of bound) {
-      for (const given of [
+      for (const config of [
         next,
         { ...next, oauth: { ...(next['oauth'] as object), client_secret: secretMask } },
       ]) {
-        await expect(change(ada, given)).rejects.toMatchObject({
+        await expect(change(ada, config)).rejects.toMatchObject({
           code: 'MCP_OAUTH_SECRET_REENTRY_REQUIRED',
           errors: [{ path, code: 'secret_binding' }],
           changedFields: [path.replace('config.', '')],
@@ -245,14 +249,14 @@ describe('secrets of a changed server', () => {
         code: 'MCP_OAUTH_SECRET_REENTRY_REQUIRED',
       });
     }
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     const [, moved] = bound[0]!;
     await change(ada, { ...moved, oauth: secrets.oauth });
     expect(await definition()).toMatchObject({ url: 'https://evil.example/mcp', oauth: secrets.oauth });
   });
 
   test('keys and headers never follow a changed address', async () => {
-    const { change, ada, asked } = await scene({ ...keyed, headers: secrets.headers });
+    const { change, ada, requests } = await createRig({ ...keyed, headers: secrets.headers });
     const apiKey = { source: 'admin', authorization_type: 'custom' };
     const moves: [string, Record<string, unknown>][] = [
       ['config.url', { ...base, url: 'https://evil.example/mcp', apiKey, headers: null }],
@@ -275,7 +279,7 @@ describe('secrets of a changed server', () => {
       code: 'MCP_SECRET_REENTRY_REQUIRED',
     });
     // The new host hears nothing, not even an inspection.
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     await expect(change(ada, { ...base, headers: { 'X-New': secretMask } })).rejects.toMatchObject({
       code: 'MCP_CONFIG_INVALID',
       errors: [{ path: 'config.headers.X-New', code: 'mask' }],
@@ -301,8 +305,8 @@ describe('the lock of an OBO server', () => {
     expect(Object.keys(others).sort()).toEqual([...inputKeys].sort());
     const config = { headers: { 'X-Key': 'pl4nted' }, description: 'D', obo };
     for (const key of inputKeys) {
-      const { change, person, definition, asked } = await scene(config);
-      const eve = person('eve', 'MAKER');
+      const { change, createPrincipal, definition, requests } = await createRig(config);
+      const eve = createPrincipal('eve', 'MAKER');
       const before = await definition();
       const isFree = ['title', 'description', 'iconPath'].includes(key);
       const next = { ...base, description: 'D', obo, [key]: others[key] };
@@ -320,17 +324,17 @@ describe('the lock of an OBO server', () => {
         await change(eve, { [key]: null }, { mode: 'merge' }).catch(() => undefined);
         expect(await definition()).toEqual(before);
       }
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     }
   });
 
   test('each row of the table of refusals', async () => {
-    const plain = await scene({});
-    const eve = plain.person('eve', 'MAKER');
+    const plain = await createRig({});
+    const eve = plain.createPrincipal('eve', 'MAKER');
     await expect(plain.change(eve, { ...base, obo })).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
     expect(await plain.change(eve, { ...base, url: 'https://user.example/2' })).toMatchObject({ version: 2 });
-    const { change, definition, person } = await scene({ obo });
-    person('eve', 'MAKER');
+    const { change, definition, createPrincipal } = await createRig({ obo });
+    createPrincipal('eve', 'MAKER');
     await expect(change(eve, base)).rejects.toMatchObject({
       code: 'MCP_OBO_FORBIDDEN',
       errors: [{ path: 'config.obo' }],
@@ -338,13 +342,13 @@ describe('the lock of an OBO server', () => {
     await expect(change(eve, { obo: { scopes: 'a' } }, { mode: 'merge' })).rejects.toMatchObject({
       code: 'MCP_OBO_FORBIDDEN',
     });
-    const holder = person('eve', 'TRUSTED');
+    const holder = createPrincipal('eve', 'TRUSTED');
     expect(await change(holder, { ...base, obo: { scopes: 'c' } })).toMatchObject({ obo: { scopes: 'c' } });
     expect(await definition()).toMatchObject({ obo: { scopes: 'c' } });
   });
 
   test('the same in another order or spelling is no change, and nothing is stored of it', async () => {
-    const { change, person, definition } = await scene({
+    const { change, createPrincipal, definition } = await createRig({
       headers: { 'X-A': 'one', 'X-Key': 'pl4nted' },
       obo,
     });
@@ -356,16 +360,16 @@ describe('the lock of an OBO server', () => {
       url: 'https://USER.example:443/mcp',
       type: 'http',
     };
-    expect(await change(person('eve', 'MAKER'), next)).toMatchObject({ title: 'New', version: 2 });
+    expect(await change(createPrincipal('eve', 'MAKER'), next)).toMatchObject({ title: 'New', version: 2 });
     expect(await definition()).toEqual({ ...(before as object), title: 'New' });
   });
 
   test('trust moves to who changed a locked field, and only then', async () => {
-    const { change, person, parts, id } = await scene({ obo });
+    const { change, createPrincipal, parts, id } = await createRig({ obo });
     const securedBy = () => parts.registry.get('default', id)?.securityDecision;
-    await change(person('eve', 'MAKER'), { ...base, obo, title: 'New' });
+    await change(createPrincipal('eve', 'MAKER'), { ...base, obo, title: 'New' });
     expect(securedBy()).toEqual({ decidedBy: 'ada', isIntact: true });
-    await change(person('eve', 'TRUSTED'), { ...base, obo, url: 'https://user.example/2' });
+    await change(createPrincipal('eve', 'TRUSTED'), { ...base, obo, url: 'https://user.example/2' });
     expect(securedBy()).toEqual({ decidedBy: 'eve', isIntact: true });
   });
 });

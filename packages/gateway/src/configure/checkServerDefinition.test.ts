@@ -1,18 +1,18 @@
 import { secretMask } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { configureRig, remote, type ConfigureRig } from '../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition, type ConfigureRig } from '../../test/configureRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { changeServer } from './changeServer.ts';
 import { checkServerDefinition } from './checkServerDefinition.ts';
 import { createServer } from './createServer.ts';
 
-const own = { ...remote, url: 'https://user.example/mcp', title: 'My Server' };
+const own = { ...remoteDefinition, url: 'https://user.example/mcp', title: 'My Server' };
 /** Each user enters one. */
 const ownKey = { source: 'user', authorization_type: 'bearer' };
 const mode = 'replace' as const;
 
 /** What an attempt came to, as its caller would hear it. */
-async function told(attempt: Promise<unknown>): Promise<unknown> {
+async function captureError(attempt: Promise<unknown>): Promise<unknown> {
   try {
     await attempt;
     return 'done';
@@ -25,11 +25,11 @@ async function told(attempt: Promise<unknown>): Promise<unknown> {
 
 /** A server with a secret, which its author and a user with EDIT may change. */
 async function withServer(rig: ConfigureRig, more: object = {}) {
-  const ada = rig.person('ada', 'TRUSTED');
+  const ada = rig.createPrincipal('ada', 'TRUSTED');
   const config = { ...own, headers: { 'X-Key': 'pl4nted' }, ...more };
   const { dbId = '' } = await createServer(rig.parts, ada, { config });
-  await rig.share(dbId, 'eve', 0b0011);
-  rig.asked.length = 0;
+  await rig.grantAccess(dbId, 'eve', 0b0011);
+  rig.requests.length = 0;
   rig.events.length = 0;
   return { ada, config, masked: { ...config, headers: { 'X-Key': secretMask } } };
 }
@@ -47,13 +47,15 @@ describe('a check of a server', () => {
       ['MAKER', { ...own, url: 'http://user.example/mcp', apiKey: ownKey }],
     ];
     for (const [role, config] of cases) {
-      const [first, second] = [await configureRig(), await configureRig()];
-      const checked = await told(
-        checkServerDefinition(first.parts, first.person('ada', role), { config, mode }),
+      const [first, second] = [await createConfigureRig(), await createConfigureRig()];
+      const checked = await captureError(
+        checkServerDefinition(first.parts, first.createPrincipal('ada', role), { config, mode }),
       );
-      const saved = await told(createServer(second.parts, second.person('ada', role), { config }));
+      const saved = await captureError(
+        createServer(second.parts, second.createPrincipal('ada', role), { config }),
+      );
       expect([config, checked]).toEqual([config, saved]);
-      expect(first.asked).toEqual(second.asked);
+      expect(first.requests).toEqual(second.requests);
     }
     for (const over of [
       { checkAddress: () => Promise.reject(new GatewayError('MCP_DOMAIN_NOT_ALLOWED')) },
@@ -62,11 +64,11 @@ describe('a check of a server', () => {
       },
       { maxPerUser: 0 },
     ]) {
-      const rig = await configureRig({}, over);
-      const ada = rig.person('ada', 'MAKER');
-      const checked = await told(checkServerDefinition(rig.parts, ada, { config: own, mode }));
+      const rig = await createConfigureRig({}, over);
+      const ada = rig.createPrincipal('ada', 'MAKER');
+      const checked = await captureError(checkServerDefinition(rig.parts, ada, { config: own, mode }));
       expect(checked).toMatchObject({ code: expect.any(String) });
-      expect(checked).toEqual(await told(createServer(rig.parts, ada, { config: own })));
+      expect(checked).toEqual(await captureError(createServer(rig.parts, ada, { config: own })));
     }
   });
 
@@ -83,21 +85,28 @@ describe('a check of a server', () => {
       ['ada', 'MAKER', 'file', { title: 'New' }],
     ];
     for (const [who, role, server, change] of cases) {
-      const [first, second] = [await configureRig({ file: remote }), await configureRig({ file: remote })];
+      const [first, second] = [
+        await createConfigureRig({ file: remoteDefinition }),
+        await createConfigureRig({ file: remoteDefinition }),
+      ];
       const { masked } = await withServer(first);
       await withServer(second);
       const config = { ...masked, ...change };
-      const checking = checkServerDefinition(first.parts, first.person(who, role), { config, mode, server });
-      const saving = changeServer(second.parts, second.person(who, role), server, { config, mode });
-      const [checked, saved] = [await told(checking), await told(saving)];
+      const checking = checkServerDefinition(first.parts, first.createPrincipal(who, role), {
+        config,
+        mode,
+        server,
+      });
+      const saving = changeServer(second.parts, second.createPrincipal(who, role), server, { config, mode });
+      const [checked, saved] = [await captureError(checking), await captureError(saving)];
       expect([change, checked]).toEqual([change, saved]);
     }
   });
 
   test('of an OBO server names the fields that are locked', async () => {
-    const rig = await configureRig();
+    const rig = await createConfigureRig();
     await withServer(rig, { obo: { scopes: 'api://x/.default' }, headers: undefined });
-    const eve = rig.person('eve', 'MAKER');
+    const eve = rig.createPrincipal('eve', 'MAKER');
     const config = { ...own, obo: { scopes: 'api://x/.default' }, title: 'New' };
     expect(await checkServerDefinition(rig.parts, eve, { config, mode, server: 'my-server' })).toEqual({
       inspected: false,
@@ -109,12 +118,12 @@ describe('a check of a server', () => {
       code: 'MCP_OBO_FORBIDDEN',
       errors: [{ path: 'config.url', code: 'obo_locked' }],
     });
-    expect(rig.asked).toEqual(['check https://user.example/mcp']);
+    expect(rig.requests).toEqual(['check https://user.example/mcp']);
   });
 
   test('leaves nothing in the store, and a good one no change to tell', async () => {
-    const rig = await configureRig();
-    const ada = rig.person('ada', 'MAKER');
+    const rig = await createConfigureRig();
+    const ada = rig.createPrincipal('ada', 'MAKER');
     expect(await checkServerDefinition(rig.parts, ada, { config: own, mode })).toEqual({
       inspected: true,
       tools: 1,
@@ -132,7 +141,7 @@ describe('a check of a server', () => {
   });
 
   test('that went well is told of, by names alone', async () => {
-    const rig = await configureRig();
+    const rig = await createConfigureRig();
     const { ada, masked } = await withServer(rig);
     await checkServerDefinition(rig.parts, ada, { config: masked, mode, server: 'my-server' });
     expect(rig.events).toHaveLength(1);
@@ -144,17 +153,17 @@ describe('a check of a server', () => {
   });
 
   test('that is refused is told of, as an attempt to save is', async () => {
-    const rig = await configureRig();
-    const ada = rig.person('ada', 'MAKER');
+    const rig = await createConfigureRig();
+    const ada = rig.createPrincipal('ada', 'MAKER');
     const config = { ...own, obo: { scopes: 'api://x/.default' } };
-    await told(checkServerDefinition(rig.parts, ada, { config, mode }));
+    await captureError(checkServerDefinition(rig.parts, ada, { config, mode }));
     const refused = { kind: 'config', action: 'server.check', outcome: 'refused' };
     expect(rig.events).toMatchObject([{ ...refused, code: 'MCP_OBO_FORBIDDEN' }]);
     const { masked } = await withServer(rig);
-    const elsewhere = { ...masked, url: 'https://evil.example/mcp' };
-    await told(
-      checkServerDefinition(rig.parts, rig.person('eve', 'MAKER'), {
-        config: elsewhere,
+    const otherUrl = { ...masked, url: 'https://evil.example/mcp' };
+    await captureError(
+      checkServerDefinition(rig.parts, rig.createPrincipal('eve', 'MAKER'), {
+        config: otherUrl,
         mode,
         server: 'my-server',
       }),
@@ -165,12 +174,12 @@ describe('a check of a server', () => {
         ...{ server: 'my-server', serverId: rig.parts.registry.find('default', 'my-server')?.id },
       },
     ]);
-    expect(rig.asked).toEqual([]);
+    expect(rig.requests).toEqual([]);
   });
 
   test('looks at a server with its own secrets, also where only texts change', async () => {
     const seen: unknown[] = [];
-    const rig = await configureRig(
+    const rig = await createConfigureRig(
       {},
       {
         async inspect({ settings }) {
@@ -196,8 +205,8 @@ describe('a check of a server', () => {
   });
 
   test('says when it has to wait for a user', async () => {
-    const rig = await configureRig({}, { inspect: async () => ({}) });
-    const ada = rig.person('ada', 'MAKER');
+    const rig = await createConfigureRig({}, { inspect: async () => ({}) });
+    const ada = rig.createPrincipal('ada', 'MAKER');
     const signsIn = await checkServerDefinition(rig.parts, ada, { config: own, mode });
     const config = { ...own, apiKey: ownKey };
     expect([signsIn, await checkServerDefinition(rig.parts, ada, { config, mode })]).toEqual([

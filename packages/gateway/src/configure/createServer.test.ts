@@ -1,16 +1,16 @@
 import { NamedServerView, secretMask } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { configureRig, remote } from '../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { createServer } from './createServer.ts';
 import { removeServer } from './removeServer.ts';
 
-const own = { ...remote, url: 'https://user.example/mcp', title: 'My Server' };
+const own = { ...remoteDefinition, url: 'https://user.example/mcp', title: 'My Server' };
 
 describe('creating a server', () => {
   test('it is stored, its owner has every bit, and it is told of', async () => {
-    const { parts, person, store, events, asked } = await configureRig();
-    const ada = person('ada', 'MAKER');
+    const { parts, createPrincipal, store, events, requests } = await createConfigureRig();
+    const ada = createPrincipal('ada', 'MAKER');
     const view = await createServer(parts, ada, { config: { ...own, headers: { 'X-Key': 'pl4nted' } } });
     expect(NamedServerView.parse(view)).toMatchObject({
       serverName: 'my-server',
@@ -26,8 +26,8 @@ describe('creating a server', () => {
     expect(view.dbId).toBe(server.id);
     expect(server.securityDecision).toEqual({ decidedBy: 'ada', isIntact: true });
     expect(parts.acl.getUseBits(ada, server)).toBe(15);
-    expect(asked).toHaveLength(2);
-    expect(asked[0]).toBe('check https://user.example/mcp');
+    expect(requests).toHaveLength(2);
+    expect(requests[0]).toBe('check https://user.example/mcp');
     expect(events).toEqual([
       expect.objectContaining({
         kind: 'config',
@@ -44,25 +44,25 @@ describe('creating a server', () => {
   });
 
   test('without USE or CREATE nothing is looked at', async () => {
-    const { parts, person, store, asked, events } = await configureRig();
+    const { parts, createPrincipal, store, requests, events } = await createConfigureRig();
     for (const role of ['USER', 'NOBODY', 'UNHEARD']) {
-      const creating = createServer(parts, person('ada', role), { config: { surprise: true } });
+      const creating = createServer(parts, createPrincipal('ada', role), { config: { surprise: true } });
       await expect(creating).rejects.toMatchObject({ code: 'MCP_FORBIDDEN' });
     }
-    expect([asked, await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([[], 0, 0]);
+    expect([requests, await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([[], 0, 0]);
     expect(events.map(({ outcome, code }) => [outcome, code])).toEqual(
       Array.from({ length: 3 }, () => ['refused', 'MCP_FORBIDDEN']),
     );
   });
 
   test('a permission that goes during the inspection is gone when it ends', async () => {
-    const { parts, person, store } = await configureRig();
+    const { parts, createPrincipal, store } = await createConfigureRig();
     const inspect = async () => {
       const role = (await store.roles.find('default', 'MAKER'))!;
       await store.roles.replace({ ...role, permissions: { USE: true }, version: 2 }, 1);
       return { tools: 1 };
     };
-    const creating = createServer({ ...parts, inspect }, person('ada', 'MAKER'), { config: own });
+    const creating = createServer({ ...parts, inspect }, createPrincipal('ada', 'MAKER'), { config: own });
     await expect(creating).rejects.toMatchObject({ code: 'MCP_FORBIDDEN' });
     expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([0, 0]);
   });
@@ -73,10 +73,10 @@ describe('creating a server', () => {
       [{ disabledAt: 1 }, 'AUTH_REQUIRED'],
       [{ tenant: 'acme' }, 'AUTH_REQUIRED'],
     ] as const) {
-      const { parts, person, store, changeAccount } = await configureRig();
-      const ada = person('ada', 'MAKER');
+      const { parts, createPrincipal, store, updateUserRecord } = await createConfigureRig();
+      const ada = createPrincipal('ada', 'MAKER');
       const inspect = async () => {
-        changeAccount('ada', change);
+        updateUserRecord('ada', change);
         return { tools: 1 };
       };
       const creating = createServer({ ...parts, inspect }, ada, { config: own });
@@ -86,10 +86,10 @@ describe('creating a server', () => {
   });
 
   test('a role that lost CONFIGURE_OBO on the way makes no obo', async () => {
-    const { parts, person, store, changeAccount } = await configureRig();
-    const ada = person('ada', 'TRUSTED');
+    const { parts, createPrincipal, store, updateUserRecord } = await createConfigureRig();
+    const ada = createPrincipal('ada', 'TRUSTED');
     // The address is looked up even of what is never opened.
-    const checkAddress = async () => changeAccount('ada', { role: 'MAKER' });
+    const checkAddress = async () => updateUserRecord('ada', { role: 'MAKER' });
     const config = { ...own, obo: { scopes: 's' } };
     const creating = createServer({ ...parts, checkAddress }, ada, { config });
     await expect(creating).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
@@ -97,67 +97,67 @@ describe('creating a server', () => {
   });
 
   test('without the store nothing is created', async () => {
-    const { parts, person, asked } = await configureRig();
+    const { parts, createPrincipal, requests } = await createConfigureRig();
     const acl = { ...parts.acl, refresh: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) };
-    const creating = createServer({ ...parts, acl }, person('ada', 'ADMIN'), { config: own });
+    const creating = createServer({ ...parts, acl }, createPrincipal('ada', 'ADMIN'), { config: own });
     await expect(creating).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test('obo asks for CONFIGURE_OBO, and nothing is opened for it', async () => {
-    const { parts, person, asked, store } = await configureRig();
+    const { parts, createPrincipal, requests, store } = await createConfigureRig();
     const config = { ...own, obo: { scopes: 'api://x/.default' } };
-    const creating = createServer(parts, person('ada', 'MAKER'), { config });
+    const creating = createServer(parts, createPrincipal('ada', 'MAKER'), { config });
     await expect(creating).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
-    expect([asked, await store.raw.count('servers')]).toEqual([[], 0]);
-    const view = await createServer(parts, person('bea', 'TRUSTED'), { config });
+    expect([requests, await store.raw.count('servers')]).toEqual([[], 0]);
+    const view = await createServer(parts, createPrincipal('bea', 'TRUSTED'), { config });
     expect(view.obo).toEqual({ scopes: 'api://x/.default' });
-    expect(asked).toEqual(['check https://user.example/mcp']);
+    expect(requests).toEqual(['check https://user.example/mcp']);
   });
 
   test('what waits for a sign-in or a value is not opened', async () => {
-    const { parts, person, asked } = await configureRig();
-    const ada = person('ada', 'MAKER');
+    const { parts, createPrincipal, requests } = await createConfigureRig();
+    const ada = createPrincipal('ada', 'MAKER');
     for (const more of [
       { oauth: { client_id: 'c' } },
       { apiKey: { source: 'user', authorization_type: 'bearer' } },
     ])
       await createServer(parts, ada, { config: { ...own, ...more } });
-    expect(asked.filter((line) => line.startsWith('inspect'))).toEqual([]);
+    expect(requests.filter((line) => line.startsWith('inspect'))).toEqual([]);
   });
 
   test('one that fails its inspection is not stored', async () => {
     const fails = async () => {
       throw new GatewayError('MCP_INSPECTION_FAILED');
     };
-    const { parts, person, store } = await configureRig({}, { inspect: fails });
-    const creating = createServer(parts, person('ada', 'MAKER'), { config: own });
+    const { parts, createPrincipal, store } = await createConfigureRig({}, { inspect: fails });
+    const creating = createServer(parts, createPrincipal('ada', 'MAKER'), { config: own });
     await expect(creating).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
     expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([0, 0]);
   });
 
   test('an address that is not allowed is neither opened nor stored', async () => {
-    const asked: string[] = [];
-    const { parts, person, store } = await configureRig(
+    const requests: string[] = [];
+    const { parts, createPrincipal, store } = await createConfigureRig(
       {},
       {
         async checkAddress() {
           throw new GatewayError('MCP_DOMAIN_NOT_ALLOWED');
         },
         async inspect() {
-          asked.push('inspect');
+          requests.push('inspect');
           return { tools: 0 };
         },
       },
     );
-    const creating = createServer(parts, person('ada', 'MAKER'), { config: own });
+    const creating = createServer(parts, createPrincipal('ada', 'MAKER'), { config: own });
     await expect(creating).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
-    expect([asked, await store.raw.count('servers')]).toEqual([[], 0]);
+    expect([requests, await store.raw.count('servers')]).toEqual([[], 0]);
   });
 
   test('what is not a user’s to say is refused by name', async () => {
-    const { parts, person, store, asked } = await configureRig();
-    const ada = person('ada', 'TRUSTED');
+    const { parts, createPrincipal, store, requests } = await createConfigureRig();
+    const ada = createPrincipal('ada', 'TRUSTED');
     const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`) as unknown;
     const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`X-${index}`, 'v']));
     const bad: [object, string][] = [
@@ -193,14 +193,23 @@ describe('creating a server', () => {
       expect([path, error?.code, error?.errors?.[0]?.path]).toEqual([path, 'MCP_CONFIG_INVALID', path]);
       expect(JSON.stringify(error?.errors)).not.toContain('pl4nted');
     }
-    expect([asked, await store.raw.count('servers')]).toEqual([[], 0]);
+    expect([requests, await store.raw.count('servers')]).toEqual([[], 0]);
   });
 
   test('the title becomes a name that nobody has and that may be one', async () => {
-    const { parts, person } = await configureRig({ 'from file': remote, 'my-server-2': remote });
-    const ada = person('ada', 'MAKER');
+    const { parts, createPrincipal } = await createConfigureRig({
+      'from file': remoteDefinition,
+      'my-server-2': remoteDefinition,
+    });
+    const ada = createPrincipal('ada', 'MAKER');
     await parts.overrides.put(
-      { tenant: 'default', name: 'given', definition: remote, changedBy: 'root', isSecurityChange: true },
+      {
+        tenant: 'default',
+        name: 'given',
+        definition: remoteDefinition,
+        changedBy: 'root',
+        isSecurityChange: true,
+      },
       null,
     );
     await parts.refreshRegistry();
@@ -219,20 +228,20 @@ describe('creating a server', () => {
     expect(await nameFor('日本語')).toBe('mcp-server');
     expect(await nameFor()).toBe('mcp-server-2');
     expect(await nameFor('Ada’s café - new')).toBe('adas-caf-new');
-    expect(await nameFor('My Server', person('bea', 'MAKER', { tenant: 'acme' }))).toBe('my-server');
+    expect(await nameFor('My Server', createPrincipal('bea', 'MAKER', { tenant: 'acme' }))).toBe('my-server');
   });
 
   test('while reserved names are not known no server is made', async () => {
-    const { parts, person, store } = await configureRig();
+    const { parts, createPrincipal, store } = await createConfigureRig();
     parts.registry.update({ overrides: 'unknown' });
-    const creating = createServer(parts, person('ada', 'MAKER'), { config: own });
+    const creating = createServer(parts, createPrincipal('ada', 'MAKER'), { config: own });
     await expect(creating).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([0, 0]);
   });
 
   test('nobody has more than the limit, however many are made at once', async () => {
-    const { clock, parts, person, store } = await configureRig({}, { maxPerUser: 3 });
-    const ada = person('ada', 'MAKER');
+    const { clock, parts, createPrincipal, store } = await createConfigureRig({}, { maxPerUser: 3 });
+    const ada = createPrincipal('ada', 'MAKER');
     // Who finds another at it waits for the clock.
     const settled = async <T>(work: Promise<T>): Promise<T> => {
       let isDone = false;
@@ -247,7 +256,7 @@ describe('creating a server', () => {
     expect(refusals.map(({ code }) => code)).toEqual(Array.from({ length: 5 }, () => 'MCP_SERVER_LIMIT'));
     expect([await store.raw.count('servers'), await store.raw.count('acl')]).toEqual([3, 3]);
     // Another person has room of their own, and a removed one makes room.
-    await createServer(parts, person('bea', 'MAKER'), { config: own });
+    await createServer(parts, createPrincipal('bea', 'MAKER'), { config: own });
     await removeServer(parts, ada, 'my-server');
     await createServer(parts, ada, { config: own });
   });

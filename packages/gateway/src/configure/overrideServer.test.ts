@@ -1,16 +1,20 @@
 import { OverrideView, secretMask, transportSchemas } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { configureRig, remote } from '../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
 import { createServer } from './createServer.ts';
 import { createOverrides } from './overrides.ts';
 import { maskOverride } from './overrideSecrets.ts';
 import { deleteOverride, getOverride, putOverride } from './overrideServer.ts';
 
-const file = { one: { ...remote, headers: { A: '1' } }, process: { command: 'node' }, 'my server': remote };
+const file = {
+  one: { ...remoteDefinition, headers: { A: '1' } },
+  process: { command: 'node' },
+  'my server': remoteDefinition,
+};
 
-async function scene() {
-  const rig = await configureRig(file);
-  const root = rig.person('root', 'ADMIN', { tenant: 'acme' });
+async function createRig() {
+  const rig = await createConfigureRig(file);
+  const root = rig.createPrincipal('root', 'ADMIN', { tenant: 'acme' });
   const put = (name: string, config: Record<string, unknown>, ifMatch?: string) =>
     putOverride(rig.parts, root, name, { config, ...(ifMatch !== undefined && { ifMatch }) });
   return { ...rig, root, put };
@@ -18,7 +22,7 @@ async function scene() {
 
 describe('overrides of an administrator', () => {
   test('it is laid over the file, for its tenant, and read back masked', async () => {
-    const { parts, put, root, store, events } = await scene();
+    const { parts, put, root, store, events } = await createRig();
     const view = await put('one', { headers: { B: 'pl4nted' }, timeout: 5, obo: { scopes: 's' } });
     expect(OverrideView.parse(view)).toMatchObject({
       serverName: 'one',
@@ -27,7 +31,7 @@ describe('overrides of an administrator', () => {
         version: 1,
         updatedBy: 'root',
       },
-      effective: { source: 'config', obo: { scopes: 's' }, url: remote.url, version: 1 },
+      effective: { source: 'config', obo: { scopes: 's' }, url: remoteDefinition.url, version: 1 },
     });
     expect(await getOverride(parts, root, 'one')).toEqual(view);
     expect(parts.registry.find('acme', 'one')).toMatchObject({
@@ -55,15 +59,15 @@ describe('overrides of an administrator', () => {
   });
 
   test('one that changes only obo counts', async () => {
-    const { parts, put } = await scene();
+    const { parts, put } = await createRig();
     await put('my server', { obo: { scopes: 'only this' } });
     expect(parts.registry.find('acme', 'my server')).toMatchObject({ auth: 'obo' });
   });
 
   test('what cannot be carried out is never stored', async () => {
-    const { parts, put, store, person } = await scene();
-    await createServer(parts, person('ada', 'MAKER', { tenant: 'acme' }), {
-      config: { ...remote, title: 'Taken' },
+    const { parts, put, store, createPrincipal } = await createRig();
+    await createServer(parts, createPrincipal('ada', 'MAKER', { tenant: 'acme' }), {
+      config: { ...remoteDefinition, title: 'Taken' },
     });
     const bad: [string, Record<string, unknown>, string][] = [
       ['one', { requiresOauth: true }, 'config.requiresOauth'],
@@ -71,12 +75,12 @@ describe('overrides of an administrator', () => {
       ['one', { headers: { B: '${NOT_SET}' } }, 'config.headers.B'],
       ['one', { auth: 'required' }, 'config'],
       ['one', { headers: { B: secretMask } }, 'config.headers.B'],
-      ['process', { command: null, ...remote }, 'config'],
+      ['process', { command: null, ...remoteDefinition }, 'config'],
       ['new', { command: 'sh' }, 'config'],
-      ['my_server', remote, 'config'],
-      ['taken', remote, 'config'],
-      ['tools', remote, 'config'],
-      ['a/b', remote, 'config'],
+      ['my_server', remoteDefinition, 'config'],
+      ['taken', remoteDefinition, 'config'],
+      ['tools', remoteDefinition, 'config'],
+      ['a/b', remoteDefinition, 'config'],
     ];
     for (const [name, config, path] of bad) {
       await expect(put(name, config)).rejects.toMatchObject({
@@ -88,9 +92,9 @@ describe('overrides of an administrator', () => {
   });
 
   test('only an administrator gets there', async () => {
-    const { parts, person, store } = await scene();
+    const { parts, createPrincipal, store } = await createRig();
     for (const role of ['USER', 'TRUSTED']) {
-      const who = person('ada', role, { tenant: 'acme' });
+      const who = createPrincipal('ada', role, { tenant: 'acme' });
       await expect(putOverride(parts, who, 'one', { config: { surprise: 1 } })).rejects.toMatchObject({
         code: 'FORBIDDEN',
       });
@@ -101,7 +105,7 @@ describe('overrides of an administrator', () => {
   });
 
   test('writes say what they saw; a deletion brings the file back', async () => {
-    const { parts, put, root, events } = await scene();
+    const { parts, put, root, events } = await createRig();
     await expect(put('one', { timeout: 5 }, '"1"')).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
     await put('one', { timeout: 5 });
     await expect(put('one', { timeout: 6 }, '"2"')).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
@@ -118,7 +122,7 @@ describe('overrides of an administrator', () => {
   });
 
   test('masked secrets stay, but never follow to another place', async () => {
-    const { parts, put } = await scene();
+    const { parts, put } = await createRig();
     const apiKey = { source: 'admin', authorization_type: 'bearer', key: 'pl4nted-key' };
     const first = await put('my server', { headers: { B: 'pl4nted' }, apiKey });
     const { config } = first.override!;
@@ -148,7 +152,7 @@ describe('overrides of an administrator', () => {
   });
 
   test('one that does not open hides its server', async () => {
-    const { parts, put, store, logged } = await scene();
+    const { parts, put, store, logged } = await createRig();
     await put('one', { timeout: 5 });
     const [row] = await store.overrides.list();
     await store.raw.put('overrides', [{ ...row!, configSealed: row!.configSealed.slice(0, -4) + 'AAAA' }]);
@@ -159,7 +163,7 @@ describe('overrides of an administrator', () => {
   });
 
   test('moved into another row it does not open there', async () => {
-    const { parts, put, store } = await scene();
+    const { parts, put, store } = await createRig();
     await put('one', { timeout: 5 });
     await put('my server', { timeout: 6 });
     const rows = await store.overrides.list();
@@ -170,10 +174,10 @@ describe('overrides of an administrator', () => {
   });
 
   test('before the first answer and after an outage nobody knows', async () => {
-    const { clock, store, keyring } = await scene();
+    const { clock, store, keyring } = await createRig();
     let away = true;
     let checkedAt = 0;
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const followed = createOverrides({
       store: {
         ...store.overrides,
@@ -183,15 +187,15 @@ describe('overrides of an administrator', () => {
       changes: { ...store.changes, syncedUntil: () => (checkedAt = away ? checkedAt : clock.now()) },
       clock,
       log: () => undefined,
-    }).subscribe((overrides) => heard.push(overrides));
+    }).subscribe((overrides) => received.push(overrides));
     await followed.ready;
-    expect(heard).toEqual(['unknown']);
+    expect(received).toEqual(['unknown']);
     away = false;
     await clock.advance(1_000);
-    expect(heard).toEqual(['unknown', []]);
+    expect(received).toEqual(['unknown', []]);
     away = true;
     await clock.advance(32_000);
-    expect(heard).toEqual(['unknown', [], 'unknown']);
+    expect(received).toEqual(['unknown', [], 'unknown']);
     followed.stop();
   });
 });

@@ -1,7 +1,7 @@
 import { apiKeyVariable } from '@behalf/contracts';
 import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
-import { configureRig, remote, type ConfigureRig } from '../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition, type ConfigureRig } from '../../test/configureRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
 import { aclId, roleId, variableContext, variableId } from '../ports/index.ts';
 import { deleteOverride, getOverride, putOverride } from './overrideServer.ts';
@@ -11,9 +11,9 @@ const evil = 'https://evil.example/mcp';
 const env = '${SECRET_OF_ENV}';
 const bearer = { source: 'user', authorization_type: 'bearer' };
 
-async function scene(file: Record<string, unknown>) {
-  const rig = await configureRig(file);
-  const root = rig.person('root', 'ADMIN', { tenant: 'acme' });
+async function createRig(file: Record<string, unknown>) {
+  const rig = await createConfigureRig(file);
+  const root = rig.createPrincipal('root', 'ADMIN', { tenant: 'acme' });
   const put = (name: string, config: Record<string, unknown>, by = root) =>
     putOverride(rig.parts, by, name, { config });
   const found = (name: string) => rig.parts.registry.find('acme', name);
@@ -53,16 +53,20 @@ describe('what an administrator of a tenant may not do to the operator', () => {
     };
     const apiKey = { source: 'admin', authorization_type: 'bearer', key: env };
     const file = {
-      headers: { ...remote, headers: { 'X-Key': env, toString: 'literal' } },
-      literal: { ...remote, headers: { 'X-Key': 'pl4nted' } },
-      key: { ...remote, apiKey },
-      'client-secret': { ...remote, oauth },
-      discovery: { ...remote, requiresOAuth: true, oauth_headers: { 'X-Key': env } },
-      client: { ...remote, oauth: { client_id: env, authorization_url: 'https://as.example/a' } },
-      proxied: { ...remote, headers: { A: env }, proxy: 'http://u:p@proxy.example:1' },
-      address: { ...remote, url: `https://base.example/mcp?key=${env}`, proxy: 'http://proxy.example:1' },
+      headers: { ...remoteDefinition, headers: { 'X-Key': env, toString: 'literal' } },
+      literal: { ...remoteDefinition, headers: { 'X-Key': 'pl4nted' } },
+      key: { ...remoteDefinition, apiKey },
+      'client-secret': { ...remoteDefinition, oauth },
+      discovery: { ...remoteDefinition, requiresOAuth: true, oauth_headers: { 'X-Key': env } },
+      client: { ...remoteDefinition, oauth: { client_id: env, authorization_url: 'https://as.example/a' } },
+      proxied: { ...remoteDefinition, headers: { A: env }, proxy: 'http://u:p@proxy.example:1' },
+      address: {
+        ...remoteDefinition,
+        url: `https://base.example/mcp?key=${env}`,
+        proxy: 'http://proxy.example:1',
+      },
     };
-    const { put, store, events } = await scene(file);
+    const { put, store, events } = await createRig(file);
     const headers = 'MCP_SECRET_REENTRY_REQUIRED';
     const client = 'MCP_OAUTH_SECRET_REENTRY_REQUIRED';
     const attacks: [string, Record<string, unknown>, string][] = [
@@ -103,9 +107,9 @@ describe('what an administrator of a tenant may not do to the operator', () => {
   });
 
   test('an override reads nothing of the environment, and leaves what the file reads', async () => {
-    const { put, found, store, parts, root, person } = await scene({
-      one: { ...remote, headers: { A: env }, description: env },
-      secret: { ...remote, obo: { scopes: env, audience: `api://${env}` } },
+    const { put, found, store, parts, root, createPrincipal } = await createRig({
+      one: { ...remoteDefinition, headers: { A: env }, description: env },
+      secret: { ...remoteDefinition, obo: { scopes: env, audience: `api://${env}` } },
     });
     const attacks: [string, Record<string, unknown>, string][] = [
       ['one', { headers: { B: env } }, 'config.headers.B'],
@@ -116,7 +120,7 @@ describe('what an administrator of a tenant may not do to the operator', () => {
       ['one', { oauth_headers: { A: env } }, 'config.oauth_headers.A'],
       ['one', { oauth: { client_id: env } }, 'config.oauth.client_id'],
       ['one', { tools: { include: [env] } }, 'config.tools.include[0]'],
-      ['new', { ...remote, headers: { A: env } }, 'config.headers.A'],
+      ['new', { ...remoteDefinition, headers: { A: env } }, 'config.headers.A'],
     ];
     for (const [name, config, path] of attacks) {
       await expect(put(name, config)).rejects.toMatchObject({
@@ -134,17 +138,20 @@ describe('what an administrator of a tenant may not do to the operator', () => {
     await put('secret', { title: 'Shown' });
     const shown = [
       await getOverride(parts, root, 'secret'),
-      viewServer(parts, person('vic', 'USER', { tenant: 'acme' }), 'secret'),
+      viewServer(parts, createPrincipal('vic', 'USER', { tenant: 'acme' }), 'secret'),
     ];
     expect(shown[1]).toMatchObject({ obo: { scopes: env, audience: `api://${env}` } });
     expect(JSON.stringify(shown)).not.toContain('pl4nted');
   });
 
   test('only an address of the file has the operator’s privileges, and only the operator names a proxy', async () => {
-    const { put, found } = await scene({ one: remote, own: { ...remote, startup: false } });
+    const { put, found } = await createRig({
+      one: remoteDefinition,
+      own: { ...remoteDefinition, startup: false },
+    });
     for (const [name, config] of [
-      ['new', { ...remote, proxy: 'http://10.0.0.1:80' }],
-      ['new', { ...remote, caFile: '/etc/passwd' }],
+      ['new', { ...remoteDefinition, proxy: 'http://10.0.0.1:80' }],
+      ['new', { ...remoteDefinition, caFile: '/etc/passwd' }],
       ['one', { proxy: 'http://10.0.0.1:80' }],
       ['one', { caFile: '/etc/passwd' }],
     ] as const) {
@@ -159,7 +166,7 @@ describe('what an administrator of a tenant may not do to the operator', () => {
       target: { audience: 'yaml-server' },
     });
     for (const name of ['one', 'new', 'own']) {
-      await put(name, { ...remote, url: 'https://internal.example/mcp' });
+      await put(name, { ...remoteDefinition, url: 'https://internal.example/mcp' });
       expect(found(name)).toMatchObject({ source: 'config', audience: 'user-server' });
     }
     expect(found('new')).toMatchObject({ scope: 'app', target: { audience: 'user-server' } });
@@ -168,7 +175,7 @@ describe('what an administrator of a tenant may not do to the operator', () => {
 
 describe('what an administrator of a tenant may not do to its users', () => {
   test('what users entered follows no override, neither there nor back', async () => {
-    const file = { one: { ...remote, apiKey: bearer } };
+    const file = { one: { ...remoteDefinition, apiKey: bearer } };
     for (const [config, stays] of [
       [{ title: 'Ours', timeout: 5 }, true],
       [{ url: evil }, false],
@@ -177,50 +184,50 @@ describe('what an administrator of a tenant may not do to its users', () => {
       [{ headers: { 'X-Copy': `{{${apiKeyVariable}}}` } }, false],
       [{ oauth_headers: { 'X-Copy': `{{${apiKeyVariable}}}` } }, false],
     ] as const) {
-      const made = await scene(file);
+      const made = await createRig(file);
       const { put, parts, root } = made;
       // What was given is bound to its address: it stays, of no use elsewhere.
-      const kept = stays ? [1, 1, 1] : [0, 1, 1];
+      const remaining = stays ? [1, 1, 1] : [0, 1, 1];
       await enterAll(made, 'one');
       await put('one', config);
-      expect([config, await left(made)]).toEqual([config, kept]);
+      expect([config, await left(made)]).toEqual([config, remaining]);
       await enterAll(made, 'one');
       await deleteOverride(parts, root, 'one');
-      expect([config, await left(made)]).toEqual([config, kept]);
+      expect([config, await left(made)]).toEqual([config, remaining]);
     }
   });
 
   test('none is left when the override is there, nor one that was entered meanwhile', async () => {
-    const made = await scene({ one: { ...remote, apiKey: bearer } });
+    const made = await createRig({ one: { ...remoteDefinition, apiKey: bearer } });
     const { parts, root, store } = made;
     await enterAll(made, 'one');
-    const told: string[] = [];
-    store.changes.subscribe(({ topic, id }) => told.push(`${topic} ${id}`));
+    const received: string[] = [];
+    store.changes.subscribe(({ topic, id }) => received.push(`${topic} ${id}`));
     const overrides = {
       ...parts.overrides,
-      async put(...given: Parameters<typeof parts.overrides.put>) {
-        told.push(`left ${String(await left(made))}`);
+      async put(...args: Parameters<typeof parts.overrides.put>) {
+        received.push(`left ${String(await left(made))}`);
         await enterAll(made, 'one');
-        told.length = 2;
-        return parts.overrides.put(...given);
+        received.length = 2;
+        return parts.overrides.put(...args);
       },
     };
     await putOverride({ ...parts, overrides }, root, 'one', { config: { url: evil } });
     // Whoever remembers values hears of it before anybody hears of the override.
-    expect(told).toEqual(['variables *', 'left 0,1,1', 'overrides ["acme","one"]', 'variables *']);
+    expect(received).toEqual(['variables *', 'left 0,1,1', 'overrides ["acme","one"]', 'variables *']);
     expect(await left(made)).toEqual([0, 1, 1]);
   });
 
   test('a server that only an override made takes the rights along, and finds none when it comes', async () => {
-    const made = await scene({ one: remote });
+    const made = await createRig({ one: remoteDefinition });
     const { parts, put, root } = made;
-    await put('new', { ...remote, apiKey: bearer });
+    await put('new', { ...remoteDefinition, apiKey: bearer });
     await enterAll(made, 'new');
     await deleteOverride(parts, root, 'new');
     expect(await left(made)).toEqual([0, 0, 0]);
     // What an interrupted deletion left, or a server of the file that is no more.
     await enterAll(made, 'new');
-    await put('new', { ...remote, apiKey: bearer });
+    await put('new', { ...remoteDefinition, apiKey: bearer });
     expect(await left(made)).toEqual([0, 1, 0]);
     await enterAll(made, 'one');
     await put('one', { timeout: 5 });
@@ -229,31 +236,31 @@ describe('what an administrator of a tenant may not do to its users', () => {
   });
 
   test('what users were given is ended with the server alone, and never by a change that came to nothing', async () => {
-    const made = await scene({ one: remote });
+    const made = await createRig({ one: remoteDefinition });
     const { parts, put, root, store } = made;
-    const kept = () => store.raw.count('credentials');
+    const readStored = () => store.raw.count('credentials');
     await enterAll(made, 'one');
     const overrides = { ...parts.overrides, put: async () => 'version_conflict' as const };
     const late = putOverride({ ...parts, overrides }, root, 'one', { config: { url: evil } });
     await expect(late).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
-    expect(await kept()).toBe(1);
+    expect(await readStored()).toBe(1);
     await put('one', { url: evil });
     await deleteOverride(parts, root, 'one');
-    expect(await kept()).toBe(1);
-    await put('own', remote);
+    expect(await readStored()).toBe(1);
+    await put('own', remoteDefinition);
     await enterAll(made, 'own');
     await deleteOverride(parts, root, 'own');
-    expect(await kept()).toBe(1);
+    expect(await readStored()).toBe(1);
   });
 
   test('without CONFIGURE_OBO nobody moves, makes or unmakes an OBO server by an override', async () => {
     const obo = { scopes: 'a' };
-    const { put, parts, root, store, withoutObo } = await scene({
-      one: { ...remote, obo },
-      plain: remote,
+    const { put, parts, root, store, withoutObo } = await createRig({
+      one: { ...remoteDefinition, obo },
+      plain: remoteDefinition,
     });
     await put('one', { timeout: 5 });
-    await put('new', { ...remote, obo });
+    await put('new', { ...remoteDefinition, obo });
     await withoutObo();
     for (const [name, config] of [
       ['one', { timeout: 5, url: evil }],
@@ -261,8 +268,8 @@ describe('what an administrator of a tenant may not do to its users', () => {
       ['one', { timeout: 5, obo: null }],
       ['one', {}],
       ['plain', { obo }],
-      ['fresh', { ...remote, obo }],
-      ['new', { ...remote, url: evil, obo }],
+      ['fresh', { ...remoteDefinition, obo }],
+      ['new', { ...remoteDefinition, url: evil, obo }],
     ] as const) {
       await expect(put(name, config)).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
     }
@@ -275,10 +282,10 @@ describe('what an administrator of a tenant may not do to its users', () => {
   });
 
   test('who changes a locked field is the one whose word it rests on, sealed to it', async () => {
-    const { put, found, person, store, parts, clock } = await scene({
-      one: { ...remote, obo: { scopes: 'a' } },
+    const { put, found, createPrincipal, store, parts, clock } = await createRig({
+      one: { ...remoteDefinition, obo: { scopes: 'a' } },
     });
-    const second = person('second', 'ADMIN', { tenant: 'acme' });
+    const second = createPrincipal('second', 'ADMIN', { tenant: 'acme' });
     await put('one', { title: 'Ours' });
     // Nothing of it is anybody's decision but the operator's.
     expect(found('one')?.securityDecision).toEqual({ decidedBy: null, isIntact: true });
@@ -298,14 +305,14 @@ describe('what an administrator of a tenant may not do to its users', () => {
   });
 
   test('an administrator who is none any more finishes no override', async () => {
-    const { put, parts, root, store, changeAccount } = await scene({ one: remote });
+    const { put, parts, root, store, updateUserRecord } = await createRig({ one: remoteDefinition });
     await put('one', { timeout: 5 });
     for (const [change, code] of [
       [{ role: 'USER' }, 'FORBIDDEN'],
       [{ role: 'ADMIN', disabledAt: 1 }, 'AUTH_REQUIRED'],
       [{ disabledAt: null, tenant: 'default' }, 'AUTH_REQUIRED'],
     ] as const) {
-      changeAccount('root', change);
+      updateUserRecord('root', change);
       await expect(put('one', { timeout: 6 })).rejects.toMatchObject({ code });
       await expect(deleteOverride(parts, root, 'one')).rejects.toMatchObject({ code });
     }

@@ -1,6 +1,6 @@
 import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
-import { configureRig, remote } from '../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
 import { variableContext, variableId } from '../ports/index.ts';
 import { createStoredServers } from '../registry/storedServers.ts';
 import { changeServer } from './changeServer.ts';
@@ -8,16 +8,16 @@ import { createServer } from './createServer.ts';
 import type { ConfigureParts } from './parts.ts';
 import { removeServer } from './removeServer.ts';
 
-const config = { ...remote, url: 'https://user.example/mcp', title: 'Mine' };
+const config = { ...remoteDefinition, url: 'https://user.example/mcp', title: 'Mine' };
 
 /** A server of Ada's that Eve may remove and Vic may use, with a value and a credential of Eve's. */
-async function scene() {
-  const rig = await configureRig();
+async function createRig() {
+  const rig = await createConfigureRig();
   const { parts, store, keyring } = rig;
-  const ada = rig.person('ada', 'MAKER');
+  const ada = rig.createPrincipal('ada', 'MAKER');
   const id = (await createServer(parts, ada, { config })).dbId!;
-  await rig.share(id, 'eve', 5);
-  await rig.share(id, 'vic', 1);
+  await rig.grantAccess(id, 'eve', 5);
+  await rig.grantAccess(id, 'vic', 1);
   const key = { tenant: 'default', userId: 'eve', serverId: id, name: 'A' };
   const valueSealed = keyring.seal('v', variableContext(key));
   await store.variables.put([{ id: variableId(key), ...key, valueSealed, updatedAt: 1 }]);
@@ -25,39 +25,42 @@ async function scene() {
     await store.credentials.insert(aCredential({ principal: 'user:eve', serverId }));
   }
   rig.events.length = 0;
-  const kept = () =>
+  const readStored = () =>
     Promise.all(
       (['servers', 'variables', 'acl', 'credentials'] as const).map((name) => store.raw.count(name)),
     );
-  return { ...rig, ada, id, kept, eve: rig.person('eve', 'MAKER') };
+  return { ...rig, ada, id, readStored, eve: rig.createPrincipal('eve', 'MAKER') };
 }
 
-type Scene = Awaited<ReturnType<typeof scene>>;
+type Scene = Awaited<ReturnType<typeof createRig>>;
 
 const notFound = { code: 'MCP_SERVER_NOT_FOUND' };
 const nothingLeft = [0, 0, 0, 1];
 
 describe('removing a server', () => {
   test('values, rights and credentials go with it', async () => {
-    const { parts, id, events, ada, kept } = await scene();
+    const { parts, id, events, ada, readStored } = await createRig();
     await removeServer(parts, ada, 'mine', { ifMatch: '"1"' });
     expect(parts.registry.find('default', 'mine')).toBeUndefined();
-    expect(await kept()).toEqual(nothingLeft);
+    expect(await readStored()).toEqual(nothingLeft);
     expect(events).toMatchObject([{ action: 'server.delete', outcome: 'ok', server: 'mine', serverId: id }]);
     await expect(removeServer(parts, ada, 'mine')).rejects.toMatchObject(notFound);
   });
 
   test('another version than the one named stays as it is', async () => {
-    const { parts, ada, kept } = await scene();
-    const before = await kept();
+    const { parts, ada, readStored } = await createRig();
+    const before = await readStored();
     for (const ifMatch of ['"2"', 'W/"2", "11"', '1', '"01"', '']) {
       await expect(removeServer(parts, ada, 'mine', { ifMatch })).rejects.toMatchObject({
         code: 'MCP_VERSION_CONFLICT',
       });
     }
-    expect([await kept(), parts.registry.find('default', 'mine')]).toMatchObject([before, { name: 'mine' }]);
+    expect([await readStored(), parts.registry.find('default', 'mine')]).toMatchObject([
+      before,
+      { name: 'mine' },
+    ]);
     await removeServer(parts, ada, 'mine', { ifMatch: '"7", W/"1"' });
-    expect(await kept()).toEqual(nothingLeft);
+    expect(await readStored()).toEqual(nothingLeft);
   });
 
   /** Parts with which somebody changes the server between the look at it and its removal. */
@@ -74,22 +77,22 @@ describe('removing a server', () => {
   }
 
   test('a change that was faster is not removed unseen', async () => {
-    const rig = await scene();
-    const before = await rig.kept();
+    const rig = await createRig();
+    const before = await rig.readStored();
     const removing = removeServer(overtaken(rig), rig.eve, 'mine', { ifMatch: '"1"' });
     await expect(removing).rejects.toMatchObject({ code: 'MCP_VERSION_CONFLICT' });
-    expect(await rig.kept()).toEqual(before);
+    expect(await rig.readStored()).toEqual(before);
     expect(rig.parts.registry.find('default', 'mine')?.settings.title).toBe('Newer');
   });
 
   test('who names none removes what is there by then', async () => {
-    const rig = await scene();
+    const rig = await createRig();
     await removeServer(overtaken(rig), rig.eve, 'mine');
-    expect(await rig.kept()).toEqual(nothingLeft);
+    expect(await rig.readStored()).toEqual(nothingLeft);
   });
 
   test('what is being removed is not changed any more', async () => {
-    const { parts, ada, id, kept } = await scene();
+    const { parts, ada, id, readStored } = await createRig();
     const inspect = async () => {
       expect(await parts.stored.withdraw({ tenant: 'default', id, changedBy: 'eve' }, 1)).toBe('withdrawn');
       return { tools: 1 };
@@ -98,7 +101,7 @@ describe('removing a server', () => {
     await expect(changeServer({ ...parts, inspect }, ada, 'mine', next)).rejects.toMatchObject(notFound);
     await expect(changeServer(parts, ada, 'mine', next)).rejects.toMatchObject(notFound);
     await removeServer(parts, ada, 'mine');
-    expect(await kept()).toEqual(nothingLeft);
+    expect(await readStored()).toEqual(nothingLeft);
   });
 
   const down = () => Promise.reject(new Error('The store is away'));
@@ -112,16 +115,16 @@ describe('removing a server', () => {
     'telling others': ({ parts }) => ({ ...parts, refreshRegistry: down }),
   };
 
-  function withStore({ parts, store, keyring, clock }: Scene, over: object): ConfigureParts {
+  function withStore({ parts, store, keyring, clock }: Scene, overrides: object): ConfigureParts {
     const { servers, variables, changes } = store;
     const common = { keyring, changes, clock, random: parts.random, log: () => undefined };
-    return { ...parts, stored: createStoredServers({ servers, variables, ...common, ...over }) };
+    return { ...parts, stored: createStoredServers({ servers, variables, ...common, ...overrides }) };
   }
 
   for (const [step, partsOf] of Object.entries(failing)) {
     test(`also when this failed: ${step}`, async () => {
-      const rig = await scene();
-      const { parts, events, ada, kept } = rig;
+      const rig = await createRig();
+      const { parts, events, ada, readStored } = rig;
       await expect(removeServer(partsOf(rig), ada, 'mine', { ifMatch: '"1"' })).rejects.toThrow(
         'The store is away',
       );
@@ -130,24 +133,27 @@ describe('removing a server', () => {
       expect(parts.registry.find('default', 'mine')).toBeUndefined();
       // The same request again, by the same person: its condition was met when it began.
       await removeServer(parts, ada, 'mine', { ifMatch: '"1"' });
-      expect(await kept()).toEqual(nothingLeft);
+      expect(await readStored()).toEqual(nothingLeft);
     });
   }
 
   test('by its author, an administrator or who began it', async () => {
-    const rig = await scene();
-    const { parts, person, eve, kept } = rig;
+    const rig = await createRig();
+    const { parts, createPrincipal, eve, readStored } = rig;
     await expect(removeServer(failing['rights']!(rig), eve, 'mine')).rejects.toThrow();
     await parts.refreshRegistry();
-    for (const stranger of [person('sid', 'MAKER'), person('ada', 'ADMIN', { tenant: 'acme' })]) {
-      await expect(removeServer(parts, stranger, 'mine')).rejects.toMatchObject(notFound);
+    for (const unrelatedUser of [
+      createPrincipal('sid', 'MAKER'),
+      createPrincipal('ada', 'ADMIN', { tenant: 'acme' }),
+    ]) {
+      await expect(removeServer(parts, unrelatedUser, 'mine')).rejects.toMatchObject(notFound);
     }
-    await expect(removeServer(parts, person('vic', 'MAKER'), 'mine')).rejects.toMatchObject({
+    await expect(removeServer(parts, createPrincipal('vic', 'MAKER'), 'mine')).rejects.toMatchObject({
       code: 'MCP_ACL_FORBIDDEN',
     });
     await expect(removeServer(failing['the server itself']!(rig), eve, 'mine')).rejects.toThrow();
     await expect(removeServer(parts, eve, 'mine')).rejects.toMatchObject(notFound);
-    await removeServer(parts, person('root', 'ADMIN'), 'mine');
-    expect(await kept()).toEqual(nothingLeft);
+    await removeServer(parts, createPrincipal('root', 'ADMIN'), 'mine');
+    expect(await readStored()).toEqual(nothingLeft);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { configureRig, remote } from '../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
 import { changeServer } from './changeServer.ts';
 import { createServer } from './createServer.ts';
 import { putOverride } from './overrideServer.ts';
@@ -20,8 +20,8 @@ const identityProviders = {
 
 describe('where a definition that is stored may lead', () => {
   test('no server of a user takes a token of Graph to an address of theirs', async () => {
-    const { parts, person, asked, store } = await configureRig();
-    const holder = person('mal', 'TRUSTED');
+    const { parts, createPrincipal, requests, store } = await createConfigureRig();
+    const holder = createPrincipal('mal', 'TRUSTED');
     for (const scopes of [graph, `api://x/y ${graph}`, 'api://behalf/.default', 'behalf']) {
       const creating = createServer(parts, holder, { config: { ...own, obo: { scopes } } });
       await expect(creating).rejects.toMatchObject(invalid('obo.scopes', 'obo_scope'));
@@ -31,19 +31,19 @@ describe('where a definition that is stored may lead', () => {
       invalid('url', 'plain_http'),
     );
     // Before anything was opened or stored; and who may not configure it at all is told only that.
-    expect([asked, await store.raw.count('servers')]).toEqual([[], 0]);
-    const maker = createServer(parts, person('ada', 'MAKER'), {
+    expect([requests, await store.raw.count('servers')]).toEqual([[], 0]);
+    const maker = createServer(parts, createPrincipal('ada', 'MAKER'), {
       config: { ...own, obo: { scopes: graph } },
     });
     await expect(maker).rejects.toMatchObject({ code: 'MCP_OBO_FORBIDDEN' });
   });
 
   test('nor by a change of one that was harmless', async () => {
-    const { parts, person, asked } = await configureRig();
-    const holder = person('mal', 'TRUSTED');
+    const { parts, createPrincipal, requests } = await createConfigureRig();
+    const holder = createPrincipal('mal', 'TRUSTED');
     const config = { ...own, title: 'Mine', obo: { scopes: 'x' } };
     await createServer(parts, holder, { config });
-    asked.length = 0;
+    requests.length = 0;
     const change = (next: Record<string, unknown>) =>
       changeServer(parts, holder, 'mine', { config: next, mode: 'merge' });
     await expect(change({ obo: { scopes: graph } })).rejects.toMatchObject(
@@ -54,7 +54,7 @@ describe('where a definition that is stored may lead', () => {
       const next = { obo: { scopes: 'x', [key]: key === 'grant' ? 'jwt-bearer' : 'free' } };
       await expect(change(next)).rejects.toMatchObject(invalid(`obo.${key}`, 'operator_only'));
     }
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     // The provider's list came later than the server: its texts may still change.
     const strict = {
       findProblem: () => ({ code: 'obo_target', message: '', suggestion: '', path: ['obo'] }),
@@ -65,10 +65,10 @@ describe('where a definition that is stored may lead', () => {
   });
 
   test('where nobody described the login, a scope names its resource', async () => {
-    const file = { one: { ...remote, obo: { scopes: 'Mail.Read' } } };
-    const { parts, person } = await configureRig(file, {}, { identityProviders: {} });
-    const holder = person('mal', 'TRUSTED');
-    const root = person('root', 'ADMIN', { tenant: 'acme' });
+    const file = { one: { ...remoteDefinition, obo: { scopes: 'Mail.Read' } } };
+    const { parts, createPrincipal } = await createConfigureRig(file, {}, { identityProviders: {} });
+    const holder = createPrincipal('mal', 'TRUSTED');
+    const root = createPrincipal('root', 'ADMIN', { tenant: 'acme' });
     for (const scopes of ['Mail.Read', 'read', 'openid', 'api://mail/read read']) {
       const config = { ...own, obo: { scopes } };
       const refused = invalid('obo.scopes', 'obo_scope');
@@ -87,23 +87,23 @@ describe('where a definition that is stored may lead', () => {
   });
 
   test('a server may wait for a provider', async () => {
-    const { parts, person } = await configureRig();
+    const { parts, createPrincipal } = await createConfigureRig();
     const oboTargets = {
       findProblem: () => ({ code: 'obo_login', message: '', suggestion: '', path: ['obo'] }),
     };
     const config = { ...own, obo: { scopes: 'x' } };
-    const view = await createServer({ ...parts, oboTargets }, person('bea', 'TRUSTED'), { config });
+    const view = await createServer({ ...parts, oboTargets }, createPrincipal('bea', 'TRUSTED'), { config });
     expect(view.obo).toEqual({ scopes: 'x' });
   });
 
   test('an administrator’s override is held to the targets', async () => {
     const audience = { provider: 'corporate', scopes: 'a', audience: 'api://orders' };
     const file = {
-      ...{ one: remote, graph: { ...remote, obo: { scopes: graph } } },
-      orders: { ...remote, obo: audience },
+      ...{ one: remoteDefinition, graph: { ...remoteDefinition, obo: { scopes: graph } } },
+      orders: { ...remoteDefinition, obo: audience },
     };
-    const { parts, person } = await configureRig(file, {}, { identityProviders });
-    const root = person('root', 'ADMIN', { tenant: 'acme' });
+    const { parts, createPrincipal } = await createConfigureRig(file, {}, { identityProviders });
+    const root = createPrincipal('root', 'ADMIN', { tenant: 'acme' });
     const put = (name: string, config: Record<string, unknown>) => putOverride(parts, root, name, { config });
     const at = { provider: 'corporate', scopes: 'a' };
     for (const [name, config, path, code] of [
@@ -125,8 +125,8 @@ describe('where a definition that is stored may lead', () => {
       ['one', { obo: audience }, 'obo.audience'],
       ['orders', { obo: { audience: 'api://hr' } }, 'obo.audience'],
       ['orders', { obo: { resource: 'https://hr.example' } }, 'obo.audience'],
-      ['orders', { url: `${remote.url}/other` }, 'obo.audience'],
-      ['new', { ...remote, obo: { ...at, audience: 'behalf' } }, 'obo.audience'],
+      ['orders', { url: `${remoteDefinition.url}/other` }, 'obo.audience'],
+      ['new', { ...remoteDefinition, obo: { ...at, audience: 'behalf' } }, 'obo.audience'],
     ] as const) {
       await expect(put(name, config)).rejects.toMatchObject(invalid(path, 'obo_target'));
     }
@@ -140,9 +140,12 @@ describe('where a definition that is stored may lead', () => {
 
   test('an override stands for no token of the user', async () => {
     const token = '{{LIBRECHAT_OPENID_ACCESS_TOKEN}}';
-    const file = { one: remote, two: { ...remote, headers: { Authorization: `Bearer ${token}` } } };
-    const { parts, person } = await configureRig(file);
-    const root = person('root', 'ADMIN', { tenant: 'acme' });
+    const file = {
+      one: remoteDefinition,
+      two: { ...remoteDefinition, headers: { Authorization: `Bearer ${token}` } },
+    };
+    const { parts, createPrincipal } = await createConfigureRig(file);
+    const root = createPrincipal('root', 'ADMIN', { tenant: 'acme' });
     const put = (name: string, config: Record<string, unknown>) => putOverride(parts, root, name, { config });
     for (const name of ['OPENID_ACCESS_TOKEN', 'OPENID_ID_TOKEN', 'OPENID_TOKEN', 'GRAPH_ACCESS_TOKEN']) {
       const text = `Bearer {{LIBRECHAT_${name}}}`;
@@ -167,8 +170,12 @@ describe('where a definition that is stored may lead', () => {
     const more = {
       mcpSettings: { allowedDomains: ['user.example', 'http://plain.example:8080', 'ws://*.w.example'] },
     };
-    const { parts, person, asked } = await configureRig({ one: remote }, {}, more);
-    const ada = person('ada', 'MAKER');
+    const { parts, createPrincipal, requests } = await createConfigureRig(
+      { one: remoteDefinition },
+      {},
+      more,
+    );
+    const ada = createPrincipal('ada', 'MAKER');
     const apiKey = { source: 'user', authorization_type: 'bearer' };
     const make = (config: Record<string, unknown>) =>
       createServer(parts, ada, { config: { ...own, ...config } });
@@ -182,7 +189,7 @@ describe('where a definition that is stored may lead', () => {
     ]) {
       await expect(make(config)).rejects.toMatchObject(invalid('url', 'plain_http'));
     }
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     for (const config of [
       { apiKey },
       { url: 'http://127.0.0.1:9/mcp', apiKey },
@@ -193,7 +200,7 @@ describe('where a definition that is stored may lead', () => {
     ]) {
       expect(await make(config)).toMatchObject({ source: 'user' });
     }
-    const root = person('root', 'ADMIN', { tenant: 'acme' });
+    const root = createPrincipal('root', 'ADMIN', { tenant: 'acme' });
     const moved = { config: { url: 'http://user.example', apiKey } };
     await expect(putOverride(parts, root, 'one', moved)).rejects.toMatchObject(invalid('url', 'plain_http'));
   });

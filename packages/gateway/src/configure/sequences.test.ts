@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { configureRig, remote, type ConfigureRig } from '../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition, type ConfigureRig } from '../../test/configureRig.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { changeServer } from './changeServer.ts';
 import { createServer } from './createServer.ts';
@@ -57,7 +57,7 @@ const change = fc.record({
   whole: fc.boolean(),
 });
 
-const base = { ...remote, url: 'https://user.example/mcp', title: 'Mine' };
+const base = { ...remoteDefinition, url: 'https://user.example/mcp', title: 'Mine' };
 const locked = { ...base, headers: { 'X-Key': 'pl4nted' }, obo: { scopes: 'a b' } };
 
 const attempt = async (work: () => unknown): Promise<unknown> => {
@@ -74,11 +74,11 @@ describe('sequences of requests', () => {
   test('none by an editor without CONFIGURE_OBO changes where an OBO server leads, or with what', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
-        const { parts, person, share, asked } = await configureRig();
-        const { dbId } = await createServer(parts, person('ada', 'TRUSTED'), { config: locked });
-        await share(dbId!, 'eve', 15);
-        const eve = person('eve', 'MAKER');
-        asked.length = 0;
+        const { parts, createPrincipal, grantAccess, requests } = await createConfigureRig();
+        const { dbId } = await createServer(parts, createPrincipal('ada', 'TRUSTED'), { config: locked });
+        await grantAccess(dbId!, 'eve', 15);
+        const eve = createPrincipal('eve', 'MAKER');
+        requests.length = 0;
         for (const { config, mode, whole } of changes) {
           const { headers: _hidden, ...visible } = locked;
           const sent = mode === 'replace' && whole ? { ...visible, ...config } : config;
@@ -95,7 +95,7 @@ describe('sequences of requests', () => {
         expect(rest).toEqual(expected);
         expect(server.securityDecision).toEqual({ decidedBy: 'ada', isIntact: true });
         // And nobody was asked anything on the way.
-        expect(asked).toEqual([]);
+        expect(requests).toEqual([]);
       }),
       { numRuns: 60 },
     );
@@ -109,9 +109,9 @@ describe('sequences of requests', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
-        const rig = await configureRig({}, { maxPerUser: 5 });
-        const { parts, person, store } = rig;
-        const bea = person('bea', 'TRUSTED');
+        const rig = await createConfigureRig({}, { maxPerUser: 5 });
+        const { parts, createPrincipal, store } = rig;
+        const bea = createPrincipal('bea', 'TRUSTED');
         const theirs = {
           ...locked,
           title: 'Secret',
@@ -120,7 +120,7 @@ describe('sequences of requests', () => {
         };
         const { dbId } = await createServer(parts, bea, { config: theirs });
         const before = await store.servers.find('default', dbId!);
-        const ada = person('ada', 'TRUSTED');
+        const ada = createPrincipal('ada', 'TRUSTED');
         const answers: unknown[] = [];
         for (const one of steps) answers.push(await attempt(() => run(rig, ada, one)));
         expect(JSON.stringify(answers)).not.toContain('pl4nted');

@@ -1,6 +1,6 @@
 import { ServerView, transportSchemas } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { configureRig, remote } from '../../test/configureRig.ts';
+import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
 import { createServer } from './createServer.ts';
 import { listAllServers } from './listAllServers.ts';
 import { listServers, viewServer } from './viewServer.ts';
@@ -13,7 +13,7 @@ const oauth = {
   scope: 'read',
 };
 const own = {
-  ...remote,
+  ...remoteDefinition,
   url: 'https://user.example/mcp',
   title: 'Mine',
   description: 'For us',
@@ -60,10 +60,12 @@ const apart = [
 
 describe('what is shown of a server', () => {
   test('a viewer, an editor and an administrator each see their part', async () => {
-    const { parts, person, share } = await configureRig();
-    const { dbId } = await createServer(parts, person('ada', 'MAKER'), { config: { ...own, oauth } });
-    await share(dbId!, 'vic', 1);
-    await share(dbId!, 'eve', 3);
+    const { parts, createPrincipal, grantAccess } = await createConfigureRig();
+    const { dbId } = await createServer(parts, createPrincipal('ada', 'MAKER'), {
+      config: { ...own, oauth },
+    });
+    await grantAccess(dbId!, 'vic', 1);
+    await grantAccess(dbId!, 'eve', 3);
     const common = {
       type: 'streamable-http',
       title: 'Mine',
@@ -78,22 +80,25 @@ describe('what is shown of a server', () => {
       updatedAt: parts.clock.now(),
     };
     const { client_secret: _secret, authorization_url, token_url, ...shown } = oauth;
-    expect(viewServer(parts, person('vic', 'USER'), 'mine')).toEqual({
+    expect(viewServer(parts, createPrincipal('vic', 'USER'), 'mine')).toEqual({
       ...common,
       oauth: shown,
       permissions: 1,
     });
     const whole = { ...common, url: own.url, oauth: { ...shown, authorization_url, token_url } };
-    expect(viewServer(parts, person('eve', 'USER'), 'mine')).toEqual({ ...whole, permissions: 3 });
-    expect(viewServer(parts, person('root', 'ADMIN'), 'mine')).toEqual({ ...whole, permissions: 15 });
+    expect(viewServer(parts, createPrincipal('eve', 'USER'), 'mine')).toEqual({ ...whole, permissions: 3 });
+    expect(viewServer(parts, createPrincipal('root', 'ADMIN'), 'mine')).toEqual({
+      ...whole,
+      permissions: 15,
+    });
     expect(await parts.stored.find('default', dbId!)).toMatchObject({ definition: { ...own, oauth } });
   });
 
   test('of all that a definition can say only what is listed comes out', async () => {
     const known = new Set(Object.keys(transportSchemas['streamable-http'].shape));
     expect([...Object.keys(everything), ...apart].sort()).toEqual([...known].sort());
-    const { parts, person } = await configureRig({ file: everything });
-    const audiences = [person('vic', 'USER'), person('root', 'ADMIN')];
+    const { parts, createPrincipal } = await createConfigureRig({ file: everything });
+    const audiences = [createPrincipal('vic', 'USER'), createPrincipal('root', 'ADMIN')];
     for (const who of audiences) {
       const view = viewServer(parts, who, 'file');
       const text = JSON.stringify(ServerView.parse(view));
@@ -121,22 +126,29 @@ describe('what is shown of a server', () => {
       });
     }
     // As it was written: what a variable of the operator holds is shown to nobody.
-    expect(viewServer(parts, person('root', 'ADMIN'), 'file').url).toBe(
+    expect(viewServer(parts, createPrincipal('root', 'ADMIN'), 'file').url).toBe(
       'https://base.example/${SECRET_OF_ENV}',
     );
-    expect(JSON.stringify(await listAllServers(parts, person('root', 'ADMIN')))).not.toContain('pl4nted');
+    expect(JSON.stringify(await listAllServers(parts, createPrincipal('root', 'ADMIN')))).not.toContain(
+      'pl4nted',
+    );
   });
 
   test('obo is shown whole, and such a server asks for no sign-in', async () => {
     const obo = { scopes: 'a b', audience: 'api://x' };
-    const { parts, person } = await configureRig({ file: { ...remote, obo, requiresOAuth: true } });
-    expect(viewServer(parts, person('vic', 'USER'), 'file')).toMatchObject({ obo, requiresOAuth: false });
+    const { parts, createPrincipal } = await createConfigureRig({
+      file: { ...remoteDefinition, obo, requiresOAuth: true },
+    });
+    expect(viewServer(parts, createPrincipal('vic', 'USER'), 'file')).toMatchObject({
+      obo,
+      requiresOAuth: false,
+    });
   });
 
   test('a key that each user enters is declared like other values', async () => {
-    const { parts, person } = await configureRig();
+    const { parts, createPrincipal } = await createConfigureRig();
     const config = { ...own, headers: null, apiKey: { source: 'user', authorization_type: 'bearer' } };
-    const view = await createServer(parts, person('ada', 'MAKER'), { config });
+    const view = await createServer(parts, createPrincipal('ada', 'MAKER'), { config });
     expect(view.customUserVars).toEqual({
       MCP_API_KEY: { title: 'API key', description: 'Your API key for this server', sensitive: true },
     });
@@ -144,43 +156,43 @@ describe('what is shown of a server', () => {
   });
 
   test('servers of the file by name, and only those the caller may see', async () => {
-    const { parts, person } = await configureRig({
-      file: remote,
-      closed: { ...remote, access: { roles: ['ADMIN'] } },
+    const { parts, createPrincipal } = await createConfigureRig({
+      file: remoteDefinition,
+      closed: { ...remoteDefinition, access: { roles: ['ADMIN'] } },
     });
-    await createServer(parts, person('ada', 'MAKER'), { config: own });
-    const names = (who: ReturnType<typeof person>) =>
+    await createServer(parts, createPrincipal('ada', 'MAKER'), { config: own });
+    const names = (who: ReturnType<typeof createPrincipal>) =>
       listServers(parts, who)
         .servers.map(({ name }) => name)
         .sort();
-    expect(names(person('vic', 'USER'))).toEqual(['file']);
-    expect(names(person('ada', 'MAKER'))).toEqual(['file', 'mine']);
-    expect(names(person('root', 'ADMIN'))).toEqual(['closed', 'file', 'mine']);
-    expect(names(person('ada', 'ADMIN', { tenant: 'acme' }))).toEqual(['closed', 'file']);
-    expect(viewServer(parts, person('vic', 'USER'), 'file')).toMatchObject({
+    expect(names(createPrincipal('vic', 'USER'))).toEqual(['file']);
+    expect(names(createPrincipal('ada', 'MAKER'))).toEqual(['file', 'mine']);
+    expect(names(createPrincipal('root', 'ADMIN'))).toEqual(['closed', 'file', 'mine']);
+    expect(names(createPrincipal('ada', 'ADMIN', { tenant: 'acme' }))).toEqual(['closed', 'file']);
+    expect(viewServer(parts, createPrincipal('vic', 'USER'), 'file')).toMatchObject({
       source: 'yaml',
       permissions: 1,
     });
     for (const name of ['closed', 'mine', 'nowhere'])
-      expect(() => viewServer(parts, person('vic', 'USER'), name)).toThrow(
+      expect(() => viewServer(parts, createPrincipal('vic', 'USER'), name)).toThrow(
         expect.objectContaining({ code: 'MCP_SERVER_NOT_FOUND' }),
       );
-    expect(() => listServers(parts, person('nob', 'NOBODY'))).toThrow(
+    expect(() => listServers(parts, createPrincipal('nob', 'NOBODY'))).toThrow(
       expect.objectContaining({ code: 'MCP_FORBIDDEN' }),
     );
-    await expect(listAllServers(parts, person('ada', 'TRUSTED'))).rejects.toMatchObject({
+    await expect(listAllServers(parts, createPrincipal('ada', 'TRUSTED'))).rejects.toMatchObject({
       code: 'FORBIDDEN',
     });
   });
 
   test('pages and a search, in the order of the names', async () => {
-    const { parts, person } = await configureRig({
-      b: remote,
-      a: remote,
-      d: { ...remote, title: 'Find ME' },
-      c: { ...remote, description: 'find me too' },
+    const { parts, createPrincipal } = await createConfigureRig({
+      b: remoteDefinition,
+      a: remoteDefinition,
+      d: { ...remoteDefinition, title: 'Find ME' },
+      c: { ...remoteDefinition, description: 'find me too' },
     });
-    const vic = person('vic', 'USER');
+    const vic = createPrincipal('vic', 'USER');
     const page = (query: object) => {
       const { servers, next } = listServers(parts, vic, query);
       return [servers.map(({ name }) => name).join(), next];

@@ -1,8 +1,14 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { countingBearer, expectFresh, type CountingBearer } from '../../test/bearerRig.ts';
-import { appServer, connectionsRig, holder, remote, userServer } from '../../test/connectionsRig.ts';
-import { callTool, createHttpRig, patiently, stopHttpRigs } from '../../test/httpRig.ts';
+import { createCountingBearer, expectFreshTokens, type CountingBearer } from '../../test/bearerRig.ts';
+import {
+  createAppServer,
+  createConnectionsRig,
+  createHolder,
+  createRemoteTarget,
+  createUserServer,
+} from '../../test/connectionsRig.ts';
+import { callHttpTool, createHttpRig, requestOptions, stopHttpRigs } from '../../test/httpRig.ts';
 import type { AppServer } from '../registry/server.ts';
 import { openHttpUpstream } from '../upstream/http/openHttpUpstream.ts';
 import type { RemoteTarget, SharedTarget } from '../upstream/target.ts';
@@ -16,17 +22,17 @@ const refusal = { code: 'OBO_REJECTED' };
 
 async function before(era: 'legacy' | 'modern') {
   const rig = await createHttpRig({ era, tools: [{ name: 'echo' }] });
-  const { parts, eras, target } = rig;
+  const { parts, eraVerdicts, target } = rig;
   const manager = createConnectionManager({
     clock: systemClock,
     random: systemRandom,
-    open: (to, options) => openHttpUpstream(to as RemoteTarget, options, parts, eras),
+    open: (to, options) => openHttpUpstream(to as RemoteTarget, options, parts, eraVerdicts),
   });
   const lease = (who: string, bearer: CountingBearer) =>
-    manager.user.lease(userServer(), holder(who, { target: { ...target, bearer } }), { signal });
+    manager.user.lease(createUserServer(), createHolder(who, { target: { ...target, bearer } }), { signal });
   async function call(who: string, bearer: CountingBearer): Promise<void> {
     const held = await lease(who, bearer);
-    await callTool(held.upstream, 'echo', { who }, { bearer });
+    await callHttpTool(held.upstream, 'echo', { who }, { bearer });
     held.release();
   }
   return { ...rig, manager, lease, call };
@@ -36,7 +42,10 @@ describe('bearers of users', () => {
   for (const era of ['legacy', 'modern'] as const) {
     test(`1,000 calls of two users in turns: each carries its own user’s token (${era})`, async () => {
       const { server, manager, call } = await before(era);
-      const bearers = { ann: countingBearer('ann'), bob: countingBearer('bob', { later: true }) };
+      const bearers = {
+        ann: createCountingBearer('ann'),
+        bob: createCountingBearer('bob', { isDeferred: true }),
+      };
       const users = ['ann', 'bob'] as const;
       // A hundred at once, so that every answer is late for somebody.
       for (let round = 0; round < 10; round += 1) {
@@ -49,7 +58,7 @@ describe('bearers of users', () => {
           ({ message }) => (message!.params!['arguments'] as { who: string }).who === who,
         );
         expect(own).toHaveLength(500);
-        expectFresh(own, who);
+        expectFreshTokens(own, who);
       }
       expect(manager.counts()).toMatchObject(
         era === 'modern' ? { user: 0, stateless: 1 } : { user: 2, stateless: 0 },
@@ -65,22 +74,23 @@ describe('bearers of users', () => {
 
   test('openings for which there was no token count for nothing', async () => {
     const { server, manager, lease, call } = await before('legacy');
-    const bearer = countingBearer('ann');
+    const bearer = createCountingBearer('ann');
     bearer.failure = refusal;
     for (let i = 0; i < 5; i += 1) await expect(lease('ann', bearer)).rejects.toBe(refusal);
     expect(server.requests).toEqual([]);
     expect(manager.counts().breakersOpen).toBe(0);
-    expect(manager.state(userServer(), 'ann').connection).toBe('disconnected');
-    await call('bob', countingBearer('bob'));
+    expect(manager.state(createUserServer(), 'ann').connection).toBe('disconnected');
+    await call('bob', createCountingBearer('bob'));
     bearer.failure = undefined;
     await call('ann', bearer);
   });
 
   test('a use for which there was none proves nothing either', async () => {
     for (const reason of ['unauthorized', 'ended', 'connect_failed'] as const) {
-      const rig = connectionsRig();
-      rig.answer = (opening) => void opening.land('modern');
-      const use = async (failure: unknown) => (await rig.user(userServer(), holder('ann'))).release(failure);
+      const rig = createConnectionsRig();
+      rig.onOpen = (pendingOpen) => void pendingOpen.complete('modern');
+      const use = async (failure: unknown) =>
+        (await rig.leaseUser(createUserServer(), createHolder('ann'))).release(failure);
       await use(new UpstreamError(reason));
       await use(new UpstreamError(reason));
       for (let i = 0; i < 3; i += 1) await use(refusal);
@@ -92,10 +102,12 @@ describe('bearers of users', () => {
   });
 
   test('nor does one that came too late, in an opening', async () => {
-    const rig = connectionsRig();
-    rig.answer = (opening) => opening.refuse('token_late');
+    const rig = createConnectionsRig();
+    rig.onOpen = (pendingOpen) => pendingOpen.fail('token_late');
     for (let i = 0; i < 5; i += 1) {
-      await expect(rig.user(userServer(), holder('ann'))).rejects.toMatchObject({ reason: 'token_late' });
+      await expect(rig.leaseUser(createUserServer(), createHolder('ann'))).rejects.toMatchObject({
+        reason: 'token_late',
+      });
     }
     expect(rig.manager.counts().breakersOpen).toBe(0);
   });
@@ -103,22 +115,23 @@ describe('bearers of users', () => {
 
 describe('a shared connection', () => {
   test('has no place for a bearer, and refuses one', async () => {
-    const rig = connectionsRig();
-    const bearer = countingBearer();
-    const target = { ...remote(), bearer };
+    const rig = createConnectionsRig();
+    const bearer = createCountingBearer();
+    const target = { ...createRemoteTarget(), bearer };
     // The types are the promise: none of these compiles.
     // @ts-expect-error a shared target has no bearer
     const shared: SharedTarget = target;
     // @ts-expect-error nor has the target of an app server
-    const server: AppServer = { ...appServer(), target };
+    const server: AppServer = { ...createAppServer(), target };
     // @ts-expect-error nor is there a way to hand one in beside it
-    const beside = () => rig.manager.shared.lease(appServer(), { signal, bearer });
+    const beside = () => rig.manager.shared.lease(createAppServer(), { signal, bearer });
     // @ts-expect-error or in the place of a holder
-    const third = () => rig.manager.shared.lease(appServer(), { signal }, holder('ann', { target }));
+    const third = () =>
+      rig.manager.shared.lease(createAppServer(), { signal }, createHolder('ann', { target }));
     expect([shared, beside, third]).toHaveLength(3);
-    await expect(rig.shared(server)).rejects.toMatchObject({ reason: 'bearer_unsupported' });
-    expect(rig.openings).toHaveLength(0);
-    expect(bearer.asked).toBe(0);
+    await expect(rig.leaseShared(server)).rejects.toMatchObject({ reason: 'bearer_unsupported' });
+    expect(rig.pendingOpens).toHaveLength(0);
+    expect(bearer.tokenRequests).toBe(0);
   });
 
   test('keeps no bearer that a request brings after all', async () => {
@@ -128,9 +141,9 @@ describe('a shared connection', () => {
       getStream: true,
     });
     const upstream = await open();
-    const bearer = countingBearer();
-    await callTool(upstream, 'echo', {}, { bearer });
-    await upstream.request('ping', {}, patiently());
+    const bearer = createCountingBearer();
+    await callHttpTool(upstream, 'echo', {}, { bearer });
+    await upstream.request('ping', {}, requestOptions());
     await upstream.close();
     expect(server.requests.map(({ headers }) => headers.authorization).filter(Boolean)).toEqual([
       'Bearer t1',

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  appServer,
-  connectionsRig,
-  holder,
-  remote,
-  turn,
-  userServer,
+  createAppServer,
+  createConnectionsRig,
+  createHolder,
+  createRemoteTarget,
+  waitForImmediate,
+  createUserServer,
   type ConnectionsRig,
   type FakeUpstream,
 } from '../../test/connectionsRig.ts';
@@ -26,8 +26,8 @@ const lease = fc.record({
 });
 const step = fc.oneof(
   { weight: 5, arbitrary: lease },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('land' as const), opening: fc.nat(3) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('refuse' as const), opening: fc.nat(3) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('land' as const), pendingOpen: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('refuse' as const), pendingOpen: fc.nat(3) }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -70,14 +70,15 @@ const path = ({ server, revision }: Pick<Caller, 'server' | 'revision'>) =>
   `https://one.example/${server}/${revision}`;
 
 function requestLease(rig: ConnectionsRig, caller: Caller, forceNew: boolean): Promise<Lease> {
-  const { who, server, revision, binding, request } = caller;
+  const { who, server, revision, binding, request: requestKey } = caller;
   const options = { signal: caller.controller.signal, forceNew };
-  if (server === 'app') return rig.shared(appServer('app', revision, remote(path(caller))), options);
-  const target = remote(path(caller), {
-    headers: { authorization: JSON.stringify([who, binding, request]) },
+  if (server === 'app')
+    return rig.leaseShared(createAppServer('app', revision, createRemoteTarget(path(caller))), options);
+  const target = createRemoteTarget(path(caller), {
+    headers: { authorization: JSON.stringify([who, binding, requestKey]) },
   });
-  const definition = userServer(server, revision, { requestScoped: server === 'request' });
-  return rig.user(definition, holder(who, { target, binding, requestKey: request }), options);
+  const definition = createUserServer(server, revision, { requestScoped: server === 'request' });
+  return rig.leaseUser(definition, createHolder(who, { target, binding, requestKey }), options);
 }
 
 const headersOf = ({ target }: FakeUpstream) => (target.type === 'stdio' ? {} : target.headers);
@@ -86,7 +87,7 @@ describe('connections against a model', () => {
   test('in any order of events nobody gets another’s session, no borrowed one is closed, and each is closed once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 60 }), async (steps) => {
-        const rig = connectionsRig({
+        const rig = createConnectionsRig({
           maxPerPrincipal: PER_PRINCIPAL,
           maxTotal: TOTAL,
           idleTimeoutMs: 60_000,
@@ -96,18 +97,18 @@ describe('connections against a model', () => {
         let requests = 0;
         const announce = () =>
           rig.manager.update([
-            appServer('app', String(revision)),
-            ...['legacy', 'other', 'modern', 'request'].map((id) => userServer(id, String(revision))),
+            createAppServer('app', String(revision)),
+            ...['legacy', 'other', 'modern', 'request'].map((id) => createUserServer(id, String(revision))),
           ]);
         announce();
-        const pending = () => rig.openings.filter(({ done }) => !done);
+        const pending = () => rig.pendingOpens.filter(({ isSettled }) => !isSettled);
         const eraOf = (url: string) => (url.includes('/modern/') ? 'modern' : 'legacy');
         const holding = () => callers.filter(({ state }) => state === 'holds');
 
         const check = () => {
           for (const caller of holding()) {
             const upstream = caller.lease!.upstream as FakeUpstream;
-            expect(upstream.closed).toBe(0);
+            expect(upstream.closeCount).toBe(0);
             expect(upstream.target).toMatchObject({ url: path(caller) });
             if (caller.server === 'app') {
               expect([upstream.owner, headersOf(upstream)]).toEqual([undefined, {}]);
@@ -119,7 +120,8 @@ describe('connections against a model', () => {
             }
           }
           const sessions = rig.upstreams.filter(
-            ({ closed, owner, claims }) => closed === 0 && owner !== undefined && claims.era === 'legacy',
+            ({ closeCount, owner, claims }) =>
+              closeCount === 0 && owner !== undefined && claims.era === 'legacy',
           );
           const places = [
             ...sessions.map(({ owner }) => owner),
@@ -129,7 +131,7 @@ describe('connections against a model', () => {
           for (const who of ['ann', 'bob', 'eve']) {
             expect(places.filter((owner) => owner === who).length).toBeLessThanOrEqual(PER_PRINCIPAL);
           }
-          for (const { closed } of rig.upstreams) expect(closed).toBeLessThanOrEqual(1);
+          for (const { closeCount } of rig.upstreams) expect(closeCount).toBeLessThanOrEqual(1);
           const counts = rig.manager.counts();
           expect(counts.user).toBe(sessions.length);
           expect(counts.shared).toBeLessThanOrEqual(1);
@@ -159,12 +161,12 @@ describe('connections against a model', () => {
               break;
             }
             case 'land': {
-              const opening = pending()[action.opening];
-              opening?.land(eraOf(opening.target.type === 'stdio' ? '' : opening.target.url));
+              const pendingOpen = pending()[action.pendingOpen];
+              pendingOpen?.complete(eraOf(pendingOpen.target.type === 'stdio' ? '' : pendingOpen.target.url));
               break;
             }
             case 'refuse':
-              pending()[action.opening]?.refuse('garbage');
+              pending()[action.pendingOpen]?.fail('garbage');
               break;
             case 'release': {
               const caller = holding()[action.lease];
@@ -180,7 +182,7 @@ describe('connections against a model', () => {
               callers.filter(({ state }) => state === 'waits')[action.caller]?.controller.abort();
               break;
             case 'lose':
-              rig.upstreams.filter(({ closed }) => closed === 0)[action.upstream]?.drop();
+              rig.upstreams.filter(({ closeCount }) => closeCount === 0)[action.upstream]?.dropConnection();
               break;
             case 'update':
               revision += 1;
@@ -193,15 +195,15 @@ describe('connections against a model', () => {
               await rig.clock.advance(action.ms);
               break;
           }
-          await turn();
+          await waitForImmediate();
           check();
         }
 
         for (const { state, lease: held } of callers) if (state === 'holds') held!.release();
         const closing = rig.manager.close();
-        for (const opening of pending()) opening.land();
+        for (const pendingOpen of pending()) pendingOpen.complete();
         await closing;
-        expect(rig.upstreams.map(({ closed }) => closed)).toEqual(rig.upstreams.map(() => 1));
+        expect(rig.upstreams.map(({ closeCount }) => closeCount)).toEqual(rig.upstreams.map(() => 1));
         expect(callers.filter(({ state }) => state === 'waits')).toEqual([]);
         expect(rig.manager.counts()).toEqual({ shared: 0, user: 0, stateless: 0, breakersOpen: 0 });
       }),

@@ -1,18 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
-import { appServer, connectionsRig, holder, stdio, turn, userServer } from '../../test/connectionsRig.ts';
+import {
+  createAppServer,
+  createConnectionsRig,
+  createHolder,
+  stdioTarget,
+  waitForImmediate,
+  createUserServer,
+} from '../../test/connectionsRig.ts';
 import { isOfTenant } from '../principal/isOfTenant.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 
-const [app, own] = [appServer(), userServer()];
+const [app, own] = [createAppServer(), createUserServer()];
 const key = (tenant: string, userId: string) => principalKey({ tenant, userId });
 const ann = key('acme', 'ann');
 const amy = key('acme', 'amy');
 const eve = key('evil', 'eve');
 
 function rigFor(tenant = 'acme') {
-  const rig = connectionsRig();
-  rig.answer = (opening) => void opening.land();
+  const rig = createConnectionsRig();
+  rig.onOpen = (pendingOpen) => void pendingOpen.complete();
   const describeAll = (servers: readonly ServerSnapshot[] = [app, own]) =>
     rig.manager.describe(servers, (principal) => isOfTenant(principal, tenant));
   return Object.assign(rig, { describeAll });
@@ -27,13 +34,13 @@ describe('what is open', () => {
       { server: app, state: 'disconnected', open: none, ...nothing },
       { server: own, open: none, ...nothing },
     ]);
-    expect(rig.openings).toEqual([]);
+    expect(rig.pendingOpens).toEqual([]);
 
-    rig.answer = undefined;
-    const pendingLease = rig.shared(app);
-    await turn();
+    rig.onOpen = undefined;
+    const pendingLease = rig.leaseShared(app);
+    await waitForImmediate();
     expect(rig.describeAll([app])).toMatchObject([{ state: 'connecting', open: none }]);
-    rig.openings[0]?.land();
+    rig.pendingOpens[0]?.complete();
     const lease = await pendingLease;
     expect(rig.describeAll([app])).toMatchObject([
       { state: 'connected', open: { shared: 1 }, inFlight: { own: 0, common: 1 } },
@@ -41,16 +48,18 @@ describe('what is open', () => {
     lease.release();
     expect(rig.describeAll([app])).toMatchObject([{ open: { shared: 1 }, inFlight: { common: 0 } }]);
     // Of another definition of it there is nothing.
-    expect(rig.describeAll([appServer('app', '2')])).toMatchObject([{ state: 'disconnected', open: none }]);
+    expect(rig.describeAll([createAppServer('app', '2')])).toMatchObject([
+      { state: 'disconnected', open: none },
+    ]);
   });
 
   test('users are counted once, and requests as often as there are', async () => {
     const rig = rigFor();
-    const scoped = userServer('own', '1', { requestScoped: true });
+    const scoped = createUserServer('own', '1', { requestScoped: true });
     const leases = await Promise.all([
-      rig.user(scoped, holder(ann, { requestKey: 'one' })),
-      rig.user(scoped, holder(ann, { requestKey: 'two' })),
-      rig.user(scoped, holder(amy, { requestKey: 'three' })),
+      rig.leaseUser(scoped, createHolder(ann, { requestKey: 'one' })),
+      rig.leaseUser(scoped, createHolder(ann, { requestKey: 'two' })),
+      rig.leaseUser(scoped, createHolder(amy, { requestKey: 'three' })),
     ]);
     expect(rig.describeAll([scoped])).toMatchObject([
       { users: 2, open: { user: 3 }, inFlight: { own: 3, common: 0 } },
@@ -61,9 +70,9 @@ describe('what is open', () => {
 
   test('of users only those of one tenant are counted', async () => {
     const rig = rigFor();
-    await rig.user(own, holder(ann));
-    await rig.user(own, holder(eve));
-    await rig.user(own, holder(key('evil', 'mia')));
+    await rig.leaseUser(own, createHolder(ann));
+    await rig.leaseUser(own, createHolder(eve));
+    await rig.leaseUser(own, createHolder(key('evil', 'mia')));
     expect(rig.describeAll([own])).toMatchObject([{ users: 1, open: { user: 1 }, inFlight: { own: 1 } }]);
     expect(JSON.stringify(rig.describeAll())).not.toMatch(/ann|eve|mia|grant/);
     // Not even one whose name begins like it.
@@ -80,8 +89,8 @@ describe('what is open', () => {
 
   test('what keeps no session is nobody’s in particular', async () => {
     const rig = rigFor();
-    rig.answer = (opening) => void opening.land('modern');
-    await rig.user(own, holder(eve));
+    rig.onOpen = (pendingOpen) => void pendingOpen.complete('modern');
+    await rig.leaseUser(own, createHolder(eve));
     expect(rig.describeAll([own])).toMatchObject([
       { users: 0, open: { user: 0, stateless: 1 }, inFlight: { own: 0, common: 1 } },
     ]);
@@ -89,12 +98,12 @@ describe('what is open', () => {
 
   test('nor is anything told of what fails for users of another one', async () => {
     const rig = rigFor();
-    rig.answer = (opening) => opening.refuse('unauthorized');
-    for (let i = 0; i < 3; i += 1) await expect(rig.user(own, holder(eve))).rejects.toThrow();
-    const process = userServer('process');
-    rig.answer = (opening) => opening.refuse('connect_timeout');
-    const child = holder(eve, { target: stdio });
-    for (let i = 0; i < 3; i += 1) await expect(rig.user(process, child)).rejects.toThrow();
+    rig.onOpen = (pendingOpen) => pendingOpen.fail('unauthorized');
+    for (let i = 0; i < 3; i += 1) await expect(rig.leaseUser(own, createHolder(eve))).rejects.toThrow();
+    const process = createUserServer('process');
+    rig.onOpen = (pendingOpen) => pendingOpen.fail('connect_timeout');
+    const child = createHolder(eve, { target: stdioTarget });
+    for (let i = 0; i < 3; i += 1) await expect(rig.leaseUser(process, child)).rejects.toThrow();
     expect(rig.manager.counts().breakersOpen).toBe(2);
     for (const description of rig.describeAll([own, process])) {
       expect(description).toMatchObject({ breakersOpen: 0 });
@@ -107,14 +116,14 @@ describe('what is open', () => {
   test('what failed last is told, and since when', async () => {
     const rig = rigFor();
     const startedAt = rig.clock.now();
-    rig.answer = (opening) => opening.refuse('wrong_url');
-    await expect(rig.user(own, holder(ann))).rejects.toThrow();
+    rig.onOpen = (pendingOpen) => pendingOpen.fail('wrong_url');
+    await expect(rig.leaseUser(own, createHolder(ann))).rejects.toThrow();
     expect(rig.describeAll([own])).toMatchObject([
       { code: 'MCP_PROTOCOL_ERROR', since: startedAt, breakersOpen: 0 },
     ]);
     await rig.clock.advance(1_000);
-    rig.answer = (opening) => opening.refuse('connect_timeout');
-    for (let i = 0; i < 3; i += 1) await expect(rig.user(own, holder(amy))).rejects.toThrow();
+    rig.onOpen = (pendingOpen) => pendingOpen.fail('connect_timeout');
+    for (let i = 0; i < 3; i += 1) await expect(rig.leaseUser(own, createHolder(amy))).rejects.toThrow();
     await rig.clock.advance(1_000);
     expect(rig.describeAll([own])).toMatchObject([
       { code: 'MCP_TIMEOUT', since: startedAt, breakersOpen: 1, retryAt: startedAt + 31_000 },
@@ -123,13 +132,13 @@ describe('what is open', () => {
 
   test('a shared server that is connected has no failure of before', async () => {
     const rig = rigFor();
-    (await rig.shared(app)).release();
-    rig.answer = (opening) => opening.refuse('wrong_url');
-    await expect(rig.shared(app, { forceNew: true })).rejects.toThrow();
+    (await rig.leaseShared(app)).release();
+    rig.onOpen = (pendingOpen) => pendingOpen.fail('wrong_url');
+    await expect(rig.leaseShared(app, { forceNew: true })).rejects.toThrow();
     const [description] = rig.describeAll([app]);
     expect(description).toMatchObject({ state: 'connected', breakersOpen: 0 });
     expect(description).not.toHaveProperty('code');
-    for (const upstream of rig.upstreams) upstream.drop();
+    for (const upstream of rig.upstreams) upstream.dropConnection();
     expect(rig.describeAll([app])).toMatchObject([{ state: 'error', code: 'MCP_PROTOCOL_ERROR' }]);
   });
 });

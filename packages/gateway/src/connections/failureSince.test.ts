@@ -1,29 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  appServer,
-  connectionsRig,
-  holder,
-  userServer,
+  createAppServer,
+  createConnectionsRig,
+  createHolder,
+  createUserServer,
   type ConnectionsRig,
 } from '../../test/connectionsRig.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
 
 const MINUTE_MS = 60_000;
-const [app, own] = [appServer(), userServer()];
+const [app, own] = [createAppServer(), createUserServer()];
 
 async function failShared(rig: ConnectionsRig, reason: UpstreamReason): Promise<void> {
-  rig.answer = (opening) => opening.refuse(reason);
-  await expect(rig.shared(app, { explicit: true })).rejects.toMatchObject({ reason });
+  rig.onOpen = (pendingOpen) => pendingOpen.fail(reason);
+  await expect(rig.leaseShared(app, { explicit: true })).rejects.toMatchObject({ reason });
 }
 
 async function failOwn(rig: ConnectionsRig, who: string, reason: UpstreamReason): Promise<void> {
-  rig.answer = (opening) => opening.refuse(reason);
-  await expect(rig.user(own, holder(who))).rejects.toMatchObject({ reason });
+  rig.onOpen = (pendingOpen) => pendingOpen.fail(reason);
+  await expect(rig.leaseUser(own, createHolder(who))).rejects.toMatchObject({ reason });
 }
 
 describe('since when a server cannot be reached', () => {
   test('the first failure counts, until one is opened again', async () => {
-    const rig = connectionsRig();
+    const rig = createConnectionsRig();
     const getState = () => rig.manager.state(app, 'ann');
     const startedAt = rig.clock.now();
     await failShared(rig, 'upstream_5xx');
@@ -33,10 +33,10 @@ describe('since when a server cannot be reached', () => {
     expect(getState()).toMatchObject({ code: 'MCP_BREAKER_OPEN', since: startedAt });
     await rig.clock.advance(10 * MINUTE_MS);
     expect(getState()).toMatchObject({ code: 'MCP_BREAKER_OPEN', since: startedAt });
-    rig.answer = (opening) => void opening.land();
-    (await rig.shared(app, { explicit: true, forceNew: true })).release();
+    rig.onOpen = (pendingOpen) => void pendingOpen.complete();
+    (await rig.leaseShared(app, { explicit: true, forceNew: true })).release();
     expect(getState()).toEqual({ connection: 'connected' });
-    for (const upstream of rig.upstreams) upstream.drop();
+    for (const upstream of rig.upstreams) upstream.dropConnection();
     expect(getState()).toEqual({ connection: 'disconnected' });
     await rig.clock.advance(MINUTE_MS);
     await failShared(rig, 'connect_timeout');
@@ -44,24 +44,24 @@ describe('since when a server cannot be reached', () => {
   });
 
   test('it is told of a breaker that opened while connections stood', async () => {
-    const rig = connectionsRig();
-    rig.answer = (opening) => void opening.land();
-    const lost = async () => (await rig.shared(app)).release(new UpstreamError('ended'));
+    const rig = createConnectionsRig();
+    rig.onOpen = (pendingOpen) => void pendingOpen.complete();
+    const lost = async () => (await rig.leaseShared(app)).release(new UpstreamError('ended'));
     await lost();
     const startedAt = rig.clock.now();
     await rig.clock.advance(MINUTE_MS);
     // A handshake that succeeds ends the run.
     await lost();
     expect(rig.manager.state(app, 'ann').since).toBeUndefined();
-    rig.answer = (opening) => opening.refuse('connect_timeout');
+    rig.onOpen = (pendingOpen) => pendingOpen.fail('connect_timeout');
     await rig.clock.advance(MINUTE_MS);
-    for (let i = 0; i < 2; i += 1) await expect(rig.shared(app)).rejects.toThrow();
+    for (let i = 0; i < 2; i += 1) await expect(rig.leaseShared(app)).rejects.toThrow();
     const { code, since } = rig.manager.state(app, 'ann');
     expect([code, since]).toEqual(['MCP_BREAKER_OPEN', startedAt + MINUTE_MS]);
   });
 
   test('each user has their own failures, and a new grant a fresh start', async () => {
-    const rig = connectionsRig();
+    const rig = createConnectionsRig();
     const getState = (who: string) => rig.manager.state(own, who);
     const startedAt = rig.clock.now();
     await failOwn(rig, 'ann', 'unauthorized');
@@ -70,8 +70,8 @@ describe('since when a server cannot be reached', () => {
     expect(getState('ann')).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED', since: startedAt });
     expect(getState('ann').retryAt).toBeDefined();
     expect(getState('bob')).toEqual({ connection: 'disconnected' });
-    rig.answer = (opening) => void opening.land();
-    (await rig.user(own, holder('ann', { binding: 'another grant' }))).release();
+    rig.onOpen = (pendingOpen) => void pendingOpen.complete();
+    (await rig.leaseUser(own, createHolder('ann', { binding: 'another grant' }))).release();
     expect(getState('ann')).toEqual({ connection: 'connected' });
   });
 });

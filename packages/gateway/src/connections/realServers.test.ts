@@ -1,9 +1,9 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { type ScriptedOptions } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createChannelRig, scripted } from '../../test/channelRig.ts';
-import { appServer, holder, userServer } from '../../test/connectionsRig.ts';
-import { callTool, createHttpRig, stopHttpRigs } from '../../test/httpRig.ts';
+import { createChannelRig, scriptedTarget } from '../../test/channelRig.ts';
+import { createAppServer, createHolder, createUserServer } from '../../test/connectionsRig.ts';
+import { callHttpTool, createHttpRig, stopHttpRigs } from '../../test/httpRig.ts';
 import { openHttpUpstream } from '../upstream/http/openHttpUpstream.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import { createConnectionManager } from './connectionManager.ts';
@@ -12,20 +12,20 @@ afterEach(stopHttpRigs);
 
 /** Both users call in turns; each request is looked at where it arrives. */
 async function interleave(era: 'legacy' | 'modern') {
-  const { server, parts, eras, target } = await createHttpRig({ era, tools: [{ name: 'echo' }] });
+  const { server, parts, eraVerdicts, target } = await createHttpRig({ era, tools: [{ name: 'echo' }] });
   const manager = createConnectionManager({
     clock: systemClock,
     random: systemRandom,
-    open: (to, options) => openHttpUpstream(to as RemoteTarget, options, parts, eras),
+    open: (to, options) => openHttpUpstream(to as RemoteTarget, options, parts, eraVerdicts),
   });
   const { signal } = new AbortController();
   await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {
       const who = i % 2 ? 'ann' : 'bob';
       const headers = { authorization: `Bearer ${who}` };
-      const mine = holder(who, { binding: 'the same', target: { ...target, headers } });
-      const lease = await manager.user.lease(userServer(), mine, { signal });
-      await callTool(lease.upstream, 'echo', { who }, { headers });
+      const mine = createHolder(who, { binding: 'the same', target: { ...target, headers } });
+      const lease = await manager.user.lease(createUserServer(), mine, { signal });
+      await callHttpTool(lease.upstream, 'echo', { who }, { headers });
       lease.release();
     }),
   );
@@ -63,7 +63,7 @@ describe('pools before real servers', () => {
 
 /** Pools before a server that treats one user badly, who tries three times. */
 async function afterThree(respond: ScriptedOptions['respond'], attempt: 'open' | 'call') {
-  const { parts, eras, target } = await createHttpRig({
+  const { parts, eraVerdicts, target } = await createHttpRig({
     era: 'legacy',
     tools: [{ name: 'echo' }],
     ...(respond && { respond }),
@@ -71,15 +71,15 @@ async function afterThree(respond: ScriptedOptions['respond'], attempt: 'open' |
   const manager = createConnectionManager({
     clock: systemClock,
     random: systemRandom,
-    open: (to, options) => openHttpUpstream(to as RemoteTarget, options, parts, eras),
+    open: (to, options) => openHttpUpstream(to as RemoteTarget, options, parts, eraVerdicts),
   });
   const { signal } = new AbortController();
   const ask = async (who: string) => {
     const headers = { authorization: who };
-    const mine = holder(who, { target: { ...target, headers } });
-    const lease = await manager.user.lease(userServer(), mine, { signal });
+    const mine = createHolder(who, { target: { ...target, headers } });
+    const lease = await manager.user.lease(createUserServer(), mine, { signal });
     try {
-      await callTool(lease.upstream, 'echo', { who }, { headers });
+      await callHttpTool(lease.upstream, 'echo', { who }, { headers });
       lease.release();
     } catch (error) {
       lease.release(error);
@@ -111,9 +111,9 @@ describe('what one user provokes', () => {
       random: systemRandom,
       open: (to, options) => rig.open(to, { ...options, era: 'legacy' }),
     });
-    const dying = { ...scripted(), args: ['-e', 'process.exit(1)'] };
+    const dying = { ...scriptedTarget(), args: ['-e', 'process.exit(1)'] };
     const { signal } = new AbortController();
-    const ask = () => manager.shared.lease(appServer('dying', '1', dying), { signal });
+    const ask = () => manager.shared.lease(createAppServer('dying', '1', dying), { signal });
     for (let i = 0; i < 3; i += 1) await expect(ask()).rejects.toMatchObject({ reason: 'connect_failed' });
     await expect(ask()).rejects.toMatchObject({ reason: 'breaker_open' });
     await manager.close();

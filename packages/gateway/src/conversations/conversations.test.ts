@@ -13,7 +13,7 @@ import {
 import { createConversations } from './createConversations.ts';
 
 const alice = aPrincipal({ userId: 'alice' });
-const strangers = [
+const unrelatedUsers = [
   aPrincipal({ userId: 'bob' }),
   aPrincipal({ userId: 'alice', tenant: 'other' }),
   aPrincipal({ userId: 'root', role: 'ADMIN' }),
@@ -74,20 +74,20 @@ const refusal = (promise: Promise<unknown>) =>
 describe('conversations', () => {
   test('are read back as they were said', async () => {
     const { clock, conversations } = rig();
-    const begun = await conversations.create(alice, 'What is it?');
-    expect(begun).toEqual({
-      id: begun.id,
+    const started = await conversations.create(alice, 'What is it?');
+    expect(started).toEqual({
+      id: started.id,
       title: 'What is it?',
       createdAt: clock.now(),
       updatedAt: clock.now(),
     });
-    expect(await conversations.open(alice, begun.id)).toEqual({ conversation: begun, messages: [] });
+    expect(await conversations.open(alice, started.id)).toEqual({ conversation: started, messages: [] });
     await clock.advance(1_000);
-    await conversations.saveMessage(alice, begun.id, question());
+    await conversations.saveMessage(alice, started.id, question());
     await clock.advance(1_000);
-    const put = await conversations.saveMessage(alice, begun.id, answer('It is pl4nted.'));
-    expect(put).toEqual({ ...begun, updatedAt: begun.createdAt + 2_000 });
-    expect(await conversations.open(alice, begun.id)).toEqual({
+    const put = await conversations.saveMessage(alice, started.id, answer('It is pl4nted.'));
+    expect(put).toEqual({ ...started, updatedAt: started.createdAt + 2_000 });
+    expect(await conversations.open(alice, started.id)).toEqual({
       conversation: put,
       messages: [question(), answer('It is pl4nted.')],
     });
@@ -119,34 +119,37 @@ describe('conversations', () => {
     expect(await titleOf('x'.repeat(300))).toBe('x'.repeat(200));
     // A character of two units is not cut in half.
     expect(await titleOf(`${'x'.repeat(199)}😀 and on`)).toBe('x'.repeat(199));
-    const begun = await conversations.create(alice, 'last');
+    const started = await conversations.create(alice, 'last');
     await clock.advance(1_000);
-    expect(await conversations.rename(alice, begun.id, ' Mine ')).toEqual({ ...begun, title: 'Mine' });
-    expect((await list(undefined, 10)).conversations).toContainEqual({ ...begun, title: 'Mine' });
+    expect(await conversations.rename(alice, started.id, ' Mine ')).toEqual({ ...started, title: 'Mine' });
+    expect((await list(undefined, 10)).conversations).toContainEqual({ ...started, title: 'Mine' });
     for (const wrong of ['', '  ', 'x'.repeat(201)]) {
-      expect(await refusal(conversations.rename(alice, begun.id, wrong))).toBe('REQUEST_INVALID');
+      expect(await refusal(conversations.rename(alice, started.id, wrong))).toBe('REQUEST_INVALID');
     }
-    expect((await conversations.open(alice, begun.id)).conversation.title).toBe('Mine');
+    expect((await conversations.open(alice, started.id)).conversation.title).toBe('Mine');
   });
 
   test('of somebody else answer as one that does not exist, to an administrator too', async () => {
     const { conversations } = rig();
-    const begun = await conversations.create(alice, 'x');
-    const before = await conversations.saveMessage(alice, begun.id, question());
-    for (const stranger of strangers) {
-      expect(await conversations.list(stranger, { limit: 10 })).toEqual({ conversations: [], next: null });
-      for (const id of [begun.id, 'unknown']) {
-        const asked = [
-          conversations.open(stranger, id),
-          conversations.saveMessage(stranger, id, question('m1', 'theirs')),
-          conversations.rename(stranger, id, 'theirs'),
-          conversations.remove(stranger, id),
+    const started = await conversations.create(alice, 'x');
+    const before = await conversations.saveMessage(alice, started.id, question());
+    for (const unrelatedUser of unrelatedUsers) {
+      expect(await conversations.list(unrelatedUser, { limit: 10 })).toEqual({
+        conversations: [],
+        next: null,
+      });
+      for (const id of [started.id, 'unknown']) {
+        const requests = [
+          conversations.open(unrelatedUser, id),
+          conversations.saveMessage(unrelatedUser, id, question('m1', 'theirs')),
+          conversations.rename(unrelatedUser, id, 'theirs'),
+          conversations.remove(unrelatedUser, id),
         ];
-        expect(await Promise.all(asked.map(refusal))).toEqual(asked.map(() => 'CHAT_NOT_FOUND'));
+        expect(await Promise.all(requests.map(refusal))).toEqual(requests.map(() => 'CHAT_NOT_FOUND'));
       }
     }
-    const kept = { conversation: before, messages: [question()] };
-    expect(await conversations.open(alice, begun.id)).toEqual(kept);
+    const stored = { conversation: before, messages: [question()] };
+    expect(await conversations.open(alice, started.id)).toEqual(stored);
   });
 
   test('that are removed are gone with what was said', async () => {
@@ -216,7 +219,7 @@ describe('conversations', () => {
     const secret = await conversations.create(alice, 'secret');
     await conversations.saveMessage(alice, secret.id, question());
     const { message } = await stored();
-    for (const owner of [alice, ...strangers]) {
+    for (const owner of [alice, ...unrelatedUsers]) {
       const into = await conversations.create(owner, 'x');
       await conversations.saveMessage(owner, into.id, question(`of-${into.id}`, 'mine'));
       const { tenant, userId } = owner;
@@ -262,9 +265,9 @@ describe('conversations', () => {
 
   test('come page by page, each once, while others begin and older ones are gone on with', async () => {
     const { clock, conversations, list } = rig();
-    const begun: string[] = [];
+    const started: string[] = [];
     for (let i = 0; i < 5; i += 1) {
-      begun.unshift((await conversations.create(alice, `c${i}`)).id);
+      started.unshift((await conversations.create(alice, `c${i}`)).id);
       await clock.advance(1_000);
     }
     const seen: string[] = [];
@@ -275,19 +278,19 @@ describe('conversations', () => {
       after = page.next ?? undefined;
       await conversations.create(alice, 'new');
       await clock.advance(1_000);
-      await conversations.saveMessage(alice, begun[0]!, question(`m${seen.length}`));
+      await conversations.saveMessage(alice, started[0]!, question(`m${seen.length}`));
       await clock.advance(1_000);
     } while (after !== undefined);
-    expect(seen).toEqual(begun);
+    expect(seen).toEqual(started);
     const first = (await list(undefined, 1)).conversations;
-    expect(first.map(({ id }) => id)).toEqual([begun[0]]);
+    expect(first.map(({ id }) => id)).toEqual([started[0]]);
     expect((await list(undefined, 8)).next).toBeNull();
     expect((await list(undefined, 7)).next).not.toBeNull();
   });
 
   test('go on behind a page of which nothing can be shown', async () => {
     const { clock, conversations, store, list } = rig();
-    const kept = await conversations.create(alice, 'kept');
+    const stored = await conversations.create(alice, 'kept');
     for (let i = 0; i < 2; i += 1) {
       await clock.advance(1_000);
       const { id } = await conversations.create(alice, 'x');
@@ -295,7 +298,7 @@ describe('conversations', () => {
     }
     const { conversations: none, next } = await list();
     expect(none).toEqual([]);
-    expect(await list(next!)).toEqual({ conversations: [kept], next: null });
+    expect(await list(next!)).toEqual({ conversations: [stored], next: null });
   });
 
   test('a place in the list that we did not give is refused', async () => {
@@ -323,7 +326,7 @@ describe('conversations', () => {
       expect(await detail(conversations.create(alice, 'x'))).toMatch(
         /^CHAT_LIMIT: You have 1000 conversations/,
       );
-      await conversations.create(strangers[0]!, 'of somebody else');
+      await conversations.create(unrelatedUsers[0]!, 'of somebody else');
       await conversations.saveMessage(alice, id, question());
       await conversations.remove(alice, id);
       await conversations.create(alice, 'again');

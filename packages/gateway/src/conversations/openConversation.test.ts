@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createConversations } from './createConversations.ts';
 
 const alice = aPrincipal({ userId: 'alice' });
-const strangers = [aPrincipal({ userId: 'bob' }), aPrincipal({ userId: 'alice', tenant: 'other' })];
+const unrelatedUsers = [aPrincipal({ userId: 'bob' }), aPrincipal({ userId: 'alice', tenant: 'other' })];
 
 function rig() {
   const clock = createFakeClock();
@@ -37,10 +37,12 @@ describe('conversations that are looked at', () => {
 
   test('are found without what was said, and by their owner alone', async () => {
     const conversations = rig();
-    const begun = await conversations.create(alice, 'Mine');
-    expect(await conversations.find(alice, begun.id)).toEqual(begun);
-    for (const stranger of strangers) {
-      await expect(conversations.find(stranger, begun.id)).rejects.toMatchObject({ code: 'CHAT_NOT_FOUND' });
+    const started = await conversations.create(alice, 'Mine');
+    expect(await conversations.find(alice, started.id)).toEqual(started);
+    for (const unrelatedUser of unrelatedUsers) {
+      await expect(conversations.find(unrelatedUser, started.id)).rejects.toMatchObject({
+        code: 'CHAT_NOT_FOUND',
+      });
     }
   });
 });

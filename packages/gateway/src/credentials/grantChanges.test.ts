@@ -5,7 +5,7 @@ import { createKeyring, systemRandom as random } from '@behalf/kernel';
 import { openSqliteStore } from '@behalf/stores/sqlite';
 import { createFakeClock } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { held, keyOf, pause } from '../../test/vaultRig.ts';
+import { expectHeldToken, credentialKey, wait } from '../../test/vaultRig.ts';
 import { principalKey } from '../principal/principal.ts';
 import { subscribeToGrantChanges } from './grantChanges.ts';
 import { createVault } from './vault/createVault.ts';
@@ -23,7 +23,7 @@ async function replicas() {
   disposables.push(() => rmSync(folder, { recursive: true, force: true }));
   const clock = createFakeClock();
   const keyring = createKeyring([new Uint8Array(32)], random);
-  const told: string[] = [];
+  const received: string[] = [];
   let reads = 0;
 
   async function start() {
@@ -63,14 +63,14 @@ async function replicas() {
   disposables.push(
     subscribeToGrantChanges({
       ...{ vault: here.vault, store: { findById }, clock },
-      onGrantEnded: (...of) => void told.push(JSON.stringify(of)),
+      onGrantEnded: (...of) => void received.push(JSON.stringify(of)),
     }),
   );
 
   async function signIn(at: typeof here, user: string, baseGeneration = 0) {
     const tokens = { accessToken: `${user}-${baseGeneration}`, refreshToken: `r-${user}-${baseGeneration}` };
     const outcome = await at.vault.commit({
-      ...{ ...keyOf(user), binding, baseGeneration, scopesRequested: '', sentAt: clock.now() },
+      ...{ ...credentialKey(user), binding, baseGeneration, scopesRequested: '', sentAt: clock.now() },
       endpoints: { token: 'https://as/token', revocation: null, authorization: null, fetchedAt: 0 },
       tokens: { ...tokens, tokenType: 'bearer', expiresInS: 3_600 },
     });
@@ -78,13 +78,13 @@ async function replicas() {
   }
 
   return {
-    ...{ clock, here, there, told, signIn },
+    ...{ clock, here, there, received, signIn },
     reads: () => reads,
     /** Time for a poll and what follows it. */
-    heard: async () => {
+    receivedEvents: async () => {
       for (let i = 0; i < 8; i += 1) {
         await clock.advance(250);
-        await pause(1);
+        await wait(1);
       }
     },
     of: (user: string) => JSON.stringify(['files', principalKey({ tenant: 'default', userId: user })]),
@@ -93,65 +93,71 @@ async function replicas() {
 
 describe('a grant that is in use here', () => {
   test('and ended at another replica, is told of', async () => {
-    const { here, there, told, signIn, heard, of } = await replicas();
+    const { here, there, received, signIn, receivedEvents, of } = await replicas();
     for (const user of ['ada', 'bob']) {
       await signIn(there, user);
-      held(await here.vault.token(keyOf(user)));
+      expectHeldToken(await here.vault.token(credentialKey(user)));
     }
-    await heard();
-    expect(told).toEqual([]);
-    await there.vault.disconnect(keyOf('ada'));
-    await heard();
-    expect(told).toEqual([of('ada')]);
+    await receivedEvents();
+    expect(received).toEqual([]);
+    await there.vault.disconnect(credentialKey('ada'));
+    await receivedEvents();
+    expect(received).toEqual([of('ada')]);
   });
 
   test('and given anew at another replica, is told of once', async () => {
-    const { here, there, told, signIn, heard, of } = await replicas();
+    const { here, there, received, signIn, receivedEvents, of } = await replicas();
     await signIn(there, 'ada');
-    held(await here.vault.token(keyOf('ada')));
+    expectHeldToken(await here.vault.token(credentialKey('ada')));
     await signIn(there, 'ada', 1);
-    await heard();
-    expect(told).toEqual([of('ada')]);
-    held(await here.vault.token(keyOf('ada')));
-    await heard();
-    expect(told).toEqual([of('ada')]);
+    await receivedEvents();
+    expect(received).toEqual([of('ada')]);
+    expectHeldToken(await here.vault.token(credentialKey('ada')));
+    await receivedEvents();
+    expect(received).toEqual([of('ada')]);
   });
 
   test('and given anew, is told of before its new token is used, whatever the poll does', async () => {
-    const { clock, here, there, told, signIn, heard, of } = await replicas();
+    const { clock, here, there, received, signIn, receivedEvents, of } = await replicas();
     await signIn(there, 'ada');
-    held(await here.vault.token(keyOf('ada')));
+    expectHeldToken(await here.vault.token(credentialKey('ada')));
     await signIn(there, 'ada', 1);
     await here.store.changes.publish({ topic: 'settings', id: '*' });
-    expect(held(await here.vault.token(keyOf('ada'))).generation).toBe(2);
-    expect(told).toEqual([of('ada')]);
+    expect(expectHeldToken(await here.vault.token(credentialKey('ada'))).generation).toBe(2);
+    expect(received).toEqual([of('ada')]);
     await clock.advance(1);
-    await heard();
-    expect(told).toEqual([of('ada')]);
+    await receivedEvents();
+    expect(received).toEqual([of('ada')]);
   });
 
   test('and merely renewed, is left alone', async () => {
-    const { clock, here, there, told, signIn, heard } = await replicas();
+    const { clock, here, there, received, signIn, receivedEvents } = await replicas();
     await signIn(there, 'ada');
     await signIn(there, 'ada', 1);
-    await heard();
-    held(await here.vault.token(keyOf('ada')));
+    await receivedEvents();
+    expectHeldToken(await here.vault.token(credentialKey('ada')));
     await clock.advance(3_600_000);
     // Here, where the notice names it, and there, where it does not.
-    expect(held(await here.vault.token(keyOf('ada')))).toMatchObject({ generation: 2, tokenSeq: 2 });
-    await heard();
+    expect(expectHeldToken(await here.vault.token(credentialKey('ada')))).toMatchObject({
+      generation: 2,
+      tokenSeq: 2,
+    });
+    await receivedEvents();
     await clock.advance(3_600_000);
-    expect(held(await there.vault.token(keyOf('ada')))).toMatchObject({ generation: 2, tokenSeq: 3 });
-    await heard();
-    expect(told).toEqual([]);
+    expect(expectHeldToken(await there.vault.token(credentialKey('ada')))).toMatchObject({
+      generation: 2,
+      tokenSeq: 3,
+    });
+    await receivedEvents();
+    expect(received).toEqual([]);
   });
 
   test('is all that is looked at', async () => {
-    const { there, told, signIn, heard, reads } = await replicas();
+    const { there, received, signIn, receivedEvents, reads } = await replicas();
     for (let i = 0; i < 5; i += 1) await signIn(there, `user-${i}`);
-    await there.vault.disconnect(keyOf('user-1'));
-    await heard();
-    expect(told).toEqual([]);
+    await there.vault.disconnect(credentialKey('user-1'));
+    await receivedEvents();
+    expect(received).toEqual([]);
     expect(reads()).toBe(0);
   });
 });

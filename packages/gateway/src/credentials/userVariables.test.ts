@@ -2,28 +2,28 @@ import { createKeyring, SealError, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { userServer } from '../../test/servers.ts';
+import { createUserSnapshot } from '../../test/servers.ts';
 import { variableId } from '../ports/index.ts';
 import { createUserVariables } from './userVariables.ts';
 import { createVariableCache } from './variableCache.ts';
 
 const alice = aPrincipal({ userId: 'alice' });
 const text = { title: 'T', description: '' };
-const server = userServer({ customUserVars: { A: text, B: text } });
+const server = createUserSnapshot({ customUserVars: { A: text, B: text } });
 
 function rig() {
   const clock = createFakeClock();
   const store = openMemoryStore({ clock, random: systemRandom });
   const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
   const parts = { store: store.variables, keyring, changes: store.changes, clock };
-  const heard: string[] = [];
-  store.changes.subscribe(({ topic, id }) => heard.push(`${topic} ${id}`));
-  return { store, heard, variables: createUserVariables(parts), cache: createVariableCache(parts) };
+  const received: string[] = [];
+  store.changes.subscribe(({ topic, id }) => received.push(`${topic} ${id}`));
+  return { store, received, variables: createUserVariables(parts), cache: createVariableCache(parts) };
 }
 
 describe('user variables', () => {
   test('tell what is set and never what it is; blanks are nothing', async () => {
-    const { variables, heard, store } = rig();
+    const { variables, received, store } = rig();
     expect(await variables.readSetFlags(server, alice)).toEqual({ A: false, B: false });
     await variables.set(server, alice, { A: 'x', B: '  ' });
     expect(await variables.readSetFlags(server, alice)).toEqual({ A: true, B: false });
@@ -34,8 +34,8 @@ describe('user variables', () => {
     expect(await variables.readSetFlags(server, alice)).toEqual({ A: false, B: true });
     await variables.removeAll(server, alice);
     expect(await variables.readSetFlags(server, alice)).toEqual({ A: false, B: false });
-    expect(new Set(heard)).toEqual(new Set(['variables ["default","alice","server"]']));
-    expect(heard).toHaveLength(4);
+    expect(new Set(received)).toEqual(new Set(['variables ["default","alice","server"]']));
+    expect(received).toHaveLength(4);
   });
 
   test('a name the server does not declare is refused, and nothing is stored', async () => {
@@ -52,7 +52,7 @@ describe('user variables', () => {
       errors: [{ path: 'A', code: 'too_long' }],
     });
     expect(await store.raw.count('variables')).toBe(0);
-    const keyed = userServer({ apiKey: { source: 'user', authorization_type: 'bearer' } });
+    const keyed = createUserSnapshot({ apiKey: { source: 'user', authorization_type: 'bearer' } });
     await variables.set(keyed, alice, { MCP_API_KEY: 'mine' });
     expect(await variables.readSetFlags(keyed, alice)).toEqual({ MCP_API_KEY: true });
   });

@@ -1,8 +1,8 @@
 import { aclBits } from '@behalf/contracts';
 import { aPrincipal } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { administrator, aSummary, diagnoseRig } from '../../test/diagnoseRig.ts';
-import { ada, readyFor } from '../../test/toolcallRig.ts';
+import { administrator, createCredentialSummary, createDiagnoseRig } from '../../test/diagnoseRig.ts';
+import { adaUser, createCredential } from '../../test/toolcallRig.ts';
 import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 
@@ -13,7 +13,7 @@ const order = [
 
 describe('a diagnosis', () => {
   test('names every step of a call, once and in its order', async () => {
-    const rig = diagnoseRig();
+    const rig = createDiagnoseRig();
     const view = await rig.run();
     expect(view.steps.map(({ step }) => step)).toEqual(order);
     expect(view).toMatchObject({ serverName: 'odd', ok: true });
@@ -23,11 +23,11 @@ describe('a diagnosis', () => {
 
   test('whatever fails, every step is told, and the first failure named', async () => {
     for (const [field, value, failedAt] of [
-      ['verdict', 'not_allowed', 'address'],
-      ['verdict', 'own_address', 'address'],
+      ['networkProblem', 'not_allowed', 'address'],
+      ['networkProblem', 'own_address', 'address'],
       ['socket', 'certificate', 'tls'],
     ] as const) {
-      const rig = diagnoseRig();
+      const rig = createDiagnoseRig();
       Object.assign(rig, { [field]: value });
       const view = await rig.run();
       expect(view).toMatchObject({ ok: false, failedAt });
@@ -43,39 +43,39 @@ describe('a diagnosis', () => {
   });
 
   test('a forbidden server and an unknown one are told alike', async () => {
-    const rig = diagnoseRig();
-    const unknown = await rig.run(ada, 'other');
-    rig.sees = () => false;
+    const rig = createDiagnoseRig();
+    const unknown = await rig.run(adaUser, 'other');
+    rig.canSee = () => false;
     const forbidden = await rig.run();
     expect({ ...forbidden, serverName: '' }).toEqual({ ...unknown, serverName: '' });
     expect(forbidden).toMatchObject({ ok: false, failedAt: 'policy' });
     expect(forbidden.steps[0]).toMatchObject({ outcome: 'failed', code: 'MCP_SERVER_NOT_FOUND' });
     expect(forbidden.steps.slice(1).every(({ outcome }) => outcome === 'skipped')).toBe(true);
-    expect([rig.judged, rig.connected, rig.opened.length, rig.obtained]).toEqual([0, 0, 0, 0]);
+    expect([rig.judged, rig.connected, rig.openedTargets.length, rig.obtained]).toEqual([0, 0, 0, 0]);
   });
 
   test('a role without the permission is told so, of any server', async () => {
-    const rig = diagnoseRig();
-    const nobody = aPrincipal({ role: 'NOBODY' });
-    const known = await rig.run(nobody);
+    const rig = createDiagnoseRig();
+    const userWithoutPermission = aPrincipal({ role: 'NOBODY' });
+    const known = await rig.run(userWithoutPermission);
     expect(known.steps[0]).toMatchObject({ outcome: 'failed', code: 'MCP_FORBIDDEN' });
-    const unknown = await rig.run(nobody, 'other');
+    const unknown = await rig.run(userWithoutPermission, 'other');
     expect({ ...known, serverName: '' }).toEqual({ ...unknown, serverName: '' });
   });
 
   test('who looks after a server without using it is told just that', async () => {
-    const rig = diagnoseRig();
-    rig.sees = () => false;
+    const rig = createDiagnoseRig();
+    rig.canSee = () => false;
     rig.manages = aclBits.VIEW;
     expect((await rig.run(administrator)).steps[0]?.message).toMatch(/^You can manage this server/);
   });
 
   test('an address is told to who may see it, and to nobody else', async () => {
     const asUser = { source: 'user', author: 'u-maker' } as const;
-    for (const verdict of [null, 'not_allowed', 'dns'] as const) {
+    for (const networkProblem of [null, 'not_allowed', 'dns'] as const) {
       for (const socket of [null, 'certificate', 'timeout', 'connection', 'proxy'] as const) {
-        const rig = diagnoseRig({ url: 'https://secret-host.example/pl4nted?key=pl4nted' }, [], asUser);
-        Object.assign(rig, { verdict, socket });
+        const rig = createDiagnoseRig({ url: 'https://secret-host.example/pl4nted?key=pl4nted' }, [], asUser);
+        Object.assign(rig, { networkProblem, socket });
         const hidden = JSON.stringify(await rig.run());
         expect(hidden).not.toMatch(/secret-host|pl4nted/);
         rig.manages = aclBits.VIEW | aclBits.EDIT;
@@ -84,7 +84,7 @@ describe('a diagnosis', () => {
         expect(shown).not.toContain('pl4nted');
       }
     }
-    const operators = diagnoseRig({ url: 'https://secret-host.example/mcp' });
+    const operators = createDiagnoseRig({ url: 'https://secret-host.example/mcp' });
     operators.manages = aclBits.VIEW | aclBits.EDIT;
     expect(JSON.stringify(await operators.run())).not.toContain('secret-host');
     expect(JSON.stringify(await operators.run(administrator))).toContain('secret-host.example');
@@ -110,9 +110,9 @@ describe('a diagnosis', () => {
       'upstream_5xx',
     ] as const) {
       const error = new UpstreamError(reason, { challenge, rpc, redirectedTo: planted });
-      const before = diagnoseRig(definition);
+      const before = createDiagnoseRig(definition);
       before.onOpen = () => Promise.reject(error);
-      const after = diagnoseRig(definition);
+      const after = createDiagnoseRig(definition);
       after.onLease = () => Promise.reject(error);
       for (const rig of [before, after]) {
         expect(JSON.stringify(await rig.run(administrator))).not.toContain(planted);
@@ -121,14 +121,16 @@ describe('a diagnosis', () => {
   });
 
   test('the first question carries nothing that could authorise anybody', async () => {
-    const rig = diagnoseRig({ apiKey: { source: 'admin', authorization_type: 'bearer', key: 'pl4nted' } });
+    const rig = createDiagnoseRig({
+      apiKey: { source: 'admin', authorization_type: 'bearer', key: 'pl4nted' },
+    });
     await rig.run();
-    expect(rig.opened).toHaveLength(1);
-    expect(JSON.stringify(rig.opened)).not.toContain('pl4nted');
+    expect(rig.openedTargets).toHaveLength(1);
+    expect(JSON.stringify(rig.openedTargets)).not.toContain('pl4nted');
   });
 
   test('a refused token is not renewed, and nothing takes its place', async () => {
-    const rig = diagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
+    const rig = createDiagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
     let renewals = 0;
     const bearer: Bearer = {
       token: () => 'token',
@@ -137,7 +139,7 @@ describe('a diagnosis', () => {
       presentedTokens: () => [],
       toScopeError: () => new Error('asks for more'),
     };
-    const { target, binding } = readyFor(rig.server, ada);
+    const { target, binding } = createCredential(rig.server, adaUser);
     if (target.type === 'stdio') throw new Error('It has no address');
     rig.credential = () => ({ target: { ...target, bearer }, binding });
     for (const reason of ['unauthorized', 'insufficient_scope'] as const) {
@@ -154,7 +156,7 @@ describe('a diagnosis', () => {
   });
 
   test('a step that does not end is given up after 5 s, and later ones go on', async () => {
-    const rig = diagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
+    const rig = createDiagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
     rig.onLease = () => new Promise(() => undefined);
     const running = rig.run();
     await rig.clock.advance(5_000);
@@ -168,8 +170,8 @@ describe('a diagnosis', () => {
   });
 
   test('all of it ends after 30 s', async () => {
-    const rig = diagnoseRig({ requiresOAuth: true });
-    rig.summary = aSummary();
+    const rig = createDiagnoseRig({ requiresOAuth: true });
+    rig.summary = createCredentialSummary();
     // Slow everywhere, and nowhere slow enough to be given up.
     rig.delayMs = 4_900;
     rig.onLease = () => new Promise(() => undefined);
@@ -181,14 +183,14 @@ describe('a diagnosis', () => {
   });
 
   test('who leaves is not looked for any further', async () => {
-    const rig = diagnoseRig();
+    const rig = createDiagnoseRig();
     rig.onOpen = () => rig.leave();
     await expect(rig.run()).rejects.toThrow();
     expect(rig.leases).toHaveLength(0);
   });
 
   test('what breaks here is a finding without its words', async () => {
-    const rig = diagnoseRig();
+    const rig = createDiagnoseRig();
     rig.onOpen = () => Promise.reject(new Error('pl4nted'));
     const view = await rig.run();
     expect(view.steps.find(({ step }) => step === 'server')).toMatchObject({

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { NO_PROVIDER } from '@behalf/settings';
-import { administrator, aSummary, diagnoseRig, discovered } from '../../test/diagnoseRig.ts';
+import {
+  administrator,
+  createCredentialSummary,
+  createDiagnoseRig,
+  discoveredServer,
+} from '../../test/diagnoseRig.ts';
 import { SignInImpossible, type SignInProblem } from '../credentials/oauth/signInProblem.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { signInReasons } from '../credentials/signInReason.ts';
@@ -14,10 +19,10 @@ const HOUR = 3_600_000;
 
 describe('what a diagnosis finds', () => {
   test('on the way to a server each cause is told apart', async () => {
-    const rig = diagnoseRig();
-    rig.verdict = 'not_allowed';
+    const rig = createDiagnoseRig();
+    rig.networkProblem = 'not_allowed';
     expect(await rig.step('address')).toMatchObject({ outcome: 'failed', code: 'MCP_DOMAIN_NOT_ALLOWED' });
-    rig.verdict = 'dns';
+    rig.networkProblem = 'dns';
     rig.socket = 'dns';
     expect(await rig.step('address')).toMatchObject({ outcome: 'ok' });
     expect(await rig.step('dns')).toMatchObject({ outcome: 'failed', code: 'MCP_UNREACHABLE' });
@@ -25,7 +30,7 @@ describe('what a diagnosis finds', () => {
     rig.socket = null;
     expect(await rig.step('dns')).toMatchObject({ outcome: 'skipped' });
     expect((await rig.run()).ok).toBe(true);
-    rig.verdict = null;
+    rig.networkProblem = null;
     for (const [problem, code, words] of [
       ['certificate', 'MCP_UNREACHABLE', /certificate/],
       ['timeout', 'MCP_TIMEOUT', /in time/],
@@ -42,17 +47,19 @@ describe('what a diagnosis finds', () => {
   });
 
   test('an address that anybody can read along is warned of', async () => {
-    expect(await diagnoseRig({ url: 'http://mcp.example/mcp' }).step('tls')).toMatchObject({
+    expect(await createDiagnoseRig({ url: 'http://mcp.example/mcp' }).step('tls')).toMatchObject({
       outcome: 'warning',
     });
-    expect(await diagnoseRig({ url: 'http://localhost:1/mcp' }).step('tls')).toMatchObject({ outcome: 'ok' });
+    expect(await createDiagnoseRig({ url: 'http://localhost:1/mcp' }).step('tls')).toMatchObject({
+      outcome: 'ok',
+    });
   });
 
   test('a process has no address, and one that is not known is not asked', async () => {
-    const child = await diagnoseRig({ command: 'node', args: [] }).run();
+    const child = await createDiagnoseRig({ command: 'node', args: [] }).run();
     expect(child.ok).toBe(true);
     expect(child.steps.filter(({ message }) => message.includes('process of this gateway'))).toHaveLength(7);
-    const lacking = diagnoseRig({
+    const lacking = createDiagnoseRig({
       url: 'https://mcp.example/{{PLACE}}',
       customUserVars: { PLACE: { title: 'Place', description: '' } },
     });
@@ -63,7 +70,7 @@ describe('what a diagnosis finds', () => {
       code: 'MCP_USER_VARS_MISSING',
       message: expect.stringContaining('PLACE'),
     });
-    expect([lacking.opened.length, lacking.obtained]).toEqual([0, 0]);
+    expect([lacking.openedTargets.length, lacking.obtained]).toEqual([0, 0]);
   });
 
   test('what the server answers to nobody in particular is judged', async () => {
@@ -71,17 +78,17 @@ describe('what a diagnosis finds', () => {
       ...{ scheme: 'bearer', error: undefined, scope: undefined, claims: undefined },
       resourceMetadata: 'https://mcp.example/.well-known/oauth-protected-resource',
     };
-    const asked = async (definition: object, reason: UpstreamReason, challenge?: typeof bearer) => {
-      const rig = diagnoseRig({ ...definition });
-      rig.summary = aSummary();
+    const listFindings = async (definition: object, reason: UpstreamReason, challenge?: typeof bearer) => {
+      const rig = createDiagnoseRig({ ...definition });
+      rig.summary = createCredentialSummary();
       rig.onOpen = () => Promise.reject(new UpstreamError(reason, challenge ? { challenge } : {}));
       return (await rig.step('server'))?.outcome;
     };
-    expect(await asked(oauth, 'unauthorized', bearer)).toBe('ok');
-    expect(await asked(oauth, 'unauthorized')).toBe('warning');
-    expect(await asked({ headers: { 'x-key': 'k' } }, 'unauthorized')).toBe('ok');
+    expect(await listFindings(oauth, 'unauthorized', bearer)).toBe('ok');
+    expect(await listFindings(oauth, 'unauthorized')).toBe('warning');
+    expect(await listFindings({ headers: { 'x-key': 'k' } }, 'unauthorized')).toBe('ok');
     for (const reason of ['wrong_url', 'redirected', 'upstream_5xx', 'garbage', 'timeout'] as const) {
-      expect(await asked(oauth, reason)).toBe('failed');
+      expect(await listFindings(oauth, reason)).toBe('failed');
     }
   });
 
@@ -95,8 +102,8 @@ describe('what a diagnosis finds', () => {
       ['pkce_missing', 'authorization_server'],
     ];
     for (const [problem, step] of cases) {
-      const rig = diagnoseRig(oauth);
-      rig.summary = aSummary();
+      const rig = createDiagnoseRig(oauth);
+      rig.summary = createCredentialSummary();
       rig.discover = () => Promise.reject(new SignInImpossible(problem));
       const view = await rig.run();
       expect([problem, view.failedAt]).toEqual([problem, step]);
@@ -109,14 +116,14 @@ describe('what a diagnosis finds', () => {
       ['MCP_DOMAIN_NOT_ALLOWED', 'authorization_server'],
       ['UPSTREAM_AUTH_UNAVAILABLE', 'metadata'],
     ] as const) {
-      const rig = diagnoseRig(oauth);
+      const rig = createDiagnoseRig(oauth);
       rig.discover = () => Promise.reject(new GatewayError(code));
       expect(await rig.run()).toMatchObject({ failedAt: step });
     }
   });
 
   test('how we would present ourselves is told, and nothing is registered', async () => {
-    const rig = diagnoseRig(oauth);
+    const rig = createDiagnoseRig(oauth);
     expect(await rig.step('client')).toMatchObject({
       outcome: 'ok',
       message: expect.stringContaining('first sign-in'),
@@ -128,7 +135,10 @@ describe('what a diagnosis finds', () => {
     rig.client = { ...rig.client, source: 'configured' };
     expect(await rig.step('client')).toMatchObject({ message: 'The definition names the OAuth client.' });
     rig.client = { ...rig.client, source: 'dynamic', clientId: '' };
-    rig.discover = async () => ({ ...discovered, as: { ...discovered.as, registrationEndpoint: null } });
+    rig.discover = async () => ({
+      ...discoveredServer,
+      as: { ...discoveredServer.as, registrationEndpoint: null },
+    });
     expect(await rig.step('client')).toMatchObject({
       outcome: 'failed',
       code: 'MCP_AUTHORIZATION_UNAVAILABLE',
@@ -136,13 +146,13 @@ describe('what a diagnosis finds', () => {
   });
 
   test('the authorization server is named to who may see addresses', async () => {
-    const rig = diagnoseRig(oauth);
+    const rig = createDiagnoseRig(oauth);
     expect(JSON.stringify(await rig.run())).not.toContain('as.example');
     expect(JSON.stringify(await rig.run(administrator))).toContain('as.example');
   });
 
   test('how a sign-in stands decides', async () => {
-    const rig = diagnoseRig(oauth);
+    const rig = createDiagnoseRig(oauth);
     const outcome = async () => (await rig.step('credential'))?.outcome;
     expect(await rig.step('credential')).toMatchObject({
       outcome: 'failed',
@@ -161,7 +171,7 @@ describe('what a diagnosis finds', () => {
       [{ status: 'unbound', reason: 'unbound' }, 'failed'],
       [{ status: 'unreadable', reason: null }, 'failed'],
     ] as const) {
-      rig.summary = aSummary(summary);
+      rig.summary = createCredentialSummary(summary);
       expect([summary, await outcome()]).toEqual([summary, expected]);
     }
   });
@@ -176,7 +186,7 @@ describe('what a diagnosis finds', () => {
       ],
       [{ auth: 'optional' }, /accepts requests without/],
     ] as const) {
-      const rig = diagnoseRig(definition);
+      const rig = createDiagnoseRig(definition);
       rig.flags = { K: true };
       expect((await rig.step('credential'))?.message).toMatch(words);
     }
@@ -185,7 +195,7 @@ describe('what a diagnosis finds', () => {
   test('why somebody has to sign in has a sentence each', async () => {
     expect(new Set(signInReasons.map(explainSignInReason)).size).toBe(signInReasons.length);
     expect(explainSignInReason('pl4nted')).not.toContain('pl4nted');
-    const rig = diagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
+    const rig = createDiagnoseRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
     rig.credential = () => {
       throw new SignInRequired('unbound');
     };
@@ -197,16 +207,16 @@ describe('what a diagnosis finds', () => {
   });
 
   test('what was granted is compared with what is asked for', async () => {
-    const rig = diagnoseRig(oauth);
-    rig.summary = aSummary({ scopes: 'read' });
-    rig.discover = async () => ({ ...discovered, challengedScope: 'read pl4nted offline_access' });
+    const rig = createDiagnoseRig(oauth);
+    rig.summary = createCredentialSummary({ scopes: 'read' });
+    rig.discover = async () => ({ ...discoveredServer, challengedScope: 'read pl4nted offline_access' });
     const counted = await rig.step('scopes');
     expect(counted).toMatchObject({ outcome: 'warning', message: expect.stringContaining('1 of 3 scopes') });
     expect(counted?.message).not.toContain('pl4nted');
-    rig.discover = async () => ({ ...discovered, challengedScope: 'read' });
+    rig.discover = async () => ({ ...discoveredServer, challengedScope: 'read' });
     expect(await rig.step('scopes')).toMatchObject({ outcome: 'ok' });
-    const written = diagnoseRig({ oauth: { scope: 'read write' } });
-    written.summary = aSummary({ scopes: 'read' });
+    const written = createDiagnoseRig({ oauth: { scope: 'read write' } });
+    written.summary = createCredentialSummary({ scopes: 'read' });
     expect(await written.step('scopes')).toMatchObject({
       outcome: 'warning',
       message: expect.stringContaining('write'),
@@ -214,7 +224,7 @@ describe('what a diagnosis finds', () => {
   });
 
   test('nothing is exchanged for a server that is not trusted', async () => {
-    const rig = diagnoseRig({ obo: { scopes: 'api://x/.default' } });
+    const rig = createDiagnoseRig({ obo: { scopes: 'api://x/.default' } });
     expect((await rig.run()).ok).toBe(true);
     rig.isTrusted = false;
     const before = rig.obtained;
@@ -230,7 +240,7 @@ describe('what a diagnosis finds', () => {
   });
 
   test('whose turn it is when no token could be had', async () => {
-    const rig = diagnoseRig({ obo: { scopes: 'api://x/.default' } });
+    const rig = createDiagnoseRig({ obo: { scopes: 'api://x/.default' } });
     for (const [error, code] of [
       [
         new ReauthNeeded('absent', { code: 'OBO_SUBJECT_TOKEN_MISSING', via: 'session' }),
@@ -248,7 +258,7 @@ describe('what a diagnosis finds', () => {
   });
 
   test('tools that the policy hides are counted and not named', async () => {
-    const rig = diagnoseRig({ tools: { exclude: ['drop*'] } }, [
+    const rig = createDiagnoseRig({ tools: { exclude: ['drop*'] } }, [
       { name: 'search' },
       { name: 'drop_pl4nted' },
     ]);
@@ -258,6 +268,6 @@ describe('what a diagnosis finds', () => {
       message: 'There is one tool for you; hidden by the policy: 1.',
     });
     expect(JSON.stringify(view)).not.toContain('pl4nted');
-    expect(await diagnoseRig({}, []).step('tools')).toMatchObject({ outcome: 'warning' });
+    expect(await createDiagnoseRig({}, []).step('tools')).toMatchObject({ outcome: 'warning' });
   });
 });

@@ -2,8 +2,8 @@ import { createEgress, egressErrorCode, EgressError, systemDial, type Audience }
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { scriptedHttpServer, type ScriptedOptions } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { configureRig } from '../../test/configureRig.ts';
-import { wiringTo } from '../../test/httpRig.ts';
+import { createConfigureRig } from '../../test/configureRig.ts';
+import { createHttpWiring } from '../../test/httpRig.ts';
 import { createListAll } from '../catalog/listAll.ts';
 import { createStdioLimits } from '../upstream/channel/stdioLimits.ts';
 import { createOpenUpstream } from '../upstream/openUpstream.ts';
@@ -65,7 +65,7 @@ async function rig(script: ScriptedOptions) {
     readError,
     close: () => egress.close(0),
   };
-  const { parts, store, person, events } = await configureRig(
+  const { parts, store, createPrincipal, events } = await createConfigureRig(
     {},
     {
       async checkAddress(url) {
@@ -79,7 +79,7 @@ async function rig(script: ScriptedOptions) {
   );
   const discovering: DiscoverParts = {
     ...parts,
-    open: createOpenUpstream({ ...wiringTo(server.url, network).parts, limits: createStdioLimits() }),
+    open: createOpenUpstream({ ...createHttpWiring(server.url, network).parts, limits: createStdioLimits() }),
     listAll: createListAll({ clock: systemClock }),
     drafts: {
       open: never,
@@ -98,11 +98,11 @@ async function rig(script: ScriptedOptions) {
     attempts: store.attempts,
   };
   const discover = (url: string, key?: string) =>
-    discoverTools(discovering, person('mia', 'MAKER'), {
+    discoverTools(discovering, createPrincipal('mia', 'MAKER'), {
       ...{ url, type: 'streamable-http', returnTo: undefined },
       auth: key === undefined ? { type: 'none' } : { type: 'key', authorization_type: 'bearer', key },
     });
-  return { server, operators, dialled, discover, events, person, discovering };
+  return { server, operators, dialled, discover, events, user: createPrincipal, discovering };
 }
 
 describe('a look at a server that nobody saved', () => {
@@ -145,10 +145,10 @@ describe('a look at a server that nobody saved', () => {
   });
 
   test('is for who may create servers', async () => {
-    const { server, discovering, person } = await rig({ era: 'legacy', tools: [] });
+    const { server, discovering, user } = await rig({ era: 'legacy', tools: [] });
     const request = { url: server.url, type: 'streamable-http', auth: { type: 'none' } } as const;
     for (const role of ['USER', 'NOBODY']) {
-      await expect(discoverTools(discovering, person('uma', role), request)).rejects.toMatchObject({
+      await expect(discoverTools(discovering, user('uma', role), request)).rejects.toMatchObject({
         code: 'MCP_FORBIDDEN',
       });
     }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeSignInRigs, signInScene, type SceneOptions } from '../../test/signInRig.ts';
+import { closeSignInRigs, createSignInServerRig, type SignInServerRigOptions } from '../../test/signInRig.ts';
 import { buildClientDocument } from '../credentials/oauth/registration/clientDocument.ts';
 import { asDraft } from '../credentials/oauth/registration/clientUrls.ts';
 
@@ -8,38 +8,38 @@ afterEach(closeSignInRigs);
 const BASE = 'https://behalf.example';
 
 /** A server whose user signed in, where authorization servers read who we are. */
-async function signedIn(options: SceneOptions) {
-  const scene = await signInScene({
-    base: BASE,
+async function signedIn(options: SignInServerRigOptions) {
+  const rig = await createSignInServerRig({
+    baseUrl: BASE,
     ...options,
     authorization: {
       clientDocuments: true,
       registration: false,
       async fetchDocument(url: string): Promise<unknown> {
-        if (url === `${BASE}/oauth/jwks.json`) return scene.oauth.documentKey.jwks();
-        return buildClientDocument(BASE, scene.serverOf('files'), 'key');
+        if (url === `${BASE}/oauth/jwks.json`) return rig.oauth.documentKey.jwks();
+        return buildClientDocument(BASE, rig.allowedServer('files'), 'key');
       },
     },
   });
-  expect(await scene.signIn('files')).toMatchObject({ ok: true });
-  const record = await scene.store.credentials.find(scene.keyOf('files'));
+  expect(await rig.signIn('files')).toMatchObject({ ok: true });
+  const record = await rig.store.credentials.find(rig.keyOf('files'));
   if (!record) throw new Error('none');
-  const { id } = scene.serverOf('files');
+  const { id } = rig.allowedServer('files');
   /** As it would be, had it been given to the client of this name. */
   const clientOf = async (file: string) => {
-    const context = await scene.oauth.contexts.resolve({
+    const context = await rig.oauth.contexts.resolve({
       ...record,
       clientId: `${BASE}/oauth/client/${file}.json`,
     });
     return context === 'unbound' ? context : context.client;
   };
-  return { ...scene, id, clientOf };
+  return { ...rig, id, clientOf };
 }
 
 describe('the client of a draft', () => {
   test('has a document of its own, which names the callback of the draft', async () => {
-    const { serverOf } = await signInScene({ isStored: true, base: BASE });
-    const server = serverOf('files');
+    const { allowedServer } = await createSignInServerRig({ isStored: true, baseUrl: BASE });
+    const server = allowedServer('files');
     for (const [kind, folder] of [
       ['key', ''],
       ['none', 'public/'],

@@ -1,6 +1,6 @@
 import { systemRandom as random } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
-import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
+import { adaAccount, createIdentityRig, dumpStore } from '../../test/identityRig.ts';
 import type { AuditEvent } from '../audit/audit.ts';
 import { toPrincipal } from '../principal/principal.ts';
 import { createApiKeys } from './apiKeys.ts';
@@ -19,10 +19,10 @@ async function createRig() {
     random,
     audit: { record: async (event) => void events.push(event), note: () => undefined, reserve: () => true },
   });
-  const user = await accounts.create(ada);
+  const user = await accounts.create(adaAccount);
   const owner = toPrincipal(user, { via: 'session', session: 's' });
-  const make = (over = {}) =>
-    keys.create(owner, { name: 'laptop', scopes: ['mcp'], expiresInDays: 30, ...over });
+  const make = (overrides = {}) =>
+    keys.create(owner, { name: 'laptop', scopes: ['mcp'], expiresInDays: 30, ...overrides });
   return { ...rig, keys, user, owner, make, events };
 }
 
@@ -47,7 +47,7 @@ describe('personal API keys', () => {
   test('neither the store nor the audit holds it', async () => {
     const { make, store, events } = await createRig();
     const { key } = await make();
-    const held = (await everythingStored(store)) + JSON.stringify(events);
+    const held = (await dumpStore(store)) + JSON.stringify(events);
     expect(held).toContain('laptop');
     expect(held).not.toContain(key);
     expect(held).not.toContain(key.slice(4));
@@ -64,15 +64,15 @@ describe('personal API keys', () => {
     await clock.advance(DAY_MS);
     expect(await keys.resolve(short.key)).toBeNull();
     expect(await keys.sweep()).toBe(1);
-    const stranger = { ...owner, userId: 'other' };
-    const theirs = await keys.create(stranger, { name: 'x', scopes: [], expiresInDays: 1 });
-    await expect(keys.remove(stranger, record.id)).rejects.toMatchObject({ code: 'API_KEY_NOT_FOUND' });
+    const unrelatedUser = { ...owner, userId: 'other' };
+    const theirs = await keys.create(unrelatedUser, { name: 'x', scopes: [], expiresInDays: 1 });
+    await expect(keys.remove(unrelatedUser, record.id)).rejects.toMatchObject({ code: 'API_KEY_NOT_FOUND' });
     await expect(keys.remove(owner, theirs.record.id)).rejects.toMatchObject({ code: 'API_KEY_NOT_FOUND' });
-    const heard: string[] = [];
-    store.changes.subscribe(({ topic, id }) => heard.push(`${topic} ${id}`));
+    const received: string[] = [];
+    store.changes.subscribe(({ topic, id }) => received.push(`${topic} ${id}`));
     await keys.remove(owner, record.id);
     expect(await keys.resolve(key)).toBeNull();
-    expect(heard).toEqual([`keys ${record.hash}`]);
+    expect(received).toEqual([`keys ${record.hash}`]);
     expect(await keys.list(owner)).toEqual([]);
   });
 

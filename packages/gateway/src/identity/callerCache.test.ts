@@ -1,6 +1,6 @@
 import { aUser } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
-import { ada, createIdentityRig } from '../../test/identityRig.ts';
+import { adaAccount, createIdentityRig } from '../../test/identityRig.ts';
 import { MAX_STALENESS_MS } from '../ports/index.ts';
 import { toPrincipal } from '../principal/principal.ts';
 import { createCallerCache } from './callerCache.ts';
@@ -8,15 +8,15 @@ import { hashSecret } from './hashSecret.ts';
 
 async function createRig() {
   const rig = createIdentityRig();
-  const user = await rig.accounts.create(ada);
+  const user = await rig.accounts.create(adaAccount);
   const { secret } = await rig.sessions.start(user);
   let reads = 0;
   let generation = 0;
   let before: () => Promise<void> = async () => undefined;
   const cache = createCallerCache({
-    async read(given) {
+    async read(key) {
       reads += 1;
-      const found = await rig.sessions.resolve(given);
+      const found = await rig.sessions.resolve(key);
       await before();
       return found;
     },
@@ -55,7 +55,7 @@ describe('the cache of callers', () => {
 
   test('a connection that brings another cookie is another caller', async () => {
     const { cache, secret, user, sessions, accounts } = await createRig();
-    const bob = await accounts.create({ ...ada, email: 'bob@example.com' });
+    const bob = await accounts.create({ ...adaAccount, email: 'bob@example.com' });
     const other = await sessions.start(bob);
     const socket = {};
     for (let i = 0; i < 2; i += 1) {

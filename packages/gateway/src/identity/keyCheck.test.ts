@@ -23,14 +23,14 @@ describe('the key check', () => {
     const { store } = createIdentityRig();
     await store.raw.put('system', [{ name: 'key-check', value: 'behalf' }]);
     expect(await isStoreKeyValid(store.system, ring(1))).toBe(false);
-    const elsewhere = ring(1).seal('behalf', {
+    const otherPurpose = ring(1).seal('behalf', {
       tenant: '-',
       principal: '-',
       server: '-',
       kind: 'system',
       field: 'x',
     });
-    await store.raw.put('system', [{ name: 'key-check', value: elsewhere }]);
+    await store.raw.put('system', [{ name: 'key-check', value: otherPurpose }]);
     expect(await isStoreKeyValid(store.system, ring(1))).toBe(false);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ada, createIdentityRig, everythingStored } from '../../test/identityRig.ts';
+import { adaAccount, createIdentityRig, dumpStore } from '../../test/identityRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
 import { networkOf } from './passwordSignIn.ts';
 
@@ -12,12 +12,12 @@ const codeOf = (attempt: Promise<unknown>) =>
 
 async function rigWithAda() {
   const rig = createIdentityRig();
-  await rig.accounts.create(ada);
-  rig.passwords.derived.length = 0;
+  await rig.accounts.create(adaAccount);
+  rig.passwords.derivations.length = 0;
   return {
     ...rig,
     /** A guess at an account, from one address unless told. */
-    guess: (password: string, { email = ada.email, address = '203.0.113.1' } = {}) =>
+    guess: (password: string, { email = adaAccount.email, address = '203.0.113.1' } = {}) =>
       codeOf(rig.signIn({ email, password, address })),
   };
 }
@@ -26,12 +26,12 @@ describe('signing in', () => {
   test('ten wrong guesses close an account to their address, and to no other', async () => {
     const { guess, clock } = await rigWithAda();
     for (let i = 0; i < 10; i += 1) expect(await guess(`wrong ${i}`)).toBe('AUTH_FAILED');
-    expect(await guess(ada.password)).toBe('RATE_LIMITED');
-    expect(await guess(ada.password, { email: ' ADA@EXAMPLE.COM ' })).toBe('RATE_LIMITED');
+    expect(await guess(adaAccount.password)).toBe('RATE_LIMITED');
+    expect(await guess(adaAccount.password, { email: ' ADA@EXAMPLE.COM ' })).toBe('RATE_LIMITED');
     expect(await guess('x', { email: 'bob@example.com' })).toBe('AUTH_FAILED');
-    expect(await guess(ada.password, { address: '203.0.113.2' })).toBe('signed in');
+    expect(await guess(adaAccount.password, { address: '203.0.113.2' })).toBe('signed in');
     await clock.advance(WINDOW_MS);
-    expect(await guess(ada.password)).toBe('signed in');
+    expect(await guess(adaAccount.password)).toBe('signed in');
   });
 
   test('fifty attempts close an address, whatever accounts they were at', async () => {
@@ -40,10 +40,10 @@ describe('signing in', () => {
     for (let i = 0; i < 50; i += 1) {
       expect(await guess('x', { email: `user${i}@example.com`, address })).toBe('AUTH_FAILED');
     }
-    expect(await guess(ada.password, { address })).toBe('RATE_LIMITED');
-    expect(await guess(ada.password)).toBe('signed in');
+    expect(await guess(adaAccount.password, { address })).toBe('RATE_LIMITED');
+    expect(await guess(adaAccount.password)).toBe('signed in');
     await clock.advance(WINDOW_MS);
-    expect(await guess(ada.password, { address })).toBe('signed in');
+    expect(await guess(adaAccount.password, { address })).toBe('signed in');
   });
 
   test('guesses from many addresses are limited too, far above what one stranger can send', async () => {
@@ -51,7 +51,7 @@ describe('signing in', () => {
     for (let i = 0; i < 200; i += 1) {
       expect(await guess('wrong', { address: `198.51.${i}.7` })).toBe('AUTH_FAILED');
     }
-    expect(await guess(ada.password, { address: '203.0.113.9' })).toBe('RATE_LIMITED');
+    expect(await guess(adaAccount.password, { address: '203.0.113.9' })).toBe('RATE_LIMITED');
   });
 
   test('the addresses of one IPv6 network count as one, however they are written', async () => {
@@ -59,8 +59,8 @@ describe('signing in', () => {
     for (let i = 0; i < 10; i += 1) {
       expect(await guess('wrong', { address: `2001:db8:0:1::${i.toString(16)}` })).toBe('AUTH_FAILED');
     }
-    expect(await guess(ada.password, { address: '2001:0DB8::1:ffff:0:0:1' })).toBe('RATE_LIMITED');
-    expect(await guess(ada.password, { address: '2001:db8:0:2::1' })).toBe('signed in');
+    expect(await guess(adaAccount.password, { address: '2001:0DB8::1:ffff:0:0:1' })).toBe('RATE_LIMITED');
+    expect(await guess(adaAccount.password, { address: '2001:db8:0:2::1' })).toBe('signed in');
   });
 
   test('another port, brackets or the other family’s form make no other caller', async () => {
@@ -71,9 +71,9 @@ describe('signing in', () => {
     const same = ['203.0.113.5', '::ffff:203.0.113.5', '[::FFFF:203.0.113.5]:1', '::ffff:cb00:7105'];
     for (const address of same) {
       expect([address, networkOf(address)]).toEqual([address, '203.0.113.5']);
-      expect(await guess(ada.password, { address })).toBe('RATE_LIMITED');
+      expect(await guess(adaAccount.password, { address })).toBe('RATE_LIMITED');
     }
-    expect(await guess(ada.password, { address: '203.0.113.6:40000' })).toBe('signed in');
+    expect(await guess(adaAccount.password, { address: '203.0.113.6:40000' })).toBe('signed in');
     for (const address of ['2001:db8:0:1::1', '[2001:db8:0:1::1]:40001', '[2001:db8:0:1::1]']) {
       expect(networkOf(address)).toBe('2001:db8:0:1::/64');
     }
@@ -90,9 +90,9 @@ describe('signing in', () => {
   test('a parallel burst gets no more guesses than the limit', async () => {
     const { guess, passwords } = await rigWithAda();
     const outcomes = await Promise.all(
-      Array.from({ length: 30 }, (_, i) => guess(i === 25 ? ada.password : `wrong ${i}`)),
+      Array.from({ length: 30 }, (_, i) => guess(i === 25 ? adaAccount.password : `wrong ${i}`)),
     );
-    expect(passwords.derived).toHaveLength(10);
+    expect(passwords.derivations).toHaveLength(10);
     expect(outcomes.filter((outcome) => outcome === 'AUTH_FAILED')).toHaveLength(10);
     expect(outcomes.filter((outcome) => outcome === 'RATE_LIMITED')).toHaveLength(20);
     expect(outcomes).not.toContain('signed in');
@@ -103,7 +103,7 @@ describe('signing in', () => {
     const address = '198.51.100.7';
     for (let i = 0; i < 50; i += 1) await guess('x', { email: `user${i}@example.com`, address });
     for (let i = 0; i < 20; i += 1) expect(await guess('x', { address })).toBe('RATE_LIMITED');
-    expect(await guess(ada.password)).toBe('signed in');
+    expect(await guess(adaAccount.password)).toBe('signed in');
   });
 
   test('a success clears the account’s count and not the address’s', async () => {
@@ -111,17 +111,17 @@ describe('signing in', () => {
     const address = '198.51.100.7';
     for (let round = 0; round < 5; round += 1) {
       for (let i = 0; i < 9; i += 1) expect(await guess('wrong', { address })).toBe('AUTH_FAILED');
-      expect(await guess(ada.password, { address })).toBe('signed in');
+      expect(await guess(adaAccount.password, { address })).toBe('signed in');
     }
-    expect(await guess(ada.password, { address })).toBe('RATE_LIMITED');
-    expect(await guess(ada.password)).toBe('signed in');
+    expect(await guess(adaAccount.password, { address })).toBe('RATE_LIMITED');
+    expect(await guess(adaAccount.password)).toBe('signed in');
   });
 
   test('a refusal says when to come back', async () => {
     const { guess, signIn, clock } = await rigWithAda();
     for (let i = 0; i < 10; i += 1) await guess('wrong');
     await clock.advance(60_000);
-    const attempt = { email: ada.email, password: 'x', address: '203.0.113.1' };
+    const attempt = { email: adaAccount.email, password: 'x', address: '203.0.113.1' };
     await expect(signIn(attempt)).rejects.toMatchObject({
       code: 'RATE_LIMITED',
       retryAfterMs: WINDOW_MS - 60_000,
@@ -133,14 +133,22 @@ describe('signing in', () => {
   test('an unknown email and a wrong password cannot be told apart', async () => {
     const { signIn, passwords } = await rigWithAda();
     const failure = async (email: string) => {
-      passwords.derived.length = 0;
+      passwords.derivations.length = 0;
       const error = await signIn({ email, password: 'wrong', address: '203.0.113.1' }).catch(
         (e: unknown) => e,
       );
       const { code, message, detail, errors, retryAfterMs, cause } = error as GatewayError;
-      return { code, message, detail, errors, retryAfterMs, cause, derivations: passwords.derived.length };
+      return {
+        code,
+        message,
+        detail,
+        errors,
+        retryAfterMs,
+        cause,
+        derivations: passwords.derivations.length,
+      };
     };
-    const known = await failure(ada.email);
+    const known = await failure(adaAccount.email);
     expect(await failure('nobody@example.com')).toEqual(known);
     expect(known).toMatchObject({ code: 'AUTH_FAILED', derivations: 1 });
   });
@@ -152,7 +160,7 @@ describe('signing in', () => {
       for (let i = 0; i < 12; i += 1) outcomes.push(await guess('wrong', { email }));
       return outcomes;
     };
-    expect(await outcomesFor('nobody@example.com')).toEqual(await outcomesFor(ada.email));
+    expect(await outcomesFor('nobody@example.com')).toEqual(await outcomesFor(adaAccount.email));
   });
 
   test('the counters hold no list of who signs in', async () => {
@@ -163,6 +171,6 @@ describe('signing in', () => {
     await codeOf(signIn({ email: 'planted@example.com', password: 'pl4nted', address: '203.0.113.1' }));
     expect(keys).toHaveLength(3);
     expect(keys.join()).not.toMatch(/planted|pl4nted/);
-    expect(await everythingStored(store)).not.toMatch(/planted|pl4nted/);
+    expect(await dumpStore(store)).not.toMatch(/planted|pl4nted/);
   });
 });

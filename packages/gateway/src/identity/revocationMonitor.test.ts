@@ -18,11 +18,11 @@ async function createRig() {
     );
     await store.sessions.insert(aSession({ hash: `session-${id}`, userId: id }));
   }
-  const asked: string[] = [];
+  const requests: string[] = [];
   let failing = false;
   /** The store, and what it was asked. */
   const counted = async <T>(name: string, answer: Promise<T>): Promise<T> => {
-    asked.push(name);
+    requests.push(name);
     if (failing) throw new Error('The store does not answer');
     return answer;
   };
@@ -43,51 +43,51 @@ async function createRig() {
   };
   const follow = (id: string, way: string) =>
     watch.subscribe(toPrincipal(aUser({ id, subject: id }), ways[way]!(id)), () => over.push(`${id} ${way}`));
-  const settled = () => eventually('it was asked', () => asked.length > 0).then(() => clock.advance(0));
+  const settled = () => eventually('it was asked', () => requests.length > 0).then(() => clock.advance(0));
   const followAll = async () => {
     for (const id of USERS) for (const way of Object.keys(ways)) follow(id, way);
     await settled();
-    asked.length = 0;
+    requests.length = 0;
   };
   return {
-    ...{ clock, store, watch, asked, over, follow, followAll, settled },
+    ...{ clock, store, watch, requests, over, follow, followAll, settled },
     fail: (now: boolean) => (failing = now),
   };
 }
 
 describe('whoever came in with something that was taken back', () => {
   test('is told by what they came in with, and nobody else', async () => {
-    const { store, over, followAll, asked, settled } = await createRig();
+    const { store, over, followAll, requests, settled } = await createRig();
     await followAll();
     await store.apiKeys.remove('ada', 'key-ada');
     await store.changes.publish({ topic: 'apiKeys', id: '*' });
     await settled();
-    expect([over.splice(0), asked.splice(0)]).toEqual([['ada key'], ['keys']]);
+    expect([over.splice(0), requests.splice(0)]).toEqual([['ada key'], ['keys']]);
     await store.sessions.remove('session-ada');
     await store.changes.publish({ topic: 'sessions', id: 'session-ada' });
     await settled();
-    expect([over.splice(0).sort(), asked.splice(0)]).toEqual([['ada cookie', 'ada grant'], ['sessions']]);
+    expect([over.splice(0).sort(), requests.splice(0)]).toEqual([['ada cookie', 'ada grant'], ['sessions']]);
     await store.users.update('bob', { disabledAt: 1 }, 1);
     await store.users.update('ada', { role: 'ADMIN' }, 1);
     await store.changes.publish({ topic: 'users', id: '*' });
     await settled();
     expect(over.sort()).toEqual(['ada token', 'bob cookie', 'bob grant', 'bob key', 'bob token']);
-    expect(asked).toEqual(['users']);
+    expect(requests).toEqual(['users']);
   });
 
   test('costs one question, however many they are', async () => {
-    const { store, over, follow, asked, settled } = await createRig();
+    const { store, over, follow, requests, settled } = await createRig();
     for (let n = 0; n < 1_000; n += 1) follow(n % 2 === 0 ? 'ada' : 'bob', 'key');
     await settled();
     // When they begin, together; the second round is of those who came while the first was asked.
-    expect(asked.length).toBeLessThanOrEqual(4);
-    asked.length = 0;
+    expect(requests.length).toBeLessThanOrEqual(4);
+    requests.length = 0;
     await store.apiKeys.remove('ada', 'key-ada');
     await store.changes.publish({ topic: 'apiKeys', id: 'hash-ada' });
     await settled();
-    expect([asked, over.length, new Set(over)]).toEqual([['keys'], 500, new Set(['ada key'])]);
+    expect([requests, over.length, new Set(over)]).toEqual([['keys'], 500, new Set(['ada key'])]);
     for (const topic of ['servers', 'mcpSessions'] as const) await store.changes.publish({ topic, id: '*' });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test('also when that was while they came in', async () => {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { ada, createIdentityRig } from '../../test/identityRig.ts';
+import { adaAccount, createIdentityRig } from '../../test/identityRig.ts';
 import { SETUP_LIFETIME_MS } from './setup.ts';
 
-const { role: _, ...admin } = ada;
+const { role: _, ...admin } = adaAccount;
 
 describe('the setup link', () => {
   test('creates the first administrator, once', async () => {
     const { setup, store } = createIdentityRig();
     const link = (await setup.issueLink())!;
     expect(await setup.isLinkOpen(link)).toBe(true);
-    expect(await setup.complete(link, admin)).toMatchObject({ role: 'ADMIN', email: ada.email });
+    expect(await setup.complete(link, admin)).toMatchObject({ role: 'ADMIN', email: adaAccount.email });
     expect(await setup.isLinkOpen(link)).toBe(false);
     await expect(setup.complete(link, { ...admin, email: 'eve@example.com' })).rejects.toMatchObject({
       code: 'SETUP_LINK_INVALID',
@@ -34,7 +34,7 @@ describe('the setup link', () => {
       expect(await store.users.count()).toBe(1);
       expect(await store.raw.count('tickets')).toBe(0);
       // A link that is used up does not even cost the work of a hash.
-      expect(passwords.derived).toHaveLength(links);
+      expect(passwords.derivations).toHaveLength(links);
     }
   });
 
@@ -63,7 +63,7 @@ describe('the setup link', () => {
 
   test('is not offered when there is a user', async () => {
     const { setup, accounts, store } = createIdentityRig();
-    await accounts.create(ada);
+    await accounts.create(adaAccount);
     expect(await setup.issueLink()).toBeNull();
     expect(await store.raw.count('tickets')).toBe(0);
   });
@@ -71,7 +71,7 @@ describe('the setup link', () => {
   test('is dead once an account was made by other means', async () => {
     const { setup, accounts, store } = createIdentityRig();
     const link = (await setup.issueLink())!;
-    await accounts.create(ada);
+    await accounts.create(adaAccount);
     expect(await setup.isLinkOpen(link)).toBe(false);
     await expect(setup.complete(link, { ...admin, email: 'eve@example.com' })).rejects.toMatchObject({
       code: 'SETUP_LINK_INVALID',

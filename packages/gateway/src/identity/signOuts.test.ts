@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { ada, createIdentityRig } from '../../test/identityRig.ts';
+import { adaAccount, createIdentityRig } from '../../test/identityRig.ts';
 import { principalKey } from '../principal/principal.ts';
 import { subscribeToSignOuts } from './signOuts.ts';
 
 async function createRig() {
   const rig = createIdentityRig();
   const { store, clock, accounts } = rig;
-  const user = await accounts.create(ada);
+  const user = await accounts.create(adaAccount);
   const key = principalKey({ tenant: user.tenant, userId: user.id });
   const ended: string[] = [];
   let fails = false;

@@ -86,28 +86,30 @@ describe('approvals', () => {
   });
 
   test('two calls at once, on two replicas, share no approval', async () => {
-    const scene = rig();
-    const { id } = await scene.one.request(call);
-    await scene.one.decide(ada, id, true);
+    const testRig = rig();
+    const { id } = await testRig.one.request(call);
+    await testRig.one.decide(ada, id, true);
     const ran = await passing(
-      scene,
-      Promise.all([scene.one, scene.two, scene.one, scene.two].map((replica) => replica.consume(call))),
+      testRig,
+      Promise.all(
+        [testRig.one, testRig.two, testRig.one, testRig.two].map((replica) => replica.consume(call)),
+      ),
     );
     expect(ran.filter(Boolean)).toHaveLength(1);
   });
 
   test('two approvals at once make one run', async () => {
-    const scene = rig();
-    const { id } = await scene.one.request(call);
+    const testRig = rig();
+    const { id } = await testRig.one.request(call);
     const codes = await passing(
-      scene,
-      Promise.all([scene.one, scene.two].map((replica) => codeOf(replica.decide(ada, id, true)))),
+      testRig,
+      Promise.all([testRig.one, testRig.two].map((replica) => codeOf(replica.decide(ada, id, true)))),
     );
     expect(codes.sort()).toEqual(['MCP_APPROVAL_NOT_FOUND', 'no error']);
-    const ran = await passing(scene, Promise.all([scene.one.consume(call), scene.two.consume(call)]));
+    const ran = await passing(testRig, Promise.all([testRig.one.consume(call), testRig.two.consume(call)]));
     expect(ran.filter(Boolean)).toHaveLength(1);
-    expect(await codeOf(scene.two.decide(ada, id, true))).toBe('MCP_APPROVAL_NOT_FOUND');
-    expect(await scene.one.consume(call)).toBe(false);
+    expect(await codeOf(testRig.two.decide(ada, id, true))).toBe('MCP_APPROVAL_NOT_FOUND');
+    expect(await testRig.one.consume(call)).toBe(false);
   });
 
   test('it is good for this user, server, tool and arguments alone', async () => {
@@ -134,11 +136,11 @@ describe('approvals', () => {
   test('nobody else can decide, and all refusals are alike', async () => {
     const { one, clock } = rig();
     const { id, expiresAt } = await one.request(call);
-    for (const stranger of [bob, { ...ada, tenant: 'other' }]) {
+    for (const unrelatedUser of [bob, { ...ada, tenant: 'other' }]) {
       for (const approve of [true, false]) {
-        expect(await codeOf(one.decide(stranger, id, approve))).toBe('MCP_APPROVAL_NOT_FOUND');
+        expect(await codeOf(one.decide(unrelatedUser, id, approve))).toBe('MCP_APPROVAL_NOT_FOUND');
       }
-      expect(await one.pending(stranger)).toEqual([]);
+      expect(await one.pending(unrelatedUser)).toEqual([]);
     }
     expect(await codeOf(one.decide(ada, 'unknown', true))).toBe('MCP_APPROVAL_NOT_FOUND');
     expect((await one.pending(ada)).map((waiting) => waiting.id)).toEqual([id]);
@@ -157,10 +159,10 @@ describe('approvals', () => {
 
   test('a question waits ten minutes, and its answer is good for ten', async () => {
     const { one, clock } = rig();
-    const asked = await one.request(call);
-    expect(asked.expiresAt).toBe(clock.now() + APPROVAL_LIFETIME_MS);
+    const response = await one.request(call);
+    expect(response.expiresAt).toBe(clock.now() + APPROVAL_LIFETIME_MS);
     await clock.advance(APPROVAL_LIFETIME_MS - 1);
-    await one.decide(ada, asked.id, true);
+    await one.decide(ada, response.id, true);
     await clock.advance(APPROVAL_LIFETIME_MS - 1);
     expect(await one.pending(ada)).toEqual([]);
     const again = await one.request({ ...call, argsHash: 'other' });
@@ -171,27 +173,27 @@ describe('approvals', () => {
   });
 
   test('a call that already waits keeps its id, also when many ask at once', async () => {
-    const scene = rig();
-    const asked = await passing(
-      scene,
-      Promise.all([scene.one, scene.two, scene.one].map((replica) => replica.request(call))),
+    const testRig = rig();
+    const response = await passing(
+      testRig,
+      Promise.all([testRig.one, testRig.two, testRig.one].map((replica) => replica.request(call))),
     );
-    expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
-    expect((await scene.two.request(call)).id).toBe(asked[0]?.id);
-    expect(await scene.one.pending(ada)).toMatchObject([
-      { id: asked[0]?.id, server: 'tracker', tool: 'create_issue', argumentNames: ['title', 'body'] },
+    expect(new Set(response.map(({ id }) => id)).size).toBe(1);
+    expect((await testRig.two.request(call)).id).toBe(response[0]?.id);
+    expect(await testRig.one.pending(ada)).toMatchObject([
+      { id: response[0]?.id, server: 'tracker', tool: 'create_issue', argumentNames: ['title', 'body'] },
     ]);
-    expect(scene.audited).toHaveLength(1);
+    expect(testRig.audited).toHaveLength(1);
   });
 
   test('different calls at once are all kept', async () => {
-    const scene = rig();
+    const testRig = rig();
     const calls = [1, 2, 3, 4].map((n) => ({ ...call, argsHash: `args-${n}` }));
     await passing(
-      scene,
-      Promise.all(calls.map((one, index) => (index % 2 ? scene.one : scene.two).request(one))),
+      testRig,
+      Promise.all(calls.map((one, index) => (index % 2 ? testRig.one : testRig.two).request(one))),
     );
-    expect(await scene.one.pending(ada)).toHaveLength(4);
+    expect(await testRig.one.pending(ada)).toHaveLength(4);
   });
 
   test('a question that nobody can answer any more is asked anew', async () => {

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import type { CatalogTool } from '../catalog/catalog.ts';
 import { buildToolList } from '../catalog/toolList.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
-import { appServer } from '../../test/servers.ts';
-import { ada } from '../../test/toolcallRig.ts';
+import { createAppSnapshot } from '../../test/servers.ts';
+import { adaUser } from '../../test/toolcallRig.ts';
 import { stableStringify } from '../registry/stableStringify.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import type { ApprovableCall } from './approvals.ts';
 import { hashArguments, hashTool } from './callHash.ts';
 import { enforceApproval } from './enforceApproval.ts';
 
-const server = appServer();
+const server = createAppSnapshot();
 
 function toolOf(more: JsonObject = {}): CatalogTool {
   const definition = { name: 'create', description: 'Creates.', inputSchema: { type: 'object' }, ...more };
@@ -23,12 +23,12 @@ function toolOf(more: JsonObject = {}): CatalogTool {
 
 /** Approvals that know what is approved, and note what is asked. */
 function fakeApprovals(approved: (run: ApprovableCall) => boolean) {
-  const asked: { argumentNames: readonly string[]; door: string }[] = [];
+  const requests: { argumentNames: readonly string[]; door: string }[] = [];
   return {
-    asked,
+    requests,
     consume: async (run: ApprovableCall) => approved(run),
     request: async ({ argumentNames, door }: { argumentNames: readonly string[]; door: string }) => {
-      asked.push({ argumentNames, door });
+      requests.push({ argumentNames, door });
       return { id: 'an-id', expiresAt: 17 };
     },
   };
@@ -36,7 +36,7 @@ function fakeApprovals(approved: (run: ApprovableCall) => boolean) {
 
 describe('a call that asks first', () => {
   const call = {
-    principal: ada,
+    principal: adaUser,
     server,
     tool: toolOf(),
     args: { title: 'secret value', n: 1 },
@@ -51,10 +51,10 @@ describe('a call that asks first', () => {
     );
     expect([error?.code, error?.approval]).toEqual(['MCP_APPROVAL_REQUIRED', { id: 'an-id', expiresAt: 17 }]);
     expect(error?.detail).toContain('/api/mcp/approvals/an-id');
-    expect(none.asked).toEqual([{ argumentNames: ['title', 'n'], door: 'mcp' }]);
+    expect(none.requests).toEqual([{ argumentNames: ['title', 'n'], door: 'mcp' }]);
     const all = fakeApprovals(() => true);
     await enforceApproval({ approvals: all }, call);
-    expect(all.asked).toEqual([]);
+    expect(all.requests).toEqual([]);
   });
 
   test('what a person read of the tool is part of what they approved', () => {
@@ -81,7 +81,7 @@ describe('a call that asks first', () => {
     await enforceApproval({ approvals }, call);
     expect(seen).toEqual([
       {
-        principal: ada,
+        principal: adaUser,
         server,
         tool: 'create',
         toolHash: hashTool(call.tool),

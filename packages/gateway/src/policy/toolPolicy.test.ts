@@ -1,7 +1,7 @@
 import type { RoleToolPolicy, ToolApproval } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { settingsOf } from '../../test/servers.ts';
+import { compileSettings } from '../../test/servers.ts';
 import { matchesGlob } from './matchesGlob.ts';
 import { isToolAvailable, decideTool } from './decideTool.ts';
 import { createToolPolicy, type ToolDecision } from './toolPolicy.ts';
@@ -75,10 +75,10 @@ describe('the policy about tools', () => {
     }
     expect(decide(approval, 'docs/search', 'READER', true)).toBe('run');
     expect(decide(approval, 'docs/search', 'READER', false)).toBe('absent');
-    const kept = policyOf(approval);
+    const storedPolicy = policyOf(approval);
     for (const readOnly of [false, true, false]) {
-      const verdict = kept.decide(user('READER'), ofOperator('docs'), { name: 'search', readOnly });
-      expect(verdict).toBe(readOnly ? 'run' : 'absent');
+      const decision = storedPolicy.decide(user('READER'), ofOperator('docs'), { name: 'search', readOnly });
+      expect(decision).toBe(readOnly ? 'run' : 'absent');
     }
     expect(decide(approval, 'docs/search', 'STRANGE')).toBe('absent');
     expect(decide({ mode: 'default', roles }, 'docs/search')).toBe('run');
@@ -119,9 +119,9 @@ describe('the policy about tools', () => {
   test('nobody can be asked for a program, so what would ask is not there', () => {
     const policy = policyOf({ ask: ['mcp:docs:write'] });
     const program = { kind: 'service', role: 'USER' } as const;
-    const judge = (caller: typeof program | ReturnType<typeof user>, name: string) =>
+    const decide = (caller: typeof program | ReturnType<typeof user>, name: string) =>
       policy.decide(caller, ofOperator('docs'), { name, readOnly: false });
-    expect([judge(user(), 'write'), judge(program, 'write'), judge(program, 'read')]).toEqual([
+    expect([decide(user(), 'write'), decide(program, 'write'), decide(program, 'read')]).toEqual([
       'ask',
       'absent',
       'run',
@@ -137,17 +137,17 @@ describe('the policy about tools', () => {
         anyRole,
         fc.boolean(),
         (approval, server, name, role, readOnly) => {
-          const verdict = policyOf(approval).decide(user(role), ofOperator(server), { name, readOnly });
+          const decision = policyOf(approval).decide(user(role), ofOperator(server), { name, readOnly });
           const denied = [approval.deny, approval.roles?.[role]?.deny].some((list) =>
             list?.some((pattern) => names(pattern, server, name)),
           );
-          if (denied) expect(verdict).toBe('absent');
+          if (denied) expect(decision).toBe('absent');
           const own = approval.roles?.[role];
-          if (own?.readOnlyOnly && !readOnly) expect(verdict).toBe('absent');
+          if (own?.readOnlyOnly && !readOnly) expect(decision).toBe('absent');
           if (own?.allow && own.allow.length > 0 && !own.allow.some((p) => names(p, server, name)))
-            expect(verdict).toBe('absent');
+            expect(decision).toBe('absent');
           if (approval.enabled === false || approval.mode === 'bypass' || approval.mode === 'dontAsk')
-            expect(verdict).not.toBe('ask');
+            expect(decision).not.toBe('ask');
         },
       ),
       { numRuns: 500 },
@@ -158,10 +158,10 @@ describe('the policy about tools', () => {
     const question = fc.record({ server: anyServer, name: anyName, role: anyRole, readOnly: fc.boolean() });
     fc.assert(
       fc.property(anyApproval, fc.array(question, { maxLength: 20 }), (approval, questions) => {
-        const kept = policyOf(approval);
+        const storedPolicy = policyOf(approval);
         for (const { server, name, role, readOnly } of [...questions, ...questions]) {
-          const asked = [user(role), ofOperator(server), { name, readOnly }] as const;
-          expect(kept.decide(...asked)).toBe(policyOf(approval).decide(...asked));
+          const decisionInput = [user(role), ofOperator(server), { name, readOnly }] as const;
+          expect(storedPolicy.decide(...decisionInput)).toBe(policyOf(approval).decide(...decisionInput));
         }
       }),
     );
@@ -184,23 +184,23 @@ describe('the policy about tools', () => {
         anyRole,
         fc.boolean(),
         (approval, tools, name, role, hint) => {
-          const server = { ...ofOperator('docs'), settings: settingsOf({ tools }) };
+          const server = { ...ofOperator('docs'), settings: compileSettings({ tools }) };
           const tool = { name, annotations: { readOnlyHint: hint } };
           const policy = policyOf(approval);
-          const verdict = decideTool(policy, user(role), server, tool);
-          expect(isToolAvailable(policy, user(role), server, tool)).toBe(verdict !== 'absent');
+          const decision = decideTool(policy, user(role), server, tool);
+          expect(isToolAvailable(policy, user(role), server, tool)).toBe(decision !== 'absent');
           const hidden =
             tools.exclude?.some((glob) => matchesGlob(glob, name)) ||
             (tools.include && !tools.include.some((glob) => matchesGlob(glob, name))) ||
             (tools.readOnlyOnly && !hint);
-          if (hidden) expect(verdict).toBe('absent');
-          else expect(verdict).toBe(policy.decide(user(role), server, { name, readOnly: hint }));
+          if (hidden) expect(decision).toBe('absent');
+          else expect(decision).toBe(policy.decide(user(role), server, { name, readOnly: hint }));
         },
       ),
     );
     // Only the word `true` counts.
     const policy = policyOf({ roles: { USER: { readOnlyOnly: true } } });
-    const server = { ...ofOperator('docs'), settings: settingsOf() };
+    const server = { ...ofOperator('docs'), settings: compileSettings() };
     for (const annotations of [undefined, {}, { readOnlyHint: 'true' }, { readOnlyHint: 1 }]) {
       expect(isToolAvailable(policy, user(), server, { name: 'x', annotations })).toBe(false);
     }

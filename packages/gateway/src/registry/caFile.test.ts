@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { registryOf, remote, stored } from '../../test/registryRig.ts';
-import { settingsOf } from '../../test/servers.ts';
+import { createRegistryRig, baseDefinition, createStoredDefinition } from '../../test/registryRig.ts';
+import { compileSettings } from '../../test/servers.ts';
 import { renderTarget } from './renderTarget.ts';
 
 const caFile = '/etc/behalf/ca.pem';
@@ -13,24 +13,24 @@ describe('the authority of a server', () => {
       { type: 'sse', caFile },
       { type: 'websocket', url: 'wss://mcp.example/mcp', caFile },
     ]) {
-      const target = renderTarget(settingsOf(definition), {}, context);
+      const target = renderTarget(compileSettings(definition), {}, context);
       expect([definition, target]).toEqual([
         definition,
         { ok: true, target: expect.objectContaining({ caFile }) as unknown },
       ]);
     }
-    expect(renderTarget(settingsOf(), {}, context)).toMatchObject({ target: { caFile: undefined } });
-    expect(renderTarget(settingsOf({ caFile: '${DIR}/ca.pem' }, { DIR: '/etc' }), {}, context)).toMatchObject(
-      {
-        target: { caFile: '/etc/ca.pem' },
-      },
-    );
+    expect(renderTarget(compileSettings(), {}, context)).toMatchObject({ target: { caFile: undefined } });
+    expect(
+      renderTarget(compileSettings({ caFile: '${DIR}/ca.pem' }, { DIR: '/etc' }), {}, context),
+    ).toMatchObject({
+      target: { caFile: '/etc/ca.pem' },
+    });
   });
 
   test('is the operator’s to name: in the file, and nowhere else', () => {
     const override = (definition: object) => [{ tenant: 'default', name: 'one', definition, securedBy: 'u' }];
     const targetOf = (overrides: ReturnType<typeof override>) => {
-      const server = registryOf({ one: { ...remote, caFile } }, { overrides }).registry.find(
+      const server = createRegistryRig({ one: { ...baseDefinition, caFile } }, { overrides }).registry.find(
         'default',
         'one',
       );
@@ -42,8 +42,11 @@ describe('the authority of a server', () => {
       ...{ url: 'https://else.example/mcp', caFile, audience: 'user-server' },
     });
     expect(targetOf(override({ caFile: '/etc/passwd' }))).toBeUndefined();
-    const own = { ...remote, caFile };
-    const { registry, logged } = registryOf({}, { stored: [stored({ definition: own })] });
+    const own = { ...baseDefinition, caFile };
+    const { registry, logged } = createRegistryRig(
+      {},
+      { stored: [createStoredDefinition({ definition: own })] },
+    );
     expect(registry.list('default')).toEqual([]);
     expect(logged).toEqual([
       'server_not_offered mine: mcpServers.mine.caFile can be set by the operator only',

@@ -1,7 +1,7 @@
 import { createRandom } from '@behalf/kernel';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { appServer, userServer } from '../../test/servers.ts';
+import { createAppSnapshot, createUserSnapshot } from '../../test/servers.ts';
 import type { ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { createInspection, type InspectionResult, type InspectionOptions } from './inspection.ts';
@@ -34,7 +34,7 @@ function rig(answer: (name: string, look: InspectionOptions) => Promise<Inspecti
   });
   return { clock, looks, inspection };
 }
-const named = (id: string) => appServer({}, { id });
+const named = (id: string) => createAppSnapshot({}, { id });
 const hang = () => new Promise<InspectionResult>(() => undefined);
 
 describe('inspection', () => {
@@ -52,12 +52,16 @@ describe('inspection', () => {
     });
     inspection.update(servers);
     expect(servers.map((server) => inspection.getState(server).kind)).toEqual(servers.map(() => 'pending'));
-    const begun = clock.now();
+    const startedAt = clock.now();
     await clock.advance(0);
     const [good, bad, hanging, late] = servers;
     expect(inspection.getState(good)).toEqual({ kind: 'ok', claims, tools: 3, durationMs: 0 });
     expect(inspection.getState(late).kind).toBe('ok');
-    expect(inspection.getState(bad)).toMatchObject({ kind: 'failed', code: 'MCP_UNREACHABLE', since: begun });
+    expect(inspection.getState(bad)).toMatchObject({
+      kind: 'failed',
+      code: 'MCP_UNREACHABLE',
+      since: startedAt,
+    });
     expect(inspection.getState(hanging).kind).toBe('pending');
     await clock.advance(29_999);
     expect(inspection.getState(hanging).kind).toBe('pending');
@@ -96,11 +100,11 @@ describe('inspection', () => {
   test('a server that needs a user, or says so, is not looked at', async () => {
     const { clock, looks, inspection } = rig(async () => found);
     const servers = [
-      userServer({ requiresOAuth: true }),
-      userServer({ obo: { scopes: 'a' } }),
-      userServer({ startup: false }),
-      userServer({ customUserVars: { A: { title: 'A', description: '' } } }),
-      userServer({}, { source: 'user' }),
+      createUserSnapshot({ requiresOAuth: true }),
+      createUserSnapshot({ obo: { scopes: 'a' } }),
+      createUserSnapshot({ startup: false }),
+      createUserSnapshot({ customUserVars: { A: { title: 'A', description: '' } } }),
+      createUserSnapshot({}, { source: 'user' }),
     ];
     inspection.update(servers);
     await clock.advance(60_000);
@@ -138,7 +142,7 @@ describe('inspection', () => {
 
   test('a failed override is remembered for five minutes', async () => {
     const { clock, looks, inspection } = rig(down);
-    const override = appServer({}, { id: 'a', source: 'config' });
+    const override = createAppSnapshot({}, { id: 'a', source: 'config' });
     inspection.update([override]);
     await clock.advance(299_999);
     expect(looks).toHaveLength(1);
@@ -157,7 +161,7 @@ describe('inspection', () => {
       return signals.length === 1 ? down() : hang();
     });
     const first = named('a');
-    const second = appServer({ timeout: 5 }, { id: 'a' });
+    const second = createAppSnapshot({ timeout: 5 }, { id: 'a' });
     inspection.update([first]);
     await clock.advance(0);
     inspection.update([first]);
@@ -203,21 +207,21 @@ describe('inspection', () => {
     const server = named('a');
     inspection.update([server]);
     await clock.advance(0);
-    const leaving = new AbortController();
-    const asked = inspection.reinspect(server, leaving.signal);
+    const abortController = new AbortController();
+    const pending = inspection.reinspect(server, abortController.signal);
     await clock.advance(0);
-    leaving.abort();
-    await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
+    abortController.abort();
+    await expect(pending).rejects.toMatchObject({ name: 'AbortError' });
     finish(found);
     await clock.advance(0);
     expect(inspection.getState(server).kind).toBe('ok');
   });
 
   test('a look on request says so, also when one in the background is under way', async () => {
-    const asked: boolean[] = [];
+    const requests: boolean[] = [];
     const fail: (() => void)[] = [];
     const { clock, inspection } = rig((_, { explicit }) => {
-      asked.push(explicit);
+      requests.push(explicit);
       return new Promise((_resolve, reject) => fail.push(() => reject(new UpstreamError('breaker_open'))));
     });
     const server = named('a');
@@ -229,10 +233,10 @@ describe('inspection', () => {
     const first = inspection.reinspect(server);
     const second = inspection.reinspect(server);
     await clock.advance(0);
-    expect(asked).toEqual([false, false]);
+    expect(requests).toEqual([false, false]);
     fail[1]!();
     await clock.advance(0);
-    expect(asked).toEqual([false, false, true]);
+    expect(requests).toEqual([false, false, true]);
     fail[2]!();
     expect([(await first).kind, (await second).kind]).toEqual(['failed', 'failed']);
     inspection.close();
@@ -269,10 +273,10 @@ describe('inspection', () => {
     const server = named('a');
     inspection.update([server]);
     await clock.advance(20_000);
-    const asked = inspection.reinspect(server);
+    const pending = inspection.reinspect(server);
     await clock.advance(15_000);
     fail();
-    expect(await asked).toMatchObject({ kind: 'failed', retryAt: clock.now() + 60_000 });
+    expect(await pending).toMatchObject({ kind: 'failed', retryAt: clock.now() + 60_000 });
     expect(looks).toHaveLength(2);
     await clock.advance(60_000);
     expect(looks).toHaveLength(3);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { settingsOf } from '../../test/servers.ts';
+import { compileSettings } from '../../test/servers.ts';
 import { isToolAllowed } from './isToolAllowed.ts';
 
 describe('the tools of a definition', () => {
   const allowed = (tools: Record<string, unknown> | undefined, name: string, isReadOnly = false) =>
-    isToolAllowed(settingsOf(tools ? { tools } : {}), name, isReadOnly);
+    isToolAllowed(compileSettings(tools ? { tools } : {}), name, isReadOnly);
 
   test('include names what exists, exclude wins, absent means all', () => {
     expect(allowed(undefined, 'any')).toBe(true);

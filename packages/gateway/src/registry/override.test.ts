@@ -1,14 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { registryOf, remote } from '../../test/registryRig.ts';
+import { createRegistryRig, baseDefinition } from '../../test/registryRig.ts';
 
-const elsewhere = { tenant: 'acme', name: 'one', definition: { url: 'https://acme.example/mcp' } };
+const otherTenant = { tenant: 'acme', name: 'one', definition: { url: 'https://acme.example/mcp' } };
 
 describe('an override that was stored', () => {
   test('a secret that comes into the file later follows none', () => {
-    const secret = { ...remote, headers: { A: '${TOKEN}' } };
-    const overrides = [elsewhere];
-    expect(registryOf({ one: remote }, { overrides }).urlOf('acme', 'one')).toBe('https://acme.example/mcp');
-    const { registry, logged } = registryOf({ one: secret }, { overrides });
+    const secret = { ...baseDefinition, headers: { A: '${TOKEN}' } };
+    const overrides = [otherTenant];
+    expect(createRegistryRig({ one: baseDefinition }, { overrides }).findUrl('acme', 'one')).toBe(
+      'https://acme.example/mcp',
+    );
+    const { registry, logged } = createRegistryRig({ one: secret }, { overrides });
     expect(registry.find('acme', 'one')).toBeUndefined();
     expect(registry.find('other', 'one')).toBeDefined();
     expect(logged.join()).toContain('mcpServers.one.url differs from the file');
@@ -18,10 +20,10 @@ describe('an override that was stored', () => {
   test('whoever wrote it, it reads nothing of the environment', () => {
     for (const [name, definition] of [
       ['one', { headers: { A: '${TOKEN}' } }],
-      ['new', { ...remote, headers: { A: '${TOKEN}' } }],
+      ['new', { ...baseDefinition, headers: { A: '${TOKEN}' } }],
     ] as const) {
-      const { registry, logged } = registryOf(
-        { one: remote },
+      const { registry, logged } = createRegistryRig(
+        { one: baseDefinition },
         { overrides: [{ tenant: 'acme', name, definition }] },
       );
       expect(registry.find('acme', name)).toBeUndefined();
@@ -30,18 +32,18 @@ describe('an override that was stored', () => {
   });
 
   test('one of which nobody knows who decided it rests on nobody', () => {
-    const { registry } = registryOf({ one: remote }, { overrides: [elsewhere] });
+    const { registry } = createRegistryRig({ one: baseDefinition }, { overrides: [otherTenant] });
     expect(registry.find('acme', 'one')?.securityDecision).toEqual({ decidedBy: '', isIntact: false });
-    registry.update({ overrides: [{ ...elsewhere, securedBy: 'u1' }] });
+    registry.update({ overrides: [{ ...otherTenant, securedBy: 'u1' }] });
     expect(registry.find('acme', 'one')?.securityDecision).toEqual({ decidedBy: 'u1', isIntact: true });
   });
 
   test('it ends what was opened on the word of the operator', () => {
     const revision = (url: string) =>
-      registryOf({ one: { ...remote, url, startup: false } }, { overrides: [elsewhere] }).registry.find(
-        'acme',
-        'one',
-      )?.revision;
-    expect(revision(remote.url)).not.toBe(revision(elsewhere.definition.url));
+      createRegistryRig(
+        { one: { ...baseDefinition, url, startup: false } },
+        { overrides: [otherTenant] },
+      ).registry.find('acme', 'one')?.revision;
+    expect(revision(baseDefinition.url)).not.toBe(revision(otherTenant.definition.url));
   });
 });

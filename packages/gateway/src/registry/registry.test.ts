@@ -1,12 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { registryOf, remote, settingsFrom, stored } from '../../test/registryRig.ts';
+import {
+  createRegistryRig,
+  baseDefinition,
+  settingsFrom,
+  createStoredDefinition,
+} from '../../test/registryRig.ts';
 import { mergeDefinition } from './override.ts';
 import type { RegistryLayers } from './registry.ts';
 import type { Restriction } from './unavailableReason.ts';
 
 describe('the registry', () => {
   test('servers of the file are there for every tenant, frozen', () => {
-    const { registry } = registryOf({ one: remote, two: { ...remote, requiresOAuth: true } });
+    const { registry } = createRegistryRig({
+      one: baseDefinition,
+      two: { ...baseDefinition, requiresOAuth: true },
+    });
     expect(registry.list('default').map(({ name, scope }) => [name, scope])).toEqual([
       ['one', 'app'],
       ['two', 'user'],
@@ -20,21 +28,21 @@ describe('the registry', () => {
   });
 
   test('an update replaces what it names, tells, and leaves old answers whole', () => {
-    const { registry } = registryOf({ one: remote }, { stored: [stored()] });
+    const { registry } = createRegistryRig({ one: baseDefinition }, { stored: [createStoredDefinition()] });
     const before = registry.find('default', 'one');
-    let heard = 0;
-    const leave = registry.onChange(() => (heard += 1));
-    registry.update({ settings: settingsFrom({ three: remote }) });
+    let received = 0;
+    const leave = registry.onChange(() => (received += 1));
+    registry.update({ settings: settingsFrom({ three: baseDefinition }) });
     expect(registry.list('default').map(({ name }) => name)).toEqual(['three', 'mine']);
     expect(before?.name).toBe('one');
     leave();
     registry.update({ stored: [] });
-    expect(heard).toBe(1);
+    expect(received).toBe(1);
     expect(registry.list('default').map(({ name }) => name)).toEqual(['three']);
   });
 
   test('a stored server is its tenant’s alone, with its author and id', () => {
-    const { registry } = registryOf({ one: remote }, { stored: [stored()] });
+    const { registry } = createRegistryRig({ one: baseDefinition }, { stored: [createStoredDefinition()] });
     expect(registry.find('default', 'mine')).toMatchObject({
       id: 'id-1',
       tenant: 'default',
@@ -50,12 +58,17 @@ describe('the registry', () => {
   });
 
   test('the file beats a stored server of the same name, and says so', () => {
-    const { registry, logged, urlOf } = registryOf(
-      { 'my server': remote },
-      { stored: [stored({ name: 'my server' }), stored({ id: 'id-2', name: 'my_server' })] },
+    const { registry, logged, findUrl } = createRegistryRig(
+      { 'my server': baseDefinition },
+      {
+        stored: [
+          createStoredDefinition({ name: 'my server' }),
+          createStoredDefinition({ id: 'id-2', name: 'my_server' }),
+        ],
+      },
     );
     expect(registry.list('default')).toHaveLength(1);
-    expect(urlOf('default', 'my server')).toBe('https://base.example/mcp');
+    expect(findUrl('default', 'my server')).toBe('https://base.example/mcp');
     expect(registry.get('default', 'id-2')).toBeUndefined();
     expect(logged).toEqual([
       'server_not_offered my server: the configuration has a server with this name',
@@ -99,7 +112,10 @@ describe('the registry', () => {
       { ...own, surprise: true },
     ];
     for (const definition of bad) {
-      const { registry, logged } = registryOf({}, { stored: [stored({ definition })] });
+      const { registry, logged } = createRegistryRig(
+        {},
+        { stored: [createStoredDefinition({ definition })] },
+      );
       expect([definition, registry.list('default')]).toEqual([definition, []]);
       expect(logged).toHaveLength(1);
       expect(logged.join()).not.toContain('pl4nted');
@@ -111,7 +127,7 @@ describe('the registry', () => {
       headers: { A: 'x{{MCP_API_KEY}}' },
       apiKey: { source: 'user', authorization_type: 'bearer' },
     };
-    const { registry } = registryOf({}, { stored: [stored({ definition: good })] });
+    const { registry } = createRegistryRig({}, { stored: [createStoredDefinition({ definition: good })] });
     expect(registry.find('default', 'mine')).toMatchObject({ scope: 'user', auth: 'userVars' });
   });
 
@@ -123,8 +139,8 @@ describe('the registry', () => {
       args: ['z'],
     });
     expect(base).toEqual({ url: 'a', headers: { A: '1', B: '2' }, args: ['x', 'y'] });
-    const { registry } = registryOf(
-      { one: { ...remote, headers: { A: '${TOKEN}' } } },
+    const { registry } = createRegistryRig(
+      { one: { ...baseDefinition, headers: { A: '${TOKEN}' } } },
       { overrides: [{ tenant: 'acme', name: 'one', definition: { headers: { B: '2' } } }] },
     );
     expect(registry.find('acme', 'one')).toMatchObject({
@@ -136,18 +152,18 @@ describe('the registry', () => {
   });
 
   test('an override is its tenant’s alone and shares no revision with its base', () => {
-    const { registry, urlOf } = registryOf(
-      { one: remote },
+    const { registry, findUrl } = createRegistryRig(
+      { one: baseDefinition },
       {
         overrides: [
           { tenant: 'acme', name: 'one', definition: { url: 'https://acme.example/mcp' } },
           { tenant: 'same', name: 'one', definition: {} },
-          { tenant: 'acme', name: 'extra', definition: remote },
+          { tenant: 'acme', name: 'extra', definition: baseDefinition },
         ],
       },
     );
-    expect(urlOf('acme', 'one')).toBe('https://acme.example/mcp');
-    expect(urlOf('default', 'one')).toBe('https://base.example/mcp');
+    expect(findUrl('acme', 'one')).toBe('https://acme.example/mcp');
+    expect(findUrl('default', 'one')).toBe('https://base.example/mcp');
     expect(registry.list('acme').map(({ name }) => name)).toEqual(['one', 'extra']);
     expect(registry.find('default', 'extra')).toBeUndefined();
     const revisions = ['default', 'acme', 'same'].map((tenant) => registry.find(tenant, 'one')?.revision);
@@ -156,11 +172,11 @@ describe('the registry', () => {
   });
 
   test('an override replaces no process, and starts none', () => {
-    const { urlOf, registry, logged } = registryOf(
-      { process: { command: 'node' }, one: remote },
+    const { findUrl, registry, logged } = createRegistryRig(
+      { process: { command: 'node' }, one: baseDefinition },
       {
         overrides: [
-          { tenant: 'acme', name: 'process', definition: { command: null, ...remote } },
+          { tenant: 'acme', name: 'process', definition: { command: null, ...baseDefinition } },
           { tenant: 'kind', name: 'process', definition: { title: 'Ours' } },
           { tenant: 'acme', name: 'new', definition: { command: 'sh' } },
           { tenant: 'acme', name: 'one', definition: { url: null, type: null, command: 'sh' } },
@@ -169,19 +185,19 @@ describe('the registry', () => {
     );
     expect(registry.list('acme')).toEqual([]);
     expect(registry.find('kind', 'process')).toBe(registry.find('default', 'process'));
-    expect(urlOf('kind', 'one')).toBe('https://base.example/mcp');
+    expect(findUrl('kind', 'one')).toBe('https://base.example/mcp');
     expect(logged).toHaveLength(4);
   });
 
   test('a stored server takes the name of no override, whatever becomes of that', () => {
-    for (const definition of [remote, { surprise: true }]) {
-      const { registry, logged } = registryOf(
+    for (const definition of [baseDefinition, { surprise: true }]) {
+      const { registry, logged } = createRegistryRig(
         {},
         {
           stored: [
-            stored({ tenant: 'acme', name: 'the tool' }),
-            stored({ tenant: 'acme', id: 'id-2', name: 'the_tool' }),
-            stored({ tenant: 'other', id: 'id-3', name: 'the tool' }),
+            createStoredDefinition({ tenant: 'acme', name: 'the tool' }),
+            createStoredDefinition({ tenant: 'acme', id: 'id-2', name: 'the_tool' }),
+            createStoredDefinition({ tenant: 'other', id: 'id-3', name: 'the tool' }),
           ],
           overrides: [{ tenant: 'acme', name: 'the tool', definition }],
         },
@@ -189,7 +205,9 @@ describe('the registry', () => {
       expect(registry.list('acme').filter(({ source }) => source === 'user')).toEqual([]);
       expect(registry.get('acme', 'id-1')).toBeUndefined();
       expect(registry.find('other', 'the tool')?.source).toBe('user');
-      expect(registry.find('acme', 'the tool')?.source).toBe(definition === remote ? 'config' : undefined);
+      expect(registry.find('acme', 'the tool')?.source).toBe(
+        definition === baseDefinition ? 'config' : undefined,
+      );
       expect(logged).toContain(
         'server_not_offered the_tool: an administrator has defined a server with this name',
       );
@@ -209,10 +227,14 @@ describe('the registry', () => {
     ];
     for (const definition of narrowing) {
       const overrides = [{ tenant: 'acme', name: 'one', definition }];
-      const { registry, failed } = registryOf({ one: remote }, { overrides }, { enforced: ['tools'] });
+      const { registry, failedServers } = createRegistryRig(
+        { one: baseDefinition },
+        { overrides },
+        { enforcedRestrictions: ['tools'] },
+      );
       const override = registry.find('acme', 'one');
       expect(override?.source).not.toBe('yaml');
-      if (override) failed.add(override);
+      if (override) failedServers.add(override);
       // One that fails stays what it is: an error that can be seen, and tried again.
       expect([definition, registry.find('acme', 'one')]).toEqual([definition, override]);
       expect(registry.get('acme', 'one')).toBe(override);
@@ -223,8 +245,8 @@ describe('the registry', () => {
   });
 
   test('one that is harmless never hides a healthy base', () => {
-    const { registry, failed, urlOf, logged } = registryOf(
-      { one: remote },
+    const { registry, failedServers, findUrl, logged } = createRegistryRig(
+      { one: baseDefinition },
       {
         overrides: [
           { tenant: 'wrong', name: 'one', definition: { initTimeout: 'soon' } },
@@ -232,20 +254,21 @@ describe('the registry', () => {
         ],
       },
     );
-    expect(urlOf('wrong', 'one')).toBe('https://base.example/mcp');
+    expect(findUrl('wrong', 'one')).toBe('https://base.example/mcp');
     expect(logged.join()).toContain('initTimeout');
     const override = registry.find('acme', 'one')!;
-    failed.add(override);
-    expect(urlOf('acme', 'one')).toBe('https://base.example/mcp');
+    failedServers.add(override);
+    expect(findUrl('acme', 'one')).toBe('https://base.example/mcp');
     expect(registry.list('acme').map(({ source }) => source)).toEqual(['yaml']);
     expect(registry.listAll()).toContain(override);
-    failed.delete(override);
+    failedServers.delete(override);
     expect(registry.find('acme', 'one')).toBe(override);
   });
 
   test('it changes with what a connection depends on, and with nothing else', () => {
     const revision = (more: object, layers: Partial<RegistryLayers> = {}) =>
-      registryOf({ one: { ...remote, ...more } }, layers).registry.find('default', 'one')?.revision;
+      createRegistryRig({ one: { ...baseDefinition, ...more } }, layers).registry.find('default', 'one')
+        ?.revision;
     const first = revision({});
     expect(revision({})).toBe(first);
     expect(revision({ title: 'One', description: 'x', chatMenu: false })).toBe(first);
@@ -276,16 +299,16 @@ describe('the registry', () => {
     const revisions = (definition: object) =>
       new Set(
         rules.map((mcpSettings) => {
-          const { registry } = registryOf({ one: definition }, {}, { more: { mcpSettings } });
+          const { registry } = createRegistryRig({ one: definition }, {}, { extraSettings: { mcpSettings } });
           return registry.find('default', 'one')?.revision;
         }),
       );
     const socket = { type: 'websocket', url: 'wss://base.example/mcp' };
-    const events = { ...remote, type: 'sse' };
+    const events = { ...baseDefinition, type: 'sse' };
     for (const definition of [socket, events, { ...socket, startup: false }, { ...events, startup: false }])
       expect([definition, revisions(definition).size]).toEqual([definition, rules.length]);
     // Asked anew with each request.
-    expect(revisions(remote).size).toBe(1);
+    expect(revisions(baseDefinition).size).toBe(1);
     expect(revisions({ command: 'node' }).size).toBe(1);
   });
 
@@ -295,24 +318,41 @@ describe('the registry', () => {
       [{ tools: { include: ['a'] } }, 'tools is not enforced yet'],
       [{ auth: 'required' }, 'auth is not supported yet'],
     ] as const) {
-      const { registry, logged } = registryOf({ one: { ...remote, ...more }, two: remote });
+      const { registry, logged } = createRegistryRig({
+        one: { ...baseDefinition, ...more },
+        two: baseDefinition,
+      });
       expect(registry.list('default').map(({ name }) => name)).toEqual(['two']);
       expect(logged).toEqual([`server_not_offered one: ${reason}`]);
-      const enforced: Restriction[] = ['access', 'tools', 'auth'];
+      const enforcedRestrictions: Restriction[] = ['access', 'tools', 'auth'];
       expect(
-        registryOf({ one: { ...remote, ...more } }, {}, { enforced }).registry.list('default'),
+        createRegistryRig(
+          { one: { ...baseDefinition, ...more } },
+          {},
+          { enforcedRestrictions },
+        ).registry.list('default'),
       ).toHaveLength(1);
     }
     const approval = { endpoints: { agents: { toolApproval: { ask: ['mcp:one:*'] } } } };
-    expect(registryOf({ one: remote }, {}, { more: approval }).registry.list('default')).toEqual([]);
-    expect(registryOf({}, { stored: [stored()] }, { enforced: [] }).registry.list('default')).toEqual([]);
-    expect(registryOf({ one: { ...remote, auth: 'none' } }).registry.list('default')).toHaveLength(1);
+    expect(
+      createRegistryRig({ one: baseDefinition }, {}, { extraSettings: approval }).registry.list('default'),
+    ).toEqual([]);
+    expect(
+      createRegistryRig(
+        {},
+        { stored: [createStoredDefinition()] },
+        { enforcedRestrictions: [] },
+      ).registry.list('default'),
+    ).toEqual([]);
+    expect(
+      createRegistryRig({ one: { ...baseDefinition, auth: 'none' } }).registry.list('default'),
+    ).toHaveLength(1);
   });
 
   test('nothing of our environment reaches the built-in sample', () => {
     const sample = { everything: { command: 'node' } };
     const targetOf = (isBuiltIn: boolean) => {
-      const server = registryOf(sample, { isBuiltIn }).registry.find('default', 'everything');
+      const server = createRegistryRig(sample, { isBuiltIn }).registry.find('default', 'everything');
       return server?.scope === 'app' ? server.target : undefined;
     };
     expect(targetOf(true)).toMatchObject({ env: {} });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { settingsOf, url } from '../../test/servers.ts';
+import { compileSettings, mcpUrl } from '../../test/servers.ts';
 import { renderTarget, type RenderContext } from './renderTarget.ts';
 
 const context: RenderContext = { audience: 'yaml-server', inheritedEnv: {} };
@@ -11,7 +11,7 @@ function render(
   inheritedEnv: RenderContext['inheritedEnv'] = {},
   env: Record<string, string> = {},
 ) {
-  return renderTarget(settingsOf(definition, env), { userVar }, { ...context, inheritedEnv });
+  return renderTarget(compileSettings(definition, env), { userVar }, { ...context, inheritedEnv });
 }
 
 const headersOf = (definition: Record<string, unknown>, values: Record<string, string> = {}) => {
@@ -72,7 +72,7 @@ describe('a rendered target', () => {
   test('what has no value is named, and there is no target', () => {
     for (const [definition, field] of [
       [{ headers: { 'X-A': '{{KEY}}' } }, 'headers.X-A'],
-      [{ url: `${url}/{{KEY}}` }, 'url'],
+      [{ url: `${mcpUrl}/{{KEY}}` }, 'url'],
       [{ command: 'node', args: ['a', '{{KEY}}'] }, 'args[1]'],
       [{ command: 'node', env: { A: '{{KEY}}' } }, 'env.A'],
       [{ apiKey: { source: 'admin', authorization_type: 'basic', key: '{{KEY}}' } }, 'apiKey.key'],

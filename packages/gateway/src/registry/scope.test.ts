@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { settingsOf } from '../../test/servers.ts';
+import { compileSettings } from '../../test/servers.ts';
 import { mayRequireOAuth } from './mayRequireOAuth.ts';
 import { listDeclaredVariables, resolveScope } from './scope.ts';
 
 const KEY = { KEY: { title: 'Key', description: '' } };
 const scope = (definition: Record<string, unknown>, env: Record<string, string> = {}) =>
-  resolveScope(settingsOf(definition, env), 'yaml');
+  resolveScope(compileSettings(definition, env), 'yaml');
 const user = (auth: string, requestScoped = false) => ({ scope: 'user', auth, requestScoped });
 
 describe('scope', () => {
@@ -17,20 +17,20 @@ describe('scope', () => {
     });
     expect(scope({ command: 'node', env: { A: 'b' } })).toEqual({ scope: 'app' });
     expect(scope({ requiresOAuth: false, oauth: { client_id: 'a' } })).toEqual({ scope: 'app' });
-    expect(resolveScope(settingsOf({}), 'config')).toEqual({ scope: 'app' });
+    expect(resolveScope(compileSettings({}), 'config')).toEqual({ scope: 'app' });
   });
 
   test('nobody signs in where no request could carry a token', () => {
     const could = (definition: Record<string, unknown>) =>
-      mayRequireOAuth({ settings: settingsOf(definition) });
+      mayRequireOAuth({ settings: compileSettings(definition) });
     expect(could({})).toBe(true);
     expect(could({ type: 'websocket', url: 'wss://mcp.example/mcp' })).toBe(false);
     expect(could({ command: 'node' })).toBe(false);
   });
 
   test('whatever names or needs a user is never shared', () => {
-    expect(resolveScope(settingsOf({}), 'user')).toEqual(user('none'));
-    expect(resolveScope(settingsOf({ headers: { 'X-Key': 'fixed' } }), 'user')).toEqual(user('static'));
+    expect(resolveScope(compileSettings({}), 'user')).toEqual(user('none'));
+    expect(resolveScope(compileSettings({ headers: { 'X-Key': 'fixed' } }), 'user')).toEqual(user('static'));
     expect(scope({ startup: false })).toEqual(user('none'));
     expect(scope({ startup: false, headers: { 'X-Key': 'fixed' } })).toEqual(user('static'));
     expect(scope({ requiresOAuth: true })).toEqual(user('oauth'));
@@ -64,10 +64,10 @@ describe('scope', () => {
   });
 
   test('the variables of a server are those it declares', () => {
-    expect(listDeclaredVariables(settingsOf({}))).toEqual([]);
+    expect(listDeclaredVariables(compileSettings({}))).toEqual([]);
     expect(
       listDeclaredVariables(
-        settingsOf({ customUserVars: KEY, apiKey: { source: 'user', authorization_type: 'basic' } }),
+        compileSettings({ customUserVars: KEY, apiKey: { source: 'user', authorization_type: 'basic' } }),
       ),
     ).toEqual(['KEY', 'MCP_API_KEY']);
   });

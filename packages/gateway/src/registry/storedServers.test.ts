@@ -170,36 +170,36 @@ describe('stored servers', () => {
     };
     await store.variables.put([value]);
     let leftAtChange = -1;
-    const told: string[] = [];
-    store.changes.subscribe(({ topic, id: what }) => told.push(`${topic} ${what}`));
+    const loggedEvents: string[] = [];
+    store.changes.subscribe(({ topic, id: what }) => loggedEvents.push(`${topic} ${what}`));
     const servers: typeof parts.servers = {
       ...parts.servers,
-      async replace(...given) {
+      async replace(...args) {
         leftAtChange = await store.raw.count('variables');
-        told.push('replaced');
+        loggedEvents.push('replaced');
         await store.variables.put([value]);
-        return parts.servers.replace(...given);
+        return parts.servers.replace(...args);
       },
     };
-    const elsewhere = { ...definition, url: 'https://evil.example/mcp' };
-    const change = { tenant, id, name: 'mine', definition: elsewhere, changedBy: 'u1' };
+    const otherUrl = { ...definition, url: 'https://evil.example/mcp' };
+    const change = { tenant, id, name: 'mine', definition: otherUrl, changedBy: 'u1' };
     expect(await createStoredServers({ ...parts, servers }).change(change, 1)).toBe('changed');
     expect([leftAtChange, await store.raw.count('variables')]).toEqual([0, 0]);
     // Whoever remembers values hears of it before anybody hears of the new definition.
-    expect(told).toEqual(['variables *', 'replaced', 'variables *', `servers ${id}`]);
+    expect(loggedEvents).toEqual(['variables *', 'replaced', 'variables *', `servers ${id}`]);
   });
 
   test('who changes more than texts and the picture answers for it from then on', async () => {
     const { clock, store, stored, create } = rig();
-    const { id, tenant, securityDecision: secured } = await create();
-    expect(secured).toEqual({ decidedBy: 'u1', isIntact: true });
+    const { id, tenant, securityDecision } = await create();
+    expect(securityDecision).toEqual({ decidedBy: 'u1', isIntact: true });
     const securedBy = async () => (await store.servers.find(tenant, id))!.securedBy;
     const { securedHash, securedAt } = (await store.servers.find(tenant, id))!;
     let version = 0;
-    const change = async (next: object, by: string) => {
+    const change = async (next: object, changedBy: string) => {
       await clock.advance(1_000);
       const outcome = await stored.change(
-        { tenant, id, name: 'mine', definition: next, changedBy: by },
+        { tenant, id, name: 'mine', definition: next, changedBy },
         (version += 1),
       );
       expect(outcome).toBe('changed');
@@ -232,9 +232,9 @@ describe('stored servers', () => {
     const { store, stored, keyring, create } = rig();
     const { id, tenant } = await create();
     const record = (await store.servers.find(tenant, id))!;
-    const elsewhere = { ...definition, url: 'https://evil.example/mcp' };
+    const otherUrl = { ...definition, url: 'https://evil.example/mcp' };
     const configSealed = keyring.seal(
-      JSON.stringify(elsewhere),
+      JSON.stringify(otherUrl),
       serverContext({ tenant, id, securedBy: 'u1' }),
     );
     for (const tampered of [{ configSealed }, { securedHash: '' }]) {
@@ -254,28 +254,28 @@ describe('stored servers', () => {
 
   test('a change is heard at once, and within two seconds when no notice can be relied upon', async () => {
     const { clock, store, parts, create } = rig();
-    const heard: string[][] = [];
+    const received: string[][] = [];
     // A feed that hears nothing of others, and says so.
     const changes = { ...store.changes, syncedUntil: () => 0 };
     const following = createStoredServers({ ...parts, changes }).subscribe((servers) =>
-      heard.push(servers.map(({ name }) => name)),
+      received.push(servers.map(({ name }) => name)),
     );
     await following.ready;
     await create('one');
     await clock.advance(0);
-    expect(heard).toEqual([[], ['one']]);
+    expect(received).toEqual([[], ['one']]);
     // Written by a process whose notice was lost.
     const [row] = await store.servers.list();
     await store.raw.put('servers', [{ ...row!, name: 'renamed', version: 2 }]);
     await clock.advance(2_000);
-    expect(heard.at(-1)).toEqual(['renamed']);
-    const before = heard.length;
+    expect(received.at(-1)).toEqual(['renamed']);
+    const before = received.length;
     await clock.advance(10_000);
-    expect(heard).toHaveLength(before);
+    expect(received).toHaveLength(before);
     following.stop();
     await create('two');
     await clock.advance(10_000);
-    expect(heard).toHaveLength(before);
+    expect(received).toHaveLength(before);
   });
 
   test('an outage of half a minute ends them; the first answer brings them back', async () => {
@@ -291,22 +291,22 @@ describe('stored servers', () => {
       ...parts.changes,
       syncedUntil: () => (answeredAt = away ? answeredAt : clock.now()),
     };
-    const heard: number[] = [];
+    const received: number[] = [];
     const following = createStoredServers({ ...parts, servers, changes }).subscribe((all) =>
-      heard.push(all.length),
+      received.push(all.length),
     );
     await following.ready;
     expect(following.isFresh()).toBe(true);
     away = true;
     await clock.advance(28_000);
-    expect(heard).toEqual([1]);
+    expect(received).toEqual([1]);
     expect(following.isFresh()).toBe(false);
     await clock.advance(4_000);
-    expect(heard).toEqual([1, 0]);
+    expect(received).toEqual([1, 0]);
     expect(following.current()).toEqual([]);
     away = false;
     await clock.advance(2_000);
-    expect(heard).toEqual([1, 0, 1]);
+    expect(received).toEqual([1, 0, 1]);
     following.stop();
   });
 });

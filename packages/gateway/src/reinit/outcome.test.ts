@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { define } from '../../test/toolcallRig.ts';
+import { defineServer } from '../../test/toolcallRig.ts';
 import { buildToolList } from '../catalog/toolList.ts';
 import { toReinitResult, type ReinitResult, type ReinitOutcome } from './outcome.ts';
 
 const list = (items: object[]) =>
-  buildToolList(define('s'), { items: items as never, complete: true, era: 'legacy' }, () => undefined).tools;
+  buildToolList(defineServer('s'), { items: items as never, complete: true, era: 'legacy' }, () => undefined)
+    .tools;
 const tools = list([{ name: 'search' }]);
 const says = (rest: string) => `MCP server 's' ${rest}`;
 const failed = "Failed to reinitialize MCP server 's'";

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { connectionsRig, turn } from '../../test/connectionsRig.ts';
-import { define, toolcallRig } from '../../test/toolcallRig.ts';
+import { createConnectionsRig, waitForImmediate } from '../../test/connectionsRig.ts';
+import { defineServer, createToolcallRig } from '../../test/toolcallRig.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { reinitialize, type ReinitParts } from './reinitialize.ts';
 
 /** Reinitialisations over real pools, of whose openings the test decides. */
 function rigFor(server: ServerSnapshot) {
-  const rig = toolcallRig([server]);
-  const pools = connectionsRig();
-  const nobody = () => {
+  const rig = createToolcallRig([server]);
+  const pools = createConnectionsRig();
+  const failIfCalled = () => {
     throw new Error('It is asked by nobody in particular');
   };
   const parts: ReinitParts = {
@@ -17,12 +17,12 @@ function rigFor(server: ServerSnapshot) {
     inspection: {
       update: () => undefined,
       getState: () => ({ kind: 'skipped' }),
-      reinspect: nobody,
+      reinspect: failIfCalled,
       close: () => undefined,
     },
-    open: nobody,
-    openWithoutSession: nobody,
-    signInStarter: { start: nobody },
+    open: failIfCalled,
+    openWithoutSession: failIfCalled,
+    signInStarter: { start: failIfCalled },
   };
   return {
     pools,
@@ -34,21 +34,21 @@ function rigFor(server: ServerSnapshot) {
 describe('the patience of one caller', () => {
   test('callers in a hurry neither shorten an opening nor park the server for the others', async () => {
     for (const definition of [{ initTimeout: 20_000 }, { initTimeout: 20_000, startup: false }]) {
-      const { pools, clock, run } = rigFor(define('odd', definition));
+      const { pools, clock, run } = rigFor(defineServer('odd', definition));
       for (let i = 0; i < 5; i += 1) {
         const hasty = run({ connectionTimeout: 100 });
-        await turn();
+        await waitForImmediate();
         await clock.advance(100);
         expect(await hasty).toMatchObject({ failureReason: 'unreachable', code: 'MCP_TIMEOUT' });
       }
-      const [opening] = pools.openings;
+      const [opening] = pools.pendingOpens;
       expect(opening!.options.initTimeoutMs).toBe(20_000);
       expect(opening!.options.signal.aborted).toBe(false);
       expect(pools.manager.counts().breakersOpen).toBe(0);
       const patient = run({ forceNew: false });
-      await turn();
-      pools.answer = (next) => void next.land('legacy', { capabilities: {} });
-      opening!.land('legacy', { capabilities: {} });
+      await waitForImmediate();
+      pools.onOpen = (next) => void next.complete('legacy', { capabilities: {} });
+      opening!.complete('legacy', { capabilities: {} });
       expect(await patient).toMatchObject({ success: true });
     }
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { reinitRig } from '../../test/reinitRig.ts';
-import { rejection, signInAbsent } from '../../test/toolcallRig.ts';
+import { createReinitRig } from '../../test/reinitRig.ts';
+import { captureRejection, rejectSignIn } from '../../test/toolcallRig.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
@@ -14,25 +14,25 @@ const failedAt = (code: 'MCP_UNREACHABLE' | 'MCP_CREDENTIAL_REJECTED') =>
 
 describe('reinitialising', () => {
   test('the attempt is a new connection that passes a breaker, for this user', async () => {
-    const rig = reinitRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
+    const rig = createReinitRig({ headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } });
     expect(await rig.run()).toMatchObject({ success: true, oauthRequired: false });
     expect(rig.leases).toHaveLength(1);
     expect(rig.leases[0]).toMatchObject({
       holder: { principal: principalKey(rig.inbound().principal) },
       options: { explicit: true, forceNew: true },
     });
-    expect(rig.bare).toHaveLength(0);
+    expect(rig.rawOpens).toHaveLength(0);
   });
 
   test('without force a connection that works is kept, and its list is still asked for', async () => {
-    const rig = reinitRig();
+    const rig = createReinitRig();
     await rig.run({ forceNew: false });
     expect(rig.leases[0]?.options).toMatchObject({ explicit: true, forceNew: false });
     expect(rig.lists()).toHaveLength(1);
   });
 
   test('a caller waits no longer than they said', async () => {
-    const rig = reinitRig();
+    const rig = createReinitRig();
     rig.onLease = () => new Promise(() => undefined);
     const running = rig.run({ connectionTimeout: 700 });
     await rig.clock.advance(700);
@@ -45,7 +45,7 @@ describe('reinitialising', () => {
   });
 
   test('for who lost patience nothing more is begun', async () => {
-    const rig = reinitRig();
+    const rig = createReinitRig();
     let refuse: () => void = () => undefined;
     rig.onLease = () =>
       new Promise((_resolve, reject) => (refuse = () => reject(new UpstreamError('unauthorized'))));
@@ -54,11 +54,11 @@ describe('reinitialising', () => {
     refuse();
     expect(await running).toMatchObject({ oauthRequired: false, code: 'MCP_TIMEOUT' });
     await rig.clock.advance(1);
-    expect(rig.bare).toEqual([]);
+    expect(rig.rawOpens).toEqual([]);
   });
 
   test('it counts for an inspection too', async () => {
-    const rig = reinitRig();
+    const rig = createReinitRig();
     rig.state = failedAt('MCP_UNREACHABLE');
     rig.onReinspect = () => new Promise(() => undefined);
     const running = rig.run({ connectionTimeout: 700 });
@@ -72,7 +72,7 @@ describe('reinitialising', () => {
   });
 
   test('still down is said at once, and nothing is leased', async () => {
-    const rig = reinitRig();
+    const rig = createReinitRig();
     rig.state = failedAt('MCP_UNREACHABLE');
     rig.onReinspect = async () => failedAt('MCP_UNREACHABLE');
     expect(await rig.run()).toMatchObject({ success: false, failureReason: 'unreachable', retryAt: 99 });
@@ -80,7 +80,7 @@ describe('reinitialising', () => {
   });
 
   test('one that wants a sign-in is not called unreachable', async () => {
-    const rig = reinitRig();
+    const rig = createReinitRig();
     rig.state = failedAt('MCP_CREDENTIAL_REJECTED');
     rig.onReinspect = async () => failedAt('MCP_CREDENTIAL_REJECTED');
     rig.onLease = () => Promise.reject(new UpstreamError('unauthorized'));
@@ -92,16 +92,16 @@ describe('reinitialising', () => {
   });
 
   test('a server that names fields of a chat waits for one', async () => {
-    const rig = reinitRig({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
+    const rig = createReinitRig({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
     rig.credential = () => {
       throw new GatewayError('REQUEST_INVALID');
     };
     expect(await rig.run()).toMatchObject({ success: true, connectionDeferred: true, tools: null });
-    expect([rig.leases.length, rig.sent.length, rig.bare.length]).toEqual([0, 0, 0]);
+    expect([rig.leases.length, rig.sent.length, rig.rawOpens.length]).toEqual([0, 0, 0]);
   });
 
   test('values that the user must fill in come first', async () => {
-    const rig = reinitRig({
+    const rig = createReinitRig({
       headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}', 'x-key': '{{KEY}}' },
       customUserVars: { KEY: { title: 'Key', description: '' } },
     });
@@ -117,28 +117,28 @@ describe('reinitialising', () => {
   });
 
   test('a store that does not answer is no reason to wait for a chat', async () => {
-    const rig = reinitRig({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
+    const rig = createReinitRig({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
     rig.credential = () => {
       throw new GatewayError('STORE_UNAVAILABLE');
     };
-    expect(await rejection(rig.run())).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(await captureRejection(rig.run())).toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 
   test('whoever is refused with an exchanged token is not asked for bare', async () => {
     const obo = { obo: { scopes: 'api://x/.default' } };
-    const refused = reinitRig(obo);
+    const refused = createReinitRig(obo);
     refused.onLease = () => Promise.reject(new UpstreamError('unauthorized'));
     expect(await refused.run()).toMatchObject({ oauthRequired: false, code: 'MCP_CREDENTIAL_REJECTED' });
-    const untrusted = reinitRig(obo);
+    const untrusted = createReinitRig(obo);
     untrusted.isTrusted = false;
     expect(await untrusted.run()).toMatchObject({ oauthRequired: false, code: 'MCP_OBO_FORBIDDEN' });
-    expect([...refused.bare, ...untrusted.bare]).toEqual([]);
+    expect([...refused.rawOpens, ...untrusted.rawOpens]).toEqual([]);
     expect(untrusted.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
   });
 
   test('who has nothing to exchange sees the tools that anybody sees', async () => {
     for (const reason of ['absent', 'expired_no_refresh'] as const) {
-      const rig = reinitRig({ obo: { scopes: 'api://x/.default' }, headers: { 'X-Plain': 'p' } });
+      const rig = createReinitRig({ obo: { scopes: 'api://x/.default' }, headers: { 'X-Plain': 'p' } });
       rig.credential = () => {
         throw new ReauthNeeded(reason, { code: 'OBO_SUBJECT_TOKEN_MISSING', via: 'session' });
       };
@@ -149,8 +149,8 @@ describe('reinitialising', () => {
         tools: [{ name: 'search' }],
         code: 'OBO_SUBJECT_TOKEN_MISSING',
       });
-      expect(rig.bare).toMatchObject([{ target: { headers: { 'x-plain': 'p' } } }]);
-      expect(JSON.stringify(rig.bare)).not.toMatch(/authorization|bearer/i);
+      expect(rig.rawOpens).toMatchObject([{ target: { headers: { 'x-plain': 'p' } } }]);
+      expect(JSON.stringify(rig.rawOpens)).not.toMatch(/authorization|bearer/i);
       expect(rig.leases).toEqual([]);
     }
   });
@@ -171,12 +171,12 @@ describe('reinitialising', () => {
       [empty, 'OBO_EMPTY_RESPONSE', true],
     ] as const;
     for (const [error, code, retryable] of cases) {
-      const rig = reinitRig({ obo: { scopes: 'api://x/.default' } });
+      const rig = createReinitRig({ obo: { scopes: 'api://x/.default' } });
       rig.credential = () => {
         throw error;
       };
       expect(await rig.run()).toMatchObject({ success: false, oauthRequired: false, code, retryable });
-      expect(rig.bare).toEqual([]);
+      expect(rig.rawOpens).toEqual([]);
     }
   });
 
@@ -192,39 +192,39 @@ describe('reinitialising', () => {
       { requiresOAuth: false },
     ];
     for (const definition of definitions) {
-      const rig = reinitRig(definition);
+      const rig = createReinitRig(definition);
       rig.onLease = () => Promise.reject(new UpstreamError('unauthorized', { status: 401 }));
       expect([definition, await rig.run()]).toEqual([
         definition,
         expect.objectContaining({ success: false, oauthRequired: false, code: 'MCP_CREDENTIAL_REJECTED' }),
       ]);
-      expect([definition, rig.bare]).toEqual([definition, []]);
+      expect([definition, rig.rawOpens]).toEqual([definition, []]);
     }
   });
 
   test('only a 401 means a sign-in, and 403 never does', async () => {
     for (const reason of ['forbidden', 'insufficient_scope'] as const) {
-      const rig = reinitRig();
+      const rig = createReinitRig();
       rig.onLease = () => Promise.reject(new UpstreamError(reason));
       expect([reason, await rig.run()]).toEqual([
         reason,
         expect.objectContaining({ oauthRequired: false, code: 'MCP_CREDENTIAL_REJECTED' }),
       ]);
-      expect(rig.bare).toEqual([]);
+      expect(rig.rawOpens).toEqual([]);
     }
   });
 
   test('what goes out bare belongs to nobody', async () => {
-    const rig = reinitRig({
+    const rig = createReinitRig({
       requiresOAuth: true,
       apiKey,
       headers: { 'X-Team': 'one', 'X-User': '{{LIBRECHAT_USER_ID}}', 'X-Secret': 'planted' },
     });
-    rig.credential = signInAbsent;
-    rig.onBare = () => 'unauthorized';
+    rig.credential = rejectSignIn;
+    rig.onRawOpen = () => 'unauthorized';
     expect(await rig.run()).toMatchObject({ success: false, failureReason: 'oauth_required' });
-    expect(rig.bare.map(({ way }) => way)).toEqual(['open', 'without']);
-    for (const { target, options } of rig.bare) {
+    expect(rig.rawOpens.map(({ openMode }) => openMode)).toEqual(['open', 'without']);
+    for (const { target, options } of rig.rawOpens) {
       expect(target).toMatchObject({ headers: { 'x-team': 'one' }, audience: 'yaml-server' });
       expect(JSON.stringify([target, options])).not.toMatch(/planted|u-ada/);
       expect(options.initTimeoutMs).toBeLessThanOrEqual(15_000);
@@ -240,28 +240,28 @@ describe('reinitialising', () => {
       ['timeout', 1],
       ['not_allowed', 1],
     ] as const) {
-      const rig = reinitRig({ requiresOAuth: true });
-      rig.credential = signInAbsent;
-      rig.onBare = () => reason;
+      const rig = createReinitRig({ requiresOAuth: true });
+      rig.credential = rejectSignIn;
+      rig.onRawOpen = () => reason;
       expect(await rig.run()).toMatchObject({ success: false, oauthRequired: true });
-      expect([reason, rig.bare.length]).toEqual([reason, ways]);
+      expect([reason, rig.rawOpens.length]).toEqual([reason, ways]);
     }
   });
 
   test('every bare conversation is closed', async () => {
-    const rig = reinitRig({ requiresOAuth: true }, []);
-    rig.credential = signInAbsent;
+    const rig = createReinitRig({ requiresOAuth: true }, []);
+    rig.credential = rejectSignIn;
     await rig.run();
-    expect([rig.bare.length, rig.closed()]).toEqual([2, 2]);
-    const found = reinitRig({ requiresOAuth: true });
-    found.credential = signInAbsent;
+    expect([rig.rawOpens.length, rig.closeCount()]).toEqual([2, 2]);
+    const found = createReinitRig({ requiresOAuth: true });
+    found.credential = rejectSignIn;
     await found.run();
-    expect([found.bare.length, found.closed()]).toEqual([1, 1]);
+    expect([found.rawOpens.length, found.closeCount()]).toEqual([1, 1]);
   });
 
   test('what was found is the user’s own list, and nobody else’s', async () => {
-    const rig = reinitRig({ requiresOAuth: true });
-    rig.credential = signInAbsent;
+    const rig = createReinitRig({ requiresOAuth: true });
+    rig.credential = rejectSignIn;
     expect(await rig.run()).toMatchObject({ success: true, oauthRequired: true, oauthUrl: null });
     const { principal } = rig.inbound();
     expect(rig.catalog.peek(rig.server, principalKey(principal))?.tools).toHaveLength(1);
@@ -270,15 +270,15 @@ describe('reinitialising', () => {
 
   test('tools that the definition hides are not shown', async () => {
     const tools = [{ name: 'search' }, { name: 'drop' }];
-    const connected = reinitRig({ tools: { exclude: ['drop'] } }, tools);
-    const bare = reinitRig({ requiresOAuth: true, tools: { exclude: ['drop'] } }, tools);
-    bare.credential = signInAbsent;
+    const connected = createReinitRig({ tools: { exclude: ['drop'] } }, tools);
+    const bare = createReinitRig({ requiresOAuth: true, tools: { exclude: ['drop'] } }, tools);
+    bare.credential = rejectSignIn;
     for (const rig of [connected, bare]) {
       const { tools: shown, success } = await rig.run();
       expect([success, shown?.map(({ name }) => name)]).toEqual([true, ['search']]);
     }
-    const nothing = reinitRig({ requiresOAuth: true, tools: { include: ['other'] } }, tools);
-    nothing.credential = signInAbsent;
+    const nothing = createReinitRig({ requiresOAuth: true, tools: { include: ['other'] } }, tools);
+    nothing.credential = rejectSignIn;
     expect(await nothing.run()).toMatchObject({ success: false, failureReason: 'oauth_required' });
   });
 
@@ -294,40 +294,40 @@ describe('reinitialising', () => {
       ['rpc_error', { failureReason: 'initialization_failed', code: 'MCP_PROTOCOL_ERROR' }],
       ['rate_limited', { failureReason: 'initialization_failed', code: 'MCP_RATE_LIMITED' }],
     ];
-    for (const [reason, told] of kinds) {
-      const rig = reinitRig();
+    for (const [reason, expected] of kinds) {
+      const rig = createReinitRig();
       rig.onLease = () => Promise.reject(new UpstreamError(reason));
       expect([reason, await rig.run()]).toEqual([
         reason,
-        expect.objectContaining({ success: false, oauthRequired: false, ...told }),
+        expect.objectContaining({ success: false, oauthRequired: false, ...expected }),
       ]);
     }
   });
 
   test('for somebody who has left nothing more is tried', async () => {
-    const refused = reinitRig({ requiresOAuth: true });
+    const refused = createReinitRig({ requiresOAuth: true });
     refused.credential = () => {
       refused.leave();
-      return signInAbsent();
+      return rejectSignIn();
     };
-    await rejection(refused.run());
-    expect(refused.bare).toEqual([]);
-    const bare = reinitRig({ requiresOAuth: true });
-    bare.credential = signInAbsent;
-    bare.onBare = () => {
+    await captureRejection(refused.run());
+    expect(refused.rawOpens).toEqual([]);
+    const bare = createReinitRig({ requiresOAuth: true });
+    bare.credential = rejectSignIn;
+    bare.onRawOpen = () => {
       bare.leave();
       return 'unauthorized';
     };
-    await rejection(bare.run());
-    expect(bare.bare).toHaveLength(1);
+    await captureRejection(bare.run());
+    expect(bare.rawOpens).toHaveLength(1);
   });
 
   test('hidden, unknown and forbidden are told before anything is asked', async () => {
-    const rig = reinitRig();
-    rig.sees = () => false;
-    expect(await rejection(rig.run())).toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
+    const rig = createReinitRig();
+    rig.canSee = () => false;
+    expect(await captureRejection(rig.run())).toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
     const guest = rig.inbound({ principal: { ...rig.inbound().principal, role: 'GUEST' } });
-    expect(await rejection(rig.run({}, guest))).toMatchObject({ code: 'MCP_FORBIDDEN' });
+    expect(await captureRejection(rig.run({}, guest))).toMatchObject({ code: 'MCP_FORBIDDEN' });
     expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
   });
 });

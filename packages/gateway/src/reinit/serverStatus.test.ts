@@ -1,6 +1,6 @@
 import type { ServerStatus } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { ada, define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { adaUser, defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
 import type { ConnectionState } from '../connections/connectionManager.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { InspectionState } from '../registry/inspection.ts';
@@ -12,11 +12,11 @@ const connected: ConnectionState = { connection: 'connected' };
 const skipped: InspectionState = { kind: 'skipped' };
 
 function statusRig(servers: readonly ServerSnapshot[]) {
-  const rig = toolcallRig(servers);
-  const asked: string[] = [];
+  const rig = createToolcallRig(servers);
+  const requests: string[] = [];
   const authorization: ServerStatus['authorizationState'] = 'needs_authorization';
   const whole = Object.assign(rig, {
-    asked,
+    requests,
     connection: connected,
     state: skipped,
     authorization,
@@ -26,7 +26,7 @@ function statusRig(servers: readonly ServerSnapshot[]) {
     ...rig.parts,
     connections: {
       state(_server, principal) {
-        asked.push(principal);
+        requests.push(principal);
         return whole.connection;
       },
     },
@@ -46,10 +46,10 @@ const refused = (code: 'MCP_CREDENTIAL_REJECTED' | 'MCP_UNREACHABLE'): Inspectio
 
 describe('how a server stands', () => {
   test('a server that is sent exchanged tokens never asks for a sign-in', async () => {
-    const server = define('own', { requiresOAuth: true, obo: { scopes: 'api://x/.default' } });
+    const server = defineServer('own', { requiresOAuth: true, obo: { scopes: 'api://x/.default' } });
     const rig = statusRig([server]);
     rig.state = refused('MCP_CREDENTIAL_REJECTED');
-    expect(await getServerStatus(rig.status, ada, 'own')).toMatchObject({
+    expect(await getServerStatus(rig.status, adaUser, 'own')).toMatchObject({
       requiresOAuth: false,
       authorizationState: 'not_required',
     });
@@ -65,11 +65,11 @@ describe('how a server stands', () => {
       [{ requiresOAuth: false }, refused('MCP_CREDENTIAL_REJECTED'), false],
       [{ headers: { 'X-Api-Key': 'k' } }, refused('MCP_CREDENTIAL_REJECTED'), false],
     ] as const) {
-      const rig = statusRig([define('own', definition)]);
+      const rig = statusRig([defineServer('own', definition)]);
       rig.connection = { connection: 'disconnected' };
       rig.state = state;
-      const told = await getServerStatus(rig.status, ada, 'own');
-      expect([definition, state.kind, told.requiresOAuth, told.authorizationState]).toEqual([
+      const response = await getServerStatus(rig.status, adaUser, 'own');
+      expect([definition, state.kind, response.requiresOAuth, response.authorizationState]).toEqual([
         definition,
         state.kind,
         needed,
@@ -79,9 +79,9 @@ describe('how a server stands', () => {
   });
 
   test('a server that serves is well, whatever the look before found', async () => {
-    const rig = statusRig([define('own')]);
+    const rig = statusRig([defineServer('own')]);
     rig.state = refused('MCP_CREDENTIAL_REJECTED');
-    expect(await getServerStatus(rig.status, ada, 'own')).toEqual({
+    expect(await getServerStatus(rig.status, adaUser, 'own')).toEqual({
       requiresOAuth: false,
       connectionState: 'connected',
       authorizationState: 'not_required',
@@ -94,36 +94,36 @@ describe('how a server stands', () => {
       [{ A: false, B: false }, 'needs_configuration'],
       [{ A: true, B: true }, 'configured'],
     ] as const) {
-      const rig = statusRig([define('own', { customUserVars })]);
+      const rig = statusRig([defineServer('own', { customUserVars })]);
       rig.flags = async () => flags;
-      expect((await getServerStatus(rig.status, ada, 'own')).configurationState).toBe(state);
+      expect((await getServerStatus(rig.status, adaUser, 'own')).configurationState).toBe(state);
     }
-    const plain = statusRig([define('own')]);
+    const plain = statusRig([defineServer('own')]);
     plain.flags = () => Promise.reject(new Error('nobody asks'));
-    expect('configurationState' in (await getServerStatus(plain.status, ada, 'own'))).toBe(false);
+    expect('configurationState' in (await getServerStatus(plain.status, adaUser, 'own'))).toBe(false);
   });
 
   test('one that cannot be told keeps no other from being told', async () => {
     const rig = statusRig([
-      define('broken', { customUserVars }),
-      define('exchanged', { customUserVars, requiresOAuth: true, obo: { scopes: 's' } }),
-      define('well'),
+      defineServer('broken', { customUserVars }),
+      defineServer('exchanged', { customUserVars, requiresOAuth: true, obo: { scopes: 's' } }),
+      defineServer('well'),
     ]);
     rig.flags = () => Promise.reject(new Error('the planted store is down'));
-    const told = await getServerStatuses(rig.status, ada);
-    expect(told).toMatchObject({
+    const response = await getServerStatuses(rig.status, adaUser);
+    expect(response).toMatchObject({
       broken: { connectionState: 'error', authorizationState: 'error', code: 'INTERNAL' },
       exchanged: { requiresOAuth: false, code: 'INTERNAL' },
       well: { connectionState: 'connected', authorizationState: 'not_required' },
     });
-    expect(JSON.stringify(told)).not.toContain('planted');
-    await expect(getServerStatus(rig.status, ada, 'broken')).rejects.toThrow();
+    expect(JSON.stringify(response)).not.toContain('planted');
+    await expect(getServerStatus(rig.status, adaUser, 'broken')).rejects.toThrow();
   });
 
   test('it is the caller’s own state that is told, with its code and its time', async () => {
-    const rig = statusRig([define('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_MESSAGEID}}' } })]);
+    const rig = statusRig([defineServer('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_MESSAGEID}}' } })]);
     rig.connection = { connection: 'error', code: 'MCP_BREAKER_OPEN', retryAt: 99 };
-    expect(await getServerStatus(rig.status, ada, 'own')).toEqual({
+    expect(await getServerStatus(rig.status, adaUser, 'own')).toEqual({
       requiresOAuth: false,
       requestScoped: true,
       connectionState: 'error',
@@ -132,22 +132,22 @@ describe('how a server stands', () => {
       code: 'MCP_BREAKER_OPEN',
       retryAt: 99,
     });
-    expect(rig.asked).toEqual([principalKey(ada)]);
-    const shared = statusRig([define('own')]);
+    expect(rig.requests).toEqual([principalKey(adaUser)]);
+    const shared = statusRig([defineServer('own')]);
     shared.state = refused('MCP_UNREACHABLE');
     shared.connection = { connection: 'disconnected' };
-    expect(await getServerStatus(shared.status, ada, 'own')).toMatchObject({
+    expect(await getServerStatus(shared.status, adaUser, 'own')).toMatchObject({
       code: 'MCP_UNREACHABLE',
       retryAt: 7,
     });
   });
 
   test('the status tells since when something is wrong, by its first failure', async () => {
-    const rig = statusRig([define('own')]);
-    const since = async () => (await getServerStatus(rig.status, ada, 'own')).since;
+    const rig = statusRig([defineServer('own')]);
+    const since = async () => (await getServerStatus(rig.status, adaUser, 'own')).since;
     expect(await since()).toBeUndefined();
     const failed = { kind: 'failed', code: 'MCP_UNREACHABLE', since: 5, retryAt: 7 } as const;
-    for (const [connection, state, told] of [
+    for (const [connection, state, expected] of [
       [{ connection: 'disconnected' }, failed, 5],
       [{ connection: 'error', code: 'MCP_UNREACHABLE', since: 9 }, failed, 5],
       [{ connection: 'error', code: 'MCP_UNREACHABLE', since: 3 }, failed, 3],
@@ -157,17 +157,19 @@ describe('how a server stands', () => {
       [{ connection: 'connecting' }, { kind: 'pending' }, undefined],
     ] as const) {
       Object.assign(rig, { connection, state });
-      expect([connection, await since()]).toEqual([connection, told]);
+      expect([connection, await since()]).toEqual([connection, expected]);
     }
   });
 
   test('what is not seen is not told, and a role that may not is refused', async () => {
-    const rig = statusRig([define('own'), define('hidden')]);
-    rig.sees = (_principal, { name }) => name !== 'hidden';
-    expect(Object.keys(await getServerStatuses(rig.status, ada))).toEqual(['own']);
-    const ask = async (name: string) => getServerStatus(rig.status, ada, name);
-    expect(await rejection(ask('hidden'))).toEqual(await rejection(ask('absent')));
-    const guest = { ...ada, role: 'GUEST' };
-    expect(await rejection(getServerStatuses(rig.status, guest))).toMatchObject({ code: 'MCP_FORBIDDEN' });
+    const rig = statusRig([defineServer('own'), defineServer('hidden')]);
+    rig.canSee = (_principal, { name }) => name !== 'hidden';
+    expect(Object.keys(await getServerStatuses(rig.status, adaUser))).toEqual(['own']);
+    const ask = async (name: string) => getServerStatus(rig.status, adaUser, name);
+    expect(await captureRejection(ask('hidden'))).toEqual(await captureRejection(ask('absent')));
+    const guest = { ...adaUser, role: 'GUEST' };
+    expect(await captureRejection(getServerStatuses(rig.status, guest))).toMatchObject({
+      code: 'MCP_FORBIDDEN',
+    });
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { settingsOf } from '../../test/servers.ts';
+import { compileSettings } from '../../test/servers.ts';
 import { withoutCredentials } from './withoutCredentials.ts';
 
 describe('a definition without anybody’s values', () => {
   test('keys, authorizations and values of users are left out, the rest stays', () => {
     const bare = withoutCredentials(
-      settingsOf({
+      compileSettings({
         type: 'streamable-http',
         url: 'https://mcp.example/mcp',
         apiKey: { source: 'admin', authorization_type: 'custom', key: 'planted' },
@@ -28,8 +28,11 @@ describe('a definition without anybody’s values', () => {
   });
 
   test('a process, and an address that names the user, cannot be asked that way', () => {
-    expect(withoutCredentials(settingsOf({ command: 'node' }))).toBeNull();
-    const own = settingsOf({ type: 'streamable-http', url: 'https://mcp.example/{{LIBRECHAT_USER_ID}}' });
+    expect(withoutCredentials(compileSettings({ command: 'node' }))).toBeNull();
+    const own = compileSettings({
+      type: 'streamable-http',
+      url: 'https://mcp.example/{{LIBRECHAT_USER_ID}}',
+    });
     expect(withoutCredentials(own)).toBeNull();
   });
 });

@@ -14,7 +14,7 @@ function createRig(owner?: string) {
   const openListeners = new Set<(notice: ServerNotification) => void>();
   const log = { stood: 0, listened: 0, subscribed: [] as string[], unsubscribed: [] as string[] };
   let refuse: Error | undefined;
-  const stand = async (): Promise<OpenStream> => {
+  const openStream = async (): Promise<OpenStream> => {
     log.stood += 1;
     let own: ((notice: ServerNotification) => void) | undefined;
     return {
@@ -36,18 +36,18 @@ function createRig(owner?: string) {
       },
     };
   };
-  let people = 0;
-  function watch(over: Partial<Subscriber> = {}) {
+  let users = 0;
+  function watch(overrides: Partial<Subscriber> = {}) {
     const received: ServerNotification[] = [];
-    people += 1;
+    users += 1;
     const watcher: Subscriber = {
       ...{
-        principal: `p${people}`,
-        openStream: stand,
+        principal: `p${users}`,
+        openStream,
         isAllowed: () => true,
         onNotification: (notice) => received.push(notice),
       },
-      ...over,
+      ...overrides,
     };
     return { ...watches.subscribe({ key: 'k', owner, serverId: 's' }, watcher), received };
   }

@@ -1,6 +1,6 @@
 import { hopHeader } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
 import type { ServerSource } from '../registry/server.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
@@ -18,7 +18,7 @@ const trace = {
 
 /** What goes with a call to a server of this definition. */
 async function options(definition: JsonObject, more: Partial<Inbound> = {}, source: ServerSource = 'yaml') {
-  const rig = toolcallRig([define('odd', definition, { source, author: 'u-ada' })]);
+  const rig = createToolcallRig([defineServer('odd', definition, { source, author: 'u-ada' })]);
   await callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, rig.inbound(more));
   return rig.calls()[0]!.options;
 }
@@ -27,7 +27,7 @@ const named = { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } };
 
 describe('what goes with a request', () => {
   test('the credential of who asks, with every request', async () => {
-    const rig = toolcallRig([define('odd', named)]);
+    const rig = createToolcallRig([defineServer('odd', named)]);
     const bob = { ...rig.inbound().principal, userId: 'u-bob' };
     for (const principal of [rig.inbound().principal, bob]) {
       const inbound = rig.inbound({ principal });
@@ -49,7 +49,7 @@ describe('what goes with a request', () => {
   });
 
   test('baggage goes to the operator’s servers and to nobody else’s', async () => {
-    for (const [definition, source, told] of [
+    for (const [definition, source, expectedMessage] of [
       [{}, 'yaml', true],
       [named, 'yaml', true],
       [named, 'config', true],
@@ -57,7 +57,7 @@ describe('what goes with a request', () => {
       [{}, 'user', false],
     ] as const) {
       const { extraHeaders, meta } = await options(definition, { trace }, source);
-      const expected = told ? trace : { traceparent: trace.traceparent, tracestate: 'a=b' };
+      const expected = expectedMessage ? trace : { traceparent: trace.traceparent, tracestate: 'a=b' };
       expect([definition, source, extraHeaders, meta]).toEqual([definition, source, expected, expected]);
     }
     const bare = await options({});
@@ -71,7 +71,7 @@ describe('what goes with a request', () => {
       // A list that everybody waits for: one caller's count must not refuse it to the others.
       [{}, undefined],
     ] as const) {
-      const rig = toolcallRig([define('odd', definition)]);
+      const rig = createToolcallRig([defineServer('odd', definition)]);
       const inbound = rig.inbound({ hop: '1;sealed' });
       await callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, inbound);
       rig.answers = () => ({ prompts: [] });
@@ -85,7 +85,7 @@ describe('what goes with a request', () => {
   });
 
   test('nothing of one caller goes with a list that everybody waits for', async () => {
-    const rig = toolcallRig([define('odd')]);
+    const rig = createToolcallRig([defineServer('odd')]);
     const inbound = rig.inbound({ trace, onProgress: () => undefined, onLog: () => undefined });
     await callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, inbound);
     const { extraHeaders, meta, onProgress, onLog } = rig.lists()[0]!.options;
@@ -98,39 +98,41 @@ describe('what goes with a request', () => {
   });
 
   test('who asks hears of progress, and ends the request by leaving', async () => {
-    const heard: JsonObject[] = [];
-    const gone = new Error('the reason why the wait is over');
-    const rig = toolcallRig([define('odd')]);
+    const notifications: JsonObject[] = [];
+    const cancelReason = new Error('the reason why the wait is over');
+    const rig = createToolcallRig([defineServer('odd')]);
     rig.answers = ({ options: { onProgress, onLog, signal } }) => {
       onProgress?.({ progress: 1 });
       onLog?.({ level: 'info' });
       return new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(gone));
+        signal.addEventListener('abort', () => reject(cancelReason));
         rig.leave();
       });
     };
     const inbound = rig.inbound({
-      onProgress: (told) => heard.push(told),
-      onLog: (told) => heard.push(told),
+      onProgress: (params) => notifications.push(params),
+      onLog: (params) => notifications.push(params),
     });
-    const error = await rejection(callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, inbound));
-    expect(error).toBe(gone);
-    expect(heard).toEqual([{ progress: 1 }, { level: 'info' }]);
+    const error = await captureRejection(
+      callTool(rig.parts, { server: 'odd', tool: 'echo', args: {} }, inbound),
+    );
+    expect(error).toBe(cancelReason);
+    expect(notifications).toEqual([{ progress: 1 }, { level: 'info' }]);
   });
 
   test('every lease ends once, and learns how it went', async () => {
-    const rig = toolcallRig([define('odd')]);
+    const rig = createToolcallRig([defineServer('odd')]);
     const call = { server: 'odd', tool: 'echo', args: {} };
     await callTool(rig.parts, call, rig.inbound());
     const failure = new UpstreamError('reset');
     rig.answers = () => Promise.reject(failure);
-    await rejection(callTool(rig.parts, call, rig.inbound()));
+    await captureRejection(callTool(rig.parts, call, rig.inbound()));
     const defect = new Error('a defect of ours');
     rig.answers = () => Promise.reject(defect);
-    await rejection(callTool(rig.parts, call, rig.inbound()));
-    await rejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
+    await captureRejection(callTool(rig.parts, call, rig.inbound()));
+    await captureRejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
     rig.answers = () => Promise.reject(failure);
-    await rejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
+    await captureRejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
     expect(rig.leases).toHaveLength(6);
     expect(rig.released).toEqual([undefined, undefined, failure, defect, defect, failure]);
   });

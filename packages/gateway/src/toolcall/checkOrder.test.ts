@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { ada, define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
+import {
+  adaUser,
+  defineServer,
+  captureRejection,
+  rejectSignIn,
+  createToolcallRig,
+} from '../../test/toolcallRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
@@ -15,16 +21,16 @@ const numbers = {
   inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
 };
 const own = (more: JsonObject = {}) =>
-  define('own', { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' }, ...more });
+  defineServer('own', { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' }, ...more });
 const nothing = { obtained: 0, leases: 0, sent: 0 };
 
 /** A rig whose list of tools is known, and whose counts begin after that. */
 async function warm(servers = [own()], tools: readonly JsonObject[] = [numbers]) {
-  const rig = toolcallRig(servers, tools);
+  const rig = createToolcallRig(servers, tools);
   for (const server of servers) {
     await rig.catalog.load(
       server,
-      ownerKey(server, ada),
+      ownerKey(server, adaUser),
       async () => ({ items: tools, complete: true, era: 'legacy' }),
       { signal: rig.inbound().signal },
     );
@@ -40,9 +46,9 @@ const rejectWith = (error: unknown) => {
 describe('what is asked before anything is spent', () => {
   test('a role that may not, a server or a tool that is not there', async () => {
     const rig = await warm();
-    const guest = rig.inbound({ principal: { ...ada, role: 'GUEST' } });
+    const guest = rig.inbound({ principal: { ...adaUser, role: 'GUEST' } });
     expect(
-      await rejection(callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, guest)),
+      await captureRejection(callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, guest)),
     ).toMatchObject({
       code: 'MCP_FORBIDDEN',
     });
@@ -50,7 +56,7 @@ describe('what is asked before anything is spent', () => {
       ['nowhere', 'add'],
       ['own', 'nothing'],
     ] as const) {
-      const error = await rejection(callTool(rig.parts, { server, tool, args: {} }, rig.inbound()));
+      const error = await captureRejection(callTool(rig.parts, { server, tool, args: {} }, rig.inbound()));
       expect(error).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
     }
     expect(rig.spent()).toEqual(nothing);
@@ -59,7 +65,7 @@ describe('what is asked before anything is spent', () => {
   test('arguments that do not fit', async () => {
     const rig = await warm();
     const call = { server: 'own', tool: 'add', args: { a: 'one' } };
-    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       code: 'MCP_ARGUMENTS_INVALID',
       errors: [{ path: 'arguments.a' }],
     });
@@ -67,10 +73,10 @@ describe('what is asked before anything is spent', () => {
   });
 
   test('also where the user would have to sign in first', async () => {
-    const rig = await warm([define('own', { requiresOAuth: true })]);
-    rig.credential = signInAbsent;
+    const rig = await warm([defineServer('own', { requiresOAuth: true })]);
+    rig.credential = rejectSignIn;
     const wrong = { server: 'own', tool: 'add', args: {} };
-    expect(await rejection(callTool(rig.parts, wrong, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(rig.parts, wrong, rig.inbound()))).toMatchObject({
       code: 'MCP_ARGUMENTS_INVALID',
     });
     expect(rig.spent()).toEqual(nothing);
@@ -85,7 +91,7 @@ describe('what is asked before anything is spent', () => {
       throw new GatewayError('MCP_USER_VARS_MISSING');
     };
     const call = { server: 'own', tool: 'add', args: { a: 1 } };
-    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       code: 'MCP_USER_VARS_MISSING',
     });
     expect(rig.spent()).toEqual({ ...nothing, obtained: 1 });
@@ -93,7 +99,7 @@ describe('what is asked before anything is spent', () => {
 
   test('every other way to a server asks the same first', async () => {
     const rig = await warm();
-    const guest = rig.inbound({ principal: { ...ada, role: 'GUEST' } });
+    const guest = rig.inbound({ principal: { ...adaUser, role: 'GUEST' } });
     const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
     const ways = [
       async () => listTools(rig.parts, guest),
@@ -102,16 +108,16 @@ describe('what is asked before anything is spent', () => {
       async () => findServer(rig.parts, guest.principal, 'own'),
       async () => findServers(rig.parts, guest.principal),
     ];
-    for (const way of ways) expect(await rejection(way())).toMatchObject({ code: 'MCP_FORBIDDEN' });
+    for (const way of ways) expect(await captureRejection(way())).toMatchObject({ code: 'MCP_FORBIDDEN' });
     // Also where there is nothing to be seen.
-    rig.sees = () => false;
-    for (const way of ways) expect(await rejection(way())).toMatchObject({ code: 'MCP_FORBIDDEN' });
+    rig.canSee = () => false;
+    for (const way of ways) expect(await captureRejection(way())).toMatchObject({ code: 'MCP_FORBIDDEN' });
     expect(rig.spent()).toEqual(nothing);
   });
 
   test('what is hidden and what does not exist are told alike', async () => {
-    const rig = await warm([own(), define('hidden')]);
-    rig.sees = (_principal, { name }) => name !== 'hidden';
+    const rig = await warm([own(), defineServer('hidden')]);
+    rig.canSee = (_principal, { name }) => name !== 'hidden';
     const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
     const prompt = { method: 'prompts/get', params: { name: 'p', arguments: {} } } as const;
     const { parts } = rig;
@@ -121,23 +127,23 @@ describe('what is asked before anything is spent', () => {
       (server) => listServer(parts, server, 'prompts/list', rig.inbound()),
       (server) => readServer(parts, server, reading, rig.inbound()),
       (server) => readServer(parts, server, prompt, rig.inbound()),
-      async (server) => findServer(parts, ada, server),
+      async (server) => findServer(parts, adaUser, server),
     ];
     for (const way of ways) {
       const [hidden, absent] = [
-        rejectWith(await rejection(way('hidden'))),
-        rejectWith(await rejection(way('absent'))),
+        rejectWith(await captureRejection(way('hidden'))),
+        rejectWith(await captureRejection(way('absent'))),
       ];
       expect(hidden).toEqual(absent);
       expect(hidden.code).toMatch(/_NOT_FOUND$/);
     }
     // A tool of a server that is not there is a tool that is not there.
     const call = { server: 'own', tool: 'nothing', args: {} };
-    expect(rejectWith(await rejection(callTool(parts, call, rig.inbound())))).toEqual(
-      rejectWith(await rejection(ways[0]!('absent'))),
+    expect(rejectWith(await captureRejection(callTool(parts, call, rig.inbound())))).toEqual(
+      rejectWith(await captureRejection(ways[0]!('absent'))),
     );
     expect(rig.spent()).toEqual(nothing);
-    expect(findServers(parts, ada).map(({ name }) => name)).toEqual(['own']);
+    expect(findServers(parts, adaUser).map(({ name }) => name)).toEqual(['own']);
     expect((await listTools(parts, rig.inbound())).map(({ server }) => server.name)).toEqual(['own']);
   });
 
@@ -162,14 +168,17 @@ describe('what is asked before anything is spent', () => {
     const rig = await warm();
     await rig.clock.advance(11_000);
     const call = { server: 'own', tool: 'add', args: { a: 'one' } };
-    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       code: 'MCP_ARGUMENTS_INVALID',
     });
     expect([rig.lists().length, rig.calls().length]).toEqual([1, 0]);
   });
 
   test('one call obtains one credential, also when it has to look first', async () => {
-    const rig = toolcallRig([own({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } })], [numbers]);
+    const rig = createToolcallRig(
+      [own({ headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } })],
+      [numbers],
+    );
     await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
     expect(rig.obtained).toBe(1);
     // A connection of one request serves its list and its call, and no other request.
@@ -181,13 +190,13 @@ describe('what is asked before anything is spent', () => {
   });
 
   test('a user’s server is leased for that user, a shared one for nobody', async () => {
-    const rig = toolcallRig([own(), define('all')], [numbers]);
+    const rig = createToolcallRig([own(), defineServer('all')], [numbers]);
     await callTool(rig.parts, { server: 'own', tool: 'add', args: { a: 1 } }, rig.inbound());
     await callTool(rig.parts, { server: 'all', tool: 'add', args: { a: 1 } }, rig.inbound());
     const holders = rig.leases.map(({ server, holder }) => [server, holder?.principal]);
     expect(holders).toEqual([
-      ['own', principalKey(ada)],
-      ['own', principalKey(ada)],
+      ['own', principalKey(adaUser)],
+      ['own', principalKey(adaUser)],
       ['all', undefined],
       ['all', undefined],
     ]);
@@ -197,14 +206,14 @@ describe('what is asked before anything is spent', () => {
 
 describe('the tools of every server', () => {
   test('what was shown without a sign-in is shown, and says that it needs one', async () => {
-    const rig = await warm([define('own', { requiresOAuth: true }), define('all')]);
-    rig.credential = signInAbsent;
+    const rig = await warm([defineServer('own', { requiresOAuth: true }), defineServer('all')]);
+    rig.credential = rejectSignIn;
     const listed = await listTools(rig.parts, rig.inbound());
     expect(listed.map(({ server, state, code, tools }) => [server.name, state, code, tools.length])).toEqual([
       ['own', 'needs_authorization', 'MCP_AUTHORIZATION_REQUIRED', 1],
       ['all', 'connected', undefined, 1],
     ]);
-    const cold = toolcallRig([define('own', { requiresOAuth: true })]);
+    const cold = createToolcallRig([defineServer('own', { requiresOAuth: true })]);
     cold.credential = rig.credential;
     expect(await listTools(cold.parts, cold.inbound())).toMatchObject([
       { state: 'needs_authorization', tools: [] },
@@ -213,7 +222,7 @@ describe('the tools of every server', () => {
   });
 
   test('those of a server that waits for a chat are shown once they are known', async () => {
-    const chatty = define('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
+    const chatty = defineServer('own', { headers: { 'x-chat': '{{LIBRECHAT_BODY_CONVERSATIONID}}' } });
     const rig = await warm([chatty]);
     rig.credential = () => {
       throw new GatewayError('REQUEST_INVALID');
@@ -248,13 +257,13 @@ describe('tools that the definition hides', () => {
   test('are neither listed nor found, known or just read', async () => {
     for (const [filter, offered] of filters) {
       for (const known of [true, false]) {
-        const server = define('own', { tools: filter });
-        const rig = known ? await warm([server], tools) : toolcallRig([server], tools);
+        const server = defineServer('own', { tools: filter });
+        const rig = known ? await warm([server], tools) : createToolcallRig([server], tools);
         for (const { name } of tools) {
           const calling = callTool(rig.parts, { server: 'own', tool: name, args: {} }, rig.inbound());
           if (offered.includes(name)) await calling;
           else
-            expect(rejectWith(await rejection(calling))).toMatchObject({
+            expect(rejectWith(await captureRejection(calling))).toMatchObject({
               code: 'MCP_TOOL_NOT_FOUND',
               errors: undefined,
             });
@@ -269,11 +278,11 @@ describe('tools that the definition hides', () => {
   });
 
   test('also straight after the server showed them for the first time', async () => {
-    const rig = await warm([define('own', { tools: { exclude: ['write'] } })], []);
+    const rig = await warm([defineServer('own', { tools: { exclude: ['write'] } })], []);
     rig.tools = tools;
     await rig.clock.advance(11_000);
     const call = { server: 'own', tool: 'write', args: {} };
-    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       code: 'MCP_TOOL_NOT_FOUND',
     });
     expect([rig.lists().length, rig.calls().length]).toEqual([1, 0]);

@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { scriptedError, type ScriptedTool } from '@behalf/testkit';
-import { ann, askedPeer, bob, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
-import { rejection } from '../../test/toolcallRig.ts';
+import {
+  annPrincipal,
+  createRecordingPeer,
+  bobPrincipal,
+  createRelayRig,
+  stopRelayRigs,
+} from '../../test/relayRig.ts';
+import { captureRejection } from '../../test/toolcallRig.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { completeServer } from './completeServer.ts';
 
@@ -15,7 +21,11 @@ describe('a completion', () => {
     test(`comes from a ${era} server, with what is known already`, async () => {
       const completion = { values: ['ann'], total: 1, hasMore: false };
       const methods = { 'completion/complete': () => ({ completion }) };
-      const { server, parts, inbound } = await relayRig({ era, methods, capabilities: { completions: {} } });
+      const { server, parts, inbound } = await createRelayRig({
+        era,
+        methods,
+        capabilities: { completions: {} },
+      });
       const context = { arguments: { greeting: 'hi' } };
       const { result } = await completeServer(parts, 'odd', { ...prompt, context }, inbound());
       expect(result).toMatchObject({ completion });
@@ -26,7 +36,7 @@ describe('a completion', () => {
     });
 
     test(`of a ${era} server that completes nothing is empty`, async () => {
-      const { parts, inbound } = await relayRig({ era });
+      const { parts, inbound } = await createRelayRig({ era });
       const { result } = await completeServer(parts, 'odd', prompt, inbound());
       expect(result).toEqual({ completion: { values: [], total: 0, hasMore: false } });
     });
@@ -38,10 +48,10 @@ describe('a completion', () => {
         throw scriptedError(-32602, 'Unknown prompt');
       },
     };
-    const { parts, inbound, rig } = await relayRig({ era: 'legacy', methods });
-    const failed = () => rejection(completeServer(parts, 'odd', prompt, inbound()));
+    const { parts, inbound, rig } = await createRelayRig({ era: 'legacy', methods });
+    const failed = () => captureRejection(completeServer(parts, 'odd', prompt, inbound()));
     expect(await failed()).toMatchObject({ code: 'MCP_PROMPT_NOT_FOUND' });
-    rig.sees = () => false;
+    rig.canSee = () => false;
     expect(await failed()).toMatchObject({ code: 'MCP_PROMPT_NOT_FOUND' });
   });
 });
@@ -55,20 +65,23 @@ describe('the log of a server', () => {
     },
   };
   const logging = { tools: [loud], capabilities: { tools: {}, logging: {} } };
-  const heardAt = (logLevel: string) => {
-    const heard: unknown[] = [];
-    const peer = { ...askedPeer({}).peer, logLevel };
-    return { heard, inbound: { peer, onLog: (params: JsonObject) => void heard.push(params['level']) } };
+  const receivedAt = (logLevel: string) => {
+    const received: unknown[] = [];
+    const peer = { ...createRecordingPeer({}).peer, logLevel };
+    return {
+      received,
+      inbound: { peer, onLog: (params: JsonObject) => void received.push(params['level']) },
+    };
   };
 
   test('of a legacy session is as verbose as anybody wants; each hears their own', async () => {
     const methods = { 'logging/setLevel': () => ({}) };
-    const { call, server } = await relayRig({ era: 'legacy', ...logging, methods });
-    const [all, some, few] = [heardAt('debug'), heardAt('info'), heardAt('error')];
-    await call('loud', { principal: bob, ...few.inbound });
-    await call('loud', { principal: ann, ...all.inbound });
-    await call('loud', { principal: bob, ...some.inbound });
-    expect([few.heard, all.heard, some.heard]).toEqual([
+    const { call, server } = await createRelayRig({ era: 'legacy', ...logging, methods });
+    const [all, some, few] = [receivedAt('debug'), receivedAt('info'), receivedAt('error')];
+    await call('loud', { principal: bobPrincipal, ...few.inbound });
+    await call('loud', { principal: annPrincipal, ...all.inbound });
+    await call('loud', { principal: bobPrincipal, ...some.inbound });
+    expect([few.received, all.received, some.received]).toEqual([
       ['error'],
       ['debug', 'info', 'error'],
       ['info', 'error'],
@@ -78,16 +91,16 @@ describe('the log of a server', () => {
   });
 
   test('of a legacy server that has none is not asked for', async () => {
-    const { call, server } = await relayRig({ era: 'legacy', tools: [loud] });
-    await call('loud', heardAt('debug').inbound);
+    const { call, server } = await createRelayRig({ era: 'legacy', tools: [loud] });
+    await call('loud', receivedAt('debug').inbound);
     expect(server.received('logging/setLevel')).toEqual([]);
   });
 
   test('is asked of a modern server with the request itself', async () => {
-    const { call, server } = await relayRig({ era: 'modern', ...logging });
-    const few = heardAt('error');
+    const { call, server } = await createRelayRig({ era: 'modern', ...logging });
+    const few = receivedAt('error');
     await call('loud', few.inbound);
-    expect(few.heard).toEqual(['error']);
+    expect(few.received).toEqual(['error']);
     const meta = server.received('tools/call')[0]!.message!.params!['_meta'] as JsonObject;
     expect(meta['io.modelcontextprotocol/logLevel']).toBe('error');
   });

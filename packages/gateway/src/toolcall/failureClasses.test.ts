@@ -1,6 +1,6 @@
 import { httpStatus } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { UpstreamError, type UpstreamErrorDetail, type UpstreamReason } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
@@ -8,7 +8,7 @@ import { listServer } from './listServer.ts';
 import { readServer } from './readServer.ts';
 
 /** Every reason, and what a caller is told. One that is missing here does not compile. */
-const told: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string, status: number]> = {
+const expectedErrors: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string, status: number]> = {
   unauthorized: ['MCP_CREDENTIAL_REJECTED', 502],
   forbidden: ['MCP_CREDENTIAL_REJECTED', 502],
   insufficient_scope: ['MCP_CREDENTIAL_REJECTED', 502],
@@ -35,10 +35,10 @@ const told: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string, status: 
   token_late: ['OBO_TEMPORARY', 503],
   bearer_unsupported: ['OBO_MISCONFIGURED', 500],
 };
-const reasons = Object.keys(told) as (keyof typeof told)[];
+const reasons = Object.keys(expectedErrors) as (keyof typeof expectedErrors)[];
 
 /** A server that is given a key, so that a 401 is about the key. */
-const keyed = define('odd', { apiKey: { source: 'admin', authorization_type: 'bearer', key: 'k' } });
+const keyed = defineServer('odd', { apiKey: { source: 'admin', authorization_type: 'bearer', key: 'k' } });
 const planted = 'planted words of the server';
 const detail: UpstreamErrorDetail = {
   status: 418,
@@ -55,7 +55,7 @@ const detail: UpstreamErrorDetail = {
 };
 
 function failing(reason: UpstreamReason, more: UpstreamErrorDetail = detail) {
-  const rig = toolcallRig([keyed]);
+  const rig = createToolcallRig([keyed]);
   rig.answers = () => Promise.reject(new UpstreamError(reason, more));
   return rig;
 }
@@ -66,9 +66,9 @@ describe('what a caller is told of a failed call', () => {
   test('each way to fail has its code and its status', async () => {
     for (const reason of reasons) {
       const rig = failing(reason);
-      const error = (await rejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
+      const error = (await captureRejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
       expect([reason, error]).toEqual([reason, expect.any(GatewayError)]);
-      expect([reason, error.code, httpStatus(error.code)]).toEqual([reason, ...told[reason]]);
+      expect([reason, error.code, httpStatus(error.code)]).toEqual([reason, ...expectedErrors[reason]]);
       expect([reason, error.retryAfterMs]).toEqual([reason, 7_000]);
     }
   });
@@ -76,7 +76,7 @@ describe('what a caller is told of a failed call', () => {
   test('nothing of what the server said is repeated', async () => {
     for (const reason of reasons) {
       const rig = failing(reason);
-      const error = (await rejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
+      const error = (await captureRejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
       expect([reason, `${error.detail} ${error.message} ${JSON.stringify(error.errors ?? '')}`]).not.toEqual([
         reason,
         expect.stringContaining('planted'),
@@ -86,18 +86,18 @@ describe('what a caller is told of a failed call', () => {
 
   test('a server that names no time is not given one', async () => {
     const rig = failing('rate_limited', {});
-    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       retryAfterMs: undefined,
     });
   });
 
   test('what kept the connection from opening is told the same way', async () => {
     for (const reason of ['connect_failed', 'breaker_open', 'too_many', 'not_allowed'] as const) {
-      const rig = toolcallRig([keyed]);
+      const rig = createToolcallRig([keyed]);
       await callTool(rig.parts, call, rig.inbound());
       rig.onLease = () => Promise.reject(new UpstreamError(reason, { retryAfterMs: 1_000 }));
-      const error = await rejection(callTool(rig.parts, call, rig.inbound()));
-      expect([reason, error]).toEqual([reason, expect.objectContaining({ code: told[reason][0] })]);
+      const error = await captureRejection(callTool(rig.parts, call, rig.inbound()));
+      expect([reason, error]).toEqual([reason, expect.objectContaining({ code: expectedErrors[reason][0] })]);
       expect(error).toMatchObject({ retryAfterMs: 1_000 });
     }
   });
@@ -123,7 +123,7 @@ describe('what a caller is told of a failed call', () => {
   test('a server that does not know calls at all is a fault of the server', async () => {
     for (const code of [-32_700, -32_600, -32_601]) {
       const rig = failing('rpc_error', { rpc: { code, message: planted } });
-      const error = (await rejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
+      const error = (await captureRejection(callTool(rig.parts, call, rig.inbound()))) as GatewayError;
       expect([code, error.code]).toEqual([code, 'MCP_PROTOCOL_ERROR']);
       expect(error.detail).not.toContain('planted');
     }
@@ -132,7 +132,7 @@ describe('what a caller is told of a failed call', () => {
   test('a list that fails is not the result of a call that was never made', async () => {
     const rig = failing('rpc_error', { rpc: { code: -32_603, message: planted } });
     rig.tools = undefined;
-    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       code: 'MCP_PROTOCOL_ERROR',
     });
     expect(rig.calls()).toHaveLength(0);
@@ -143,7 +143,7 @@ describe('what a caller is told of a failed call', () => {
       const list = new UpstreamError('rpc_error', { rpc: { code: -32_603, message: planted } });
       return Promise.reject(method === 'tools/list' ? list : new UpstreamError('header_mismatch'));
     };
-    expect(await rejection(callTool(again.parts, call, again.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(again.parts, call, again.inbound()))).toMatchObject({
       code: 'MCP_PROTOCOL_ERROR',
     });
     expect(again.lists()).toHaveLength(2);
@@ -160,23 +160,25 @@ describe('what a caller is told of a failed call', () => {
       [-32_603, resource, 'MCP_PROTOCOL_ERROR'],
     ] as const) {
       const rig = failing('rpc_error', { rpc: { code, message: planted } });
-      const error = (await rejection(readServer(rig.parts, 'odd', reading, rig.inbound()))) as GatewayError;
+      const error = (await captureRejection(
+        readServer(rig.parts, 'odd', reading, rig.inbound()),
+      )) as GatewayError;
       expect(error.code).toBe(expected);
       expect(error.detail).not.toContain('planted');
     }
   });
 
   test('a 401 without any credential is a sign-in that is needed, also here', async () => {
-    const open = define('odd');
+    const open = defineServer('odd');
     const resource = { method: 'resources/read', params: { uri: 'a:b' } } as const;
     for (const [server, expected] of [
       [open, 'MCP_AUTHORIZATION_REQUIRED'],
       [keyed, 'MCP_CREDENTIAL_REJECTED'],
     ] as const) {
-      const rig = toolcallRig([server]);
+      const rig = createToolcallRig([server]);
       rig.answers = () => Promise.reject(new UpstreamError('unauthorized'));
-      const read = await rejection(readServer(rig.parts, 'odd', resource, rig.inbound()));
-      const listed = await rejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
+      const read = await captureRejection(readServer(rig.parts, 'odd', resource, rig.inbound()));
+      const listed = await captureRejection(listServer(rig.parts, 'odd', 'prompts/list', rig.inbound()));
       expect([read, listed]).toEqual([
         expect.objectContaining({ code: expected }),
         expect.objectContaining({ code: expected }),

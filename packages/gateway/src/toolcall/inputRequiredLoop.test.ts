@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Cancellation } from '@behalf/kernel';
 import { eventually, scriptedError, type ScriptedTool } from '@behalf/testkit';
-import { askedPeer, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
-import { rejection } from '../../test/toolcallRig.ts';
+import { createRecordingPeer, createRelayRig, stopRelayRigs } from '../../test/relayRig.ts';
+import { captureRejection } from '../../test/toolcallRig.ts';
 import { ClientRpcError } from '../upstream/dialogue.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 
@@ -29,17 +29,20 @@ const asking = (rounds: number, inputRequests: JsonObject): ScriptedTool => ({
 
 describe('a legacy caller of a modern server', () => {
   test('is asked in its call, and the server gets the answers', async () => {
-    const lent = { definition: { relay: ['sampling', 'roots'] } };
+    const relayOptions = { definition: { relay: ['sampling', 'roots'] } };
     const questions = {
       name: elicit(form),
       model: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } },
       folders: { method: 'roots/list' },
     };
-    const { call, server, rig } = await relayRig({ era: 'modern', tools: [asking(2, questions)] }, lent);
-    const { peer, asked } = askedPeer(accepted);
+    const { call, server, rig } = await createRelayRig(
+      { era: 'modern', tools: [asking(2, questions)] },
+      relayOptions,
+    );
+    const { peer, requests } = createRecordingPeer(accepted);
     const answers = { name: accepted, model: accepted, folders: accepted };
     expect(repliesOf(await call('asks', { peer }))).toEqual([answers, 'round 2 "ü" \\']);
-    expect(asked.map(({ method }) => method)).toEqual(
+    expect(requests.map(({ method }) => method)).toEqual(
       [...Object.values(questions), ...Object.values(questions)].map(({ method }) => method),
     );
     const ids = server.received('tools/call').map(({ message }) => message!.id);
@@ -48,38 +51,45 @@ describe('a legacy caller of a modern server', () => {
   });
 
   test('is asked in eight rounds at most', async () => {
-    const { call, server } = await relayRig({ era: 'modern', tools: [asking(9, { one: elicit(form) })] });
-    const { peer, asked } = askedPeer(accepted);
-    expect(await rejection(call('asks', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
-    expect([asked.length, server.received('tools/call').length]).toEqual([8, 9]);
+    const { call, server } = await createRelayRig({
+      era: 'modern',
+      tools: [asking(9, { one: elicit(form) })],
+    });
+    const { peer, requests } = createRecordingPeer(accepted);
+    expect(await captureRejection(call('asks', { peer }))).toMatchObject({
+      code: 'MCP_DIALOGUE_UNSUPPORTED',
+    });
+    expect([requests.length, server.received('tools/call').length]).toEqual([8, 9]);
   });
 
   test('and sixteen questions', async () => {
     const many = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`q${index}`, elicit(form)]));
-    const { call } = await relayRig({ era: 'modern', tools: [asking(2, many)] });
-    const { peer, asked } = askedPeer(accepted);
-    expect(await rejection(call('asks', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
-    expect(asked).toHaveLength(9);
+    const { call } = await createRelayRig({ era: 'modern', tools: [asking(2, many)] });
+    const { peer, requests } = createRecordingPeer(accepted);
+    expect(await captureRejection(call('asks', { peer }))).toMatchObject({
+      code: 'MCP_DIALOGUE_UNSUPPORTED',
+    });
+    expect(requests).toHaveLength(9);
   });
 
   test('that does not answer has closed the form', async () => {
-    const { call } = await relayRig(
+    const { call } = await createRelayRig(
       { era: 'modern', tools: [asking(1, { one: elicit(form) })] },
       { definition: { relay: ['sampling'] } },
     );
-    const refusing = askedPeer(() => Promise.reject(new ClientRpcError(-1, 'No'))).peer;
+    const refusing = createRecordingPeer(() => Promise.reject(new ClientRpcError(-1, 'No'))).peer;
     expect(repliesOf(await call('asks', { peer: refusing }))[0]).toEqual({ one: { action: 'cancel' } });
   });
 
   test('that does not lend its model ends the call', async () => {
     const model = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } };
-    const { call, server } = await relayRig(
+    const { call, server } = await createRelayRig(
       { era: 'modern', tools: [asking(1, { one: elicit(form), two: model })] },
       { definition: { relay: ['sampling'] } },
     );
     const signals: { aborted: boolean }[] = [];
     const peer = {
-      ...askedPeer({}).peer,
+      ...createRecordingPeer({}).peer,
       sendRequest: (method: string, _params: JsonObject, signal: { aborted: boolean }) => {
         signals.push(signal);
         return method === 'roots/list' || method === 'elicitation/create'
@@ -87,17 +97,22 @@ describe('a legacy caller of a modern server', () => {
           : Promise.reject(new ClientRpcError(-1, 'No'));
       },
     };
-    expect(await rejection(call('asks', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
+    expect(await captureRejection(call('asks', { peer }))).toMatchObject({
+      code: 'MCP_DIALOGUE_UNSUPPORTED',
+    });
     expect(server.received('tools/call')).toHaveLength(1);
     await eventually('the other question is taken back', () => signals.every(({ aborted }) => aborted));
   });
 
   test('that cannot be sent to a page is told its address', async () => {
-    const { call, server } = await relayRig({ era: 'modern', tools: [asking(1, { one: elicit(page) })] });
-    const opened = askedPeer({ action: 'accept' });
+    const { call, server } = await createRelayRig({
+      era: 'modern',
+      tools: [asking(1, { one: elicit(page) })],
+    });
+    const opened = createRecordingPeer({ action: 'accept' });
     expect(repliesOf(await call('asks', { peer: opened.peer }))[0]).toEqual({ one: { action: 'accept' } });
-    const { sendRequest: _ask, ...plain } = askedPeer({}).peer;
-    for (const peer of [askedPeer({}, { capabilities: { elicitation: {} } }).peer, plain]) {
+    const { sendRequest: _ask, ...plain } = createRecordingPeer({}).peer;
+    for (const peer of [createRecordingPeer({}, { capabilities: { elicitation: {} } }).peer, plain]) {
       const { result } = await call('asks', { peer });
       expect(result['isError']).toBe(true);
       expect(JSON.stringify(result['content'])).toContain(page.url);
@@ -106,18 +121,21 @@ describe('a legacy caller of a modern server', () => {
   });
 
   test('that leaves while it is asked has ended the call', async () => {
-    const { call, server } = await relayRig({ era: 'modern', tools: [asking(1, { one: elicit(form) })] });
-    const leaving = new AbortController();
+    const { call, server } = await createRelayRig({
+      era: 'modern',
+      tools: [asking(1, { one: elicit(form) })],
+    });
+    const abortController = new AbortController();
     const peer = {
-      ...askedPeer({}).peer,
+      ...createRecordingPeer({}).peer,
       async sendRequest(_method: string, _params: JsonObject, signal: Cancellation): Promise<never> {
         const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-        leaving.abort();
+        abortController.abort();
         await left;
         throw signal.reason;
       },
     };
-    expect(await rejection(call('asks', { peer, signal: leaving.signal }))).toMatchObject({
+    expect(await captureRejection(call('asks', { peer, signal: abortController.signal }))).toMatchObject({
       name: 'AbortError',
     });
     expect(server.received('tools/call')).toHaveLength(1);
@@ -127,14 +145,14 @@ describe('a legacy caller of a modern server', () => {
 describe('a modern caller of a legacy server', () => {
   test('gets the page that is wanted first as a question', async () => {
     const elicitations = [{ ...page, elicitationId: 'e1' }];
-    const wants: ScriptedTool = {
+    const requestingTool: ScriptedTool = {
       name: 'wants',
       handler: () => {
         throw scriptedError(-32042, 'Open this', { elicitations });
       },
     };
-    const { call } = await relayRig({ era: 'legacy', tools: [wants] });
-    const answer = await call('wants', { peer: askedPeer({}, { era: 'modern' }).peer });
+    const { call } = await createRelayRig({ era: 'legacy', tools: [requestingTool] });
+    const answer = await call('wants', { peer: createRecordingPeer({}, { era: 'modern' }).peer });
     const params = { ...page, message: 'The server “odd” asks: Sign here' };
     expect(answer).toEqual({
       result: { inputRequests: { 'page-1': { method: 'elicitation/create', params } } },
@@ -142,7 +160,9 @@ describe('a modern caller of a legacy server', () => {
       isInputRequired: true,
     });
     const closed = { inputResponses: { 'page-1': { action: 'decline' } } };
-    const peer = { ...askedPeer({}, { era: 'modern' }).peer, retry: closed };
-    expect(await rejection(call('wants', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
+    const peer = { ...createRecordingPeer({}, { era: 'modern' }).peer, retry: closed };
+    expect(await captureRejection(call('wants', { peer }))).toMatchObject({
+      code: 'MCP_DIALOGUE_UNSUPPORTED',
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { aPrincipal } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
+import { defineServer, captureRejection, rejectSignIn, createToolcallRig } from '../../test/toolcallRig.ts';
 import { createToolPolicy } from '../policy/toolPolicy.ts';
 import { listServerTools } from './listServerTools.ts';
 import { listTools } from './listTools.ts';
@@ -9,8 +9,11 @@ const tools = [{ name: 'read', annotations: { readOnlyHint: true } }, { name: 'w
 
 describe('the tools of one server', () => {
   test('are those of the list of all servers, and no other is asked', async () => {
-    for (const credential of [undefined, signInAbsent]) {
-      const rig = toolcallRig([define('own', { requiresOAuth: true }), define('all')], tools);
+    for (const credential of [undefined, rejectSignIn]) {
+      const rig = createToolcallRig(
+        [defineServer('own', { requiresOAuth: true }), defineServer('all')],
+        tools,
+      );
       rig.credential = credential;
       const one = await listServerTools(rig.parts, rig.inbound(), 'own');
       expect(rig.leases.map(({ server }) => server)).toEqual(credential ? [] : ['own']);
@@ -20,40 +23,43 @@ describe('the tools of one server', () => {
   });
 
   test('are without what is denied, and say which ask first', async () => {
-    const rig = toolcallRig([define('files')], tools);
+    const rig = createToolcallRig([defineServer('files')], tools);
     rig.policy = createToolPolicy({
       deny: ['mcp:files:erase'],
       ask: ['mcp:files:write'],
       roles: { ADMIN: { ask: ['mcp:files:read'] } },
     } as never);
-    const asked = async (role: string) => {
+    const listTools = async (role: string) => {
       const principal = aPrincipal({ role });
       const listed = await listServerTools(rig.parts, rig.inbound({ principal }), 'files');
       return [listed.tools.map(({ name }) => name), [...listed.requiringApproval]];
     };
-    expect(await asked('USER')).toEqual([['read', 'write'], ['write']]);
-    expect(await asked('ADMIN')).toEqual([
+    expect(await listTools('USER')).toEqual([['read', 'write'], ['write']]);
+    expect(await listTools('ADMIN')).toEqual([
       ['read', 'write'],
       ['read', 'write'],
     ]);
   });
 
   test('of a server that is not seen and of none at all are refused alike', async () => {
-    const rig = toolcallRig([define('own'), define('all')]);
-    rig.sees = (_principal, { name }) => name !== 'own';
-    const told = async (name: string, role = 'USER') => {
+    const rig = createToolcallRig([defineServer('own'), defineServer('all')]);
+    rig.canSee = (_principal, { name }) => name !== 'own';
+    const readToolState = async (name: string, role = 'USER') => {
       const inbound = rig.inbound({ principal: aPrincipal({ role }) });
-      return rejection(listServerTools(rig.parts, inbound, name));
+      return captureRejection(listServerTools(rig.parts, inbound, name));
     };
-    expect(await told('own')).toEqual(await told('unheard'));
-    expect(await told('own')).toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
-    expect(await told('all', 'GUEST')).toMatchObject({ code: 'MCP_FORBIDDEN' });
+    expect(await readToolState('own')).toEqual(await readToolState('unheard'));
+    expect(await readToolState('own')).toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
+    expect(await readToolState('all', 'GUEST')).toMatchObject({ code: 'MCP_FORBIDDEN' });
     expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
   });
 
   test('have the names that they have among those of all servers', async () => {
     // Known to models by one name.
-    const rig = toolcallRig([define('my files'), define('my_files'), define('other')], tools);
+    const rig = createToolcallRig(
+      [defineServer('my files'), defineServer('my_files'), defineServer('other')],
+      tools,
+    );
     const clashing = async () => {
       const { tools: listed } = await listServerTools(rig.parts, rig.inbound(), 'my_files');
       return listed.map(({ publicName }) => publicName);
@@ -64,7 +70,7 @@ describe('the tools of one server', () => {
     expect(await clashing()).toEqual(among.map(({ publicName }) => publicName));
     expect(await clashing()).not.toContain('read_mcp_my_files');
     // Of one that this caller does not see nothing is told, not even by a name.
-    rig.sees = (_principal, { name }) => name !== 'my files';
+    rig.canSee = (_principal, { name }) => name !== 'my files';
     expect(await clashing()).toContain('read_mcp_my_files');
   });
 });

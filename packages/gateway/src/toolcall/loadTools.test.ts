@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { remote } from '../../test/connectionsRig.ts';
-import { ada, define, toolcallRig } from '../../test/toolcallRig.ts';
+import { createRemoteTarget } from '../../test/connectionsRig.ts';
+import { adaUser, defineServer, createToolcallRig } from '../../test/toolcallRig.ts';
 import { principalKey } from '../principal/principal.ts';
 import { reinitialize } from '../reinit/reinitialize.ts';
 import { callTool } from './callTool.ts';
@@ -12,7 +12,7 @@ const call = { tool: 'echo', args: {} };
 
 describe('a list that everybody waits for', () => {
   test('carries nothing of the one who came first', async () => {
-    const rig = toolcallRig([define('shared')]);
+    const rig = createToolcallRig([defineServer('shared')]);
     await callTool(rig.parts, { server: 'shared', ...call }, rig.inbound(mine));
     const [list] = rig.lists();
     expect(Object.keys(list!.options).sort()).toEqual(['headers', 'signal', 'timeoutMs', 'totalMs']);
@@ -25,7 +25,7 @@ describe('a list that everybody waits for', () => {
   });
 
   test('a list of one user alone is part of the call', async () => {
-    const rig = toolcallRig([define('own', { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } })]);
+    const rig = createToolcallRig([defineServer('own', { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } })]);
     await callTool(rig.parts, { server: 'own', ...call }, rig.inbound(mine));
     expect(rig.lists()[0]!.options).toMatchObject({ extraHeaders: { 'x-behalf-hop': '2;sealed' } });
   });
@@ -54,20 +54,20 @@ describe('a list asked for with what a user entered before', () => {
     call: (rig: Rig) => callTool(rig.parts, { server: 'own', ...call }, rig.inbound()),
     reinitialize: (rig: Rig) => reinitialize({ ...rig.parts, ...unused }, 'own', {}, rig.inbound()),
   };
-  type Rig = ReturnType<typeof toolcallRig>;
+  type Rig = ReturnType<typeof createToolcallRig>;
 
   /** A server that shows a tool by the name of the key it is sent, and a user who enters another meanwhile. */
   function changing(when: 'while it is listed' | 'while the old one is read') {
-    const rig = toolcallRig([define('own', { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } })]);
+    const rig = createToolcallRig([defineServer('own', { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } })]);
     let key = 'old';
     const change = () => {
       if (key === 'new') return;
       key = 'new';
-      rig.catalog.invalidate('own', principalKey(ada));
+      rig.catalog.invalidate('own', principalKey(adaUser));
     };
     rig.tools = undefined;
     rig.credential = () => {
-      const target = remote(undefined, { headers: { authorization: key } });
+      const target = createRemoteTarget(undefined, { headers: { authorization: key } });
       if (when === 'while the old one is read') change();
       return { target, binding: target.headers['authorization']! };
     };

@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { scriptedError, type ScriptedTool } from '@behalf/testkit';
-import { ann, askedPeer, relayRig, stopRelayRigs, tokenOf } from '../../test/relayRig.ts';
-import { rejection } from '../../test/toolcallRig.ts';
+import {
+  annPrincipal,
+  createRecordingPeer,
+  createRelayRig,
+  stopRelayRigs,
+  tokenFor,
+} from '../../test/relayRig.ts';
+import { captureRejection } from '../../test/toolcallRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { maskTokens } from './maskPresented.ts';
@@ -19,7 +25,7 @@ const repliesOf = ({ result }: { result: JsonObject }) =>
 
 describe('a token that the server repeats', () => {
   test('is not in a question, in progress or in a log message', async () => {
-    const token = tokenOf(ann);
+    const token = tokenFor(annPrincipal);
     const tool: ScriptedTool = {
       name: 'leaky',
       handler: async (_, call) => {
@@ -33,29 +39,29 @@ describe('a token that the server repeats', () => {
         return text((await call.sendRequest('elicitation/create', { ...form, message: token })).result);
       },
     };
-    const { call } = await relayRig({ era: 'legacy', tools: [tool] }, { own: true });
-    const { peer, asked } = askedPeer(accepted);
-    const heard: JsonObject[] = [];
-    const hear = (params: JsonObject) => void heard.push(params);
+    const { call } = await createRelayRig({ era: 'legacy', tools: [tool] }, { isUserScoped: true });
+    const { peer, requests } = createRecordingPeer(accepted);
+    const received: JsonObject[] = [];
+    const hear = (params: JsonObject) => void received.push(params);
     const answer = await call('leaky', { peer, onProgress: hear, onLog: hear });
     expect(answer.result).toMatchObject(text(accepted));
-    const told = JSON.stringify([asked, heard]);
-    expect(told).not.toContain(token);
-    expect(told.match(/\[redacted\]/g)).toHaveLength(3);
+    const serialized = JSON.stringify([requests, received]);
+    expect(serialized).not.toContain(token);
+    expect(serialized.match(/\[redacted\]/g)).toHaveLength(3);
   });
 
   test('is not in what a modern server asks back', async () => {
-    const token = tokenOf(ann);
+    const token = tokenFor(annPrincipal);
     const asks = {
       resultType: 'input_required',
       inputRequests: { one: { method: 'elicitation/create', params: { ...form, message: token } } },
       requestState: 'state',
     };
-    const { call } = await relayRig(
+    const { call } = await createRelayRig(
       { era: 'modern', tools: [{ name: 'asks', handler: () => asks }] },
-      { own: true },
+      { isUserScoped: true },
     );
-    const { peer } = askedPeer({}, { era: 'modern' });
+    const { peer } = createRecordingPeer({}, { era: 'modern' });
     const answer = await call('asks', { peer });
     expect(JSON.stringify(answer)).not.toContain(token);
     expect(answer).toMatchObject({
@@ -66,7 +72,7 @@ describe('a token that the server repeats', () => {
   });
 
   test('and a question of a second try, with the first token in it, is still one', () => {
-    const token = tokenOf(ann);
+    const token = tokenFor(annPrincipal);
     const ready = { bearer: { presentedTokens: () => [token] } } as unknown as PreparedTarget;
     const asks: UpstreamResponse = {
       result: { requestState: token },
@@ -88,10 +94,10 @@ describe('a modern server that asks back', () => {
         : text([params['inputResponses'], params['requestState']]),
   });
   const one = { one: { method: 'elicitation/create', params: form } };
-  const modern = () => askedPeer({}, { era: 'modern' }).peer;
+  const modern = () => createRecordingPeer({}, { era: 'modern' }).peer;
 
   test('gets its answers with the next call, its state as it was', async () => {
-    const { call, rig, server } = await relayRig({ era: 'modern', tools: [asks(one)] });
+    const { call, rig, server } = await createRelayRig({ era: 'modern', tools: [asks(one)] });
     const first = await call('asks', { peer: modern() });
     expect(first).toEqual({
       result: {
@@ -116,10 +122,12 @@ describe('a modern server that asks back', () => {
   });
 
   test('hears what this very caller can be asked, and nothing of others', async () => {
-    const { call, server } = await relayRig({ era: 'modern', tools: [{ name: 'plain' }] });
+    const { call, server } = await createRelayRig({ era: 'modern', tools: [{ name: 'plain' }] });
     await call('plain', { peer: modern() });
-    await call('plain', { peer: askedPeer({}, { era: 'modern', capabilities: { elicitation: {} } }).peer });
-    await call('plain', { peer: askedPeer({}).peer });
+    await call('plain', {
+      peer: createRecordingPeer({}, { era: 'modern', capabilities: { elicitation: {} } }).peer,
+    });
+    await call('plain', { peer: createRecordingPeer({}).peer });
     await call('plain');
     const declared = server
       .received('tools/call')
@@ -138,71 +146,78 @@ describe('a modern server that asks back', () => {
 
   test('for a model only where the definition lends it', async () => {
     const tools = [asks({ one: { method: 'sampling/createMessage', params: { messages: [] } } })];
-    const closed = await relayRig({ era: 'modern', tools });
-    expect(await rejection(closed.call('asks', { peer: modern() }))).toMatchObject({
+    const closed = await createRelayRig({ era: 'modern', tools });
+    expect(await captureRejection(closed.call('asks', { peer: modern() }))).toMatchObject({
       code: 'MCP_DIALOGUE_UNSUPPORTED',
     });
-    const lent = await relayRig({ era: 'modern', tools }, { definition: { relay: ['sampling'] } });
-    expect(await lent.call('asks', { peer: modern() })).toMatchObject({ isInputRequired: true });
+    const relayed = await createRelayRig({ era: 'modern', tools }, { definition: { relay: ['sampling'] } });
+    expect(await relayed.call('asks', { peer: modern() })).toMatchObject({ isInputRequired: true });
   });
 
   test('is an error of its own for who cannot be asked like that', async () => {
-    const { call, rig } = await relayRig({ era: 'modern', tools: [asks(one)] });
-    const undeclared = askedPeer({}, { era: 'modern', capabilities: {} }).peer;
-    for (const peer of [undefined, askedPeer({}, { capabilities: {} }).peer, undeclared]) {
-      expect(await rejection(call('asks', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
+    const { call, rig } = await createRelayRig({ era: 'modern', tools: [asks(one)] });
+    const undeclared = createRecordingPeer({}, { era: 'modern', capabilities: {} }).peer;
+    for (const peer of [undefined, createRecordingPeer({}, { capabilities: {} }).peer, undeclared]) {
+      expect(await captureRejection(call('asks', { peer }))).toMatchObject({
+        code: 'MCP_DIALOGUE_UNSUPPORTED',
+      });
     }
     expect(new Set(rig.audited.map(({ outcome }) => outcome))).toEqual(new Set(['refused']));
   });
 
   test('an address to be opened first is told to who can be sent there', async () => {
     const elicitations = [page];
-    const wants: ScriptedTool = {
+    const requestingTool: ScriptedTool = {
       name: 'wants',
       handler: () => {
         throw scriptedError(-32042, 'Open this', { elicitations });
       },
     };
-    const { call } = await relayRig({ era: 'legacy', tools: [wants] });
-    expect(await rejection(call('wants', { peer: askedPeer({}).peer }))).toMatchObject({
+    const { call } = await createRelayRig({ era: 'legacy', tools: [requestingTool] });
+    expect(await captureRejection(call('wants', { peer: createRecordingPeer({}).peer }))).toMatchObject({
       code: 'MCP_URL_ELICITATION_REQUIRED',
       elicitations: [{ ...page, message: 'The server “odd” asks: Sign here' }],
     });
     const unable = { capabilities: { elicitation: {} } };
-    for (const peer of [undefined, askedPeer({}, { ...unable, era: 'modern' }).peer]) {
-      expect(await rejection(call('wants', { peer }))).toMatchObject({ code: 'MCP_DIALOGUE_UNSUPPORTED' });
+    for (const peer of [undefined, createRecordingPeer({}, { ...unable, era: 'modern' }).peer]) {
+      expect(await captureRejection(call('wants', { peer }))).toMatchObject({
+        code: 'MCP_DIALOGUE_UNSUPPORTED',
+      });
     }
-    const told = await call('wants', { peer: askedPeer({}, unable).peer });
-    expect(told.result).toMatchObject({ isError: true });
-    expect(JSON.stringify(told.result['content'])).toContain(page.url);
+    const response = await call('wants', { peer: createRecordingPeer({}, unable).peer });
+    expect(response.result).toMatchObject({ isError: true });
+    expect(JSON.stringify(response.result['content'])).toContain(page.url);
     elicitations[0] = { ...page, url: 'data:text/html,x' };
-    expect(await rejection(call('wants', { peer: askedPeer({}).peer }))).toMatchObject({
+    expect(await captureRejection(call('wants', { peer: createRecordingPeer({}).peer }))).toMatchObject({
       code: 'MCP_DIALOGUE_UNSUPPORTED',
     });
   });
 
   test('what it wants declared is named, where it would be passed on', async () => {
-    const wants = (requiredCapabilities: unknown): ScriptedTool => ({
+    const requestingTool = (requiredCapabilities: unknown): ScriptedTool => ({
       name: 'asks',
       handler: () => {
         throw scriptedError(-32_021, 'no', { requiredCapabilities }, 400);
       },
     });
-    const told = async (requiredCapabilities: unknown, relay: ('sampling' | 'roots')[] = []) => {
-      const { call } = await relayRig(
-        { era: 'modern', tools: [wants(requiredCapabilities)] },
+    const readMessage = async (requiredCapabilities: unknown, relay: ('sampling' | 'roots')[] = []) => {
+      const { call } = await createRelayRig(
+        { era: 'modern', tools: [requestingTool(requiredCapabilities)] },
         { definition: { relay } },
       );
-      const error = (await rejection(call('asks', { peer: modern() }))) as GatewayError;
+      const error = (await captureRejection(call('asks', { peer: modern() }))) as GatewayError;
       return [error.code, error.requiredCapabilities];
     };
     const code = 'MCP_DIALOGUE_UNSUPPORTED';
-    expect(await told({ elicitation: { url: {}, more: 'x' } })).toEqual([code, { elicitation: { url: {} } }]);
-    expect(await told({ sampling: {} }, ['sampling'])).toEqual([code, { sampling: {} }]);
+    expect(await readMessage({ elicitation: { url: {}, more: 'x' } })).toEqual([
+      code,
+      { elicitation: { url: {} } },
+    ]);
+    expect(await readMessage({ sampling: {} }, ['sampling'])).toEqual([code, { sampling: {} }]);
     // Declaring it would not help.
-    expect(await told({ sampling: {} })).toEqual([code, undefined]);
-    expect(await told({ elicitation: {}, other: {} })).toEqual([code, undefined]);
-    expect(await told(['sampling'])).toEqual([code, undefined]);
+    expect(await readMessage({ sampling: {} })).toEqual([code, undefined]);
+    expect(await readMessage({ elicitation: {}, other: {} })).toEqual([code, undefined]);
+    expect(await readMessage(['sampling'])).toEqual([code, undefined]);
   });
 
   test('a legacy result cannot pass for a question', async () => {
@@ -211,8 +226,11 @@ describe('a modern server that asks back', () => {
       inputRequests: { one: { method: 'sampling/createMessage' } },
       content: [],
     };
-    const { call } = await relayRig({ era: 'legacy', tools: [{ name: 'forged', handler: () => forged }] });
-    const { result, isInputRequired: asksBack } = await call('forged', { peer: modern() });
-    expect([result['resultType'], asksBack]).toEqual([undefined, undefined]);
+    const { call } = await createRelayRig({
+      era: 'legacy',
+      tools: [{ name: 'forged', handler: () => forged }],
+    });
+    const { result, isInputRequired } = await call('forged', { peer: modern() });
+    expect([result['resultType'], isInputRequired]).toEqual([undefined, undefined]);
   });
 });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { ada, define, readyFor, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import {
+  adaUser,
+  defineServer,
+  createCredential,
+  captureRejection,
+  createToolcallRig,
+} from '../../test/toolcallRig.ts';
 import type { Credential } from '../credentials/credential.ts';
 import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
@@ -16,8 +22,8 @@ const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
 
 /** A server that is sent exchanged tokens, and a bearer that counts. */
 function oboCallRig() {
-  const server = define('mail', { obo: { scopes: 'mail.read' } });
-  const rig = toolcallRig([server]);
+  const server = defineServer('mail', { obo: { scopes: 'mail.read' } });
+  const rig = createToolcallRig([server]);
   const counts = { tokens: 0, renewals: [] as unknown[] };
   const bearer: Bearer = {
     token: () => {
@@ -41,7 +47,7 @@ function oboCallRig() {
       callTool(rig.parts, { server: 'mail', tool: 'echo', args: {} }, rig.inbound(more)),
   };
   rig.credential = (): Credential => {
-    const ready = readyFor(server, ada);
+    const ready = createCredential(server, adaUser);
     if (ready.target.type === 'stdio') throw new Error('not ready');
     return { ...ready, target: { ...ready.target, bearer } };
   };
@@ -69,7 +75,7 @@ describe('a call with an exchanged token', () => {
     rig.answers = () => {
       throw refused();
     };
-    expect(await rejection(rig.call())).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED' });
+    expect(await captureRejection(rig.call())).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED' });
     expect(rig.calls()).toHaveLength(2);
     expect(rig.counts.renewals).toHaveLength(2);
   });
@@ -80,10 +86,10 @@ describe('a call with an exchanged token', () => {
     rig.answers = () => {
       throw refused();
     };
-    expect(await rejection(rig.call())).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED' });
+    expect(await captureRejection(rig.call())).toMatchObject({ code: 'MCP_CREDENTIAL_REJECTED' });
     expect(rig.calls()).toHaveLength(1);
     rig.renew = () => Promise.reject(new GatewayError('OBO_TEMPORARY'));
-    expect(await rejection(rig.call())).toMatchObject({ code: 'OBO_TEMPORARY' });
+    expect(await captureRejection(rig.call())).toMatchObject({ code: 'OBO_TEMPORARY' });
   });
 
   test('lists and reads recover the same way', async () => {
@@ -109,7 +115,7 @@ describe('a call with an exchanged token', () => {
       rig.answers = () => {
         throw new UpstreamError(reason);
       };
-      await rejection(rig.call());
+      await captureRejection(rig.call());
       expect(rig.calls()).toHaveLength(1);
       expect(rig.counts.renewals).toEqual([]);
     }
@@ -119,7 +125,7 @@ describe('a call with an exchanged token', () => {
       rig.leave();
       throw refused();
     };
-    await rejection(rig.call());
+    await captureRejection(rig.call());
     expect(rig.counts.renewals).toEqual([]);
   });
 
@@ -128,9 +134,11 @@ describe('a call with an exchanged token', () => {
     for (const failure of failures) {
       const rig = oboCallRig();
       rig.token = () => Promise.reject(failure);
-      expect(await rejection(rig.call())).toBe(failure);
-      expect(await rejection(readServer(rig.parts, 'mail', reading, rig.inbound()))).toBe(failure);
-      expect(await rejection(listServer(rig.parts, 'mail', 'prompts/list', rig.inbound()))).toBe(failure);
+      expect(await captureRejection(rig.call())).toBe(failure);
+      expect(await captureRejection(readServer(rig.parts, 'mail', reading, rig.inbound()))).toBe(failure);
+      expect(await captureRejection(listServer(rig.parts, 'mail', 'prompts/list', rig.inbound()))).toBe(
+        failure,
+      );
       expect({ leases: rig.leases, sent: rig.sent }).toEqual({ leases: [], sent: [] });
       expect(rig.audited).toMatchObject([{ authority: undefined }, { authority: undefined }]);
     }
@@ -180,9 +188,9 @@ describe('a sign-in that is needed here', () => {
     const rig = oboCallRig();
     const brought = new ReauthNeeded(needed.reason, { ...needed.detail, via: 'bearer' });
     rig.token = () => Promise.reject(brought);
-    const principal = { ...ada, authentication: { via: 'bearer' } } as const;
+    const principal = { ...adaUser, authentication: { via: 'bearer' } } as const;
     const error = { code: 'OBO_CONSENT_REQUIRED', challenge: { claims: '{"a":1}' } };
-    expect(await rejection(rig.call({ principal }))).toMatchObject(error);
+    expect(await captureRejection(rig.call({ principal }))).toMatchObject(error);
     for (const refused of await askedOtherwise(rig)) expect(refused).toMatchObject(error);
     expect(rig.audited.map(({ outcome, code }) => [outcome, code])).toEqual(
       Array(3).fill(['refused', 'OBO_CONSENT_REQUIRED']),
@@ -212,10 +220,10 @@ describe('a sign-in that is needed here', () => {
     const ref = { type: 'ref/prompt', name: 'greet' };
     const task = { id: 't', server: 'mail', serverId: rig.server.id, tool: 'echo', targetFingerprint: '' };
     return [
-      await rejection(readServer(parts, 'mail', reading, rig.inbound())),
-      await rejection(completeServer(parts, 'mail', { ref, argument: {} }, rig.inbound())),
-      await rejection(listServer(parts, 'mail', 'prompts/list', rig.inbound())),
-      await rejection(sendTaskRequest(parts, { method: 'tasks/get', task }, rig.inbound())),
+      await captureRejection(readServer(parts, 'mail', reading, rig.inbound())),
+      await captureRejection(completeServer(parts, 'mail', { ref, argument: {} }, rig.inbound())),
+      await captureRejection(listServer(parts, 'mail', 'prompts/list', rig.inbound())),
+      await captureRejection(sendTaskRequest(parts, { method: 'tasks/get', task }, rig.inbound())),
     ];
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
 import { callTool } from './callTool.ts';
 import { listServer } from './listServer.ts';
 import { listTools } from './listTools.ts';
@@ -7,16 +7,21 @@ import { readServer } from './readServer.ts';
 
 describe('a server that users’ own tokens would go to', () => {
   test('nothing is obtained and nothing is sent while nobody who may decides about it', async () => {
-    const rig = toolcallRig([define('mail', { obo: { scopes: 'mail.read' } }), define('plain')]);
+    const rig = createToolcallRig([
+      defineServer('mail', { obo: { scopes: 'mail.read' } }),
+      defineServer('plain'),
+    ]);
     rig.isTrusted = false;
     const call = (server: string) => callTool(rig.parts, { server, tool: 'echo', args: {} }, rig.inbound());
     const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
     const forbidden = { code: 'MCP_OBO_FORBIDDEN' };
-    expect(await rejection(call('mail'))).toMatchObject(forbidden);
-    expect(await rejection(readServer(rig.parts, 'mail', reading, rig.inbound()))).toMatchObject(forbidden);
-    expect(await rejection(listServer(rig.parts, 'mail', 'prompts/list', rig.inbound()))).toMatchObject(
+    expect(await captureRejection(call('mail'))).toMatchObject(forbidden);
+    expect(await captureRejection(readServer(rig.parts, 'mail', reading, rig.inbound()))).toMatchObject(
       forbidden,
     );
+    expect(
+      await captureRejection(listServer(rig.parts, 'mail', 'prompts/list', rig.inbound())),
+    ).toMatchObject(forbidden);
     expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });
     // Written down as nobody's: no token was exchanged.
     expect(rig.audited).toMatchObject([

@@ -1,15 +1,21 @@
 import { aPrincipal } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { ada, define, rejection, signInAbsent, toolcallRig } from '../../test/toolcallRig.ts';
+import {
+  adaUser,
+  defineServer,
+  captureRejection,
+  rejectSignIn,
+  createToolcallRig,
+} from '../../test/toolcallRig.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
 import { readServer } from './readServer.ts';
 
-const http = (over: object = {}) => define('weather', { ...over });
+const http = (overrides: object = {}) => defineServer('weather', { ...overrides });
 
 describe('the trail of a call', () => {
   test('who, by which door, what, on whose authority, and how it ended', async () => {
-    const rig = toolcallRig([http({ headers: { 'X-Api-Key': 'planted-key' } })]);
+    const rig = createToolcallRig([http({ headers: { 'X-Api-Key': 'planted-key' } })]);
     rig.answers = () => ({ content: [{ type: 'text', text: 'planted-answer' }] });
     const call = { server: 'weather', tool: 'echo', args: { city: 'planted-value', days: 3 } };
     await callTool(rig.parts, call, rig.inbound({ id: 'r-1' }));
@@ -18,7 +24,7 @@ describe('the trail of a call', () => {
         kind: 'call',
         action: 'tool.call',
         tenant: 'default',
-        actor: { kind: 'user', id: ada.userId, by: 'session' },
+        actor: { kind: 'user', id: adaUser.userId, by: 'session' },
         door: 'rest',
         outcome: 'ok',
         code: undefined,
@@ -46,7 +52,7 @@ describe('the trail of a call', () => {
       ['exchanged', { obo: { scopes: 'b a' } }],
     ];
     for (const [authority, definition] of cases) {
-      const rig = toolcallRig([http(definition)]);
+      const rig = createToolcallRig([http(definition)]);
       await callTool(rig.parts, { server: 'weather', tool: 'echo', args: {} }, rig.inbound());
       expect([authority, rig.audited[0]?.authority]).toEqual([authority, authority]);
       if (authority === 'exchanged') expect(rig.audited[0]?.scopes).toEqual(['a', 'b']);
@@ -54,7 +60,7 @@ describe('the trail of a call', () => {
   });
 
   test('what was refused, failed or is uncertain is told apart', async () => {
-    const rig = toolcallRig([http()]);
+    const rig = createToolcallRig([http()]);
     const call = (server = 'weather', tool = 'echo') =>
       callTool(rig.parts, { server, tool, args: {} }, rig.inbound()).catch(() => undefined);
     const last = () => {
@@ -73,21 +79,21 @@ describe('the trail of a call', () => {
     };
     await call();
     expect(last()).toEqual(['uncertain', 'MCP_TIMEOUT', 'weather']);
-    rig.sees = () => false;
+    rig.canSee = () => false;
     await call();
     expect(last()).toEqual(['refused', 'MCP_TOOL_NOT_FOUND', undefined]);
     expect(rig.audited).toHaveLength(5);
   });
 
   test('a needed sign-in is a refusal, although the caller gets a result', async () => {
-    const rig = toolcallRig([http({ requiresOAuth: true })]);
-    rig.credential = signInAbsent;
+    const rig = createToolcallRig([http({ requiresOAuth: true })]);
+    rig.credential = rejectSignIn;
     await callTool(rig.parts, { server: 'weather', tool: 'echo', args: {} }, rig.inbound());
     expect(rig.audited).toMatchObject([{ outcome: 'refused', code: 'MCP_AUTHORIZATION_REQUIRED' }]);
   });
 
   test('what is read leaves a trail too, without the address that was asked for', async () => {
-    const rig = toolcallRig([http()]);
+    const rig = createToolcallRig([http()]);
     const principal = aPrincipal({ authentication: { via: 'api_key', key: 'k1', scopes: ['mcp'] } });
     const inbound = rig.inbound({ principal });
     await readServer(
@@ -106,12 +112,12 @@ describe('the trail of a call', () => {
   });
 
   test('nobody’s token is exchanged while nothing can be written down', async () => {
-    const rig = toolcallRig([http({ obo: { scopes: 'a' } }), define('plain')]);
+    const rig = createToolcallRig([http({ obo: { scopes: 'a' } }), defineServer('plain')]);
     rig.hasRoom = false;
     const call = (server: string) => callTool(rig.parts, { server, tool: 'echo', args: {} }, rig.inbound());
-    expect(await rejection(call('weather'))).toMatchObject({ code: 'AUDIT_UNAVAILABLE' });
+    expect(await captureRejection(call('weather'))).toMatchObject({ code: 'AUDIT_UNAVAILABLE' });
     const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
-    expect(await rejection(readServer(rig.parts, 'weather', reading, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(readServer(rig.parts, 'weather', reading, rig.inbound()))).toMatchObject({
       code: 'AUDIT_UNAVAILABLE',
     });
     expect(rig.spent()).toEqual({ obtained: 0, leases: 0, sent: 0 });

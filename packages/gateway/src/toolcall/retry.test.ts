@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
@@ -18,7 +18,7 @@ function failing(
   definition: JsonObject = {},
   tools: readonly JsonObject[] = harmless,
 ) {
-  const rig = toolcallRig([define('odd', definition)], tools);
+  const rig = createToolcallRig([defineServer('odd', definition)], tools);
   rig.answers = (_sent, turn) => {
     const reason = reasons[turn - 1];
     if (reason !== undefined) return Promise.reject(new UpstreamError(reason));
@@ -31,7 +31,7 @@ describe('when a call is sent again', () => {
   test('what may have run is never sent twice on the server’s word', async () => {
     for (const reason of unknown) {
       const rig = failing([reason]);
-      const error = await rejection(callTool(rig.parts, call, rig.inbound()));
+      const error = await captureRejection(callTool(rig.parts, call, rig.inbound()));
       expect([reason, error]).toEqual([
         reason,
         expect.objectContaining({ code: new UpstreamError(reason).code }),
@@ -44,7 +44,7 @@ describe('when a call is sent again', () => {
     for (const annotations of [undefined, {}, { readOnlyHint: 'true' }, { destructiveHint: false }]) {
       const tool = { name: 'echo', ...(annotations && { annotations }) };
       const rig = failing(['reset'], { trustAnnotations: true, idempotentTools: ['other'] }, [tool]);
-      await rejection(callTool(rig.parts, call, rig.inbound()));
+      await captureRejection(callTool(rig.parts, call, rig.inbound()));
       expect(rig.calls()).toHaveLength(1);
     }
   });
@@ -68,7 +68,7 @@ describe('when a call is sent again', () => {
   test('never more than twice, however often it fails', async () => {
     for (const reason of [...unknown, 'ended'] as const) {
       const rig = failing([reason, reason, reason, reason], { idempotentTools: ['echo'] });
-      await rejection(callTool(rig.parts, call, rig.inbound()));
+      await captureRejection(callTool(rig.parts, call, rig.inbound()));
       expect([reason, rig.calls().length]).toEqual([reason, 2]);
     }
   });
@@ -80,7 +80,7 @@ describe('when a call is sent again', () => {
       ['header_mismatch', 'reset', 'reset', 'reset'],
     ] as const) {
       const rig = failing(reasons, { idempotentTools: ['echo'] });
-      await rejection(callTool(rig.parts, call, rig.inbound()));
+      await captureRejection(callTool(rig.parts, call, rig.inbound()));
       expect([reasons, rig.calls().length]).toEqual([reasons, 2]);
     }
   });
@@ -94,7 +94,7 @@ describe('when a call is sent again', () => {
   });
 
   test('also for a list', async () => {
-    for (const [reasons, asked] of [
+    for (const [reasons, sentCount] of [
       [['ended'], 2],
       [['ended', 'ended', 'ended'], 2],
       [['reset'], 1],
@@ -103,9 +103,9 @@ describe('when a call is sent again', () => {
       const prompts = rig.answers;
       rig.answers = (sent, turn) => Promise.resolve(prompts(sent, turn)).then(() => ({ prompts: [] }));
       const listing = listServer(rig.parts, 'odd', 'prompts/list', rig.inbound());
-      if (reasons.length === 1 && asked === 2) expect(await listing).toMatchObject({ complete: true });
-      else await rejection(listing);
-      expect([reasons, rig.sent.length]).toEqual([reasons, asked]);
+      if (reasons.length === 1 && sentCount === 2) expect(await listing).toMatchObject({ complete: true });
+      else await captureRejection(listing);
+      expect([reasons, rig.sent.length]).toEqual([reasons, sentCount]);
     }
   });
 
@@ -114,13 +114,13 @@ describe('when a call is sent again', () => {
     const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
     expect((await readServer(rig.parts, 'odd', reading, rig.inbound())).result['turn']).toBe(2);
     const lost = failing(['reset'], { trustAnnotations: true });
-    await rejection(readServer(lost.parts, 'odd', reading, lost.inbound()));
+    await captureRejection(readServer(lost.parts, 'odd', reading, lost.inbound()));
     expect(lost.sent).toHaveLength(1);
   });
 
   test('an answer that is too large would be too large again', async () => {
     const rig = failing(['too_large'], { idempotentTools: ['echo'], trustAnnotations: true });
-    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       code: 'MCP_RESPONSE_TOO_LARGE',
     });
     expect(rig.calls()).toHaveLength(1);
@@ -132,7 +132,7 @@ describe('when a call is sent again', () => {
         idempotentTools: ['echo'],
         apiKey: { source: 'admin', authorization_type: 'bearer', key: 'k' },
       });
-      await rejection(callTool(rig.parts, call, rig.inbound()));
+      await captureRejection(callTool(rig.parts, call, rig.inbound()));
       expect([reason, rig.calls().length]).toEqual([reason, 1]);
     }
   });
@@ -144,7 +144,7 @@ describe('when a call is sent again', () => {
         rig.leave();
         return Promise.reject(new UpstreamError(reason));
       };
-      await rejection(callTool(rig.parts, call, rig.inbound()));
+      await captureRejection(callTool(rig.parts, call, rig.inbound()));
       expect([reason, rig.calls().length]).toEqual([reason, 1]);
     }
   });
@@ -174,7 +174,7 @@ describe('when a call is sent again', () => {
 
   test('a second mismatch is an error', async () => {
     const rig = failing(['header_mismatch', 'header_mismatch', 'header_mismatch']);
-    expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
+    expect(await captureRejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({
       code: 'MCP_FORM_REFUSED',
     });
     expect([rig.lists().length, rig.calls().length]).toEqual([2, 2]);
@@ -193,7 +193,7 @@ describe('when a call is sent again', () => {
         rig.tools = tools;
         return fail(sent, turn);
       };
-      expect(await rejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({ code });
+      expect(await captureRejection(callTool(rig.parts, call, rig.inbound()))).toMatchObject({ code });
       expect(rig.calls()).toHaveLength(1);
     }
   });

@@ -1,7 +1,7 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { createTestNetwork, scriptedHttpServer } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { ada, define, noExchange, toolcallRig } from '../../test/toolcallRig.ts';
+import { adaUser, defineServer, noOboTokens, createToolcallRig } from '../../test/toolcallRig.ts';
 import { createConnectionManager } from '../connections/connectionManager.ts';
 import { createCredentials } from '../credentials/credentials.ts';
 import { createStdioLimits } from '../upstream/channel/stdioLimits.ts';
@@ -12,14 +12,14 @@ describe('a stored server that others may use', () => {
   test('ten viewers of one key have ten sessions', async () => {
     const upstream = await scriptedHttpServer({ era: 'legacy', tools: [{ name: 'echo' }] });
     const network = createTestNetwork([upstream.port]);
-    const server = define(
+    const server = defineServer(
       'shared',
       {
         url: upstream.url,
         // A key in the definition: the same for everybody, and still no reason to share a session.
         apiKey: { source: 'admin', authorization_type: 'bearer', key: 'k-static' },
       },
-      { source: 'user', author: ada.userId },
+      { source: 'user', author: adaUser.userId },
     );
     const connections = createConnectionManager({
       open: createOpenUpstream({
@@ -37,17 +37,17 @@ describe('a stored server that others may use', () => {
     });
     connections.update([server]);
     try {
-      const rig = toolcallRig([server]);
+      const rig = createToolcallRig([server]);
       const variables = { read: () => Promise.reject(new Error('it takes none')), close: () => undefined };
       const credentials = createCredentials({
         variables,
         inheritedEnv: {},
-        obo: noExchange,
+        obo: noOboTokens,
         oauth: { obtain: () => null },
         graphScopes: '',
       });
       const parts = { ...rig.parts, connections, credentials, clock: systemClock };
-      const viewers = Array.from({ length: 10 }, (_, index) => ({ ...ada, userId: `viewer-${index}` }));
+      const viewers = Array.from({ length: 10 }, (_, index) => ({ ...adaUser, userId: `viewer-${index}` }));
       // Twice each, and all at once: the second call finds the session of the first.
       for (const round of [1, 2]) {
         await Promise.all(

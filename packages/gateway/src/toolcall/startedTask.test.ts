@@ -1,7 +1,7 @@
 import { scriptedTasks, tasksExtension } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { askedPeer, relayRig, stopRelayRigs } from '../../test/relayRig.ts';
-import { rejection } from '../../test/toolcallRig.ts';
+import { createRecordingPeer, createRelayRig, stopRelayRigs } from '../../test/relayRig.ts';
+import { captureRejection } from '../../test/toolcallRig.ts';
 
 afterEach(stopRelayRigs);
 
@@ -12,10 +12,10 @@ const stubborn = {
 
 describe('a server that begins a task', () => {
   test('for who takes one: all that it takes to ask after it', async () => {
-    const { call } = await relayRig({ ...scriptedTasks(), tools: [stubborn] });
-    const { peer } = askedPeer({}, { era: 'modern', capabilities: tasksExtension });
+    const { call } = await createRelayRig({ ...scriptedTasks(), tools: [stubborn] });
+    const { peer } = createRecordingPeer({}, { era: 'modern', capabilities: tasksExtension });
     const { task } = await call('slow', { peer });
-    const place = expect.any(String) as unknown;
+    const targetFingerprint = expect.any(String) as unknown;
     expect(task).toEqual({
       server: 'odd',
       serverId: 'odd',
@@ -27,19 +27,19 @@ describe('a server that begins a task', () => {
   });
 
   test('for a caller with a session, whatever that one declared', async () => {
-    const { call, server } = await relayRig({ ...scriptedTasks(), tools: [stubborn] });
-    const { peer } = askedPeer({}, { capabilities: tasksExtension });
+    const { call, server } = await createRelayRig({ ...scriptedTasks(), tools: [stubborn] });
+    const { peer } = createRecordingPeer({}, { capabilities: tasksExtension });
     for (const by of [{ peer }, {}])
-      expect(await rejection(call('slow', by))).toMatchObject({ code: 'MCP_PROTOCOL_ERROR' });
+      expect(await captureRejection(call('slow', by))).toMatchObject({ code: 'MCP_PROTOCOL_ERROR' });
     expect(server.requests.some(({ text }) => text.includes('modelcontextprotocol/tasks'))).toBe(false);
   });
 
   test('is not asked a second time, whoever vouches for the tool', async () => {
-    const { call, server } = await relayRig(
+    const { call, server } = await createRelayRig(
       { ...scriptedTasks(), tools: [stubborn] },
       { definition: { idempotentTools: ['slow'] } },
     );
-    expect(await rejection(call('slow', {}))).toMatchObject({ code: 'MCP_PROTOCOL_ERROR' });
+    expect(await captureRejection(call('slow', {}))).toMatchObject({ code: 'MCP_PROTOCOL_ERROR' });
     expect(server.received('tools/call')).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, scriptedError, type ScriptedOptions } from '@behalf/testkit';
-import { ann, bob, relayRig, stopRelayRigs, tokenOf } from '../../test/relayRig.ts';
-import { define, rejection } from '../../test/toolcallRig.ts';
+import { annPrincipal, bobPrincipal, createRelayRig, stopRelayRigs, tokenFor } from '../../test/relayRig.ts';
+import { defineServer, captureRejection } from '../../test/toolcallRig.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
 import type { ServerNotification } from '../upstream/upstream.ts';
 import { subscribeToServer } from './subscribeToServer.ts';
@@ -15,16 +15,16 @@ const announced = { listChanged: true };
 const capabilities = { tools: announced, prompts: announced, resources: { ...announced, subscribe: true } };
 const eras = ['legacy', 'modern'] as const;
 
-async function watchRig(era: 'legacy' | 'modern', more: Partial<ScriptedOptions> = {}, own = true) {
+async function watchRig(era: 'legacy' | 'modern', more: Partial<ScriptedOptions> = {}, isUserScoped = true) {
   const methods = { 'resources/subscribe': () => ({}), 'resources/unsubscribe': () => ({}) };
   const script = { era, getStream: true, capabilities, methods, tools: [{ name: 'plain' }], ...more };
-  const rig = await relayRig(script, { own });
+  const rig = await createRelayRig(script, { isUserScoped });
   function watch(principal: Principal) {
-    const heard: ServerNotification[] = [];
+    const received: ServerNotification[] = [];
     const watching = subscribeToServer(rig.parts, 'odd', rig.inbound({ principal }), (notice) => {
-      heard.push(notice);
+      received.push(notice);
     });
-    return { ...watching, heard, methods: () => heard.map(({ method }) => method) };
+    return { ...watching, received, methods: () => received.map(({ method }) => method) };
   }
   /** The newest stream is open, and those before it are over. */
   const reopened = (least: number) =>
@@ -40,19 +40,19 @@ async function watchRig(era: 'legacy' | 'modern', more: Partial<ScriptedOptions>
 }
 
 const by = (who: Principal) => (headers: { authorization?: string | undefined }) =>
-  headers.authorization === `Bearer ${tokenOf(who)}`;
+  headers.authorization === `Bearer ${tokenFor(who)}`;
 
 for (const era of eras) {
   describe(`what changes at a ${era} server`, () => {
     test('is told to the user whose stream it came on, and to no other', async () => {
       const { server, watch, opened } = await watchRig(era);
-      const [anns, bobs] = [watch(ann), watch(bob)];
+      const [anns, bobs] = [watch(annPrincipal), watch(bobPrincipal)];
       await opened(2);
-      server.push(TOOLS, { secret: 'x' }, by(ann));
-      await eventually('ann hears', () => anns.heard.length === 1);
-      server.push(PROMPTS, {}, by(bob));
-      await eventually('bob hears', () => bobs.heard.length === 1);
-      expect([anns.heard, bobs.heard]).toEqual([
+      server.push(TOOLS, { secret: 'x' }, by(annPrincipal));
+      await eventually('ann hears', () => anns.received.length === 1);
+      server.push(PROMPTS, {}, by(bobPrincipal));
+      await eventually('bob hears', () => bobs.received.length === 1);
+      expect([anns.received, bobs.received]).toEqual([
         [{ method: TOOLS, params: {} }],
         [{ method: PROMPTS, params: {} }],
       ]);
@@ -67,41 +67,41 @@ for (const era of eras) {
         },
       };
       const { call, watch, opened, server } = await watchRig(era, { tools: [tell] });
-      const bobs = watch(bob);
+      const bobs = watch(bobPrincipal);
       await opened(1);
-      await call('tell', { principal: ann });
+      await call('tell', { principal: annPrincipal });
       server.push(PROMPTS);
-      await eventually('bob hears', () => bobs.heard.length === 1);
+      await eventually('bob hears', () => bobs.received.length === 1);
       expect(bobs.methods()).toEqual([PROMPTS]);
     });
 
     test('makes the list of that user old, and nobody else’s', async () => {
-      const { server, watch, opened, call, rig, defined } = await watchRig(era);
-      await call('plain', { principal: ann });
-      await call('plain', { principal: bob });
+      const { server, watch, opened, call, rig, definedServer } = await watchRig(era);
+      await call('plain', { principal: annPrincipal });
+      await call('plain', { principal: bobPrincipal });
       const lists = () => server.received('tools/list').length;
-      const stale = (who: Principal) => rig.catalog.isStale(defined, principalKey(who));
+      const stale = (who: Principal) => rig.catalog.isStale(definedServer, principalKey(who));
       const before = lists();
-      const watching = watch(ann);
+      const watching = watch(annPrincipal);
       await opened(1);
       server.push(TOOLS);
-      await eventually('it is told', () => watching.heard.length === 1);
-      expect(stale(ann)).toBe(true);
+      await eventually('it is told', () => watching.received.length === 1);
+      expect(stale(annPrincipal)).toBe(true);
       // A modern list without a time of its own is old at once.
-      if (era === 'legacy') expect(stale(bob)).toBe(false);
+      if (era === 'legacy') expect(stale(bobPrincipal)).toBe(false);
       expect(lists()).toBe(before);
     });
 
     test('two watches of a user are one stream, which ends with the last', async () => {
       const { server, watch, opened, watches } = await watchRig(era);
-      const [first, second] = [watch(ann), watch(ann)];
+      const [first, second] = [watch(annPrincipal), watch(annPrincipal)];
       await opened(1);
       server.push(TOOLS);
-      await eventually('both hear', () => first.heard.length + second.heard.length === 2);
+      await eventually('both hear', () => first.received.length + second.received.length === 2);
       second.close();
       await opened(1);
       server.push(PROMPTS);
-      await eventually('the first hears', () => first.heard.length === 2);
+      await eventually('the first hears', () => first.received.length === 2);
       expect(second.methods()).toEqual([TOOLS]);
       first.close();
       first.close();
@@ -111,35 +111,35 @@ for (const era of eras) {
 
     test('of a shared server is one stream for all', async () => {
       const { server, watch, opened } = await watchRig(era, {}, false);
-      const all = [watch(ann), watch(bob)];
+      const all = [watch(annPrincipal), watch(bobPrincipal)];
       await opened(1);
       server.push(TOOLS);
-      await eventually('all hear', () => all.every(({ heard }) => heard.length === 1));
+      await eventually('all hear', () => all.every(({ received }) => received.length === 1));
     });
 
     test('is not told to who may not see the server any more', async () => {
       const { server, watch, opened, rig } = await watchRig(era, {}, false);
-      const [anns, bobs] = [watch(ann), watch(bob)];
+      const [anns, bobs] = [watch(annPrincipal), watch(bobPrincipal)];
       await opened(1);
-      rig.sees = ({ userId }) => userId !== ann.userId;
+      rig.canSee = ({ userId }) => userId !== annPrincipal.userId;
       server.push(TOOLS);
-      await eventually('bob hears', () => bobs.heard.length === 1);
-      expect(anns.heard).toEqual([]);
+      await eventually('bob hears', () => bobs.received.length === 1);
+      expect(anns.received).toEqual([]);
     });
 
     test('is heard with the new credential after another was given', async () => {
       const { server, watch, opened, reopened, connections } = await watchRig(era);
-      const watching = watch(ann);
+      const watching = watch(annPrincipal);
       await opened(1);
-      void connections.dropForServer('odd', principalKey(ann));
+      void connections.dropForServer('odd', principalKey(annPrincipal));
       await reopened(2);
       server.push(TOOLS);
-      await eventually('it is heard', () => watching.heard.length === 1);
+      await eventually('it is heard', () => watching.received.length === 1);
     });
 
     test('an updated resource is told to who subscribed it', async () => {
       const { server, watch, opened, reopened } = await watchRig(era, {}, false);
-      const [anns, bobs] = [watch(ann), watch(bob)];
+      const [anns, bobs] = [watch(annPrincipal), watch(bobPrincipal)];
       await opened(1);
       await anns.subscribeResource('note://a');
       await bobs.subscribeResource('note://b');
@@ -148,21 +148,21 @@ for (const era of eras) {
       server.push(UPDATED, { uri: 'note://a', title: 'x' });
       server.push(UPDATED, { uri: 'note://c' });
       server.push(UPDATED, { uri: 'note://b' });
-      await eventually('both hear', () => anns.heard.length + bobs.heard.length === 2);
-      expect(anns.heard).toEqual([{ method: UPDATED, params: { uri: 'note://a' } }]);
-      expect(bobs.heard).toEqual([{ method: UPDATED, params: { uri: 'note://b' } }]);
+      await eventually('both hear', () => anns.received.length + bobs.received.length === 2);
+      expect(anns.received).toEqual([{ method: UPDATED, params: { uri: 'note://a' } }]);
+      expect(bobs.received).toEqual([{ method: UPDATED, params: { uri: 'note://b' } }]);
       bobs.unsubscribeResource('note://b');
       await eventually('the server knows', () => subscribed(server, era).size === 1);
       await reopened(1);
       server.push(UPDATED, { uri: 'note://b' });
       server.push(PROMPTS);
       await eventually('the change', () => bobs.methods().includes(PROMPTS));
-      expect(bobs.heard).toHaveLength(2);
+      expect(bobs.received).toHaveLength(2);
     });
   });
 }
 
-type Server = Awaited<ReturnType<typeof relayRig>>['server'];
+type Server = Awaited<ReturnType<typeof createRelayRig>>['server'];
 
 /** What the server believes to be subscribed. */
 function subscribed(server: Server, era: 'legacy' | 'modern'): ReadonlySet<unknown> {
@@ -183,8 +183,8 @@ describe('a watch', () => {
     const { server, parts, inbound, opened } = await watchRig('modern');
     const extension = 'io.modelcontextprotocol/enterprise-managed-authorization';
     const credentials = {
-      async obtain(...asked: Parameters<typeof parts.credentials.obtain>) {
-        const { target, binding } = await parts.credentials.obtain(...asked);
+      async obtain(...args: Parameters<typeof parts.credentials.obtain>) {
+        const { target, binding } = await parts.credentials.obtain(...args);
         return { binding, target: { ...target, bearer: { ...target.bearer, extension } } };
       },
     };
@@ -202,7 +202,7 @@ describe('a watch', () => {
 
   test('of two users of one resource is one subscription at the server', async () => {
     const { server, watch } = await watchRig('legacy', {}, false);
-    const [anns, bobs] = [watch(ann), watch(bob)];
+    const [anns, bobs] = [watch(annPrincipal), watch(bobPrincipal)];
     await anns.subscribeResource('note://a');
     await bobs.subscribeResource('note://a');
     anns.unsubscribeResource('note://a');
@@ -214,7 +214,7 @@ describe('a watch', () => {
 
   test('is subscribed again when the server forgot the session', async () => {
     const { server, watch, call, opened } = await watchRig('legacy', {}, false);
-    const watching = watch(ann);
+    const watching = watch(annPrincipal);
     await watching.subscribeResource('note://a');
     await opened(1);
     server.forgetSessions();
@@ -234,41 +234,41 @@ describe('a watch', () => {
       },
     };
     const { watch } = await watchRig('legacy', { methods }, false);
-    expect(await rejection(watch(ann).subscribeResource('note://none'))).toMatchObject({
+    expect(await captureRejection(watch(annPrincipal).subscribeResource('note://none'))).toMatchObject({
       code: 'MCP_RESOURCE_NOT_FOUND',
     });
   });
 
   test('is refused when one user has too many; others have theirs', async () => {
     const { watch } = await watchRig('legacy', {}, false);
-    const many = Array.from({ length: 1_024 }, () => watch(ann));
-    expect(() => watch(ann)).toThrow(expect.objectContaining({ code: 'MCP_RATE_LIMITED' }));
-    watch(bob);
+    const many = Array.from({ length: 1_024 }, () => watch(annPrincipal));
+    expect(() => watch(annPrincipal)).toThrow(expect.objectContaining({ code: 'MCP_RATE_LIMITED' }));
+    watch(bobPrincipal);
     many[0]!.close();
-    watch(ann);
+    watch(annPrincipal);
   });
 
   test('is refused when one user would hold too many connections', async () => {
     const { parts, inbound, watch } = await watchRig('legacy');
-    watch(ann);
+    watch(annPrincipal);
     const named = { headers: { 'x-user': '{{LIBRECHAT_USER_ID}}' } };
     const find = parts.registry.find;
     const registry = {
       ...parts.registry,
-      find: (tenant: string, name: string) => find(tenant, name) ?? define(name, named),
+      find: (tenant: string, name: string) => find(tenant, name) ?? defineServer(name, named),
     };
     const nowhere = { ...parts, registry };
     const open = (n: number, principal: Principal) =>
       subscribeToServer(nowhere, `other${n}`, inbound({ principal }), () => undefined);
-    for (let n = 1; n < 16; n += 1) open(n, ann);
-    expect(() => open(16, ann)).toThrow(expect.objectContaining({ code: 'MCP_RATE_LIMITED' }));
-    open(16, bob);
+    for (let n = 1; n < 16; n += 1) open(n, annPrincipal);
+    expect(() => open(16, annPrincipal)).toThrow(expect.objectContaining({ code: 'MCP_RATE_LIMITED' }));
+    open(16, bobPrincipal);
   });
 
   test('goes nowhere that one tenant alone has put in its place', async () => {
     const { parts, inbound, watch, server, opened } = await watchRig('modern', {}, false);
     const theirs = await watchRig('modern', {}, false);
-    const mallory: Principal = { ...bob, tenant: 'evil' };
+    const mallory: Principal = { ...bobPrincipal, tenant: 'evil' };
     let looks = 0;
     const registry = {
       ...parts.registry,
@@ -276,23 +276,23 @@ describe('a watch', () => {
         const base = parts.registry.find(tenant, name);
         // The override is saved as soon as the watch has begun.
         if (tenant !== 'evil' || !base || (looks += 1) === 1) return base;
-        return { ...define(name, { url: theirs.server.url }), tenant };
+        return { ...defineServer(name, { url: theirs.server.url }), tenant };
       },
     };
-    const heard: ServerNotification[] = [];
+    const received: ServerNotification[] = [];
     subscribeToServer({ ...parts, registry }, 'odd', inbound({ principal: mallory }), (one) =>
-      heard.push(one),
+      received.push(one),
     );
-    const anns = watch(ann);
+    const anns = watch(annPrincipal);
     await opened(1);
     server.push(TOOLS);
-    await eventually('ann hears', () => anns.heard.length === 1);
-    expect([heard, theirs.server.requests]).toEqual([[], []]);
+    await eventually('ann hears', () => anns.received.length === 1);
+    expect([received, theirs.server.requests]).toEqual([[], []]);
   });
 
   test('of a server that is not there is no watch', async () => {
     const { parts, inbound, rig } = await watchRig('legacy');
-    rig.sees = () => false;
+    rig.canSee = () => false;
     expect(() => subscribeToServer(parts, 'odd', inbound(), () => undefined)).toThrow(
       expect.objectContaining({ code: 'MCP_SERVER_NOT_FOUND' }),
     );

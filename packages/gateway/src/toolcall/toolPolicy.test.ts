@@ -1,6 +1,6 @@
 import { aPrincipal } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { define, rejection, toolcallRig } from '../../test/toolcallRig.ts';
+import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
 import { createToolPolicy } from '../policy/toolPolicy.ts';
 import type { ServicePrincipal } from '../principal/principal.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
@@ -10,7 +10,7 @@ import { listTools } from './listTools.ts';
 const tools = ['read', 'write', 'erase'].map((name) => ({ name, inputSchema: { type: 'object' } }));
 
 function createRig() {
-  const rig = toolcallRig([define('files')], tools);
+  const rig = createToolcallRig([defineServer('files')], tools);
   const call = (tool: string, principal = aPrincipal()) =>
     callTool(rig.parts, { server: 'files', tool, args: { path: '/a' } }, rig.inbound({ principal }));
   const listed = async (principal = aPrincipal()) =>
@@ -30,8 +30,8 @@ describe('the policy on tools, on the way of a call', () => {
     const admin = aPrincipal({ role: 'ADMIN' });
     expect(await listed()).toEqual(['read']);
     expect(await listed(admin)).toEqual(['read', 'write']);
-    expect(await rejection(call('write'))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
-    expect(await rejection(call('erase', admin))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
+    expect(await captureRejection(call('write'))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
+    expect(await captureRejection(call('erase', admin))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
     expect(rig.calls()).toEqual([]);
     await call('write', admin);
     await call('read');
@@ -43,14 +43,14 @@ describe('the policy on tools, on the way of a call', () => {
     rig.policy = createToolPolicy({ ask: ['mcp:files:erase'] });
     expect(await listed()).toContain('erase');
     const before = rig.spent();
-    expect(await rejection(call('erase'))).toMatchObject({
+    expect(await captureRejection(call('erase'))).toMatchObject({
       code: 'MCP_APPROVAL_REQUIRED',
       approval: { id: 'approval' },
     });
     expect(rig.spent()).toEqual(before);
     rig.approved.push(true);
     await call('erase');
-    expect(await rejection(call('erase'))).toMatchObject({ code: 'MCP_APPROVAL_REQUIRED' });
+    expect(await captureRejection(call('erase'))).toMatchObject({ code: 'MCP_APPROVAL_REQUIRED' });
     expect(rig.calls()).toHaveLength(1);
     expect(rig.audited.map(({ outcome }) => outcome)).toEqual(['refused', 'ok', 'refused']);
   });
@@ -61,7 +61,9 @@ describe('the policy on tools, on the way of a call', () => {
     const robot = { ...aPrincipal({ userId: 'service:x' }), kind: 'service' } as unknown as ServicePrincipal;
     expect(await listed(robot as never)).not.toContain('erase');
     rig.approved.push(true);
-    expect(await rejection(call('erase', robot as never))).toMatchObject({ code: 'MCP_TOOL_NOT_FOUND' });
+    expect(await captureRejection(call('erase', robot as never))).toMatchObject({
+      code: 'MCP_TOOL_NOT_FOUND',
+    });
   });
 
   test('a tool that turns out to have changed asks again', async () => {
@@ -71,7 +73,7 @@ describe('the policy on tools, on the way of a call', () => {
     rig.answers = () => {
       throw new UpstreamError('header_mismatch');
     };
-    expect(await rejection(call('erase'))).toMatchObject({ code: 'MCP_APPROVAL_REQUIRED' });
+    expect(await captureRejection(call('erase'))).toMatchObject({ code: 'MCP_APPROVAL_REQUIRED' });
     expect(rig.calls()).toHaveLength(1);
   });
 });

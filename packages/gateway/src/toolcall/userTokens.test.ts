@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { define, readyFor, toolcallRig } from '../../test/toolcallRig.ts';
-import { closeVaultRigs, keyOf, vaultRig } from '../../test/vaultRig.ts';
+import { defineServer, createCredential, createToolcallRig } from '../../test/toolcallRig.ts';
+import { closeVaultRigs, credentialKey, createVaultRig } from '../../test/vaultRig.ts';
 import { createOAuthTokens } from '../credentials/oauthTokens.ts';
 import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import type { Credentials } from '../credentials/credentials.ts';
@@ -29,14 +29,14 @@ type Happening = (token: string) => void | Promise<void>;
 
 /** A user's calls with tokens of a real vault, at a server that does as it is told, one request after the other. */
 async function userTokensRig(...happenings: Happening[]) {
-  const vault = await vaultRig();
+  const vault = await createVaultRig();
   await vault.signIn();
-  const rig = toolcallRig([define('files', { requiresOAuth: true })]);
-  const oauth = createOAuthTokens({ vault: vault.vault, selector: { select: () => keyOf() } });
+  const rig = createToolcallRig([defineServer('files', { requiresOAuth: true })]);
+  const oauth = createOAuthTokens({ vault: vault.vault, selector: { select: () => credentialKey() } });
   const credentials: Credentials = {
-    async obtain(server, principal, _fields, purse = createTokenRequestBudget()) {
-      const own = await oauth.obtain(server, principal, purse);
-      const { target } = readyFor(server, principal);
+    async obtain(server, principal, _fields, budget = createTokenRequestBudget()) {
+      const own = await oauth.obtain(server, principal, budget);
+      const { target } = createCredential(server, principal);
       if (!own || target.type === 'stdio') throw new Error('No token');
       return { target: { ...target, headers: {}, bearer: own.bearer }, binding: own.grantHash };
     },
@@ -52,51 +52,51 @@ async function userTokensRig(...happenings: Happening[]) {
   const bindings = () => rig.leases.slice(-2).map(({ holder }) => holder?.binding);
   return {
     ...{ vault, rig, tokens, bindings },
-    call: () => vault.passing(callTool(parts, call, rig.inbound())),
-    list: () => vault.passing(listServer(parts, 'files', 'resources/list', rig.inbound())),
+    call: () => vault.advanceUntilSettled(callTool(parts, call, rig.inbound())),
+    list: () => vault.advanceUntilSettled(listServer(parts, 'files', 'resources/list', rig.inbound())),
   };
 }
 
 describe('a user who signs in anew in the middle of a call', () => {
   for (const how of ['call', 'list'] as const) {
     test(`${how}: what was refused is sent once more with the new grant, over a connection of its own`, async () => {
-      const scene = await userTokensRig(async () => {
-        await scene.vault.signIn();
+      const rig = await userTokensRig(async () => {
+        await rig.vault.signIn();
         throw refused();
       });
-      await scene[how]();
-      expect(scene.tokens).toHaveLength(2);
-      expect(new Set(scene.tokens).size).toBe(2);
-      expect(new Set(scene.bindings()).size).toBe(2);
-      expect(scene.vault.server.counters.refreshHits).toBe(0);
+      await rig[how]();
+      expect(rig.tokens).toHaveLength(2);
+      expect(new Set(rig.tokens).size).toBe(2);
+      expect(new Set(rig.bindings()).size).toBe(2);
+      expect(rig.vault.server.counters.refreshHits).toBe(0);
     });
 
     test(`${how}: also before anything was sent`, async () => {
-      const scene = await userTokensRig();
+      const rig = await userTokensRig();
       let isFirst = true;
-      scene.rig.onLease = async () => {
+      rig.rig.onLease = async () => {
         // The tools are listed first where nothing is known of them.
-        if (!isFirst || (how === 'call' && scene.rig.leases.length === 1)) return;
+        if (!isFirst || (how === 'call' && rig.rig.leases.length === 1)) return;
         isFirst = false;
-        await scene.vault.signIn();
+        await rig.vault.signIn();
       };
-      await scene[how]();
-      expect(scene.tokens).toHaveLength(1);
-      expect(new Set(scene.bindings()).size).toBe(2);
+      await rig[how]();
+      expect(rig.tokens).toHaveLength(1);
+      expect(new Set(rig.bindings()).size).toBe(2);
     });
   }
 
   test('and whose new token is refused as well, is told so', async () => {
-    const scene = await userTokensRig(
+    const rig = await userTokensRig(
       async () => {
-        await scene.vault.signIn();
+        await rig.vault.signIn();
         throw refused();
       },
       () => Promise.reject(refused()),
     );
-    const { result } = await scene.call();
+    const { result } = await rig.call();
     expect(result).toMatchObject({ isError: true });
-    expect(scene.tokens).toHaveLength(2);
+    expect(rig.tokens).toHaveLength(2);
   });
 });
 
@@ -105,12 +105,12 @@ describe('a wider scope that is wanted at the second try', () => {
 
   test('is asked for as at the first one', async () => {
     for (const first of [refused(), new UpstreamError('ended')]) {
-      const scene = await userTokensRig(
+      const rig = await userTokensRig(
         () => Promise.reject(first),
         () => Promise.reject(tooNarrow()),
       );
-      expect((await scene.call()).result).toMatchObject(wanted);
-      expect(scene.tokens).toHaveLength(2);
+      expect((await rig.call()).result).toMatchObject(wanted);
+      expect(rig.tokens).toHaveLength(2);
       await expect(
         (async () => {
           const other = await userTokensRig(
@@ -126,17 +126,17 @@ describe('a wider scope that is wanted at the second try', () => {
 
 describe('a token that was renewed in the middle of a call', () => {
   test('is taken out of the answer, and so is the one before it', async () => {
-    const scene = await userTokensRig();
-    const { rig, vault } = scene;
+    const testRig = await userTokensRig();
+    const { rig, vault } = testRig;
     rig.answers = async ({ options }): Promise<JsonObject> => {
       const first = textOf(await options.bearer!.token());
       // Another call renews it.
-      await vault.vault.recover(keyOf(), first);
+      await vault.vault.recover(credentialKey(), first);
       const second = textOf(await options.bearer!.token());
       expect(second).not.toBe(first);
       return { content: [{ type: 'text', text: `${first} ${second}` }] };
     };
-    const { result } = await scene.call();
+    const { result } = await testRig.call();
     expect(result).toMatchObject({ content: [{ text: '[redacted] [redacted]' }] });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { argumentRig } from '../../test/argumentRig.ts';
+import { createArgumentRig } from '../../test/argumentRig.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 
 const forecast = {
@@ -19,7 +19,7 @@ const forecast = {
 
 describe('the arguments of a call', () => {
   test('every field that is missing or wrong is named by its path', () => {
-    const { check, logged } = argumentRig();
+    const { check, logged } = createArgumentRig();
     expect(
       check(forecast, { location: { city: 'Bern', zip: '30000' }, days: 3, units: 'metric' }),
     ).toBeNull();
@@ -62,7 +62,7 @@ describe('the arguments of a call', () => {
   });
 
   test('a long list of mistakes is cut at twenty', () => {
-    const { check } = argumentRig();
+    const { check } = createArgumentRig();
     const schema = { type: 'object', properties: { list: { type: 'array', items: { type: 'string' } } } };
     expect(check(schema, { list: Array.from({ length: 3_000 }, (_, i) => i) })).toHaveLength(20);
     // Too many to name them all: the first one is.
@@ -72,7 +72,7 @@ describe('the arguments of a call', () => {
   });
 
   test('no value that was sent is repeated, whatever is wrong with it', () => {
-    const { check } = argumentRig();
+    const { check } = createArgumentRig();
     const secret = 'sk-live-4242424242424242';
     const wrong = [
       check(forecast, { location: { city: 'x', zip: secret }, days: secret, units: secret }),
@@ -92,7 +92,7 @@ describe('the arguments of a call', () => {
   });
 
   test('nothing is converted, filled in or removed', () => {
-    const { check } = argumentRig();
+    const { check } = createArgumentRig();
     const schema = { type: 'object', properties: { n: { type: 'number' }, d: { default: 7 } } };
     const args = Object.freeze({ n: 1, extra: Object.freeze([null]) });
     expect(check(schema, args)).toBeNull();
@@ -101,7 +101,7 @@ describe('the arguments of a call', () => {
   });
 
   test('null is as good as left out, where that may be left out', () => {
-    const { check } = argumentRig();
+    const { check } = createArgumentRig();
     expect(check(forecast, { location: { city: 'Bern' }, days: null, units: null })).toBeNull();
     expect(check(forecast, { location: null })).toMatchObject([{ path: 'arguments.location' }]);
     expect(check(forecast, { location: { city: null } })).toMatchObject([
@@ -111,7 +111,7 @@ describe('the arguments of a call', () => {
   });
 
   test('more than 256 KiB or 32 levels are refused, also without a schema', () => {
-    const { check } = argumentRig();
+    const { check } = createArgumentRig();
     const nested = (depth: number): unknown => (depth === 1 ? {} : { a: nested(depth - 1) });
     expect(check({}, nested(32))).toBeNull();
     expect(check({}, nested(33))).toMatchObject([{ path: 'arguments', code: 'too_deep' }]);
@@ -122,7 +122,7 @@ describe('the arguments of a call', () => {
   });
 
   test('the older drafts are read as they were meant', () => {
-    const { check, logged } = argumentRig();
+    const { check, logged } = createArgumentRig();
     const draft7 = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       $id: 'https://example.com/tool.json',
@@ -165,7 +165,7 @@ describe('the arguments of a call', () => {
   });
 
   test('names that every object inherits are fields like others', () => {
-    const { check } = argumentRig();
+    const { check } = createArgumentRig();
     const schema = JSON.parse(
       '{"properties":{"constructor":{"type":"string"},"__proto__":{"type":"string"}},"required":["toString"]}',
     ) as JsonObject;

@@ -1,8 +1,14 @@
 import { createFakeClock, eventually, scriptedHttpServer } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ask, createChannelRig, remote, scripted, type ChannelRig } from '../../test/channelRig.ts';
+import {
+  sendRequest,
+  createChannelRig,
+  remoteChannelTarget,
+  scriptedTarget,
+  type ChannelRig,
+} from '../../test/channelRig.ts';
 import { startSseServer } from '../../test/sseServer.ts';
-import { startSocketServer } from '../../test/webSocketServer.ts';
+import { startWebSocketServer } from '../../test/webSocketServer.ts';
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -18,16 +24,16 @@ async function startAll() {
   const servers = await Promise.all([
     scriptedHttpServer({ era: 'legacy', tools: [] }),
     startSseServer(),
-    startSocketServer(),
+    startWebSocketServer(),
   ]);
   ends.push(...servers.map((server) => () => server.close()));
   const [http, sse, socket] = servers;
   const ports = servers.map(({ url }) => Number(new URL(url).port));
   const targets = [
-    scripted(),
-    remote('streamable-http', http.url),
-    remote('sse', sse.url),
-    remote('websocket', socket.url),
+    scriptedTarget(),
+    remoteChannelTarget('streamable-http', http.url),
+    remoteChannelTarget('sse', sse.url),
+    remoteChannelTarget('websocket', socket.url),
   ];
   return { ports, targets, http, sse, socket };
 }
@@ -39,12 +45,12 @@ describe('opening an upstream', () => {
     for (const target of targets) {
       const upstream = await rig.open(target, { era: 'auto' });
       expect(upstream.claims).toMatchObject({ era: 'legacy', protocolVersion: '2025-11-25' });
-      expect(await ask(upstream, 'tools/list')).toEqual(expect.any(Object));
+      expect(await sendRequest(upstream, 'tools/list')).toEqual(expect.any(Object));
       let ended = 0;
       upstream.onClose(() => (ended += 1));
       await upstream.close();
       await eventually('the end', () => ended === 1);
-      await expect(ask(upstream, 'tools/list')).rejects.toMatchObject({
+      await expect(sendRequest(upstream, 'tools/list')).rejects.toMatchObject({
         reason: 'ended',
         outcome: 'unreachable',
       });
@@ -65,7 +71,10 @@ describe('opening an upstream', () => {
     ends.push(() => http.close());
     const clock = createFakeClock();
     const rig = createRig({ clock, ports: [Number(new URL(http.url).port)] });
-    const opening = rig.open(remote('streamable-http', http.url), { initTimeoutMs: 1_000, era: 'auto' });
+    const opening = rig.open(remoteChannelTarget('streamable-http', http.url), {
+      initTimeoutMs: 1_000,
+      era: 'auto',
+    });
     let ended = false;
     const refused = opening.then(
       () => undefined,

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ask, call } from '../../test/channelRig.ts';
-import { openSample, sampleTarget } from '../../test/sampleServer.ts';
+import { sendRequest, callChannelTool } from '../../test/channelRig.ts';
+import { openSampleServer, createSampleTarget } from '../../test/sampleServer.ts';
 import type { JsonObject, Upstream } from './upstream.ts';
 
 interface Tool {
@@ -87,13 +87,14 @@ describe('the built-in sample server', () => {
     );
     const signal = AbortSignal.timeout(PATIENCE_MS);
     // What it answers, or whether it refuses, is its own business here.
-    await call(upstream, tool.name, { ...args, data: url }, { signal }).catch(() => undefined);
+    await callChannelTool(upstream, tool.name, { ...args, data: url }, { signal }).catch(() => undefined);
   }
 
-  const toolsOf = async (upstream: Upstream) => (await ask(upstream, 'tools/list'))['tools'] as Tool[];
+  const toolsOf = async (upstream: Upstream) =>
+    (await sendRequest(upstream, 'tools/list'))['tools'] as Tool[];
 
   test('none of its tools reaches a loopback listener, however the address is written', async () => {
-    const upstream = await openSample();
+    const upstream = await openSampleServer();
     const tools = await toolsOf(upstream);
     expect(tools.length).toBeGreaterThanOrEqual(10);
     await Promise.all(tools.flatMap((tool) => spellings().map((url) => callWith(upstream, tool, url))));
@@ -104,8 +105,8 @@ describe('the built-in sample server', () => {
   }, 60_000);
 
   test('the same calls do reach it when the setting is taken away, so that this test could fail', async () => {
-    const { GZIP_ALLOWED_DOMAINS: _, ...env } = sampleTarget().env;
-    const upstream = await openSample({ env });
+    const { GZIP_ALLOWED_DOMAINS: _, ...env } = createSampleTarget().env;
+    const upstream = await openSampleServer({ env });
     const tools = await toolsOf(upstream);
     const gzip = tools.find(({ name }) => name === 'gzip-file-as-resource')!;
     const reached: string[] = [];
@@ -131,8 +132,8 @@ describe('the built-in sample server', () => {
   }, 60_000);
 
   test('sees one variable and nothing of ours', async () => {
-    const upstream = await openSample();
-    const { content } = (await call(upstream, 'get-env')) as { content: { text: string }[] };
+    const upstream = await openSampleServer();
+    const { content } = (await callChannelTool(upstream, 'get-env')) as { content: { text: string }[] };
     await upstream.close();
     expect(JSON.parse(content[0]!.text)).toEqual({ GZIP_ALLOWED_DOMAINS: 'invalid' });
   });

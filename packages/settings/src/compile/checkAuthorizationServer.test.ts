@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findingCodes } from '../../test/oneServer.ts';
+import { findingCodes } from '../../test/serverDiagnostics.ts';
 import { loadSettings } from '../loadSettings.ts';
 
 const found = (section: Record<string, unknown>, env: Record<string, string> = {}) =>

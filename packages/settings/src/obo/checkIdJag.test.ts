@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findingCodes, httpServer } from '../../test/oneServer.ts';
+import { findingCodes, httpServer } from '../../test/serverDiagnostics.ts';
 
 const signIn = {
   OPENID_ISSUER: 'https://sso.example',
@@ -10,14 +10,19 @@ const at = { issuer: 'https://auth.wiki.example', clientId: 'behalf-there', clie
 const entry = { type: 'id-jag', resourceServers: [at] };
 
 /** What is wrong with a file of one such entry, and with a server that names it. */
-function found(over: object = {}, obo: object = {}, name = 'wiki', env: Record<string, string> = signIn) {
+function found(
+  overrides: object = {},
+  obo: object = {},
+  name = 'wiki',
+  env: Record<string, string> = signIn,
+) {
   const file = {
-    identityProviders: { [name]: { ...entry, ...over } },
+    identityProviders: { [name]: { ...entry, ...overrides } },
     mcpServers: { s: { ...httpServer, obo: { scopes: 'a', provider: name, ...obo } } },
   };
   return findingCodes(file, { WIKI_SECRET: 'w', ...env });
 }
-const there = (over: object) => found({ resourceServers: [{ ...at, ...over }] });
+const there = (overrides: object) => found({ resourceServers: [{ ...at, ...overrides }] });
 const inEntry = (...path: string[]) => ['identityProviders.wiki', ...path].join('.');
 
 describe('a provider of type id-jag', () => {
@@ -48,8 +53,8 @@ describe('a provider of type id-jag', () => {
     for (const subject of ['refresh_token', 'auto']) {
       expect(found({ subject })).toEqual([]);
       expect(found({ subject, clientId: 'behalf', clientSecret: 's' })).toEqual([]);
-      const elsewhere = { issuer: 'https://other.example', clientId: 'behalf', clientSecret: 's' };
-      expect(found({ subject, ...elsewhere })).toEqual(refused);
+      const otherIssuer = { issuer: 'https://other.example', clientId: 'behalf', clientSecret: 's' };
+      expect(found({ subject, ...otherIssuer })).toEqual(refused);
       expect(found({ subject, clientId: 'another', clientSecret: 's' })).toEqual(refused);
       expect(found({ subject, tokenEndpoint: 'https://other.example/token', clientId: 'behalf' })).toEqual(
         refused,

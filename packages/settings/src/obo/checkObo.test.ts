@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findingCodes, httpServer, loadServer } from '../../test/oneServer.ts';
+import { findingCodes, httpServer, loadServer } from '../../test/serverDiagnostics.ts';
 
 const signIn = {
   OPENID_ISSUER: 'https://sso.example',
@@ -28,13 +28,17 @@ describe('On-Behalf-Of in the file', () => {
   });
 
   test('without any provider it stays, with a warning', () => {
-    const told = (env: Record<string, string>) =>
+    const listDiagnostics = (env: Record<string, string>) =>
       loadServer({ ...httpServer, obo: { scopes: 'a' } }, env).warnings.map(({ path, code }) => [path, code]);
-    expect(told({})).toEqual([['mcpServers.s.obo', 'obo_login']]);
-    expect(told({ OPENID_ISSUER: ' ', OPENID_CLIENT_ID: 'c' })).toEqual([['mcpServers.s.obo', 'obo_login']]);
+    expect(listDiagnostics({})).toEqual([['mcpServers.s.obo', 'obo_login']]);
+    expect(listDiagnostics({ OPENID_ISSUER: ' ', OPENID_CLIENT_ID: 'c' })).toEqual([
+      ['mcpServers.s.obo', 'obo_login'],
+    ]);
     // Bearer tokens alone: there is no client that could exchange them.
-    expect(told({ OPENID_ISSUER: 'https://sso.example' })).toEqual([['mcpServers.s.obo', 'obo_login']]);
-    expect(told(signIn)).toEqual([]);
+    expect(listDiagnostics({ OPENID_ISSUER: 'https://sso.example' })).toEqual([
+      ['mcpServers.s.obo', 'obo_login'],
+    ]);
+    expect(listDiagnostics(signIn)).toEqual([]);
   });
 
   test('Entra takes neither another grant nor an audience', () => {
@@ -77,8 +81,11 @@ describe('On-Behalf-Of in the file', () => {
     const graph = 'https://graph.microsoft.com/.default';
     const token = 'Bearer {{LIBRECHAT_GRAPH_ACCESS_TOKEN}}';
     const apiKey = { source: 'admin', authorization_type: 'bearer', key: token };
-    const told = (definition: object, identityProviders: object = {}, env: Record<string, string> = signIn) =>
-      findingCodes({ mcpServers: { s: { ...httpServer, ...definition } }, identityProviders }, env);
+    const listDiagnostics = (
+      definition: object,
+      identityProviders: object = {},
+      env: Record<string, string> = signIn,
+    ) => findingCodes({ mcpServers: { s: { ...httpServer, ...definition } }, identityProviders }, env);
     const list = (scopes: string, origin: string) => ({
       login: { ...exchange, targets: [{ scopes: [scopes], origins: [origin] }] },
     });
@@ -87,32 +94,35 @@ describe('On-Behalf-Of in the file', () => {
       [{ apiKey }, 'apiKey.key'],
     ] as const) {
       const plain = { ...carried, url: 'http://s.example/mcp' };
-      expect(told(carried)).toEqual([]);
-      expect(told({ ...carried, url: 'http://127.0.0.1:1/mcp' })).toEqual([]);
-      expect(told(plain)).toEqual([['mcpServers.s.url', 'plain_http']]);
-      expect(told(plain, list(graph, 'http://s.example'))).toEqual([]);
-      expect(told(carried, list(graph, 'https://s.example'))).toEqual([]);
+      expect(listDiagnostics(carried)).toEqual([]);
+      expect(listDiagnostics({ ...carried, url: 'http://127.0.0.1:1/mcp' })).toEqual([]);
+      expect(listDiagnostics(plain)).toEqual([['mcpServers.s.url', 'plain_http']]);
+      expect(listDiagnostics(plain, list(graph, 'http://s.example'))).toEqual([]);
+      expect(listDiagnostics(carried, list(graph, 'https://s.example'))).toEqual([]);
       const target = [[`mcpServers.s.${place}`, 'obo_target']];
-      expect(told(carried, list(graph, 'https://other.example'))).toEqual(target);
-      expect(told(carried, list('api://x/y', 'https://s.example'))).toEqual(target);
+      expect(listDiagnostics(carried, list(graph, 'https://other.example'))).toEqual(target);
+      expect(listDiagnostics(carried, list('api://x/y', 'https://s.example'))).toEqual(target);
       // What it is asked for with is a setting, and blank is none.
       const env = (GRAPH_API_SCOPES: string) => ({ ...signIn, GRAPH_API_SCOPES });
-      expect(told(carried, list('api://x/y', 'https://s.example'), env('api://x/y'))).toEqual([]);
-      expect(told(carried, list(graph, 'https://s.example'), env('api://x/y'))).toEqual(target);
-      expect(told(carried, list(graph, 'https://s.example'), env(' '))).toEqual([]);
+      expect(listDiagnostics(carried, list('api://x/y', 'https://s.example'), env('api://x/y'))).toEqual([]);
+      expect(listDiagnostics(carried, list(graph, 'https://s.example'), env('api://x/y'))).toEqual(target);
+      expect(listDiagnostics(carried, list(graph, 'https://s.example'), env(' '))).toEqual([]);
       for (const name of ['LIBRECHAT_USER_ID', 'LIBRECHAT_OPENID_USER_ID', 'LIBRECHAT_BODY_MESSAGEID']) {
         const url = `https://s.example/{{${name}}}`;
-        expect(told({ ...carried, url })).toEqual([['mcpServers.s.url', 'obo_url']]);
+        expect(listDiagnostics({ ...carried, url })).toEqual([['mcpServers.s.url', 'obo_url']]);
       }
       // Beside obo, both are asked about.
       const both = { ...exchange, targets: [{ scopes: ['a'], origins: ['https://s.example'] }] };
       const obo = { scopes: 'a', provider: 'p' };
-      if ('headers' in carried) expect(told({ ...carried, obo }, { p: both })).toEqual([]);
-      if ('headers' in carried) expect(told({ ...carried, obo }, { login: both, p: both })).toEqual(target);
+      if ('headers' in carried) expect(listDiagnostics({ ...carried, obo }, { p: both })).toEqual([]);
+      if ('headers' in carried)
+        expect(listDiagnostics({ ...carried, obo }, { login: both, p: both })).toEqual(target);
     }
     const socket = { type: 'websocket', headers: { A: token } };
-    expect(told({ ...socket, url: 'ws://s.example' })).toEqual([['mcpServers.s.url', 'plain_http']]);
-    expect(told({ ...socket, url: 'wss://s.example' })).toEqual([]);
+    expect(listDiagnostics({ ...socket, url: 'ws://s.example' })).toEqual([
+      ['mcpServers.s.url', 'plain_http'],
+    ]);
+    expect(listDiagnostics({ ...socket, url: 'wss://s.example' })).toEqual([]);
     const waiting = loadServer({ ...httpServer, headers: { A: token } }).warnings;
     expect(waiting).toMatchObject([{ path: 'mcpServers.s.headers.A', code: 'obo_login' }]);
   });

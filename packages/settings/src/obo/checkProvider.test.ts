@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findingCodes, type FoundCodes } from '../../test/oneServer.ts';
+import { findingCodes, type FoundCodes } from '../../test/serverDiagnostics.ts';
 import { loadSettings } from '../loadSettings.ts';
 
 const signIn = {
@@ -73,20 +73,20 @@ describe('a provider that tokens are exchanged at', () => {
   });
 
   test('who we are is said, and how we prove it fits what there is', () => {
-    const { clientId: _, clientSecret: __, ...nobody } = exchange;
+    const { clientId: _, clientSecret: __, ...withoutClient } = exchange;
     const here = { ...signIn, OPENID_ISSUER: exchange.issuer };
-    expect(provider(nobody)).toEqual([['clientId', 'missing']]);
-    expect(provider(nobody, here)).toEqual([]);
-    expect(provider({ ...nobody, clientSecret: 's' }, here)).toEqual([['clientSecret', 'missing']]);
-    expect(provider({ ...nobody, clientSecret: 's' }, here, 'login')).toEqual([]);
+    expect(provider(withoutClient)).toEqual([['clientId', 'missing']]);
+    expect(provider(withoutClient, here)).toEqual([]);
+    expect(provider({ ...withoutClient, clientSecret: 's' }, here)).toEqual([['clientSecret', 'missing']]);
+    expect(provider({ ...withoutClient, clientSecret: 's' }, here, 'login')).toEqual([]);
     expect(provider({ ...exchange, clientId: '${ID:-}' })).toEqual([['clientId', 'missing']]);
-    const client = { ...nobody, clientId: 'c' };
+    const client = { ...withoutClient, clientId: 'c' };
     expect(provider({ ...client, clientAuth: 'post' })).toEqual([['clientAuth', 'client_credential']]);
     expect(provider({ ...exchange, clientAuth: 'private_key_jwt' })).toEqual([
       ['clientAuth', 'client_credential'],
     ]);
     expect(provider({ ...client, ...certificate, clientAuth: 'private_key_jwt' })).toEqual([]);
-    expect(provider({ ...nobody, clientAuth: 'basic' }, here)).toEqual([]);
+    expect(provider({ ...withoutClient, clientAuth: 'basic' }, here)).toEqual([]);
   });
 
   test('the login client is nobody’s, and its secret nobody’s, elsewhere', () => {

@@ -160,9 +160,9 @@ describe('the configuration for people to look at', () => {
         for (const path of hidden) {
           for (const text of texts(secret)) {
             for (const value of [text, [text], { any: text }, [{ any: [text] }]]) {
-              const told = JSON.stringify(redactConfig(documentWith(path, value)));
-              if (told.includes(secret))
-                throw new Error(`${path.join('.')}: ${JSON.stringify(value)} as ${told}`);
+              const serialized = JSON.stringify(redactConfig(documentWith(path, value)));
+              if (serialized.includes(secret))
+                throw new Error(`${path.join('.')}: ${JSON.stringify(value)} as ${serialized}`);
             }
           }
         }
@@ -178,8 +178,8 @@ describe('the configuration for people to look at', () => {
       fc.property(planted, (secret) => {
         for (const path of where) {
           for (const text of addresses(secret)) {
-            const told = JSON.stringify(redactConfig(documentWith(path, text)));
-            if (told.includes(secret)) throw new Error(`${path.join('.')}: ${text} as ${told}`);
+            const serialized = JSON.stringify(redactConfig(documentWith(path, text)));
+            if (serialized.includes(secret)) throw new Error(`${path.join('.')}: ${text} as ${serialized}`);
           }
         }
       }),
@@ -188,7 +188,7 @@ describe('the configuration for people to look at', () => {
   });
 
   test('addresses still tell where', () => {
-    for (const [text, told] of [
+    for (const [text, expected] of [
       ['https://host.example:8443/mcp', 'https://host.example:8443/mcp'],
       ['https://u:p@host.example/mcp?a=b&c=${C}#d', `https://*:*@host.example/mcp?a=*&c=\${C}#*`],
       ['https://${HOST}/{{ROOM}}/mcp', 'https://${HOST}/{{ROOM}}/mcp'],
@@ -197,7 +197,7 @@ describe('the configuration for people to look at', () => {
       ['/icons/one.png', '/icons/one.png'],
       ['https://host.example/@scope/name', 'https://host.example/@scope/name'],
     ]) {
-      expect([text, maskAddress(text ?? '')]).toEqual([text, told?.replaceAll('*', secretMask)]);
+      expect([text, maskAddress(text ?? '')]).toEqual([text, expected?.replaceAll('*', secretMask)]);
     }
     const tenant = 'https://login.example/7a1b2c3d-0000-4000-8000-1234567890ab/v2.0';
     expect([maskAddress(tenant, { shouldKeepIds: true }) === tenant, maskAddress(tenant) === tenant]).toEqual(
@@ -227,8 +227,8 @@ describe('the configuration for people to look at', () => {
     fc.assert(
       fc.property(planted, before, (secret, others) => {
         for (const args of words(secret)) {
-          const told = JSON.stringify(maskArguments([...others, ...args]));
-          if (told.includes(secret)) throw new Error(`${JSON.stringify(args)} as ${told}`);
+          const serialized = JSON.stringify(maskArguments([...others, ...args]));
+          if (serialized.includes(secret)) throw new Error(`${JSON.stringify(args)} as ${serialized}`);
         }
       }),
     );

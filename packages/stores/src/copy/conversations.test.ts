@@ -15,10 +15,10 @@ const key = Buffer.alloc(32, 1);
 const keyring = createKeyring([key], random);
 const memory = () => openMemoryStore({ clock: systemClock, random });
 
-const aSealedMessage = (over: Partial<Omit<ChatMessageRecord, 'sealed' | 'size'>>) => {
-  const message = aChatMessage(over);
+const aSealedMessage = (overrides: Partial<Omit<ChatMessageRecord, 'sealed' | 'size'>>) => {
+  const message = aChatMessage(overrides);
   return aChatMessage({
-    ...over,
+    ...overrides,
     sealed: keyring.seal(`said in ${message.id}`, chatMessageContext(message)),
   });
 };
@@ -67,13 +67,13 @@ describe('conversations in a store that is moved', () => {
   test('messages, which may be large, are moved and sealed anew a few at a time', async () => {
     const source = await filled(25);
     const target = memory();
-    const asked: number[] = [];
+    const requests: number[] = [];
     const counting = (store: PrimaryStore): PrimaryStore => ({
       ...store,
       raw: {
         ...store.raw,
         async page(name, after, limit) {
-          if (name === 'chatMessages') asked.push(limit);
+          if (name === 'chatMessages') requests.push(limit);
           return store.raw.page(name, after, limit);
         },
       },
@@ -81,7 +81,7 @@ describe('conversations in a store that is moved', () => {
     await copyStore({ from: counting(source), to: counting(target), keyring, random });
     await rotateStore({ store: counting(target), keys: [Buffer.alloc(32, 2), key], random });
     expect(await target.raw.count('chatMessages')).toBe(25);
-    expect(asked.length).toBeGreaterThan(10);
-    expect(Math.max(...asked)).toBe(10);
+    expect(requests.length).toBeGreaterThan(10);
+    expect(Math.max(...requests)).toBe(10);
   });
 });

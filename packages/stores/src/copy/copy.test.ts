@@ -180,9 +180,9 @@ describe('copying a store', () => {
       await source.sessions.insert({ ...session, hash: 'h2' });
       await source.users.update('u0001', { role: 'ADMIN' }, 2);
       // The same person again, under another id: the unique index of the target would refuse the two together.
-      const [gone] = await source.raw.page('users', 'u0001', 1);
+      const [removed] = await source.raw.page('users', 'u0001', 1);
       await source.raw.remove('users', ['u0002']);
-      await source.raw.put('users', [{ ...gone!, id: 'again', passwordSealed: null }]);
+      await source.raw.put('users', [{ ...removed!, id: 'again', passwordSealed: null }]);
       await source.system.removeWriter('gateway');
       await copyStore({ from: source, to: target, keyring, random: systemRandom });
       expect(await everything(target)).toEqual(await everything(source));

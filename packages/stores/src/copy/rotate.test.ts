@@ -189,8 +189,8 @@ describe('rotating the key', () => {
       expect(ring(newKey).open(held!.sealed!, credentialContext(credential))).toBe('a token');
       const known = await store.oauthClients.find(client);
       expect(ring(newKey).open(known!.sealed, oauthClientContext(client))).toBe('a secret');
-      const kept = await store.conversations.find('default', 'u1', 'c1');
-      expect(ring(newKey).open(kept!.sealed, conversationContext(conversation))).toBe('a title');
+      const stored = await store.conversations.find('default', 'u1', 'c1');
+      expect(ring(newKey).open(stored!.sealed, conversationContext(conversation))).toBe('a title');
       const [again] = await store.conversations.listMessages('default', 'u1', 'c1');
       expect(ring(newKey).open(again!.sealed, chatMessageContext(message))).toBe('a message');
       const saved = await store.blocks.find('default', 'b1');

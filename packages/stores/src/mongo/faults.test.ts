@@ -42,8 +42,8 @@ afterEach(async () => {
 
 /** A client that is closed after the test whatever its outcome. */
 const opened: PrimaryStore[] = [];
-async function openAnother(over: Partial<MongoParts> = {}): Promise<PrimaryStore> {
-  const other = await openMongoStore({ ...parts, uri, ...over });
+async function openAnother(overrides: Partial<MongoParts> = {}): Promise<PrimaryStore> {
+  const other = await openMongoStore({ ...parts, uri, ...overrides });
   opened.push(other);
   return other;
 }
@@ -210,12 +210,12 @@ describe('an outage', () => {
 
   test('keeps no change from being told afterwards', async () => {
     const other = await openAnother();
-    const heard = new Promise((resolve) => store.changes.subscribe(resolve));
+    const nextChange = new Promise((resolve) => store.changes.subscribe(resolve));
     double.faults.unreachable('on');
     await expect(store.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
     double.faults.unreachable('off');
     await other.changes.publish({ topic: 'users', id: 'u1' });
-    expect(await heard).toEqual({ topic: 'users', id: '*' });
+    expect(await nextChange).toEqual({ topic: 'users', id: '*' });
   });
 });
 

@@ -90,8 +90,8 @@ describe(`two clients on ${label}`, () => {
   });
 
   test('of fifty that take a lease, one holds it', async () => {
-    const taken = await fifty((store) => store.leases.acquire('k', 'refresh', 60_000));
-    const held = taken.filter((lease) => lease !== null);
+    const leases = await fifty((store) => store.leases.acquire('k', 'refresh', 60_000));
+    const held = leases.filter((lease) => lease !== null);
     expect(held).toHaveLength(1);
     expect((await stores[1].leases.findHolder('k'))?.owner).toBe(held[0]?.owner);
     expect(await held[0]?.release()).toBe(true);

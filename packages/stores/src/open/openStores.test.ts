@@ -99,11 +99,11 @@ describe('notices over a lasting and a swift feed', () => {
   test('go through both, and are heard from either', async () => {
     const [lasting, swift] = [fakeFeed(), fakeFeed()];
     const merged = mergeChangeFeeds(lasting, swift);
-    const heard: string[] = [];
-    const leave = merged.subscribe(({ id }) => heard.push(id));
+    const received: string[] = [];
+    const leave = merged.subscribe(({ id }) => received.push(id));
     await merged.publish(notice);
     expect([lasting.published, swift.published]).toEqual([[notice], [notice]]);
-    expect(heard).toContain('u1');
+    expect(received).toContain('u1');
     leave();
     expect(lasting.listeners.size + swift.listeners.size).toBe(0);
   });
@@ -135,10 +135,10 @@ describeWith('redis-server', 'SQLite with a real Redis', () => {
     expect([primary.kind, coordination.kind]).toEqual(['sqlite', 'redis']);
     expect(await coordination.leases.acquire('k', 'refresh', 60_000)).not.toBeNull();
     expect(await primary.leases.findHolder('k')).toBeNull();
-    const heard: string[] = [];
-    primary.changes.subscribe(({ id }) => heard.push(id));
+    const received: string[] = [];
+    primary.changes.subscribe(({ id }) => received.push(id));
     await coordination.changes.publish({ topic: 'users', id: 'u1' });
-    await eventually('the primary store to have the notice', () => heard.includes('u1'));
+    await eventually('the primary store to have the notice', () => received.includes('u1'));
     await coordination.close();
     await primary.close();
   });

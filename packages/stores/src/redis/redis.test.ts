@@ -43,8 +43,8 @@ describeWith('redis-server', 'stores on a real Redis', () => {
   test('an outage is an error at once, and ends by itself', async () => {
     const own = await startRedisServer();
     const store = await openRedisStore({ ...parts, uri: own.uri, prefix: 'p' });
-    const heard: string[] = [];
-    store.changes.subscribe(({ topic, id }) => heard.push(`${topic} ${id}`));
+    const received: string[] = [];
+    store.changes.subscribe(({ topic, id }) => received.push(`${topic} ${id}`));
     await own.stop();
     await eventually('the outage to be noticed', () =>
       store.ping().then(
@@ -63,7 +63,7 @@ describeWith('redis-server', 'stores on a real Redis', () => {
       ),
     );
     expect(await store.leases.acquire('k', 'refresh', 1_000)).not.toBeNull();
-    await eventually('listeners to be told that notices may be missing', () => heard.includes('users *'));
+    await eventually('listeners to be told that notices may be missing', () => received.includes('users *'));
     await store.close();
     await store.close();
     await own.stop();
@@ -96,8 +96,8 @@ describeWith('redis-server', 'stores on a real Redis', () => {
       let closed = false;
       void leaving.close().then(() => (closed = true));
       const outcomes: unknown[] = [];
-      const asked = askEverything();
-      for (const answer of asked) {
+      const pendingReads = askEverything();
+      for (const answer of pendingReads) {
         void answer.then(
           () => outcomes.push('answered'),
           (error: unknown) => outcomes.push(error),
@@ -111,7 +111,7 @@ describeWith('redis-server', 'stores on a real Redis', () => {
       await clock.advance(1_499);
       expect(outcomes).toEqual([]);
       await clock.advance(1);
-      await eventually('everybody to be told', () => outcomes.length === asked.length);
+      await eventually('everybody to be told', () => outcomes.length === pendingReads.length);
       for (const outcome of outcomes) expect(outcome).toBeInstanceOf(StoreUnavailableError);
       await expect(leaving.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
       // The two connections of the other store.

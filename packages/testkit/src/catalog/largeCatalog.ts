@@ -106,15 +106,8 @@ export function largeCatalog(): readonly CatalogFixtureServer[] {
   );
 }
 
-function serverOf({
-  name,
-  product,
-  style,
-  verbs,
-  resources: things,
-  specials,
-}: ServerWords): CatalogFixtureServer {
-  const verbTools = things.flatMap((thing) => verbs.map((verb) => toolOf(verb, thing, product, style)));
+function serverOf({ name, product, style, verbs, resources, specials }: ServerWords): CatalogFixtureServer {
+  const verbTools = resources.flatMap((thing) => verbs.map((verb) => toolOf(verb, thing, product, style)));
   const specialTools = specials.map(([toolName, does, fields]) => ({
     name: toolName,
     description: does,
@@ -129,15 +122,19 @@ function toolOf(
   product: string,
   style: ServerWords['style'],
 ): CatalogFixtureTool {
-  const { noun: names, describe: does, ownFields: own, extraFields: more } = verbTemplates[verb];
-  const resourceName = names === 'one' ? one : many;
+  const { noun, describe, ownFields, extraFields } = verbTemplates[verb];
+  const resourceName = noun === 'one' ? one : many;
   const selectedFields =
-    own === 'all' ? fields : own === 'key' ? Object.fromEntries(Object.entries(fields).slice(0, 2)) : {};
+    ownFields === 'all'
+      ? fields
+      : ownFields === 'key'
+        ? Object.fromEntries(Object.entries(fields).slice(0, 2))
+        : {};
   const isReadOnly = ['list', 'get', 'describe', 'search', 'count'].includes(verb);
   return {
     name: toToolName(verb, resourceName, style),
-    description: `${does(toPhrase(one), toPhrase(many), product)} ${hint}`,
-    inputSchema: schemaOf({ ...selectedFields, ...more }),
+    description: `${describe(toPhrase(one), toPhrase(many), product)} ${hint}`,
+    inputSchema: schemaOf({ ...selectedFields, ...extraFields }),
     ...(isReadOnly && { annotations: { readOnlyHint: true } }),
     ...(verb === 'delete' && { annotations: { destructiveHint: true } }),
   };

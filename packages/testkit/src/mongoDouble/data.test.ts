@@ -110,7 +110,7 @@ describe('updates of the double', () => {
       {
         $set: { 'deep.er': 1 },
         $inc: { n: 2 },
-        $unset: { gone: '' },
+        $unset: { removed: '' },
         $push: { list: { $each: ['b', 'b'] } },
         $min: { low: 3 },
         $max: { high: 3 },
@@ -225,22 +225,22 @@ describe('pipeline updates of the double', () => {
   });
 
   test('a nested object sets its fields, a literal is taken as it is', async () => {
-    await rows.insertOne({ _id: '1', deep: { kept: 1 }, scalar: 1, removed: 1 });
+    await rows.insertOne({ _id: '1', deep: { preserved: 1 }, scalar: 1, removed: 1 });
     const stages = [
       {
         $set: {
           deep: { a: 2 },
           scalar: { a: 1 },
           text: { $literal: '$deep' },
-          gone: '$$REMOVE',
-          copied: '$deep.kept',
+          removed: '$$REMOVE',
+          copied: '$deep.preserved',
         },
       },
       { $unset: ['nowhere', 'scalar.b'] },
     ];
     expect(await rows.findOneAndUpdate({ _id: '1' }, stages, after)).toEqual({
       _id: '1',
-      deep: { kept: 1, a: 2 },
+      deep: { preserved: 1, a: 2 },
       scalar: { a: 1 },
       text: '$deep',
       copied: 1,

@@ -181,8 +181,8 @@ describe('the authorization server of the testkit', () => {
     const short = await call(accessToken);
     expect(short.status).toBe(403);
     expect(short.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
-    const elsewhere = server.grant({ clientId: 'c1', resource: 'http://127.0.0.1:9/mcp' });
-    expect((await call(elsewhere.accessToken)).status).toBe(401);
+    const otherGrant = server.grant({ clientId: 'c1', resource: 'http://127.0.0.1:9/mcp' });
+    expect((await call(otherGrant.accessToken)).status).toBe(401);
     expect(guarded.guardedRequests.map(({ status }) => status)).toEqual([401, 'served', 403, 401]);
   });
 
@@ -199,11 +199,11 @@ describe('the authorization server of the testkit', () => {
 
   test('tells other processes what it counted', async () => {
     const { server } = await start();
-    const told = await fetch(server.controlUrl, {
+    const response = await fetch(server.controlUrl, {
       method: 'POST',
       body: JSON.stringify({ grant: { clientId: 'c1' }, change: { graceMs: 60_000 } }),
     });
-    const { counters, granted } = (await told.json()) as {
+    const { counters, granted } = (await response.json()) as {
       counters: { tokenHits: number };
       granted: { accessToken: string };
     };

@@ -39,7 +39,7 @@ export function createAuthorizeEndpoint({
   issuer,
   clients,
   codes,
-  recordSecret: born,
+  recordSecret,
 }: Parts): AuthorizeEndpoint {
   function redirectBack(fields: URLSearchParams, answer: Record<string, string>): ScriptedOAuthResponse {
     const target = new URL(fields.get('redirect_uri') ?? '');
@@ -55,7 +55,7 @@ export function createAuthorizeEndpoint({
   }
 
   function issueCode(fields: URLSearchParams): ScriptedOAuthResponse {
-    const code = born(`code-${randomBytes(18).toString('base64url')}`);
+    const code = recordSecret(`code-${randomBytes(18).toString('base64url')}`);
     codes.set(code, {
       clientId: fields.get('client_id') ?? '',
       redirectUri: fields.get('redirect_uri') ?? '',

@@ -13,7 +13,7 @@ interface AssertionContext {
 export function verifyAssertion(
   assertion: string,
   { clientId, keys = [] }: AuthorizationClient,
-  { audiences, now, usedIds: used }: AssertionContext,
+  { audiences, now, usedIds }: AssertionContext,
 ): void {
   const reject = (reason: string): never => {
     throw new OAuthErrorResponse('invalid_client', `client assertion: ${reason}`);
@@ -31,8 +31,8 @@ export function verifyAssertion(
   if (!audience.some((each) => audiences.includes(String(each)))) reject('wrong audience');
   if (typeof claims['exp'] !== 'number' || claims['exp'] * 1_000 <= now) reject('expired');
   const id = String(claims['jti']);
-  if (claims['jti'] === undefined || used.has(id)) reject('jti was used before');
-  used.add(id);
+  if (claims['jti'] === undefined || usedIds.has(id)) reject('jti was used before');
+  usedIds.add(id);
 }
 
 function decodePart(text: string): Json {

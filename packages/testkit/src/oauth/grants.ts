@@ -52,7 +52,7 @@ interface Parts {
  * Tokens with teeth: a refresh token rotates with each use, and one that was superseded ends its family when it comes again
  * (RFC 9700, 4.14.2), unless the grace window forgives it.
  */
-export function createGrants({ switches, now, count, recordSecret: born }: Parts): Grants {
+export function createGrants({ switches, now, count, recordSecret }: Parts): Grants {
   const families = new Map<string, GrantFamily>();
   const refreshTokens = new Map<string, RefreshToken>();
   const accessTokens = new Map<string, AccessToken>();
@@ -63,13 +63,13 @@ export function createGrants({ switches, now, count, recordSecret: born }: Parts
   ): Pick<GrantedTokens, 'accessToken' | 'expiresInS'> {
     const { lifetimeS, endsOldAccess } = switches();
     if (endsOldAccess) removeAccessTokens(family);
-    const accessToken = born(`at-${randomBytes(24).toString('base64url')}`);
+    const accessToken = recordSecret(`at-${randomBytes(24).toString('base64url')}`);
     accessTokens.set(accessToken, { family, scope, expiresAt: now() + lifetimeS * 1_000 });
     return { accessToken, expiresInS: lifetimeS };
   }
 
   function issueRefreshToken(family: GrantFamily): string {
-    const refreshToken = born(`rt-${randomBytes(24).toString('base64url')}`);
+    const refreshToken = recordSecret(`rt-${randomBytes(24).toString('base64url')}`);
     refreshTokens.set(refreshToken, { family });
     family.current = refreshToken;
     return refreshToken;

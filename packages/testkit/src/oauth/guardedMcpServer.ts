@@ -77,7 +77,7 @@ const DOCUMENT = '/.well-known/oauth-protected-resource';
 export async function guardedMcpServer({
   guard: initial = {},
   authorizationServer,
-  ownServerOptions: own,
+  ownServerOptions,
   ...options
 }: GuardedOptions): Promise<GuardedMcpServer> {
   let switches: GuardSwitches = { ...defaults, ...initial };
@@ -85,7 +85,7 @@ export async function guardedMcpServer({
   const guardedRequests: GuardedRequest[] = [];
   let url = '';
   const origin = () => new URL(url).origin;
-  const core = authorizationServer ?? createAuthorizationCore(origin, own);
+  const core = authorizationServer ?? createAuthorizationCore(origin, ownServerOptions);
 
   function metadataReply(path: string): ScriptedReply {
     const { documents, metadata } = switches;
@@ -154,10 +154,10 @@ export async function guardedMcpServer({
       };
     }
     const [, bearer = null] = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '') ?? [];
-    const facts = bearer === null ? undefined : core.inspect(bearer);
-    const reply = findRefusal(request, bearer, facts);
+    const token = bearer === null ? undefined : core.inspect(bearer);
+    const reply = findRefusal(request, bearer, token);
     const status = (reply as { status?: 401 | 403 } | undefined)?.status ?? 'served';
-    guardedRequests.push({ request, bearer, token: facts, status });
+    guardedRequests.push({ request, bearer, token, status });
     return reply ?? respond?.(request);
   }
 

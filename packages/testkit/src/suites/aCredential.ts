@@ -1,7 +1,7 @@
 import { credentialId, type CredentialRecord } from '@behalf/gateway/ports';
 
 /** A user's grant at a server, with nothing open. */
-export function aCredential(over: Partial<Omit<CredentialRecord, 'id'>> = {}): CredentialRecord {
+export function aCredential(overrides: Partial<Omit<CredentialRecord, 'id'>> = {}): CredentialRecord {
   const record = {
     tenant: 'default',
     principal: 'user:u1',
@@ -41,7 +41,7 @@ export function aCredential(over: Partial<Omit<CredentialRecord, 'id'>> = {}): C
     expiresAt: null,
     createdAt: 1_000,
     updatedAt: 1_000,
-    ...over,
+    ...overrides,
   };
   return { id: credentialId(record), ...record };
 }

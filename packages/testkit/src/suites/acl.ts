@@ -2,7 +2,7 @@ import { aclId, type AclRecord, type PrimaryStore } from '@behalf/gateway/ports'
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function anAclRow(over: Partial<Omit<AclRecord, 'id'>> = {}): AclRecord {
+export function anAclRow(overrides: Partial<Omit<AclRecord, 'id'>> = {}): AclRecord {
   const record = {
     tenant: 'default',
     serverId: 's1',
@@ -11,7 +11,7 @@ export function anAclRow(over: Partial<Omit<AclRecord, 'id'>> = {}): AclRecord {
     bits: 1,
     grantedBy: 'u0',
     grantedAt: 1_000,
-    ...over,
+    ...overrides,
   };
   return { id: aclId(record), ...record };
 }

@@ -2,7 +2,7 @@ import type { ApiKeyRecord, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function anApiKey(over: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
+export function anApiKey(overrides: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
   return {
     id: 'k1',
     hash: 'hash of k1',
@@ -14,7 +14,7 @@ export function anApiKey(over: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
     createdAt: 1_000,
     expiresAt: 9_000,
     lastUsedAt: null,
-    ...over,
+    ...overrides,
   };
 }
 

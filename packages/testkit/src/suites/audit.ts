@@ -2,7 +2,7 @@ import type { AuditSegmentRecord, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aSegment(over: Partial<Omit<AuditSegmentRecord, 'id'>> = {}): AuditSegmentRecord {
+export function aSegment(overrides: Partial<Omit<AuditSegmentRecord, 'id'>> = {}): AuditSegmentRecord {
   const record = {
     writer: 'w1',
     seq: 1,
@@ -12,7 +12,7 @@ export function aSegment(over: Partial<Omit<AuditSegmentRecord, 'id'>> = {}): Au
     prev: '',
     mac: 'mac',
     events: '{"action":"tool.call"}',
-    ...over,
+    ...overrides,
   };
   return { id: `${record.writer}:${String(record.seq).padStart(12, '0')}`, ...record };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
 export function anAuthorizationServerRecord(
-  over: Partial<AuthorizationServerRecord> = {},
+  overrides: Partial<AuthorizationServerRecord> = {},
 ): AuthorizationServerRecord {
   return {
     key: 'Code:h1',
@@ -13,7 +13,7 @@ export function anAuthorizationServerRecord(
     consumedAt: null,
     createdAt: 1_000,
     expiresAt: 9e12,
-    ...over,
+    ...overrides,
   };
 }
 

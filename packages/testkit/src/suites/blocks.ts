@@ -2,7 +2,7 @@ import type { BlockRecord, OwnedRecord, OwnedStore, PrimaryStore, SetRecord } fr
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aBlock(over: Partial<BlockRecord> = {}): BlockRecord {
+export function aBlock(overrides: Partial<BlockRecord> = {}): BlockRecord {
   return {
     id: 'b1',
     tenant: 'default',
@@ -14,13 +14,13 @@ export function aBlock(over: Partial<BlockRecord> = {}): BlockRecord {
     createdAt: 1_000,
     updatedAt: 1_000,
     updatedBy: 'u1',
-    ...over,
+    ...overrides,
   };
 }
 
-export function aSet(over: Partial<SetRecord> = {}): SetRecord {
+export function aSet(overrides: Partial<SetRecord> = {}): SetRecord {
   const { serverId: _server, tool: _tool, ...set } = aBlock({ sealed: 'v1.set' });
-  return { ...set, ...over };
+  return { ...set, ...overrides };
 }
 
 const MAX_PER_OWNER = 1_000;
@@ -35,7 +35,7 @@ function ownedSuite(
   label: string,
   open: OpenStore<PrimaryStore>,
   name: 'blocks' | 'sets',
-  a: (over?: Partial<OwnedRecord>) => OwnedRecord,
+  a: (overrides?: Partial<OwnedRecord>) => OwnedRecord,
 ): void {
   describe(`OwnedStore of ${label}`, () => {
     const store = useStore(open);

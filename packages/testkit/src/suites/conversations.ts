@@ -9,7 +9,7 @@ import type {
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aConversation(over: Partial<ConversationRecord> = {}): ConversationRecord {
+export function aConversation(overrides: Partial<ConversationRecord> = {}): ConversationRecord {
   return {
     id: 'c1',
     tenant: 'default',
@@ -17,11 +17,11 @@ export function aConversation(over: Partial<ConversationRecord> = {}): Conversat
     sealed: 'v1.title',
     createdAt: 1_000,
     updatedAt: 1_000,
-    ...over,
+    ...overrides,
   };
 }
 
-export function aChatMessage(over: Partial<Omit<ChatMessageRecord, 'size'>> = {}): ChatMessageRecord {
+export function aChatMessage(overrides: Partial<Omit<ChatMessageRecord, 'size'>> = {}): ChatMessageRecord {
   const record = {
     id: 'm1',
     tenant: 'default',
@@ -30,7 +30,7 @@ export function aChatMessage(over: Partial<Omit<ChatMessageRecord, 'size'>> = {}
     seq: 1,
     sealed: 'v1.message',
     createdAt: 1_000,
-    ...over,
+    ...overrides,
   };
   return { ...record, size: record.sealed.length };
 }
@@ -51,8 +51,8 @@ export function conversationsSuite(label: string, open: OpenStore<PrimaryStore>)
       for (const record of records)
         expect(await store().conversations.insert(record, MAX_CONVERSATIONS)).toBe('inserted');
     };
-    const putMessage = (over: Partial<ChatMessageInput> = {}, changedAt = 2_000, limits = LIMITS) => {
-      const { seq: _seq, size: _size, createdAt: _at, ...message } = aChatMessage(over);
+    const putMessage = (overrides: Partial<ChatMessageInput> = {}, changedAt = 2_000, limits = LIMITS) => {
+      const { seq: _seq, size: _size, createdAt: _at, ...message } = aChatMessage(overrides);
       return store().conversations.putMessage(message, changedAt, limits);
     };
     const find = (id = 'c1') => store().conversations.find('default', 'u1', id);

@@ -5,13 +5,13 @@ import { aCredential } from './aCredential.ts';
 import { useStore, type OpenStore } from './useStore.ts';
 
 const { id } = aCredential();
-const request = (over: Partial<ClaimRequest> = {}): ClaimRequest => ({
+const request = (overrides: Partial<ClaimRequest> = {}): ClaimRequest => ({
   generation: 1,
   rtHash: 'rt-1',
   tokenSeq: 1,
   owner: 'me',
   ttlMs: 60_000,
-  ...over,
+  ...overrides,
 });
 
 /** The right to send a refresh token: what stands between several processes and a family that is revoked. */

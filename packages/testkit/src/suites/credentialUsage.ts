@@ -2,8 +2,8 @@ import type { CredentialUsageRecord, PrimaryStore } from '@behalf/gateway/ports'
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aUsage(over: Partial<CredentialUsageRecord> = {}): CredentialUsageRecord {
-  return { id: 'c1', lastUsedAt: 1_000, lastOutcome: 'ok', refreshes: 0, ...over };
+export function aUsage(overrides: Partial<CredentialUsageRecord> = {}): CredentialUsageRecord {
+  return { id: 'c1', lastUsedAt: 1_000, lastOutcome: 'ok', refreshes: 0, ...overrides };
 }
 
 export function credentialUsageSuite(label: string, open: OpenStore<PrimaryStore>): void {

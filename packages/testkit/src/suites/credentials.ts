@@ -8,8 +8,8 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
   describe(`CredentialStore on ${label}`, () => {
     const store = useStore(open);
     const all = () => store().raw.page('credentials', null, 100);
-    const inserted = async (over: Partial<Omit<CredentialRecord, 'id'>> = {}) => {
-      const credential = aCredential(over);
+    const inserted = async (overrides: Partial<Omit<CredentialRecord, 'id'>> = {}) => {
+      const credential = aCredential(overrides);
       expect(await store().credentials.insert(credential)).toBe(true);
       return credential;
     };

@@ -2,7 +2,7 @@ import type { DraftRecord, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aDraft(over: Partial<DraftRecord> = {}): DraftRecord {
+export function aDraft(overrides: Partial<DraftRecord> = {}): DraftRecord {
   return {
     id: 'd1',
     tenant: 'default',
@@ -12,7 +12,7 @@ export function aDraft(over: Partial<DraftRecord> = {}): DraftRecord {
     createdAt: 1_000,
     expiresAt: 9e12,
     takenAt: null,
-    ...over,
+    ...overrides,
   };
 }
 

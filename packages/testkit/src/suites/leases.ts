@@ -8,10 +8,10 @@ export function leasesSuite(label: string, open: OpenStore<CoordinationStore>): 
     const store = useStore(open);
 
     test('of 20 parallel takers, one holds', async () => {
-      const taken = await Promise.all(
+      const leases = await Promise.all(
         Array.from({ length: 20 }, () => store().leases.acquire('k', 'refresh', 60_000)),
       );
-      const held = taken.filter((lease) => lease !== null);
+      const held = leases.filter((lease) => lease !== null);
       expect(held).toHaveLength(1);
       expect(await store().leases.findHolder('k')).toEqual({ owner: held[0]!.owner, purpose: 'refresh' });
       expect(await store().leases.acquire('other', 'exchange', 60_000)).not.toBeNull();

@@ -2,7 +2,7 @@ import { oauthClientId, type OAuthClientRecord, type PrimaryStore } from '@behal
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function anOAuthClient(over: Partial<Omit<OAuthClientRecord, 'id'>> = {}): OAuthClientRecord {
+export function anOAuthClient(overrides: Partial<Omit<OAuthClientRecord, 'id'>> = {}): OAuthClientRecord {
   const record = {
     tenant: 'default',
     serverId: 's1',
@@ -12,7 +12,7 @@ export function anOAuthClient(over: Partial<Omit<OAuthClientRecord, 'id'>> = {})
     sealed: 'v1.sealed',
     createdAt: 1_000,
     expiresAt: null,
-    ...over,
+    ...overrides,
   };
   return { id: oauthClientId(record), ...record };
 }

@@ -5,7 +5,7 @@ import { useStore, type OpenStore } from './useStore.ts';
 /** Far ahead: MongoDB itself removes what is long over. */
 const NOW = 4_000_000_000_000;
 
-export function aFlow(over: Partial<OAuthFlowRecord> = {}): OAuthFlowRecord {
+export function aFlow(overrides: Partial<OAuthFlowRecord> = {}): OAuthFlowRecord {
   return {
     id: 'f1',
     tenant: 'default',
@@ -19,7 +19,7 @@ export function aFlow(over: Partial<OAuthFlowRecord> = {}): OAuthFlowRecord {
     createdAt: NOW,
     expiresAt: NOW + 600_000,
     removeAt: NOW + 900_000,
-    ...over,
+    ...overrides,
   };
 }
 
@@ -28,8 +28,8 @@ const limits = { perUser: 5, perTenant: 200 };
 export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`OAuthFlowStore on ${label}`, () => {
     const store = useStore(open);
-    const insert = (over: Partial<OAuthFlowRecord> = {}, now = NOW) =>
-      store().oauthFlows.insert(aFlow(over), limits, now);
+    const insert = (overrides: Partial<OAuthFlowRecord> = {}, now = NOW) =>
+      store().oauthFlows.insert(aFlow(overrides), limits, now);
 
     test('a flow is read back by its id, by its state, and by whose it is while it is pending', async () => {
       const { oauthFlows } = store();
@@ -147,7 +147,7 @@ export function oauthFlowsSuite(label: string, open: OpenStore<PrimaryStore>): v
           } as object),
         ),
       );
-      expect(outcomes.filter((taken) => taken !== null)).toEqual([
+      expect(outcomes.filter((flow) => flow !== null)).toEqual([
         aFlow({ ...redirected, status: 'exchanging' }),
       ]);
       expect((await oauthFlows.findPending('default', 'u1', 's1', NOW))?.status).toBe('exchanging');

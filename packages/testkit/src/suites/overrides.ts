@@ -2,7 +2,7 @@ import { overrideId, type OverrideRecord, type PrimaryStore } from '@behalf/gate
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function anOverride(over: Partial<Omit<OverrideRecord, 'id'>> = {}): OverrideRecord {
+export function anOverride(overrides: Partial<Omit<OverrideRecord, 'id'>> = {}): OverrideRecord {
   const record = {
     tenant: 'default',
     name: 'files',
@@ -13,7 +13,7 @@ export function anOverride(over: Partial<Omit<OverrideRecord, 'id'>> = {}): Over
     updatedBy: 'u1',
     securedBy: 'u1',
     securedAt: 1_000,
-    ...over,
+    ...overrides,
   };
   return { id: overrideId(record.tenant, record.name), ...record };
 }

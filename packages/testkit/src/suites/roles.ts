@@ -2,7 +2,7 @@ import { roleId, type PrimaryStore, type RoleRecord } from '@behalf/gateway/port
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aRole(over: Partial<Omit<RoleRecord, 'id'>> = {}): RoleRecord {
+export function aRole(overrides: Partial<Omit<RoleRecord, 'id'>> = {}): RoleRecord {
   const record = {
     tenant: 'default',
     name: 'EDITORS',
@@ -12,7 +12,7 @@ export function aRole(over: Partial<Omit<RoleRecord, 'id'>> = {}): RoleRecord {
     createdAt: 1_000,
     updatedAt: 1_000,
     updatedBy: 'u1',
-    ...over,
+    ...overrides,
   };
   return { id: roleId(record.tenant, record.name), ...record };
 }

@@ -2,12 +2,12 @@ import type { PrimaryStore, RunRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aRun(over: Partial<RunRecord> = {}): RunRecord {
+export function aRun(overrides: Partial<RunRecord> = {}): RunRecord {
   return {
     ...{ id: 'r1', tenant: 'default', userId: 'u1', setId: 's1', state: 'running', isCancelling: false },
     ...{ worker: 'w1', done: 1, total: 2, version: 1, titleSealed: 'v1.title', sealed: 'v1.run' },
     ...{ createdAt: 1_000, updatedAt: 1_000, expiresAt: 9_000 },
-    ...over,
+    ...overrides,
   };
 }
 

@@ -2,7 +2,7 @@ import type { PrimaryStore, StoredServerRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aStoredServer(over: Partial<StoredServerRecord> = {}): StoredServerRecord {
+export function aStoredServer(overrides: Partial<StoredServerRecord> = {}): StoredServerRecord {
   return {
     id: 's1',
     tenant: 'default',
@@ -17,7 +17,7 @@ export function aStoredServer(over: Partial<StoredServerRecord> = {}): StoredSer
     securedBy: 'u1',
     securedAt: 1_000,
     securedHash: 'hash',
-    ...over,
+    ...overrides,
   };
 }
 

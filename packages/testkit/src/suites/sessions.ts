@@ -2,7 +2,7 @@ import type { PrimaryStore, SessionRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aSession(over: Partial<SessionRecord> = {}): SessionRecord {
+export function aSession(overrides: Partial<SessionRecord> = {}): SessionRecord {
   return {
     hash: 'h1',
     userId: 'u1',
@@ -13,7 +13,7 @@ export function aSession(over: Partial<SessionRecord> = {}): SessionRecord {
     createdAt: 1_000,
     // Far in the future of any real clock: what expires here expires by the `now` a test passes in.
     expiresAt: 9e12,
-    ...over,
+    ...overrides,
   };
 }
 

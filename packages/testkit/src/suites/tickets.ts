@@ -2,8 +2,8 @@ import type { PrimaryStore, TicketRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-function aTicket(over: Partial<TicketRecord> = {}): TicketRecord {
-  return { hash: 't1', kind: 'setup', createdAt: 1_000, expiresAt: 9e12, ...over };
+function aTicket(overrides: Partial<TicketRecord> = {}): TicketRecord {
+  return { hash: 't1', kind: 'setup', createdAt: 1_000, expiresAt: 9e12, ...overrides };
 }
 
 export function ticketsSuite(label: string, open: OpenStore<PrimaryStore>): void {

@@ -2,7 +2,7 @@ import type { PrimaryStore, UserRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aUser(over: Partial<UserRecord> = {}): UserRecord {
+export function aUser(overrides: Partial<UserRecord> = {}): UserRecord {
   return {
     id: 'u1',
     tenant: 'default',
@@ -18,7 +18,7 @@ export function aUser(over: Partial<UserRecord> = {}): UserRecord {
     passwordSealed: null,
     createdAt: 1_000,
     updatedAt: 1_000,
-    ...over,
+    ...overrides,
   };
 }
 
@@ -169,8 +169,8 @@ export function usersSuite(label: string, open: OpenStore<PrimaryStore>): void {
     });
 
     test('the enabled users of a tenant with a role are counted', async () => {
-      const insert = (id: string, over: Partial<UserRecord>) =>
-        store().users.insert(aUser({ id, subject: id, role: 'ADMIN', ...over }));
+      const insert = (id: string, overrides: Partial<UserRecord>) =>
+        store().users.insert(aUser({ id, subject: id, role: 'ADMIN', ...overrides }));
       await insert('u1', {});
       await insert('u2', { disabledAt: 1 });
       await insert('u3', { tenant: 'other' });

@@ -2,7 +2,7 @@ import { variableId, type PrimaryStore, type UserVariableRecord } from '@behalf/
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
 
-export function aVariable(over: Partial<Omit<UserVariableRecord, 'id'>> = {}): UserVariableRecord {
+export function aVariable(overrides: Partial<Omit<UserVariableRecord, 'id'>> = {}): UserVariableRecord {
   const record = {
     tenant: 'default',
     userId: 'u1',
@@ -10,7 +10,7 @@ export function aVariable(over: Partial<Omit<UserVariableRecord, 'id'>> = {}): U
     name: 'TOKEN',
     valueSealed: 'v1.sealed',
     updatedAt: 1_000,
-    ...over,
+    ...overrides,
   };
   return { id: variableId(record), ...record };
 }

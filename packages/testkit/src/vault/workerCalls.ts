@@ -42,8 +42,8 @@ export function createWorkerCalls({ vault, fetch, url, keyOf }: Parts) {
     return response.user === user ? 'ok' : 'mistaken';
   }
 
-  return async ({ users, callsPerUser: each, spreadMs = 0 }: CallsCommand): Promise<CallsReport> => {
-    const callers = users.flatMap((user) => Array.from({ length: each }, () => user));
+  return async ({ users, callsPerUser, spreadMs = 0 }: CallsCommand): Promise<CallsReport> => {
+    const callers = users.flatMap((user) => Array.from({ length: callsPerUser }, () => user));
     const outcomes = await Promise.all(
       callers.map(async (user) => {
         if (spreadMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * spreadMs));

@@ -9,7 +9,7 @@ const flow = {
   expiresAt: 9,
   label: 'default',
 };
-const asked: string[] = [];
+const requests: string[] = [];
 let answers: Readonly<Record<string, readonly [number, object]>> = {};
 let server: Server;
 const pageFetch = globalThis.fetch;
@@ -17,7 +17,7 @@ const pageFetch = globalThis.fetch;
 beforeAll(async () => {
   server = createServer((req, res) => {
     const what = `${req.method} ${req.url}`;
-    asked.push(what);
+    requests.push(what);
     const [status, body] = answers[what] ?? [404, { code: 'NOT_FOUND' }];
     res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
@@ -26,7 +26,7 @@ beforeAll(async () => {
   // A page knows its own origin.
   globalThis.fetch = (path, init) => pageFetch(new URL(path as string, `http://127.0.0.1:${port}`), init);
 });
-beforeEach(() => void asked.splice(0));
+beforeEach(() => void requests.splice(0));
 afterAll(() => {
   globalThis.fetch = pageFetch;
   server.closeAllConnections();
@@ -41,13 +41,13 @@ describe('beginning a sign-in at a server', () => {
   test('gives the one that was begun', async () => {
     answers = { [start]: [201, flow] };
     expect(await startFlow('my mail', {})).toEqual(flow);
-    expect(asked).toEqual([start]);
+    expect(requests).toEqual([start]);
   });
 
   test('joins the one that another window began, in this browser', async () => {
     answers = { [start]: [409, pending], [bind]: [200, {}] };
     expect(await startFlow('my mail', {})).toEqual(flow);
-    expect(asked).toEqual([start, bind]);
+    expect(requests).toEqual([start, bind]);
     answers = { [start]: [409, pending] };
     expect(await startFlow('my mail', {})).toEqual(flow);
   });
@@ -55,7 +55,7 @@ describe('beginning a sign-in at a server', () => {
   test('does not join the one for another credential', async () => {
     answers = { [start]: [409, { ...pending, label: 'work' }], [bind]: [200, {}] };
     await expect(startFlow('my mail', { label: 'home' })).rejects.toMatchObject({ code: 'MCP_FLOW_PENDING' });
-    expect(asked).toEqual([start]);
+    expect(requests).toEqual([start]);
     expect(await startFlow('my mail', { label: 'work' })).toEqual({ ...flow, label: 'work' });
   });
 
@@ -64,6 +64,6 @@ describe('beginning a sign-in at a server', () => {
     await expect(startFlow('my mail', {})).rejects.toMatchObject({ code: 'MCP_FLOW_PENDING' });
     answers = { [start]: [409, { ...pending, code: 'MCP_FLOW_USED' }] };
     await expect(startFlow('my mail', {})).rejects.toMatchObject({ code: 'MCP_FLOW_USED' });
-    expect(asked).toEqual([start, start]);
+    expect(requests).toEqual([start, start]);
   });
 });

@@ -7,7 +7,7 @@ const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.str
 
 /** A gateway that answers as each test says, and remembers what it was asked. */
 const gateway = {
-  asked: [] as { url: string | undefined; accept: string | undefined; body: string }[],
+  requests: [] as { url: string | undefined; accept: string | undefined; body: string }[],
   answer: (_req: IncomingMessage, _res: ServerResponse): void => undefined,
 };
 let server: Server;
@@ -18,7 +18,7 @@ beforeAll(async () => {
     let body = '';
     req.on('data', (piece: Buffer) => (body += piece.toString()));
     req.on('end', () => {
-      gateway.asked.push({ url: req.url, accept: req.headers.accept, body });
+      gateway.requests.push({ url: req.url, accept: req.headers.accept, body });
       gateway.answer(req, res);
     });
   });
@@ -36,16 +36,16 @@ afterAll(() => {
 
 function call(controller = new AbortController(), onProgress = (): void => undefined) {
   const { signal } = controller;
-  const heard: (ToolProgress | ToolLog)[] = [];
+  const received: (ToolProgress | ToolLog)[] = [];
   const hear = (said: ToolProgress | ToolLog) => {
-    heard.push(said);
+    received.push(said);
     onProgress();
   };
   const calling = callTool({
     ...{ server: 'a b', tool: 'c/d', args: { n: 1 }, signal },
     ...{ onProgress: hear, onLog: hear },
   });
-  return { heard, calling };
+  return { received, calling };
 }
 
 function streams(...pieces: string[]): void {
@@ -64,10 +64,10 @@ describe('a call of a tool', () => {
       event('log', { data: 'x' }),
       event('result', { content: [] }),
     );
-    const { calling, heard } = call();
+    const { calling, received } = call();
     expect(await calling).toEqual({ content: [] });
-    expect(heard).toEqual([{ progress: 1 }, { data: 'x' }]);
-    expect(gateway.asked.at(-1)).toEqual({
+    expect(received).toEqual([{ progress: 1 }, { data: 'x' }]);
+    expect(gateway.requests.at(-1)).toEqual({
       ...{ url: '/api/mcp/servers/a%20b/tools/c%2Fd/call', accept: 'text/event-stream' },
       body: '{"arguments":{"n":1}}',
     });

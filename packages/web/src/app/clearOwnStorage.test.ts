@@ -3,11 +3,15 @@ import { clearOwnStorage } from './clearOwnStorage.ts';
 
 describe('signing out', () => {
   test('takes what the tab kept of ours, and nothing else', () => {
-    const kept: Record<string, string> = { 'behalf.draft.ada.new': 'mine', 'behalf.hash': '[]', other: 'x' };
-    const storage = Object.defineProperty(kept, 'removeItem', {
-      value: (key: string) => Reflect.deleteProperty(kept, key),
+    const entries: Record<string, string> = {
+      'behalf.draft.ada.new': 'mine',
+      'behalf.hash': '[]',
+      other: 'x',
+    };
+    const storage = Object.defineProperty(entries, 'removeItem', {
+      value: (key: string) => Reflect.deleteProperty(entries, key),
     });
     clearOwnStorage(() => storage as unknown as Storage);
-    expect(Object.keys(kept)).toEqual(['other']);
+    expect(Object.keys(entries)).toEqual(['other']);
   });
 });

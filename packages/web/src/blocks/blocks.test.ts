@@ -26,10 +26,10 @@ const inputs: BlockInputs = {
 
 describe('the form of a run', () => {
   test('has no field for what is fixed, and begins with what is proposed', () => {
-    const asked = askedSchema(schema, inputs);
-    expect(Object.keys(asked['properties'] as object)).toEqual(['times', 'flag', '__proto__x']);
-    expect(asked['required']).toEqual([]);
-    expect(proposedInputs(asked, inputs)).toEqual({ times: 3 });
+    const requestedSchema = askedSchema(schema, inputs);
+    expect(Object.keys(requestedSchema['properties'] as object)).toEqual(['times', 'flag', '__proto__x']);
+    expect(requestedSchema['required']).toEqual([]);
+    expect(proposedInputs(requestedSchema, inputs)).toEqual({ times: 3 });
     expect(proposedInputs(askedSchema(schema, {}), {})).toEqual({ times: 1 });
   });
 
@@ -61,24 +61,24 @@ describe('the inputs of a block', () => {
   });
 
   test('need a value wherever they are not asked for', () => {
-    const begun = beginInputs(schema, { text: { mode: 'ask' } });
-    if (begun.kind !== 'rows') throw new Error('no rows');
-    const rows = begun.rows.map((row) =>
+    const started = beginInputs(schema, { text: { mode: 'ask' } });
+    if (started.kind !== 'rows') throw new Error('no rows');
+    const rows = started.rows.map((row) =>
       row.property.name === 'text' ? { ...row, mode: 'fixed' as const } : row,
     );
-    const { errors } = readInputs({ ...begun, rows });
+    const { errors } = readInputs({ ...started, rows });
     expect([...errors.keys()]).toEqual([pathKey(['text'])]);
     // A switch that nobody touched says no.
-    const flags = begun.rows.map((row) =>
+    const flags = started.rows.map((row) =>
       row.property.name === 'flag' ? { ...row, mode: 'fixed' as const } : row,
     );
-    expect(readInputs({ ...begun, rows: flags }).inputs['flag']).toEqual({ mode: 'fixed', value: false });
+    expect(readInputs({ ...started, rows: flags }).inputs['flag']).toEqual({ mode: 'fixed', value: false });
   });
 
   test('are JSON where the schema has no single arguments, and held to their shape', () => {
-    const begun = beginInputs({ type: 'object', additionalProperties: { type: 'string' } }, inputs);
-    expect(begun.kind).toBe('raw');
-    expect(readInputs(begun).inputs).toEqual(inputs);
+    const started = beginInputs({ type: 'object', additionalProperties: { type: 'string' } }, inputs);
+    expect(started.kind).toBe('raw');
+    expect(readInputs(started).inputs).toEqual(inputs);
     for (const text of [
       '[]',
       '{"a": 1}',

@@ -48,7 +48,7 @@ function createHands() {
   };
 }
 
-interface Asked {
+interface RecordedRequest {
   readonly waitMs: number;
   readonly signal: AbortSignal;
   readonly answer: (view: FlowStatusView) => void;
@@ -56,12 +56,12 @@ interface Asked {
 }
 
 /** A sign-in whose gateway and window are played by the test. */
-function rig(over: Partial<ConnectingParts> = {}) {
+function rig(overrides: Partial<ConnectingParts> = {}) {
   const hands = createHands();
   const happened: string[] = [];
-  const asked: Asked[] = [];
+  const requests: RecordedRequest[] = [];
   const windows: { address: string; isClosed: boolean }[] = [];
-  let told: () => void = () => undefined;
+  let notify: () => void = () => undefined;
   const connecting = createConnecting({
     start: async () => {
       happened.push('start');
@@ -70,7 +70,7 @@ function rig(over: Partial<ConnectingParts> = {}) {
     cancel: async () => void happened.push('cancel'),
     status: (_flowId, waitMs, signal) =>
       new Promise((answer, fail) => {
-        asked.push({ waitMs, signal, answer, fail });
+        requests.push({ waitMs, signal, answer, fail });
         signal.addEventListener('abort', () => fail(new Error('aborted')));
       }),
     open() {
@@ -85,7 +85,7 @@ function rig(over: Partial<ConnectingParts> = {}) {
     },
     listen(flowId, onTold) {
       happened.push(`listen ${flowId}`);
-      told = onTold;
+      notify = onTold;
       return () => happened.push('unlisten');
     },
     timer: (ms, work) => hands.timer(ms, work),
@@ -93,18 +93,18 @@ function rig(over: Partial<ConnectingParts> = {}) {
     origin,
     returnTo: () => '/tools/mail/send',
     onConnected: () => happened.push('connected'),
-    ...over,
+    ...overrides,
   });
   const at = (index: number) => {
-    const one = asked.at(index);
+    const one = requests.at(index);
     if (!one) throw new Error('Nobody asked');
     return one;
   };
-  return { connecting, hands, happened, asked, at, windows, tell: () => told() };
+  return { connecting, hands, happened, requests, at, windows, tell: () => notify() };
 }
 
-async function begun(over: Partial<ConnectingParts> = {}) {
-  const one = rig(over);
+async function beginConnecting(overrides: Partial<ConnectingParts> = {}) {
+  const one = rig(overrides);
   const ended = one.connecting.begin();
   await settle();
   return { ...one, ended, state: () => one.connecting.state.get() };
@@ -123,11 +123,11 @@ describe('connecting a server', () => {
   });
 
   test('is over when the gateway says so, and not before', async () => {
-    const { at, asked, ended, state, tell, happened, hands } = await begun();
+    const { at, requests, ended, state, tell, happened, hands } = await beginConnecting();
     expect(at(0).waitMs).toBe(25_000);
     at(0).answer(view('PENDING'));
     await settle();
-    expect([asked.length, at(1).waitMs]).toEqual([2, 25_000]);
+    expect([requests.length, at(1).waitMs]).toEqual([2, 25_000]);
     // A message makes it ask at once; what the message says does not count.
     tell();
     await settle();
@@ -145,7 +145,7 @@ describe('connecting a server', () => {
   });
 
   test('what its user denied is shown at once', async () => {
-    const { at, ended, state, tell } = await begun();
+    const { at, ended, state, tell } = await beginConnecting();
     tell();
     await settle();
     at(1).answer(view('FAILED', { error: 'access_denied' }));
@@ -154,15 +154,15 @@ describe('connecting a server', () => {
   });
 
   test('a window that seems closed is waited for, then asked about', async () => {
-    const { at, asked, state, hands, windows, connecting, happened } = await begun();
+    const { at, requests, state, hands, windows, connecting, happened } = await beginConnecting();
     const [first] = windows;
     await hands.move(10_000);
-    expect([state(), asked.length]).toEqual([{ kind: 'waiting', address, window: 'open' }, 1]);
+    expect([state(), requests.length]).toEqual([{ kind: 'waiting', address, window: 'open' }, 1]);
     if (first) first.isClosed = true;
     await hands.move(500 + 2_999);
-    expect([state(), asked.length]).toEqual([{ kind: 'waiting', address, window: 'open' }, 1]);
+    expect([state(), requests.length]).toEqual([{ kind: 'waiting', address, window: 'open' }, 1]);
     await hands.move(1);
-    expect([state(), asked.length, at(1).waitMs]).toEqual([
+    expect([state(), requests.length, at(1).waitMs]).toEqual([
       { kind: 'waiting', address, window: 'away' },
       2,
       0,
@@ -181,7 +181,7 @@ describe('connecting a server', () => {
 
   test('without a window it goes on in this one, and is followed', async () => {
     const bodies: unknown[] = [];
-    const { at, ended, state, hands } = await begun({
+    const { at, ended, state, hands } = await beginConnecting({
       open: () => undefined,
       async start(body) {
         bodies.push(body);
@@ -197,15 +197,15 @@ describe('connecting a server', () => {
   });
 
   test('after five minutes it is cancelled, once', async () => {
-    const { at, asked, ended, state, hands, happened, windows, connecting } = await begun();
+    const { at, requests, ended, state, hands, happened, windows, connecting } = await beginConnecting();
     await hands.move(5 * 60_000 - 1);
     expect(happened).not.toContain('cancel');
     await hands.move(1);
     connecting.cancel();
     await settle();
     expect(happened.filter((what) => what === 'cancel')).toHaveLength(1);
-    expect(at(asked.length - 1).waitMs).toBe(0);
-    at(asked.length - 1).answer(view('FAILED', { error: 'cancelled' }));
+    expect(at(requests.length - 1).waitMs).toBe(0);
+    at(requests.length - 1).answer(view('FAILED', { error: 'cancelled' }));
     expect(await ended).toBe(false);
     expect(state()).toEqual({ kind: 'failed', error: 'expired' });
     await hands.move(10_000);
@@ -213,18 +213,18 @@ describe('connecting a server', () => {
   });
 
   test('who cancels is rid of it, unless it had succeeded', async () => {
-    const one = await begun();
+    const one = await beginConnecting();
     one.connecting.cancel();
     expect(one.state()).toMatchObject({ kind: 'waiting', isEnding: true });
     await settle();
     one.at(-1).answer(view('FAILED', { error: 'cancelled' }));
     expect([await one.ended, one.state()]).toEqual([false, { kind: 'idle' }]);
-    const late = await begun();
+    const late = await beginConnecting();
     late.connecting.cancel();
     await settle();
     late.at(-1).answer(view('COMPLETED'));
     expect([await late.ended, late.state().kind]).toEqual([true, 'connected']);
-    const silent = await begun({ cancel: async () => Promise.reject(refusal('OFFLINE', 0)) });
+    const silent = await beginConnecting({ cancel: async () => Promise.reject(refusal('OFFLINE', 0)) });
     silent.connecting.cancel();
     expect([await silent.ended, silent.state()]).toEqual([false, { kind: 'idle' }]);
   });
@@ -243,7 +243,7 @@ describe('connecting a server', () => {
   });
 
   test('a second click joins what is under way', async () => {
-    const { connecting, happened, at, ended } = await begun();
+    const { connecting, happened, at, ended } = await beginConnecting();
     const again = connecting.begin();
     expect(happened.filter((what) => what === 'open' || what === 'start')).toEqual(['open', 'start']);
     at(0).answer(view('COMPLETED'));
@@ -253,7 +253,7 @@ describe('connecting a server', () => {
   });
 
   test('a gateway that is silent or busy has not said no', async () => {
-    const { asked, at, hands, state, ended } = await begun();
+    const { requests, at, hands, state, ended } = await beginConnecting();
     for (const error of [
       refusal('OFFLINE', 0),
       refusal('STORE_UNAVAILABLE', 503),
@@ -261,9 +261,9 @@ describe('connecting a server', () => {
     ]) {
       at(-1).fail(error);
       await settle();
-      const before = asked.length;
+      const before = requests.length;
       await hands.move(2_000);
-      expect([asked.length, state().kind]).toEqual([before + 1, 'waiting']);
+      expect([requests.length, state().kind]).toEqual([before + 1, 'waiting']);
     }
     at(-1).fail(refusal('MCP_FLOW_NOT_FOUND', 404));
     expect(await ended).toBe(false);
@@ -271,23 +271,25 @@ describe('connecting a server', () => {
   });
 
   test('what will not be answered otherwise ends it', async () => {
-    const foreign = await begun();
+    const foreign = await beginConnecting();
     foreign.at(0).fail(refusal('MCP_FLOW_FORBIDDEN', 403));
     expect([await foreign.ended, foreign.state()]).toEqual([
       false,
       { kind: 'failed', error: 'flow_forbidden' },
     ]);
-    const out = await begun();
+    const out = await beginConnecting();
     out.at(0).fail(refusal('AUTH_REQUIRED', 401));
     expect([await out.ended, out.state().kind]).toEqual([false, 'refused']);
-    const odd = await begun();
+    const odd = await beginConnecting();
     odd.at(0).answer(view('FAILED'));
     expect([await odd.ended, odd.state()]).toEqual([false, { kind: 'failed', error: 'callback_failed' }]);
   });
 
   test('the window of a sign-in that was not begun is closed', async () => {
     const error = refusal('MCP_FLOW_LIMIT', 429);
-    const { ended, state, windows, connecting } = await begun({ start: () => Promise.reject(error) });
+    const { ended, state, windows, connecting } = await beginConnecting({
+      start: () => Promise.reject(error),
+    });
     expect(await ended).toBe(false);
     expect([state(), windows[0]?.isClosed]).toEqual([{ kind: 'refused', error }, true]);
     connecting.dismiss();
@@ -302,7 +304,9 @@ describe('connecting a server', () => {
       'javascript:alert(1)',
       '',
     ]) {
-      const { ended, state, windows } = await begun({ start: async () => ({ ...flow, connectUrl }) });
+      const { ended, state, windows } = await beginConnecting({
+        start: async () => ({ ...flow, connectUrl }),
+      });
       expect(await ended).toBe(false);
       expect([connectUrl, state().kind, windows[0]]).toEqual([
         connectUrl,

@@ -13,11 +13,11 @@ class Channel extends EventTarget {
   }
 }
 
-function rig(over: Partial<SignalParts> = {}, kept: Record<string, string> = {}) {
+function rig(overrides: Partial<SignalParts> = {}, stored: Record<string, string> = {}) {
   const page = new EventTarget();
   const channel = new Channel();
   const names: string[] = [];
-  const store = new Map(Object.entries(kept));
+  const store = new Map(Object.entries(stored));
   const listen = createFlowSignals({
     ...{ origin, page },
     openChannel(name) {
@@ -28,13 +28,13 @@ function rig(over: Partial<SignalParts> = {}, kept: Record<string, string> = {})
       getItem: (key) => store.get(key) ?? null,
       removeItem: (key) => void store.delete(key),
     }),
-    ...over,
+    ...overrides,
   });
-  let told = 0;
-  const stop = listen('f1', () => (told += 1));
+  let notificationCount = 0;
+  const stop = listen('f1', () => (notificationCount += 1));
   const send = (target: EventTarget, type: string, fields: object) =>
     target.dispatchEvent(Object.assign(new Event(type), fields));
-  return { page, channel, names, store, stop, send, told: () => told };
+  return { page, channel, names, store, stop, send, notificationCount: () => notificationCount };
 }
 
 const word = (flowId: string) => ({ type: 'behalf.oauth', flowId, ok: true });
@@ -44,18 +44,18 @@ describe('the end of a sign-in', () => {
     const byChannel = rig();
     byChannel.send(byChannel.channel, 'message', { data: word('f1') });
     byChannel.send(byChannel.page, 'message', { data: word('f1'), origin });
-    expect([byChannel.told(), byChannel.names]).toEqual([1, ['behalf-oauth']]);
+    expect([byChannel.notificationCount(), byChannel.names]).toEqual([1, ['behalf-oauth']]);
     const byMessage = rig();
     byMessage.send(byMessage.page, 'message', { data: word('f1'), origin });
-    expect(byMessage.told()).toBe(1);
+    expect(byMessage.notificationCount()).toBe(1);
     const byStorage = rig();
     byStorage.send(byStorage.page, 'storage', { key: 'behalf-oauth:f1', newValue: '{}' });
-    expect(byStorage.told()).toBe(1);
-    expect(rig({}, { 'behalf-oauth:f1': '{}' }).told()).toBe(1);
+    expect(byStorage.notificationCount()).toBe(1);
+    expect(rig({}, { 'behalf-oauth:f1': '{}' }).notificationCount()).toBe(1);
   });
 
   test('only words of this origin about this sign-in count', () => {
-    const { page, channel, send, told } = rig({}, { 'behalf-oauth:f2': '{}' });
+    const { page, channel, send, notificationCount } = rig({}, { 'behalf-oauth:f2': '{}' });
     send(page, 'message', { data: word('f1'), origin: 'https://evil.example' });
     send(page, 'message', { data: word('f2'), origin });
     send(channel, 'message', { data: word('f2') });
@@ -65,24 +65,27 @@ describe('the end of a sign-in', () => {
     }
     send(page, 'storage', { key: 'behalf-oauth:f2', newValue: '{}' });
     send(page, 'storage', { key: 'behalf-oauth:f1', newValue: null });
-    expect(told()).toBe(0);
+    expect(notificationCount()).toBe(0);
   });
 
   test('leaves nothing behind', () => {
-    const { page, channel, send, told, stop, store } = rig({}, { 'behalf-oauth:f1': '{}', other: 'x' });
+    const { page, channel, send, notificationCount, stop, store } = rig(
+      {},
+      { 'behalf-oauth:f1': '{}', other: 'x' },
+    );
     stop();
     expect([[...store.keys()], channel.isClosed]).toEqual([['other'], true]);
     send(channel, 'message', { data: word('f1') });
     send(page, 'message', { data: word('f1'), origin });
     send(page, 'storage', { key: 'behalf-oauth:f1', newValue: '{}' });
-    expect(told()).toBe(1);
+    expect(notificationCount()).toBe(1);
   });
 
   test('nor does one that was finished where nobody listened', () => {
-    const kept = { 'behalf-oauth:f1': '{}', 'behalf-oauth:f2': '{}', 'behalf.theme': 'dark' };
+    const stored = { 'behalf-oauth:f1': '{}', 'behalf-oauth:f2': '{}', 'behalf.theme': 'dark' };
     const removed: string[] = [];
-    Object.defineProperty(kept, 'removeItem', { value: (key: string) => removed.push(key) });
-    forgetFlows(() => kept as unknown as Storage);
+    Object.defineProperty(stored, 'removeItem', { value: (key: string) => removed.push(key) });
+    forgetFlows(() => stored as unknown as Storage);
     expect(removed).toEqual(['behalf-oauth:f1', 'behalf-oauth:f2']);
     forgetFlows(() => {
       throw new Error('not here');
@@ -93,37 +96,37 @@ describe('the end of a sign-in', () => {
     const no = () => {
       throw new Error('not here');
     };
-    const { page, send, told, stop } = rig({ storage: no, openChannel: no });
+    const { page, send, notificationCount, stop } = rig({ storage: no, openChannel: no });
     send(page, 'message', { data: word('f1'), origin });
-    expect(told()).toBe(1);
+    expect(notificationCount()).toBe(1);
     stop();
   });
 });
 
 describe('the sign-ins of a page', () => {
   test('there is one for each server, and all windows hear of its end', () => {
-    const heard: string[] = [];
-    const told: string[] = [];
-    let fromElsewhere: (server: string) => void = () => undefined;
+    const received: string[] = [];
+    const notifications: string[] = [];
+    let fromOtherTab: (server: string) => void = () => undefined;
     const ends = new Map<string, () => void>();
     const connects = createConnects({
       create(server, onConnected) {
         ends.set(server, onConnected);
         return { server } as never;
       },
-      tell: (server) => told.push(server),
-      hear: (listener) => (fromElsewhere = listener),
+      tell: (server) => notifications.push(server),
+      hear: (listener) => (fromOtherTab = listener),
     });
-    const forget = connects.onConnected((server) => heard.push(server));
+    const forget = connects.onConnected((server) => received.push(server));
     expect(connects.of('mail')).toBe(connects.of('mail'));
     expect(connects.of('mail')).not.toBe(connects.of('crm'));
     ends.get('mail')?.();
-    expect([heard, told]).toEqual([['mail'], ['mail']]);
-    fromElsewhere('crm');
-    expect([heard, told]).toEqual([['mail', 'crm'], ['mail']]);
+    expect([received, notifications]).toEqual([['mail'], ['mail']]);
+    fromOtherTab('crm');
+    expect([received, notifications]).toEqual([['mail', 'crm'], ['mail']]);
     forget();
-    fromElsewhere('crm');
-    expect(heard).toHaveLength(2);
+    fromOtherTab('crm');
+    expect(received).toHaveLength(2);
   });
 
   test('a sign-in is at the server, here, or cannot be begun', () => {

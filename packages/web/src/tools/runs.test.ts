@@ -184,9 +184,9 @@ describe('a run', () => {
       at(index).resolve(answer);
       await running;
     }
-    const kept = runs.list.get();
-    expect(kept).toHaveLength(21);
-    expect(kept[0]?.tool).toBe('t30');
-    expect(kept.at(-1)).toMatchObject({ tool: 'echo', state: 'running' });
+    const stored = runs.list.get();
+    expect(stored).toHaveLength(21);
+    expect(stored[0]?.tool).toBe('t30');
+    expect(stored.at(-1)).toMatchObject({ tool: 'echo', state: 'running' });
   });
 });

@@ -3,22 +3,22 @@ import type { AddressInfo } from 'node:net';
 import { GatewayError, type UserPrincipal } from '@behalf/gateway';
 import { createRedactor, systemRandom } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { configureRig, remote } from '../../../../../packages/gateway/test/configureRig.ts';
+import { createConfigureRig, remoteDefinition } from '../../../../../packages/gateway/test/configureRig.ts';
 import { adminServerRoutes } from '../../../admin/servers.ts';
 import { createApp } from '../../../app.ts';
 import { createLogger } from '../../../logger.ts';
 import { createProblemMap } from '../../../middleware/problem.ts';
 import { serverRoutes } from './routes.ts';
 
-const own = { ...remote, url: 'https://user.example/mcp', title: 'My Server' };
+const own = { ...remoteDefinition, url: 'https://user.example/mcp', title: 'My Server' };
 let server: Server | undefined;
 
 /** The routes alone, for whoever `x-user` names. */
 async function begin(file: Record<string, unknown> = {}) {
-  const rig = await configureRig(file);
-  const people = new Map<string, UserPrincipal>([
-    ['ada', rig.person('ada', 'MAKER')],
-    ['root', rig.person('root', 'ADMIN')],
+  const rig = await createConfigureRig(file);
+  const users = new Map<string, UserPrincipal>([
+    ['ada', rig.createPrincipal('ada', 'MAKER')],
+    ['root', rig.createPrincipal('root', 'ADMIN')],
   ]);
   const logger = createLogger({ level: 'error', pretty: false, redactor: () => createRedactor() });
   const listener = createApp({
@@ -27,7 +27,7 @@ async function begin(file: Record<string, unknown> = {}) {
       check: () => undefined,
       checkOrigin: () => undefined,
       authenticate(req, { access }) {
-        const caller = people.get(String(req.headers['x-user'] ?? 'ada'))!;
+        const caller = users.get(String(req.headers['x-user'] ?? 'ada'))!;
         if (access === 'admin' && caller.role !== 'ADMIN') throw new GatewayError('FORBIDDEN');
         return caller;
       },
@@ -59,7 +59,7 @@ describe('the routes of servers', () => {
   afterEach(() => void server?.close());
 
   test('a server is created, read, changed and removed', async () => {
-    const { ask } = await begin({ file: remote });
+    const { ask } = await begin({ file: remoteDefinition });
     const created = await ask('POST', '/api/mcp/servers', { body: { config: own } });
     expect([created.status, created.headers.get('etag'), created.headers.get('location')]).toEqual([
       201,
@@ -103,7 +103,7 @@ describe('the routes of servers', () => {
   });
 
   test('what is wrong is named by field, and a page by a link', async () => {
-    const { ask } = await begin({ a: remote, b: remote, c: remote });
+    const { ask } = await begin({ a: remoteDefinition, b: remoteDefinition, c: remoteDefinition });
     const wrong = await ask('POST', '/api/mcp/servers', { body: { config: { ...own, timeout: 5 } } });
     expect([wrong.status, wrong.body]).toMatchObject([
       400,
@@ -124,7 +124,7 @@ describe('the routes of servers', () => {
   });
 
   test('an administrator lists everything and overrides the file', async () => {
-    const { ask } = await begin({ file: remote });
+    const { ask } = await begin({ file: remoteDefinition });
     await ask('POST', '/api/mcp/servers', { body: { config: own } });
     expect((await ask('GET', '/api/admin/mcp/servers')).status).toBe(403);
     const asRoot = { 'x-user': 'root' };

@@ -39,11 +39,11 @@ describe('searching tools', () => {
 
   test('each of the questions, among a thousand', async () => {
     expect(thousand).toHaveLength(1_000);
-    const isFound = async ({ requestText: asked, server, tool }: (typeof evaluationQueries)[number]) =>
-      (await find(thousand, asked)).includes(`${server}__${tool}`);
+    const isFound = async ({ requestText, server, tool }: (typeof evaluationQueries)[number]) =>
+      (await find(thousand, requestText)).includes(`${server}__${tool}`);
     const places = [];
     for (const question of evaluationQueries) places.push([question.requestText, await isFound(question)]);
-    expect(places).toEqual(evaluationQueries.map(({ requestText: asked }) => [asked, true]));
+    expect(places).toEqual(evaluationQueries.map(({ requestText }) => [requestText, true]));
     // One of these is not found among the first five: which room tool is meant, nothing in the question says.
     const tried = await Promise.all(tuningQueries.map(isFound));
     expect(tried.filter(Boolean).length).toBeGreaterThanOrEqual(11);
@@ -85,8 +85,10 @@ describe('searching tools', () => {
     const once = await find(alike, 'send a mail');
     expect(once).toEqual(['a', 'b', 'c', 'd', 'e'].map((server) => `${server}__send_mail`));
     expect(await find([...alike].reverse(), 'send a mail')).toEqual(once);
-    for (const { requestText: asked } of evaluationQueries)
-      expect(await find([...thousand].reverse(), asked, 20)).toEqual(await find(thousand, asked, 20));
+    for (const { requestText } of evaluationQueries)
+      expect(await find([...thousand].reverse(), requestText, 20)).toEqual(
+        await find(thousand, requestText, 20),
+      );
   });
 
   test('of whatever size', async () => {
@@ -195,16 +197,16 @@ describe('searching tools', () => {
 
   test('and who hangs up is not searched for to the end', async () => {
     let read = 0;
-    const leaving = new AbortController();
+    const abortController = new AbortController();
     const search = createToolSearch({
       giveWay: () => {
-        leaving.abort(new Error('gone'));
+        abortController.abort(new Error('gone'));
         return Promise.resolve();
       },
     });
     const tools = Array.from({ length: 1_000 }, (_, i) => counted(`t${i}`, () => (read += 1)));
-    const asked = search.find(tools, 't7', 5, { caller: 'ada', signal: leaving.signal });
-    await expect(asked).rejects.toThrow('gone');
+    const pending = search.find(tools, 't7', 5, { caller: 'ada', signal: abortController.signal });
+    await expect(pending).rejects.toThrow('gone');
     expect(read).toBe(32);
     // The next one has its turn all the same.
     expect(await search.find(tools.slice(0, 5), 't3', 5, ada)).toHaveLength(1);
@@ -214,13 +216,13 @@ describe('searching tools', () => {
     const waiting: (() => void)[] = [];
     const search = createToolSearch({ giveWay: () => new Promise((resolve) => waiting.push(resolve)) });
     const ended: string[] = [];
-    const begun: string[] = [];
+    const started: string[] = [];
     const ask = (caller: string, name: string) => {
-      const tools = Array.from({ length: 65 }, (_, i) => counted(`${name}${i}`, () => begun.push(name)));
+      const tools = Array.from({ length: 65 }, (_, i) => counted(`${name}${i}`, () => started.push(name)));
       return search.find(tools, `${name}3`, 5, { caller, signal }).then(() => ended.push(name));
     };
     const all = [ask('ada', 'first'), ask('ada', 'second'), ask('ada', 'third'), ask('bob', 'other')];
-    const atWork = () => [...new Set(begun)].filter((name) => !ended.includes(name));
+    const atWork = () => [...new Set(started)].filter((name) => !ended.includes(name));
     let together = 0;
     while (ended.length < all.length) {
       await new Promise((resolve) => setImmediate(resolve));

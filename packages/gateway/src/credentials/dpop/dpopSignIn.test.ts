@@ -1,7 +1,7 @@
 import { aPrincipal } from '@behalf/testkit';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startDpopServer, type DpopServer } from '../../../test/dpopServer.ts';
-import { closeSignInRigs, signInRig, visit } from '../../../test/signInRig.ts';
+import { closeSignInRigs, createSignInRig, followRedirect } from '../../../test/signInRig.ts';
 import type { CredentialKey } from '../../ports/index.ts';
 import { credentialHolder } from '../credentialHolder.ts';
 import { toWireToken } from '../wireToken.ts';
@@ -23,14 +23,14 @@ function rigWith(oauth: object = {}) {
     url: `${dpopServer.origin}/mcp`,
     oauth: { client_id: 'us', ...oauth },
   };
-  const rig = signInRig({ servers: { files }, ports: [dpopServer.port] });
+  const rig = createSignInRig({ servers: { files }, ports: [dpopServer.port] });
   async function signIn(principal = aPrincipal()) {
-    const { opened } = await rig.leave('files', { principal });
+    const { opened } = await rig.startSignIn('files', { principal });
     if (opened.kind !== 'leave') throw new Error('The browser stays');
-    return rig.finish(await visit(opened.url), principal);
+    return rig.finishSignIn(await followRedirect(opened.url), principal);
   }
-  const tokenOf = async (over: Partial<CredentialKey> = {}) =>
-    tokenOrThrow(await rig.vault.token(rig.keyOf('files', over)));
+  const tokenOf = async (overrides: Partial<CredentialKey> = {}) =>
+    tokenOrThrow(await rig.vault.token(rig.keyOf('files', overrides)));
   return { ...rig, signIn, tokenOf };
 }
 
@@ -39,9 +39,9 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     const rig = rigWith();
     expect(await rig.signIn()).toMatchObject({ ok: true });
     const held = await rig.tokenOf();
-    const jkt = dpopServer.boundTo(held.accessToken);
+    const jkt = dpopServer.thumbprintOf(held.accessToken);
     expect(held.prover?.thumbprint).toBe(jkt);
-    expect(dpopServer.announced).toEqual([jkt]);
+    expect(dpopServer.announcedThumbprints).toEqual([jkt]);
     expect(dpopServer.proofs).toMatchObject([{ path: '/token', jkt, status: 200, ath: undefined }]);
     const presented = toWireToken(held);
     expect(typeof presented).toBe('object');
@@ -55,10 +55,15 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     await rig.signIn(bob);
     const [one, two] = [await rig.tokenOf(), await rig.tokenOf({ principal: credentialHolder(bob) })];
     expect(one.prover?.thumbprint).not.toBe(two.prover?.thumbprint);
-    expect(new Set(dpopServer.announced).size).toBe(2);
+    expect(new Set(dpopServer.announcedThumbprints).size).toBe(2);
     const stored = JSON.stringify([
       await rig.store.credentials.find(rig.keyOf('files')),
-      await rig.store.oauthFlows.findPending('default', aPrincipal().userId, rig.serverOf('files').id, 0),
+      await rig.store.oauthFlows.findPending(
+        'default',
+        aPrincipal().userId,
+        rig.allowedServer('files').id,
+        0,
+      ),
     ]);
     expect(stored).toContain('sealed');
     expect(stored).not.toMatch(/"d"|P-256|kty/);
@@ -72,10 +77,10 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     const rig = rigWith();
     await rig.signIn();
     const before = await rig.tokenOf();
-    rig.clock.pass(2 * HOUR_MS);
+    rig.clock.advance(2 * HOUR_MS);
     const after = await rig.tokenOf();
     expect(after.accessToken).not.toBe(before.accessToken);
-    expect(dpopServer.boundTo(after.accessToken)).toBe(dpopServer.boundTo(before.accessToken));
+    expect(dpopServer.thumbprintOf(after.accessToken)).toBe(dpopServer.thumbprintOf(before.accessToken));
     expect(after.prover?.thumbprint).toBe(before.prover?.thumbprint);
     expect(dpopServer.tokenRequests.map(({ grant, status }) => [grant, status])).toEqual([
       ['authorization_code', 200],
@@ -91,7 +96,7 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
     expect(dpopServer.tokenRequests.map(({ status }) => status)).toEqual([400, 200]);
     // Nothing was consumed by the refusal: a refresh token rotates once.
     dpopServer.nonce = 'second';
-    rig.clock.pass(2 * HOUR_MS);
+    rig.clock.advance(2 * HOUR_MS);
     await rig.tokenOf();
     expect(dpopServer.tokenRequests.slice(2).map(({ status }) => status)).toEqual([400, 200]);
     expect(dpopServer.proofs.map(({ nonce }) => nonce)).toEqual([undefined, 'first', undefined, 'second']);
@@ -99,7 +104,7 @@ describe('a sign-in at a server that wants tokens bound to a key', () => {
 
   test('asks no third time', async () => {
     dpopServer.nonce = 'never this one';
-    dpopServer.fickle = true;
+    dpopServer.rotatesNonce = true;
     const rig = rigWith();
     expect(await rig.signIn()).toMatchObject({ ok: false, error: 'token_exchange_failed' });
     expect(dpopServer.tokenRequests).toHaveLength(2);
@@ -111,7 +116,7 @@ describe('who asks for it', () => {
     // It can, and nobody asks.
     dpopServer.resource = { ...dpopServer.resource, dpop_bound_access_tokens_required: false };
     expect(await rigWith().signIn()).toMatchObject({ ok: false });
-    expect(dpopServer.announced).toEqual([null]);
+    expect(dpopServer.announcedThumbprints).toEqual([null]);
     expect(dpopServer.tokenRequests).toEqual([{ grant: 'authorization_code', hasProof: false, status: 400 }]);
   });
 
@@ -152,11 +157,11 @@ describe('a token of our own for a server that everybody shares', () => {
     const of = {
       kind: 'client_credentials',
       principal: '@app',
-      tenant: rig.serverOf('files').tenant,
+      tenant: rig.allowedServer('files').tenant,
     } as const;
     const before = await rig.tokenOf(of);
-    expect(dpopServer.boundTo(before.accessToken)).toBe(before.prover?.thumbprint);
-    rig.clock.pass(2 * HOUR_MS);
+    expect(dpopServer.thumbprintOf(before.accessToken)).toBe(before.prover?.thumbprint);
+    rig.clock.advance(2 * HOUR_MS);
     const after = await rig.tokenOf(of);
     expect(after.accessToken).not.toBe(before.accessToken);
     expect(after.prover?.thumbprint).toBe(before.prover?.thumbprint);

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   closeSignInRigs,
-  openNetwork,
-  signInRig,
-  signInScene,
-  visit,
-  type DialledNetwork,
+  createRecordingNetwork,
+  createSignInRig,
+  createSignInServerRig,
+  followRedirect,
+  type RecordingNetwork,
 } from '../../../test/signInRig.ts';
 
 afterEach(async () => {
@@ -30,11 +30,11 @@ const names: Readonly<Record<string, readonly string[]>> = {
   'mixed.example': ['93.184.216.34', '10.0.0.1'],
 };
 
-type Scene = Awaited<ReturnType<typeof signInScene>>;
+type Scene = Awaited<ReturnType<typeof createSignInServerRig>>;
 
 /** A server of a user, whose authorization server the operator trusts with every place there is: only the door out is left. */
-const scene = () =>
-  signInScene({
+const createRig = () =>
+  createSignInServerRig({
     isStored: true,
     issuer: { endpointOrigins: Object.values(INSIDE) },
     resolve: (name) => names[name] ?? [],
@@ -44,37 +44,40 @@ function isInside(address: string): boolean {
   return !address.startsWith('127.0.0.1:');
 }
 
-const places: Readonly<Record<string, (scene: Scene, inside: string) => Promise<void>>> = {
+const places: Readonly<Record<string, (rig: Scene, inside: string) => Promise<void>>> = {
   async server(_, inside) {
-    const network = openNetwork([], (name) => names[name] ?? []);
-    const rig = signInRig({ stored: { files: { type: 'streamable-http', url: `${inside}/mcp` } }, network });
-    await expect(rig.leave('files')).rejects.toThrow();
-    expect(network.dialled.filter(isInside)).toEqual([]);
+    const network = createRecordingNetwork([], (name) => names[name] ?? []);
+    const rig = createSignInRig({
+      stored: { files: { type: 'streamable-http', url: `${inside}/mcp` } },
+      network,
+    });
+    await expect(rig.startSignIn('files')).rejects.toThrow();
+    expect(network.dialedAddresses.filter(isInside)).toEqual([]);
   },
-  async 'server metadata'({ mcp, leave }, inside) {
+  async 'server metadata'({ mcp, startSignIn }, inside) {
     mcp.guard({ access: 'anonymous', documents: 'none' });
     mcp.change({ respond: () => challenging(`${inside}/metadata`) });
-    await expect(leave('files')).rejects.toThrow();
+    await expect(startSignIn('files')).rejects.toThrow();
   },
-  async issuer({ mcp, leave }, inside) {
+  async issuer({ mcp, startSignIn }, inside) {
     mcp.guard({ metadata: { authorization_servers: [inside] } });
-    await expect(leave('files')).rejects.toThrow();
+    await expect(startSignIn('files')).rejects.toThrow();
   },
-  async 'authorization endpoint'({ as, leave }, inside) {
+  async 'authorization endpoint'({ as, startSignIn }, inside) {
     as.change({ metadata: { authorization_endpoint: `${inside}/authorize` } });
-    await expect(leave('files')).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+    await expect(startSignIn('files')).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
   },
-  async 'token endpoint'({ as, leave, finish }, inside) {
+  async 'token endpoint'({ as, startSignIn, finishSignIn }, inside) {
     as.change({ metadata: { token_endpoint: `${inside}/token` } });
-    const { opened } = await leave('files');
-    expect(await finish(await visit(opened.url))).toMatchObject({
+    const { opened } = await startSignIn('files');
+    expect(await finishSignIn(await followRedirect(opened.url))).toMatchObject({
       ok: false,
       error: 'token_exchange_failed',
     });
   },
-  async 'registration endpoint'({ as, leave }, inside) {
+  async 'registration endpoint'({ as, startSignIn }, inside) {
     as.change({ metadata: { registration_endpoint: `${inside}/register` } });
-    await expect(leave('files')).rejects.toThrow();
+    await expect(startSignIn('files')).rejects.toThrow();
   },
   async 'revocation endpoint'({ as, signIn, vault, keyOf }, inside) {
     as.change({ metadata: { revocation_endpoint: `${inside}/revoke` } });
@@ -90,9 +93,9 @@ const places: Readonly<Record<string, (scene: Scene, inside: string) => Promise<
 };
 
 /** A user's server there. Nobody can sign in at it. */
-async function askServer(network: DialledNetwork, at: string): Promise<void> {
-  const rig = signInRig({ stored: { files: { type: 'streamable-http', url: `${at}/mcp` } }, network });
-  await expect(rig.leave('files')).rejects.toThrow();
+async function askServer(network: RecordingNetwork, at: string): Promise<void> {
+  const rig = createSignInRig({ stored: { files: { type: 'streamable-http', url: `${at}/mcp` } }, network });
+  await expect(rig.startSignIn('files')).rejects.toThrow();
 }
 
 const closing: Server[] = [];
@@ -118,18 +121,18 @@ describe('no address that a server names leads inside', () => {
   for (const [place, check] of Object.entries(places)) {
     test(`its ${place}`, async () => {
       for (const inside of Object.values(INSIDE)) {
-        const made = await scene();
+        const made = await createRig();
         await check(made, inside);
-        expect(made.network.dialled.filter(isInside)).toEqual([]);
+        expect(made.network.dialedAddresses.filter(isInside)).toEqual([]);
       }
     });
   }
 
   test('also not by a redirect', async () => {
-    const { as, leave } = await signInScene({ isStored: true });
+    const { as, startSignIn } = await createSignInServerRig({ isStored: true });
     for (const status of [301, 302, 307, 308]) {
       as.respondNext('metadata', { status, headers: { location: 'http://10.0.0.1/metadata' } });
-      await expect(leave('files')).rejects.toMatchObject({ problem: 'metadata_invalid' });
+      await expect(startSignIn('files')).rejects.toMatchObject({ problem: 'metadata_invalid' });
     }
   });
 
@@ -139,18 +142,18 @@ describe('no address that a server names leads inside', () => {
     test(`also not by a redirect of its ${place}`, async () => {
       for (const to of Object.values(INSIDE)) {
         const detour = await redirecting(`${to}/`);
-        const made = await signInScene({
+        const made = await createSignInServerRig({
           isStored: true,
           issuer: { endpointOrigins: [detour.url] },
           morePorts: [detour.port],
           resolve: (name) => names[name] ?? [],
         });
-        const network = place === 'server' ? openNetwork([detour.port]) : made.network;
+        const network = place === 'server' ? createRecordingNetwork([detour.port]) : made.network;
         // How each of them fails is told above. Here it counts where nobody went.
         if (place === 'server') await askServer(network, detour.url);
         else await check(made, detour.url).catch(() => undefined);
         expect([to, detour.seen.length > 0]).toEqual([to, true]);
-        expect(network.dialled.filter(isInside)).toEqual([]);
+        expect(network.dialedAddresses.filter(isInside)).toEqual([]);
       }
     });
   }
@@ -164,25 +167,25 @@ describe('no address that a server names leads inside', () => {
           requestCount += 1;
           return (requestCount + first) % 2 === 0 ? ['10.0.0.1'] : ['93.184.216.34'];
         };
-        const made = await signInScene({
+        const made = await createSignInServerRig({
           isStored: true,
           issuer: { endpointOrigins: ['https://flip.example'] },
           resolve,
         });
-        const network = place === 'server' ? openNetwork([], resolve) : made.network;
+        const network = place === 'server' ? createRecordingNetwork([], resolve) : made.network;
         for (let round = 0; round < 2; round += 1) {
           if (place === 'server') await askServer(network, 'https://flip.example');
           else await check(made, 'https://flip.example').catch(() => undefined);
         }
         expect(requestCount).toBeGreaterThan(0);
-        expect(network.dialled.filter((address) => address.startsWith('10.'))).toEqual([]);
+        expect(network.dialedAddresses.filter((address) => address.startsWith('10.'))).toEqual([]);
       }
     });
   }
 
   test('and not with a name that changes its mind', async () => {
     let requestCount = 0;
-    const made = await signInScene({
+    const made = await createSignInServerRig({
       isStored: true,
       issuer: { endpointOrigins: ['https://rebind.example'] },
       resolve: () => {
@@ -194,9 +197,9 @@ describe('no address that a server names leads inside', () => {
     made.as.change({
       metadata: { authorization_endpoint: `${at}/authorize`, registration_endpoint: `${at}/register` },
     });
-    await expect(made.leave('files')).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+    await expect(made.startSignIn('files')).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
     expect(requestCount).toBe(2);
-    expect(made.network.dialled.filter(isInside)).toEqual([]);
+    expect(made.network.dialedAddresses.filter(isInside)).toEqual([]);
   });
 
   test('where codes and secrets are sent no redirect is followed', async () => {
@@ -208,17 +211,17 @@ describe('no address that a server names leads inside', () => {
     await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
     const { port } = thief.address() as AddressInfo;
     const location = `http://127.0.0.1:${port}/stolen`;
-    const made = await signInScene({ morePorts: [port] });
+    const made = await createSignInServerRig({ morePorts: [port] });
     for (const status of [301, 302, 303, 307, 308]) {
       made.as.respondNext('token', { status, headers: { location } });
       expect(await made.signIn('files')).toMatchObject({ ok: false });
       made.as.respondNext('metadata', { status, headers: { location } });
-      made.clock.pass(2 * 60 * 60 * 1000);
-      await expect(made.leave('files')).rejects.toMatchObject({ problem: 'metadata_invalid' });
+      made.clock.advance(2 * 60 * 60 * 1000);
+      await expect(made.startSignIn('files')).rejects.toMatchObject({ problem: 'metadata_invalid' });
     }
-    const fresh = await signInScene({ morePorts: [port] });
+    const fresh = await createSignInServerRig({ morePorts: [port] });
     fresh.as.respondNext('register', { status: 307, headers: { location } });
-    await expect(fresh.leave('files')).rejects.toThrow();
+    await expect(fresh.startSignIn('files')).rejects.toThrow();
     expect(seen).toEqual([]);
     thief.close();
   });
@@ -227,7 +230,7 @@ describe('no address that a server names leads inside', () => {
     const thief = await redirecting('about:blank');
     const location = `${thief.url}/stolen`;
     for (const status of [301, 302, 303, 307, 308]) {
-      const made = await signInScene({
+      const made = await createSignInServerRig({
         morePorts: [thief.port],
         guard: { metadata: { scopes_supported: ['openid'] } },
       });
@@ -241,9 +244,9 @@ describe('no address that a server names leads inside', () => {
   });
 
   test('not even within one place', async () => {
-    const made = await signInScene();
+    const made = await createSignInServerRig();
     made.as.respondNext('register', { status: 307, headers: { location: '/register?again' } });
-    await expect(made.leave('files')).rejects.toThrow();
+    await expect(made.startSignIn('files')).rejects.toThrow();
     expect(made.as.received('register')).toHaveLength(1);
     made.as.respondNext('token', { status: 307, headers: { location: '/token?again' } });
     expect(await made.signIn('files')).toMatchObject({ ok: false });
@@ -251,11 +254,11 @@ describe('no address that a server names leads inside', () => {
   });
 
   test('within its own place metadata may move', async () => {
-    const made = await signInScene();
+    const made = await createSignInServerRig();
     made.as.respondNext('metadata', {
       status: 301,
       headers: { location: '/.well-known/openid-configuration' },
     });
-    await made.leave('files');
+    await made.startSignIn('files');
   });
 });

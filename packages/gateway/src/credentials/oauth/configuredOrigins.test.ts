@@ -3,7 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createMetadataCache } from './discovery/metadataCache.ts';
-import { closeSignInRigs, signInScene, type SceneOptions } from '../../../test/signInRig.ts';
+import {
+  closeSignInRigs,
+  createSignInServerRig,
+  type SignInServerRigOptions,
+} from '../../../test/signInRig.ts';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -30,23 +34,23 @@ const otherOriginDefinition = (url: string) => ({
 });
 
 /** A server of the file that somebody else runs, and what the operator opened for the servers of the file. */
-async function thirdParty(options: SceneOptions = {}) {
+async function thirdParty(options: SignInServerRigOptions = {}) {
   const inside = await insider();
-  const scene = await signInScene({ operatorPorts: [inside.port], ...options });
-  return { ...scene, inside };
+  const rig = await createSignInServerRig({ operatorPorts: [inside.port], ...options });
+  return { ...rig, inside };
 }
 
 type Scene = Awaited<ReturnType<typeof thirdParty>>;
 
-const ways: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
-  async 'its metadata'({ mcp, inside, leave }) {
+const ways: Readonly<Record<string, (rig: Scene) => Promise<unknown>>> = {
+  async 'its metadata'({ mcp, inside, startSignIn }) {
     mcp.guard({ access: 'anonymous', documents: 'none' });
     mcp.change({ respond: () => otherOriginDefinition(`${inside.url}/any`) });
-    await expect(leave('files')).rejects.toThrow();
+    await expect(startSignIn('files')).rejects.toThrow();
   },
-  async 'its issuer'({ mcp, inside, leave }) {
+  async 'its issuer'({ mcp, inside, startSignIn }) {
     mcp.guard({ metadata: { authorization_servers: [inside.url] } });
-    await expect(leave('files')).rejects.toThrow();
+    await expect(startSignIn('files')).rejects.toThrow();
   },
   async 'a key set'({ as, mcp, inside, signIn, logged }) {
     as.change({ metadata: { jwks_uri: `${inside.url}/keys` } });
@@ -59,40 +63,40 @@ const ways: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
 describe('what the operator opened for one server', () => {
   for (const [way, go] of Object.entries(ways)) {
     test(`is not reached by ${way}`, async () => {
-      const scene = await thirdParty({ issuer: {} });
-      await go(scene);
-      expect(scene.network.dialled.filter((address) => address.endsWith(`:${scene.inside.port}`))).toEqual(
-        [],
-      );
-      expect(scene.inside.seen).toEqual([]);
+      const rig = await thirdParty({ issuer: {} });
+      await go(rig);
+      expect(
+        rig.network.dialedAddresses.filter((address) => address.endsWith(`:${rig.inside.port}`)),
+      ).toEqual([]);
+      expect(rig.inside.seen).toEqual([]);
     });
   }
 
   test('is not reached by an endpoint of an issuer that is open', async () => {
     for (const name of ['authorization', 'token', 'registration', 'revocation']) {
-      const { inside, as, leave } = await thirdParty({ issuer: {} });
+      const { inside, as, startSignIn } = await thirdParty({ issuer: {} });
       as.change({ metadata: { [`${name}_endpoint`]: `${inside.url}/${name}` } });
-      await expect(leave('files')).rejects.toThrow();
+      await expect(startSignIn('files')).rejects.toThrow();
       expect(inside.seen).toEqual([]);
     }
   });
 
   test('opens the way to nobody whom the server names', async () => {
-    const { as, network, leave } = await thirdParty();
-    await expect(leave('files')).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
-    expect(network.dialled).not.toContain(`127.0.0.1:${as.port}`);
+    const { as, network, startSignIn } = await thirdParty();
+    await expect(startSignIn('files')).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+    expect(network.dialedAddresses).not.toContain(`127.0.0.1:${as.port}`);
   });
 
   test('one server’s authorization server is not another’s', async () => {
-    const { as, leave, network } = await thirdParty({
-      others: ({ issuer, url }) => ({
+    const { as, startSignIn, network } = await thirdParty({
+      otherServers: ({ issuer, url }) => ({
         theirs: { type: 'streamable-http', url, requiresOAuth: true, oauth: { issuer } },
       }),
     });
-    await leave('theirs');
-    const before = network.dialled.length;
-    await expect(leave('files')).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
-    expect(network.dialled.slice(before)).not.toContain(`127.0.0.1:${as.port}`);
+    await startSignIn('theirs');
+    const before = network.dialedAddresses.length;
+    await expect(startSignIn('files')).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
+    expect(network.dialedAddresses.slice(before)).not.toContain(`127.0.0.1:${as.port}`);
   });
 
   test('what was read on the operator’s word is not shown to the others', async () => {
@@ -108,20 +112,20 @@ describe('what the operator opened for one server', () => {
       readError: () => undefined,
     };
     const cache = createMetadataCache();
-    for (const isVouched of [true, true, false, false]) {
-      await cache.read(parts, { audience: 'yaml-server', isConfigured: isVouched }, issuer);
+    for (const isConfigured of [true, true, false, false]) {
+      await cache.read(parts, { audience: 'yaml-server', isConfigured }, issuer);
     }
     expect(reads).toBe(2);
     cache.forget(issuer);
-    for (const isVouched of [true, false]) {
-      await cache.read(parts, { audience: 'yaml-server', isConfigured: isVouched }, issuer);
+    for (const isConfigured of [true, false]) {
+      await cache.read(parts, { audience: 'yaml-server', isConfigured }, issuer);
     }
     expect(reads).toBe(4);
   });
 
   test('opens it to whom the definition or the list of issuers names', async () => {
     const clients = [{ clientId: 'c1', authMethod: 'none' as const }];
-    const written: SceneOptions[] = [
+    const written: SignInServerRigOptions[] = [
       { issuer: {} },
       { definition: ({ issuer }) => ({ oauth: { issuer } }) },
       {
@@ -138,10 +142,10 @@ describe('what the operator opened for one server', () => {
 
   test('and to the further origins of a listed issuer', async () => {
     const endpointOrigins: string[] = [];
-    const { inside, as, leave } = await thirdParty({ issuer: { endpointOrigins } });
+    const { inside, as, startSignIn } = await thirdParty({ issuer: { endpointOrigins } });
     as.change({ metadata: { registration_endpoint: `${inside.url}/register` } });
     endpointOrigins.push(inside.url);
-    await expect(leave('files')).rejects.toThrow();
+    await expect(startSignIn('files')).rejects.toThrow();
     expect(inside.seen).toEqual(['POST /register']);
   });
 });

@@ -1,7 +1,12 @@
 import { aPrincipal, guardedMcpServer } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeSignInRigs, signInRig, signInScene, type SceneOptions } from '../../../test/signInRig.ts';
-import { registryOf, stored } from '../../../test/registryRig.ts';
+import {
+  closeSignInRigs,
+  createSignInRig,
+  createSignInServerRig,
+  type SignInServerRigOptions,
+} from '../../../test/signInRig.ts';
+import { createRegistryRig, createStoredDefinition } from '../../../test/registryRig.ts';
 import { createIssuerRules } from './issuerRules.ts';
 import { areRelatedHosts } from './relatedHosts.ts';
 import { toSignInTarget } from './signInTarget.ts';
@@ -12,8 +17,8 @@ const REFUSED = { code: 'MCP_AUTHORIZATION_SERVER_REFUSED' };
 const at = (name: string) => (url: string) => url.replace('127.0.0.1', name);
 
 /** A user's server that names an authorization server which ignores `resource`: its tokens are good anywhere. */
-function hostile(options: SceneOptions = {}) {
-  return signInScene({
+function hostile(options: SignInServerRigOptions = {}) {
+  return createSignInServerRig({
     isStored: true,
     ...options,
     authorization: { resource: 'ignore', ...options.authorization },
@@ -22,9 +27,9 @@ function hostile(options: SceneOptions = {}) {
 }
 
 describe('a server that names somebody else’s authorization server', () => {
-  const clients: Record<string, SceneOptions> = {
+  const clients: Record<string, SignInServerRigOptions> = {
     'a registered client': {},
-    'our document': { base: 'https://behalf.example', authorization: { clientDocuments: true } },
+    'our document': { baseUrl: 'https://behalf.example', authorization: { clientDocuments: true } },
     'a client of its own': {
       authorization: { clients: [{ clientId: 'theirs', authMethod: 'none' }] },
       definition: () => ({ oauth: { client_id: 'theirs' } }),
@@ -34,19 +39,19 @@ describe('a server that names somebody else’s authorization server', () => {
     test(`gets no token of the one where people sign in here, with ${name}`, async () => {
       // Under whatever name of it: one place is one authorization server.
       for (const path of ['', '/tenant/v2.0', '/token']) {
-        const scene = await sameIssuer(options, (url) => [`${url}${path}`]);
-        await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-        expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
-        expect(scene.mcp.guardedRequests.filter(({ bearer }) => bearer !== null)).toEqual([]);
-        expect(scene.reasons()).toContain('issuer_guarded');
+        const rig = await sameIssuer(options, (url) => [`${url}${path}`]);
+        await expect(rig.startSignIn('files')).rejects.toMatchObject(REFUSED);
+        expect(rig.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
+        expect(rig.mcp.guardedRequests.filter(({ bearer }) => bearer !== null)).toEqual([]);
+        expect(rig.reasons()).toContain('issuer_guarded');
       }
     });
 
     test(`gets no token of the one that the operator’s server uses, with ${name}`, async () => {
       for (const how of ['written', 'named', 'found'] as const) {
-        const scene = await hostile({
+        const rig = await hostile({
           ...options,
-          others: ({ issuer, url }) => ({
+          otherServers: ({ issuer, url }) => ({
             theirs: {
               type: 'streamable-http',
               url,
@@ -62,28 +67,28 @@ describe('a server that names somebody else’s authorization server', () => {
             },
           }),
         });
-        await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-        expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
+        await expect(rig.startSignIn('files')).rejects.toMatchObject(REFUSED);
+        expect(rig.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
         // The operator's own may go there.
-        if (how === 'found') await scene.leave('theirs');
+        if (how === 'found') await rig.startSignIn('theirs');
       }
     });
   }
 
   /** The identity provider is the very one that the server names. */
   async function sameIssuer(
-    options: SceneOptions,
+    options: SignInServerRigOptions,
     identity: (issuer: string) => readonly string[],
     issuer?: object,
   ) {
     const urls: string[] = [];
-    const scene = await hostile({ ...options, identityUrls: urls, ...(issuer && { issuer }) });
-    urls.push(...identity(scene.as.issuer));
-    return scene;
+    const rig = await hostile({ ...options, identityUrls: urls, ...(issuer && { issuer }) });
+    urls.push(...identity(rig.as.issuer));
+    return rig;
   }
 
   test('under no other name of the same place', async () => {
-    const { registry } = registryOf({}, { stored: [stored()] });
+    const { registry } = createRegistryRig({}, { stored: [createStoredDefinition()] });
     const server = registry.find('default', 'mine');
     const target = server && toSignInTarget(server, {});
     if (!target) throw new Error('no server');
@@ -114,28 +119,28 @@ describe('a server that names somebody else’s authorization server', () => {
 
   test('unless the operator lists the pair', async () => {
     const origins: string[] = [];
-    const scene = await sameIssuer({}, (url) => [url], { origins });
-    await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
+    const rig = await sameIssuer({}, (url) => [url], { origins });
+    await expect(rig.startSignIn('files')).rejects.toMatchObject(REFUSED);
     origins.push('https://another.example');
-    await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-    origins.push(`${new URL(scene.mcp.url).origin}/`);
-    expect(await scene.signIn('files')).toMatchObject({ ok: true });
+    await expect(rig.startSignIn('files')).rejects.toMatchObject(REFUSED);
+    origins.push(`${new URL(rig.mcp.url).origin}/`);
+    expect(await rig.signIn('files')).toMatchObject({ ok: true });
   });
 
   test('an issuer under which `resource` is left out is for listed servers alone', async () => {
-    const scene = await hostile({ issuer: { resource: 'omit' } });
-    await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-    expect(scene.reasons()).toContain('resource_omitted');
+    const rig = await hostile({ issuer: { resource: 'omit' } });
+    await expect(rig.startSignIn('files')).rejects.toMatchObject(REFUSED);
+    expect(rig.reasons()).toContain('resource_omitted');
   });
 
   test('what was given before a rule came is not presented any more', async () => {
     const urls: string[] = [];
-    const scene = await hostile({ identityUrls: urls });
-    await scene.signIn('files');
-    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-    urls.push(scene.as.issuer);
-    scene.clock.pass(31_000);
-    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({
+    const rig = await hostile({ identityUrls: urls });
+    await rig.signIn('files');
+    expect(await rig.vault.token(rig.keyOf('files'))).toMatchObject({ kind: 'token' });
+    urls.push(rig.as.issuer);
+    rig.clock.advance(31_000);
+    expect(await rig.vault.token(rig.keyOf('files'))).toMatchObject({
       kind: 'needs_reauth',
       reason: 'unbound',
     });
@@ -145,23 +150,23 @@ describe('a server that names somebody else’s authorization server', () => {
     const otherIssuer = 'https://elsewhere.example';
     for (const name of ['authorization', 'token', 'registration', 'revocation']) {
       for (const isStored of [true, false]) {
-        const scene = await signInScene({
+        const rig = await createSignInServerRig({
           isStored,
           authorization: { metadata: { [`${name}_endpoint`]: `${otherIssuer}/${name}` } },
         });
-        await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-        expect(scene.reasons()).toContain('endpoint_origin');
+        await expect(rig.startSignIn('files')).rejects.toMatchObject(REFUSED);
+        expect(rig.reasons()).toContain('endpoint_origin');
       }
     }
-    const listed = await signInScene({
+    const listed = await createSignInServerRig({
       authorization: { metadata: { revocation_endpoint: `${otherIssuer}/revoke` } },
       issuer: { endpointOrigins: [otherIssuer] },
     });
-    await listed.leave('files');
+    await listed.startSignIn('files');
   });
 
   test('of what a user writes down all endpoints stand in one place', async () => {
-    const scene = await signInScene({
+    const rig = await createSignInServerRig({
       isStored: true,
       definition: ({ endpoints }) => ({
         oauth: {
@@ -171,17 +176,17 @@ describe('a server that names somebody else’s authorization server', () => {
         },
       }),
     });
-    await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
+    await expect(rig.startSignIn('files')).rejects.toMatchObject(REFUSED);
   });
 
   test('who signs in elsewhere than at the server’s own place is told where tokens go', async () => {
-    const opened = async (options: SceneOptions) => {
-      const scene = await signInScene({ urlOf: at('localhost'), ...options });
-      scene.mcp.guard({ metadata: { resource: at('localhost')(scene.mcp.url) } });
-      const { flow, browserSecret = null } = await scene.flows.start(scene.serverOf('files'), aPrincipal(), {
+    const opened = async (options: SignInServerRigOptions) => {
+      const rig = await createSignInServerRig({ mapUrl: at('localhost'), ...options });
+      rig.mcp.guard({ metadata: { resource: at('localhost')(rig.mcp.url) } });
+      const { flow, browserSecret = null } = await rig.flows.start(rig.allowedServer('files'), aPrincipal(), {
         bindsBrowser: true,
       });
-      return scene.flows.open({
+      return rig.flows.open({
         flowId: flow.flowId,
         serverName: 'files',
         principal: aPrincipal(),
@@ -232,12 +237,16 @@ describe('a server that names somebody else’s authorization server', () => {
       stored: { files: { type: 'streamable-http', url: mcp.url } },
       ports: [as.port, mcp.port, away.port],
     };
-    await expect(signInRig({ ...options, cache, clock }).leave('files')).rejects.toMatchObject(REFUSED);
+    await expect(createSignInRig({ ...options, cache, clock }).startSignIn('files')).rejects.toMatchObject(
+      REFUSED,
+    );
     await away.close();
-    clock.pass(2 * 60 * 60 * 1000);
+    clock.advance(2 * 60 * 60 * 1000);
     // Also in a process that never heard it.
-    await expect(signInRig({ ...options, cache, clock }).leave('files')).rejects.toMatchObject(REFUSED);
+    await expect(createSignInRig({ ...options, cache, clock }).startSignIn('files')).rejects.toMatchObject(
+      REFUSED,
+    );
     // One that never said anything stops nobody.
-    await signInRig(options).leave('files');
+    await createSignInRig(options).startSignIn('files');
   });
 });

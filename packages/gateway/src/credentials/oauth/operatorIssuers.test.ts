@@ -1,6 +1,11 @@
 import { aPrincipal, guardedMcpServer, startAuthorizationServer } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeSignInRigs, signInRig, signInScene, type SceneOptions } from '../../../test/signInRig.ts';
+import {
+  closeSignInRigs,
+  createSignInRig,
+  createSignInServerRig,
+  type SignInServerRigOptions,
+} from '../../../test/signInRig.ts';
 
 const closing: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -15,18 +20,18 @@ const variables = { customUserVars: { KEY: { title: 'Key', description: 'A key' 
 const toLocalhost = (url: string) => url.replace('127.0.0.1', 'localhost');
 
 /** A server of a user that names whom `as` stands for. */
-const hostile = (options: SceneOptions) =>
-  signInScene({
+const hostile = (options: SignInServerRigOptions) =>
+  createSignInServerRig({
     isStored: true,
     ...options,
     authorization: { resource: 'ignore', ...options.authorization },
   });
 
-async function refused(options: SceneOptions) {
-  const scene = await hostile(options);
-  await expect(scene.leave('files')).rejects.toMatchObject(REFUSED);
-  expect(scene.reasons()).toContain('issuer_guarded');
-  expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
+async function refused(options: SignInServerRigOptions) {
+  const rig = await hostile(options);
+  await expect(rig.startSignIn('files')).rejects.toMatchObject(REFUSED);
+  expect(rig.reasons()).toContain('issuer_guarded');
+  expect(rig.as.counters).toMatchObject({ registrations: 0, authorizations: 0, tokenHits: 0 });
 }
 
 describe('the authorization servers of the operator', () => {
@@ -55,7 +60,7 @@ describe('the authorization servers of the operator', () => {
       ({ url }) => ({ url, requiresOAuth: true, oauth: { client_id: '{{KEY}}' } }),
     ];
     for (const definition of definitions) {
-      await refused({ others: (at) => ({ theirs: { ...remote, ...variables, ...definition(at) } }) });
+      await refused({ otherServers: (at) => ({ theirs: { ...remote, ...variables, ...definition(at) } }) });
     }
   });
 
@@ -79,7 +84,7 @@ describe('the authorization servers of the operator', () => {
     const at = 'https://auth.pool.example';
     await refused({
       issuer: { endpointOrigins: [at] },
-      others: ({ issuer, url }) => ({ theirs: { ...remote, url, oauth: { issuer } } }),
+      otherServers: ({ issuer, url }) => ({ theirs: { ...remote, url, oauth: { issuer } } }),
       definition: () => ({
         oauth: { client_id: 'x', authorization_url: `${at}/authorize`, token_url: `${at}/token` },
       }),
@@ -88,7 +93,7 @@ describe('the authorization servers of the operator', () => {
 
   test('stay guarded when an administrator lays something over a server', async () => {
     await refused({
-      others: ({ issuer, url }) => ({ theirs: { ...remote, url, oauth: { issuer } } }),
+      otherServers: ({ issuer, url }) => ({ theirs: { ...remote, url, oauth: { issuer } } }),
       overrides: [
         {
           tenant: 'default',
@@ -111,35 +116,35 @@ describe('the authorization servers of the operator', () => {
 
   test('while one of them is not known, nobody signs in at a stranger’s', async () => {
     const { theirs, port } = await silent();
-    const options = { morePorts: [port], others: () => ({ theirs }), urlOf: toLocalhost };
-    const scene = await hostile(options);
-    scene.mcp.guard({ metadata: { resource: toLocalhost(scene.mcp.url) } });
-    await expect(scene.leave('files')).rejects.toMatchObject(AWAY);
-    expect(scene.logged.map(({ event }) => event)).toContain('oauth_issuer_check_incomplete');
-    expect(scene.as.counters).toMatchObject({ registrations: 0, authorizations: 0 });
+    const options = { morePorts: [port], otherServers: () => ({ theirs }), mapUrl: toLocalhost };
+    const rig = await hostile(options);
+    rig.mcp.guard({ metadata: { resource: toLocalhost(rig.mcp.url) } });
+    await expect(rig.startSignIn('files')).rejects.toMatchObject(AWAY);
+    expect(rig.logged.map(({ event }) => event)).toContain('oauth_issuer_check_incomplete');
+    expect(rig.as.counters).toMatchObject({ registrations: 0, authorizations: 0 });
     // The operator's own may, and so may who is listed, and who signs users in at their own place.
     const origins: string[] = [];
     const listed = await hostile({ ...options, issuer: { origins } });
     listed.mcp.guard({ metadata: { resource: toLocalhost(listed.mcp.url) } });
     origins.push(new URL(toLocalhost(listed.mcp.url)).origin);
-    await listed.leave('files');
-    await (await hostile({ ...options, urlOf: (url) => url })).leave('files');
+    await listed.startSignIn('files');
+    await (await hostile({ ...options, mapUrl: (url) => url })).startSignIn('files');
   });
 
   test('the same when it is the login that never said', async () => {
     let isAway = true;
-    const scene = await hostile({
-      urlOf: toLocalhost,
+    const rig = await hostile({
+      mapUrl: toLocalhost,
       identity: {
         list: () => ['https://pool.example'],
         endpointsOf: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve([])),
       },
     });
-    scene.mcp.guard({ metadata: { resource: toLocalhost(scene.mcp.url) } });
-    await expect(scene.leave('files')).rejects.toMatchObject(AWAY);
+    rig.mcp.guard({ metadata: { resource: toLocalhost(rig.mcp.url) } });
+    await expect(rig.startSignIn('files')).rejects.toMatchObject(AWAY);
     isAway = false;
-    scene.clock.pass(61_000);
-    await scene.leave('files');
+    rig.clock.advance(61_000);
+    await rig.startSignIn('files');
   });
 
   test('what one said before a restart counts for grants after it', async () => {
@@ -155,11 +160,11 @@ describe('the authorization servers of the operator', () => {
       ...{ store, cache, clock },
     };
     // Nobody has asked it yet: what was given stays.
-    const before = signInRig(options);
+    const before = createSignInRig(options);
     expect(await before.vault.token(before.keyOf('files'))).toMatchObject({ kind: 'token' });
-    await expect(signInRig(options).leave('files')).rejects.toMatchObject(REFUSED);
+    await expect(createSignInRig(options).startSignIn('files')).rejects.toMatchObject(REFUSED);
     const requests = theirs.requests.length;
-    const after = signInRig(options);
+    const after = createSignInRig(options);
     expect(await after.vault.token(after.keyOf('files'))).toMatchObject({
       kind: 'needs_reauth',
       reason: 'unbound',
@@ -170,15 +175,15 @@ describe('the authorization servers of the operator', () => {
   test('a server guards the one that it uses, not all that it names', async () => {
     const other = await startAuthorizationServer();
     closing.push(other);
-    const scene = await hostile({
+    const rig = await hostile({
       morePorts: [other.port],
-      others: ({ url }) => ({ theirs: { ...remote, url, requiresOAuth: true } }),
+      otherServers: ({ url }) => ({ theirs: { ...remote, url, requiresOAuth: true } }),
     });
-    const names = (...servers: string[]) => scene.mcp.guard({ metadata: { authorization_servers: servers } });
-    names(other.issuer, scene.as.issuer, 'https://third.example');
-    await scene.leave('files');
+    const names = (...servers: string[]) => rig.mcp.guard({ metadata: { authorization_servers: servers } });
+    names(other.issuer, rig.as.issuer, 'https://third.example');
+    await rig.startSignIn('files');
     names(other.issuer);
     const bob = aPrincipal({ userId: 'u-bob' });
-    await expect(scene.leave('files', { principal: bob })).rejects.toMatchObject(REFUSED);
+    await expect(rig.startSignIn('files', { principal: bob })).rejects.toMatchObject(REFUSED);
   });
 });

@@ -1,6 +1,6 @@
 import { eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeSignInRigs, signInScene } from '../../../test/signInRig.ts';
+import { closeSignInRigs, createSignInServerRig } from '../../../test/signInRig.ts';
 import { createRetiringServers } from './retiringServers.ts';
 import { createServerGrants } from './serverGrants.ts';
 
@@ -8,11 +8,11 @@ afterEach(closeSignInRigs);
 
 describe('what users have at a server that goes', () => {
   test('is revoked as the client that it was given to, which goes last', async () => {
-    const scene = await signInScene();
-    await scene.signIn('files');
-    const held = await scene.vault.token(scene.keyOf('files'));
+    const rig = await createSignInServerRig();
+    await rig.signIn('files');
+    const held = await rig.vault.token(rig.keyOf('files'));
     if (held.kind !== 'token') throw new Error('not connected');
-    const { credentials, oauthFlows: flows, oauthClients } = scene.store;
+    const { credentials, oauthFlows: flows, oauthClients } = rig.store;
     const done: string[] = [];
     const find = oauthClients.find.bind(oauthClients);
     // A store that takes its time.
@@ -29,12 +29,12 @@ describe('what users have at a server that goes', () => {
       },
     };
     const retiring = createRetiringServers();
-    const grants = createServerGrants({ vault: scene.vault, credentials, flows, clients, retiring });
-    await grants.removeAll('default', scene.serverOf('files'));
+    const grants = createServerGrants({ vault: rig.vault, credentials, flows, clients, retiring });
+    await grants.removeAll('default', rig.allowedServer('files'));
     expect(done.at(-1)).toBe('clients removed');
     expect(done).toContain('client read');
-    expect(await scene.vault.find(scene.keyOf('files'))).toBeNull();
-    await eventually('it is revoked', () => scene.as.inspect(held.token.accessToken) === undefined);
+    expect(await rig.vault.find(rig.keyOf('files'))).toBeNull();
+    await eventually('it is revoked', () => rig.as.inspect(held.token.accessToken) === undefined);
     expect(retiring.get('default', 'files')).toBeUndefined();
   });
 });

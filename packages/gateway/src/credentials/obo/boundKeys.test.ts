@@ -2,13 +2,13 @@ import { createKeyring, systemRandom } from '@behalf/kernel';
 import { createFakeClock } from '@behalf/testkit';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { ada, oboRig, provider } from '../../../test/oboRig.ts';
-import { userServer } from '../../../test/servers.ts';
-import { aToken } from '../../../test/tokenEndpoint.ts';
+import { adaPrincipal, createOboTokensRig, exchangeProvider } from '../../../test/oboRig.ts';
+import { createUserSnapshot } from '../../../test/servers.ts';
+import { createTokenReply } from '../../../test/tokenEndpoint.ts';
 import {
   createTokenEndpointRig,
-  exchange,
-  faultOf,
+  runExchange,
+  expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../test/tokenEndpointRig.ts';
 import { createDpop } from '../dpop/dpop.ts';
@@ -23,27 +23,30 @@ const keysOf = (byte: number) =>
 describe('the key that a user’s exchanged tokens are bound to', () => {
   test('is each user’s own for each server and provider, on every replica', () => {
     const keys = keysOf(1);
-    const [one, two] = [userServer(obo), userServer({ ...obo, url: 'https://other.example/mcp' })];
-    const bob = { ...ada, userId: 'bob' };
+    const [one, two] = [
+      createUserSnapshot(obo),
+      createUserSnapshot({ ...obo, url: 'https://other.example/mcp' }),
+    ];
+    const bob = { ...adaPrincipal, userId: 'bob' };
     const other = { ...two, id: 'other' };
     const thumbprints = [
-      keys(one, ada, 'p'),
+      keys(one, adaPrincipal, 'p'),
       keys(one, bob, 'p'),
-      keys(one, { ...ada, tenant: 'elsewhere' }, 'p'),
-      keys(other, ada, 'p'),
-      keys(one, ada, 'q'),
-      keysOf(2)(one, ada, 'p'),
+      keys(one, { ...adaPrincipal, tenant: 'elsewhere' }, 'p'),
+      keys(other, adaPrincipal, 'p'),
+      keys(one, adaPrincipal, 'q'),
+      keysOf(2)(one, adaPrincipal, 'p'),
     ].map(({ thumbprint }) => thumbprint);
     expect(new Set(thumbprints).size).toBe(6);
-    expect(keysOf(1)(one, ada, 'p').thumbprint).toBe(thumbprints[0]);
+    expect(keysOf(1)(one, adaPrincipal, 'p').thumbprint).toBe(thumbprints[0]);
   });
 
   test('is part of what names a token', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     await rig.bearer().token();
-    rig.found = { ...provider, isKeyBound: true };
+    rig.found = { ...exchangeProvider, isKeyBound: true };
     const token = await rig.bearer().token();
-    const bobs = await rig.bearer({ ...ada, userId: 'bob' }).token();
+    const bobs = await rig.bearer({ ...adaPrincipal, userId: 'bob' }).token();
     const keys = rig.jobs.map(({ job }) => job.key);
     expect(new Set(keys).size).toBe(3);
     // Never a text that could be sent as a bearer token.
@@ -72,16 +75,18 @@ describe('an exchange for a token that is bound to a key', () => {
   const prover = dpop.proverFor(createDpopKey(systemRandom));
 
   test('shows a proof, and takes nothing that is not bound', async () => {
-    rig.endpoint.reply = () => aToken({ token_type: 'DPoP' });
+    rig.endpoint.reply = () => createTokenReply({ token_type: 'DPoP' });
     expect([at('require').isKeyBound, at('off').isKeyBound, at().isKeyBound]).toEqual([true, false, false]);
-    expect(await exchange(at('require'), { prover })).toMatchObject({ token: 'exchanged-token' });
+    expect(await runExchange(at('require'), { prover })).toMatchObject({ token: 'exchanged-token' });
     const proof = decodeJwt(String(rig.endpoint.requests[0]?.headers['dpop']));
     expect(proof).toMatchObject({ htm: 'POST', htu: `${rig.endpoint.origin}/token` });
-    rig.endpoint.reply = () => aToken();
-    expect(await faultOf(exchange(at('require'), { prover }))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    rig.endpoint.reply = () => createTokenReply();
+    expect(await expectExchangeFault(runExchange(at('require'), { prover }))).toMatchObject({
+      code: 'OBO_EMPTY_RESPONSE',
+    });
     // And without a key nothing that is.
-    rig.endpoint.reply = () => aToken({ token_type: 'DPoP' });
-    expect(await faultOf(exchange(at()))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    rig.endpoint.reply = () => createTokenReply({ token_type: 'DPoP' });
+    expect(await expectExchangeFault(runExchange(at()))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
     expect(rig.endpoint.requests.at(-1)?.headers).not.toHaveProperty('dpop');
   });
 
@@ -90,13 +95,17 @@ describe('an exchange for a token that is bound to a key', () => {
       ...{ status: 400, headers: { 'dpop-nonce': nonce }, body: { error: 'use_dpop_nonce' } },
     });
     rig.endpoint.reply = ({ headers }) =>
-      decodeJwt(String(headers['dpop']))['nonce'] === 'n' ? aToken({ token_type: 'DPoP' }) : demand('n');
-    expect(await exchange(at('require'), { prover })).toMatchObject({ token: 'exchanged-token' });
+      decodeJwt(String(headers['dpop']))['nonce'] === 'n'
+        ? createTokenReply({ token_type: 'DPoP' })
+        : demand('n');
+    expect(await runExchange(at('require'), { prover })).toMatchObject({ token: 'exchanged-token' });
     expect(rig.endpoint.requests).toHaveLength(2);
     rig.endpoint.reply = () => demand(`n-${rig.endpoint.requests.length}`);
-    expect(await faultOf(exchange(at('require'), { prover }))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    expect(await expectExchangeFault(runExchange(at('require'), { prover }))).toMatchObject({
+      code: 'OBO_MISCONFIGURED',
+    });
     expect(rig.endpoint.requests).toHaveLength(4);
-    const fault = await faultOf(exchange(at('off')));
+    const fault = await expectExchangeFault(runExchange(at('off')));
     expect(fault).toMatchObject({ code: 'OBO_MISCONFIGURED', detail: { providerCode: 'use_dpop_nonce' } });
     expect(rig.endpoint.requests).toHaveLength(5);
   });

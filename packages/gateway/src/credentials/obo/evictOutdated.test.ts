@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { userServer } from '../../../test/servers.ts';
+import { createUserSnapshot } from '../../../test/servers.ts';
 import { createOutdatedTokenEviction } from './evictOutdated.ts';
 
 test('tokens of a server that is gone or changed are forgotten, and no others', () => {
@@ -7,11 +7,11 @@ test('tokens of a server that is gone or changed are forgotten, and no others', 
   const update = createOutdatedTokenEviction({
     evictServer: async (...server) => void evicted.push(server),
   });
-  const mail = userServer({ obo: { scopes: 'a' } }, { id: 'mail' });
-  const wider = userServer({ obo: { scopes: 'a b' } }, { id: 'mail' });
-  const notes = userServer({ obo: { scopes: 'a' } }, { id: 'notes', source: 'user' });
-  const graph = userServer({ headers: { A: '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}' } }, { id: 'graph' });
-  const plain = userServer({ startup: false }, { id: 'plain' });
+  const mail = createUserSnapshot({ obo: { scopes: 'a' } }, { id: 'mail' });
+  const wider = createUserSnapshot({ obo: { scopes: 'a b' } }, { id: 'mail' });
+  const notes = createUserSnapshot({ obo: { scopes: 'a' } }, { id: 'notes', source: 'user' });
+  const graph = createUserSnapshot({ headers: { A: '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}' } }, { id: 'graph' });
+  const plain = createUserSnapshot({ startup: false }, { id: 'plain' });
   update([mail, notes, graph, plain]);
   update([mail, notes, graph, plain]);
   expect(evicted).toEqual([]);

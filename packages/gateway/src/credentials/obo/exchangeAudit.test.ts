@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ada, oboRig } from '../../../test/oboRig.ts';
+import { adaPrincipal, createOboTokensRig } from '../../../test/oboRig.ts';
 import type { AuditEvent } from '../../audit/audit.ts';
 import { formatEventLine, parseEventLine } from '../../audit/eventLine.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
@@ -7,7 +7,7 @@ import type { ExchangeEvent } from './createExchanger.ts';
 import { createExchangeAudit } from './exchangeAudit.ts';
 import { SubjectUnavailable } from './subject.ts';
 
-const about = { server: oboRig().server, principal: ada, scopes: 'b a a' };
+const context = { server: createOboTokensRig().server, principal: adaPrincipal, scopes: 'b a a' };
 
 function rig() {
   const events: AuditEvent[] = [];
@@ -18,7 +18,7 @@ function rig() {
   });
   const exchanged = (more: Partial<ExchangeEvent>) =>
     record.recordExchange({
-      job: { context: about } as ExchangeEvent['job'],
+      job: { context } as ExchangeEvent['job'],
       outcome: 'ok',
       requests: 1,
       source: 'exchanged',
@@ -82,7 +82,7 @@ test('who got nothing before anybody was asked', () => {
   ] as const;
   for (const [error, outcome, code] of cases) {
     const { events, logged, record } = rig();
-    record.recordRefused({ ...about, error });
+    record.recordRefused({ ...context, error });
     expect(events).toMatchObject([{ actor: { id: 'ada' }, server: 'server', outcome, code }]);
     expect(JSON.stringify([events, logged])).not.toContain('planted');
   }

@@ -108,10 +108,10 @@ describe('the key of an exchanged token', () => {
       for (let changes = next(4); changes >= 0; changes -= 1) {
         parts = withText(parts, texts[next(texts.length)]!, text());
       }
-      const told = JSON.stringify({ ...parts, scopes: [...new Set(parts.scopes)].sort() });
+      const serialized = JSON.stringify({ ...parts, scopes: [...new Set(parts.scopes)].sort() });
       const key = exchangeKey(parts);
-      if ((seen.get(key) ?? told) !== told) shared.push(told);
-      seen.set(key, told);
+      if ((seen.get(key) ?? serialized) !== serialized) shared.push(serialized);
+      seen.set(key, serialized);
     }
     expect(shared).toEqual([]);
     // The same end of one field at the beginning of the next.

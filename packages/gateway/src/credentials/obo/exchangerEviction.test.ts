@@ -1,30 +1,36 @@
 import { describe, expect, test } from '@jest/globals';
-import { exchangerRig, faultOf, passing, slowly, unavailable } from '../../../test/exchangerRig.ts';
+import {
+  createExchangerRig,
+  expectFault,
+  advanceUntilSettled,
+  respondSlowly,
+  createUnavailableFault,
+} from '../../../test/exchangerRig.ts';
 
 describe('forgetting tokens', () => {
   test('only the very token that was refused, in memory and in the cache', async () => {
-    const { exchangers, job, raw } = exchangerRig({ replicas: 2 });
-    const { key } = job();
+    const { exchangers, createJob, rawCache } = createExchangerRig({ replicas: 2 });
+    const { key } = createJob();
     const [one, two] = [exchangers[0]!, exchangers[1]!];
-    await one.obtain(job());
+    await one.obtain(createJob());
     await one.evict(key, 'another');
     expect(one.peek(key)?.token).toBe('token-0');
-    expect(await raw.get(key)).toBeDefined();
-    await two.obtain(job());
-    await one.force(job());
+    expect(await rawCache.get(key)).toBeDefined();
+    await two.obtain(createJob());
+    await one.force(createJob());
     // Refused late: a newer one has taken its place, here and for all.
     await one.evict(key, 'token-0');
     expect(one.peek(key)?.token).toBe('token-1');
     await two.evict(key, 'token-0');
     expect(two.peek(key)).toBeUndefined();
-    expect(await two.obtain(job())).toMatchObject({ source: 'cache', token: { token: 'token-1' } });
+    expect(await two.obtain(createJob())).toMatchObject({ source: 'cache', token: { token: 'token-1' } });
     await two.evict(key, 'token-1');
-    expect(await raw.get(key)).toBeUndefined();
+    expect(await rawCache.get(key)).toBeUndefined();
   });
 
   test('one that is being read out of the cache meanwhile does not come back', async () => {
     let whileReading: (() => Promise<void>) | undefined;
-    const { exchangers, idp, job } = exchangerRig({
+    const { exchangers, idp, createJob } = createExchangerRig({
       replicas: 2,
       cache: (inner) => ({
         ...inner,
@@ -37,9 +43,9 @@ describe('forgetting tokens', () => {
         },
       }),
     });
-    await exchangers[0]!.obtain(job());
-    whileReading = () => exchangers[1]!.evict(job().key, 'token-0');
-    expect(await exchangers[1]!.obtain(job())).toMatchObject({
+    await exchangers[0]!.obtain(createJob());
+    whileReading = () => exchangers[1]!.evict(createJob().key, 'token-0');
+    expect(await exchangers[1]!.obtain(createJob())).toMatchObject({
       source: 'exchanged',
       token: { token: 'token-1' },
     });
@@ -47,28 +53,28 @@ describe('forgetting tokens', () => {
   });
 
   test('all of a user, or of a server, and nobody else’s', async () => {
-    const { exchangers, job, raw } = exchangerRig({ replicas: 2 });
+    const { exchangers, createJob, rawCache } = createExchangerRig({ replicas: 2 });
     const [one, two] = [exchangers[0]!, exchangers[1]!];
     const jobs = {
-      adaNotes: job(),
-      adaMail: job({ server: 'mail' }),
-      bobNotes: job({ user: 'bob' }),
-      otherAda: job({ tenant: 'other' }),
+      adaNotes: createJob(),
+      adaMail: createJob({ server: 'mail' }),
+      bobNotes: createJob({ user: 'bob' }),
+      otherAda: createJob({ tenant: 'other' }),
     };
     for (const each of Object.values(jobs)) {
       await one.obtain(each);
       await two.obtain(each);
     }
-    const kept = async () =>
+    const readStored = async () =>
       Promise.all(
         Object.entries(jobs).map(async ([name, { key }]) => [
           name,
           one.peek(key) !== undefined,
-          (await raw.get(key)) !== undefined,
+          (await rawCache.get(key)) !== undefined,
         ]),
       );
-    await one.evictPrincipal(job().holder.principal);
-    expect(await kept()).toEqual([
+    await one.evictPrincipal(createJob().holder.principal);
+    expect(await readStored()).toEqual([
       ['adaNotes', false, false],
       ['adaMail', false, false],
       ['bobNotes', true, true],
@@ -76,10 +82,10 @@ describe('forgetting tokens', () => {
     ]);
     // Another process forgets when it hears of it, and what it had written as well.
     expect(two.peek(jobs.adaMail.key)).toBeDefined();
-    await two.evictPrincipal(job().holder.principal);
+    await two.evictPrincipal(createJob().holder.principal);
     expect(two.peek(jobs.adaMail.key)).toBeUndefined();
     await one.evictServer('default', 'notes');
-    expect(await kept()).toMatchObject([{}, {}, ['bobNotes', false, false], ['otherAda', true, true]]);
+    expect(await readStored()).toMatchObject([{}, {}, ['bobNotes', false, false], ['otherAda', true, true]]);
   });
 
   for (const [what, id] of [
@@ -88,31 +94,31 @@ describe('forgetting tokens', () => {
   ] as const) {
     test(`what began before ${what} was forgotten is kept nowhere`, async () => {
       for (const mode of ['obtain', 'force'] as const) {
-        const { exchanger, idp, job, clock, raw } = exchangerRig();
-        const { holder, key } = job();
+        const { exchanger, idp, createJob, clock, rawCache } = createExchangerRig();
+        const { holder, key } = createJob();
         const evict = () =>
           id === 'evictPrincipal'
             ? exchanger.evictPrincipal(holder.principal)
             : exchanger.evictServer('default', 'notes');
-        idp.answers(slowly(clock, 200));
-        const before = exchanger[mode](job());
-        const untouched = exchanger.obtain(job({ user: 'bob', server: 'mail' }));
+        idp.setResponse(respondSlowly(clock, 200));
+        const before = exchanger[mode](createJob());
+        const untouched = exchanger.obtain(createJob({ user: 'bob', server: 'mail' }));
         await clock.advance(50);
         await evict();
-        const after = exchanger[mode](job());
-        const alongside = exchanger[mode](job());
+        const after = exchanger[mode](createJob());
+        const alongside = exchanger[mode](createJob());
         await clock.advance(150);
         // Who waited already is served; who came after it asks for themselves, together.
         expect(await before).toMatchObject({ token: { token: 'token-0' } });
         expect(exchanger.peek(key)).toBeUndefined();
-        expect(await raw.get(key)).toBeUndefined();
-        const late = exchanger[mode](job());
-        expect(await passing(clock, after)).toMatchObject({ token: { token: 'token-2' } });
+        expect(await rawCache.get(key)).toBeUndefined();
+        const late = exchanger[mode](createJob());
+        expect(await advanceUntilSettled(clock, after)).toMatchObject({ token: { token: 'token-2' } });
         expect(await late).toMatchObject({ token: { token: 'token-2' } });
         expect(await alongside).toMatchObject({ token: { token: 'token-2' } });
         expect(exchanger.peek(key)?.token).toBe('token-2');
         expect(await untouched).toMatchObject({ token: { token: 'token-1' } });
-        expect(exchanger.peek(job({ user: 'bob', server: 'mail' }).key)?.token).toBe('token-1');
+        expect(exchanger.peek(createJob({ user: 'bob', server: 'mail' }).key)?.token).toBe('token-1');
         expect(idp.requests).toBe(3);
       }
     });
@@ -120,7 +126,7 @@ describe('forgetting tokens', () => {
 
   test('nor when it is forgotten while it is written', async () => {
     let whileWriting: (() => Promise<void>) | undefined;
-    const { exchanger, job, raw } = exchangerRig({
+    const { exchanger, createJob, rawCache } = createExchangerRig({
       cache: (inner) => ({
         ...inner,
         set: async (...value) => {
@@ -130,22 +136,22 @@ describe('forgetting tokens', () => {
         },
       }),
     });
-    const { holder, key } = job();
+    const { holder, key } = createJob();
     for (const evict of [
       () => exchanger.evictPrincipal(holder.principal),
       () => exchanger.evictServer(holder.tenant, holder.serverId),
       () => exchanger.evict(key, exchanger.peek(key)?.token ?? ''),
     ]) {
       whileWriting = evict;
-      await exchanger.obtain(job());
+      await exchanger.obtain(createJob());
       expect(exchanger.peek(key)).toBeUndefined();
-      expect(await raw.get(key)).toBeUndefined();
+      expect(await rawCache.get(key)).toBeUndefined();
     }
   });
 
   test('nor when it is read out of the cache meanwhile', async () => {
     let whileReading = async (): Promise<void> => undefined;
-    const { exchangers, job } = exchangerRig({
+    const { exchangers, createJob } = createExchangerRig({
       replicas: 2,
       cache: (inner) => ({
         ...inner,
@@ -156,21 +162,21 @@ describe('forgetting tokens', () => {
         },
       }),
     });
-    await exchangers[0]!.obtain(job());
-    whileReading = () => exchangers[1]!.evictPrincipal(job().holder.principal);
-    expect(await exchangers[1]!.obtain(job())).toMatchObject({ token: { token: 'token-0' } });
-    expect(exchangers[1]!.peek(job().key)).toBeUndefined();
+    await exchangers[0]!.obtain(createJob());
+    whileReading = () => exchangers[1]!.evictPrincipal(createJob().holder.principal);
+    expect(await exchangers[1]!.obtain(createJob())).toMatchObject({ token: { token: 'token-0' } });
+    expect(exchangers[1]!.peek(createJob().key)).toBeUndefined();
   });
 });
 
 describe('closing', () => {
   test('what is under way ends, and nothing begins after it', async () => {
-    const { exchangers, idp, job, clock, raw, store } = exchangerRig({ replicas: 2 });
+    const { exchangers, idp, createJob, clock, rawCache, store } = createExchangerRig({ replicas: 2 });
     const [one, two] = [exchangers[0]!, exchangers[1]!];
-    idp.answers(slowly(clock, 3_000));
-    const underWay = one.obtain(job());
+    idp.setResponse(respondSlowly(clock, 3_000));
+    const underWay = one.obtain(createJob());
     await clock.advance(100);
-    const waiting = faultOf(two.obtain(job()));
+    const waiting = expectFault(two.obtain(createJob()));
     const retrying = scripted();
     await clock.advance(100);
     let isClosed = false;
@@ -180,38 +186,38 @@ describe('closing', () => {
     expect(retrying.requests()).toBe(1);
     await clock.advance(1_000);
     expect(isClosed).toBe(false);
-    expect(await passing(clock, underWay)).toMatchObject({ token: { token: 'token-0' } });
+    expect(await advanceUntilSettled(clock, underWay)).toMatchObject({ token: { token: 'token-0' } });
     await closing;
     // What it brought is there for the others, and its turn is over.
-    expect(await raw.get(job().key)).toBeDefined();
-    expect(await store.leases.findHolder(`obo:${job().key}`)).toBeNull();
+    expect(await rawCache.get(createJob().key)).toBeDefined();
+    expect(await store.leases.findHolder(`obo:${createJob().key}`)).toBeNull();
     for (const call of [
-      () => one.obtain(job()),
-      () => one.force(job()),
-      () => one.obtain(job({ user: 'bob' })),
+      () => one.obtain(createJob()),
+      () => one.force(createJob()),
+      () => one.obtain(createJob({ user: 'bob' })),
     ]) {
-      expect(await faultOf(call())).toMatchObject({ code: 'OBO_TEMPORARY' });
+      expect(await expectFault(call())).toMatchObject({ code: 'OBO_TEMPORARY' });
     }
     expect(idp.requests).toBe(1);
     await one.close();
 
     /** One that is between its two attempts. */
     function scripted() {
-      const rig = exchangerRig();
-      rig.idp.fails(unavailable);
-      const outcome = faultOf(rig.exchanger.obtain(rig.job()));
+      const rig = createExchangerRig();
+      rig.idp.failWith(createUnavailableFault);
+      const outcome = expectFault(rig.exchanger.obtain(rig.createJob()));
       return { outcome, close: () => rig.exchanger.close(), requests: () => rig.idp.requests };
     }
   });
 
   test('not for ever, and it answers twice', async () => {
-    const { exchanger, idp, job, clock } = exchangerRig({ limits: { attemptTimeoutMs: 10_000 } });
-    idp.answers(() => new Promise(() => undefined));
-    const hanging = faultOf(exchanger.obtain(job()));
+    const { exchanger, idp, createJob, clock } = createExchangerRig({ limits: { attemptTimeoutMs: 10_000 } });
+    idp.setResponse(() => new Promise(() => undefined));
+    const hanging = expectFault(exchanger.obtain(createJob()));
     await clock.advance(0);
     const began = clock.now();
     const both = Promise.all([exchanger.close(), exchanger.close()]);
-    await passing(clock, both);
+    await advanceUntilSettled(clock, both);
     expect(clock.now() - began).toBeLessThanOrEqual(11_000);
     expect(await hanging).toMatchObject({ code: 'OBO_TEMPORARY' });
     expect(idp.requests).toBe(1);

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { aToken, exchangerRig, faultOf, HOUR_MS, passing } from '../../../test/exchangerRig.ts';
+import {
+  createExchangedToken,
+  createExchangerRig,
+  expectFault,
+  HOUR_MS,
+  advanceUntilSettled,
+} from '../../../test/exchangerRig.ts';
 import { ExchangeFault } from './exchangeFault.ts';
 import { toCachedToken } from './cachedToken.ts';
 import { createMemoryTier, serverGroup } from './memoryTier.ts';
@@ -11,106 +17,111 @@ describe('how long an exchanged token is used', () => {
       [600_000, 540_000],
       [100_000, 90_000],
     ] as const) {
-      const { exchangers, idp, job, clock } = exchangerRig({ replicas: 2 });
-      idp.answers((_, nth) => aToken(clock, `token-${nth}`, lifetimeMs));
-      const { token } = await exchangers[0]!.obtain(job());
+      const { exchangers, idp, createJob, clock } = createExchangerRig({ replicas: 2 });
+      idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`, lifetimeMs));
+      const { token } = await exchangers[0]!.obtain(createJob());
       await clock.advance(usableMs - 1);
       // A hit tells the end it was given, in memory and out of the cache.
-      expect(await exchangers[0]!.obtain(job())).toEqual({ token, source: 'memory', requests: 0 });
-      expect(await exchangers[1]!.obtain(job())).toEqual({ token, source: 'cache', requests: 0 });
+      expect(await exchangers[0]!.obtain(createJob())).toEqual({ token, source: 'memory', requests: 0 });
+      expect(await exchangers[1]!.obtain(createJob())).toEqual({ token, source: 'cache', requests: 0 });
       await clock.advance(1);
-      expect(exchangers[0]!.peek(job().key)).toBeUndefined();
-      expect(exchangers[1]!.peek(job().key)).toBeUndefined();
-      expect(await exchangers[1]!.obtain(job())).toMatchObject({ source: 'exchanged' });
+      expect(exchangers[0]!.peek(createJob().key)).toBeUndefined();
+      expect(exchangers[1]!.peek(createJob().key)).toBeUndefined();
+      expect(await exchangers[1]!.obtain(createJob())).toMatchObject({ source: 'exchanged' });
       expect(idp.requests).toBe(2);
     }
   });
 
   test('never beyond the end of the user’s own token', async () => {
-    const { exchangers, idp, job, clock } = exchangerRig({ replicas: 2 });
-    const mine = job({ subjectLivesMs: 600_000 });
+    const { exchangers, idp, createJob, clock } = createExchangerRig({ replicas: 2 });
+    const mine = createJob({ subjectLifetimeMs: 600_000 });
     await exchangers[0]!.obtain(mine);
     // A process that thinks better of it reads the same end out of the cache.
-    await exchangers[1]!.obtain({ ...mine, request: job({ subjectLivesMs: HOUR_MS }).request });
+    await exchangers[1]!.obtain({ ...mine, request: createJob({ subjectLifetimeMs: HOUR_MS }).request });
     await clock.advance(599_999);
     for (const one of exchangers) expect(one.peek(mine.key)).toBeDefined();
     await clock.advance(1);
     for (const one of exchangers) expect(one.peek(mine.key)).toBeUndefined();
-    const fault = await faultOf(exchangers[0]!.obtain(mine));
+    const fault = await expectFault(exchangers[0]!.obtain(mine));
     expect(fault).toMatchObject({ code: 'OBO_REJECTED', kind: 'subject_rejected' });
     expect(idp.requests).toBe(1);
   });
 
   test('a process that thinks worse of it holds to that', async () => {
-    const { exchangers, job, clock } = exchangerRig({ replicas: 2 });
-    await exchangers[0]!.obtain(job());
-    const short = { ...job(), request: job({ subjectLivesMs: 60_000 }).request };
+    const { exchangers, createJob, clock } = createExchangerRig({ replicas: 2 });
+    await exchangers[0]!.obtain(createJob());
+    const short = { ...createJob(), request: createJob({ subjectLifetimeMs: 60_000 }).request };
     expect(await exchangers[1]!.obtain(short)).toMatchObject({ source: 'cache' });
     await clock.advance(60_000);
     expect(exchangers[1]!.peek(short.key)).toBeUndefined();
-    expect(await faultOf(exchangers[1]!.obtain(short))).toMatchObject({ code: 'OBO_REJECTED' });
+    expect(await expectFault(exchangers[1]!.obtain(short))).toMatchObject({ code: 'OBO_REJECTED' });
   });
 
   test('an answer that comes after it is given to nobody', async () => {
-    const { exchanger, idp, job, clock } = exchangerRig();
-    idp.answers((_, nth) => {
-      const token = aToken(clock, `token-${nth}`);
+    const { exchanger, idp, createJob, clock } = createExchangerRig();
+    idp.setResponse((_, nth) => {
+      const token = createExchangedToken(clock, `token-${nth}`);
       return new Promise((resolve) => void clock.timer(5_000, () => resolve(token)));
     });
-    const fault = await passing(clock, faultOf(exchanger.obtain(job({ subjectLivesMs: 4_000 }))));
+    const fault = await advanceUntilSettled(
+      clock,
+      expectFault(exchanger.obtain(createJob({ subjectLifetimeMs: 4_000 }))),
+    );
     expect(fault).toMatchObject({ code: 'OBO_REJECTED' });
-    expect(exchanger.peek(job().key)).toBeUndefined();
+    expect(exchanger.peek(createJob().key)).toBeUndefined();
   });
 
   test('with less than five seconds left it is used once and not kept', async () => {
-    for (const [lifetimeMs, subjectLivesMs] of [
+    for (const [lifetimeMs, subjectLifetimeMs] of [
       [5_554, HOUR_MS],
       [HOUR_MS, 4_999],
     ] as const) {
-      const { exchangers, idp, job, clock, raw } = exchangerRig({ replicas: 2 });
-      idp.answers(async (_, nth) => {
-        const token = aToken(clock, `token-${nth}`, lifetimeMs);
+      const { exchangers, idp, createJob, clock, rawCache } = createExchangerRig({ replicas: 2 });
+      idp.setResponse(async (_, nth) => {
+        const token = createExchangedToken(clock, `token-${nth}`, lifetimeMs);
         await Promise.resolve();
         return token;
       });
-      const calls = [1, 2, 3].map(() => exchangers[0]!.obtain(job({ subjectLivesMs })));
+      const calls = [1, 2, 3].map(() => exchangers[0]!.obtain(createJob({ subjectLifetimeMs })));
       expect(new Set((await Promise.all(calls)).map(({ token }) => token.token))).toEqual(
         new Set(['token-0']),
       );
-      expect(exchangers[0]!.peek(job().key)).toBeUndefined();
-      expect(await raw.get(job().key)).toBeUndefined();
-      expect(await exchangers[1]!.obtain(job({ subjectLivesMs }))).toMatchObject({ source: 'exchanged' });
+      expect(exchangers[0]!.peek(createJob().key)).toBeUndefined();
+      expect(await rawCache.get(createJob().key)).toBeUndefined();
+      expect(await exchangers[1]!.obtain(createJob({ subjectLifetimeMs }))).toMatchObject({
+        source: 'exchanged',
+      });
       expect(idp.requests).toBe(2);
     }
-    const { exchanger, idp, job, clock } = exchangerRig();
-    idp.answers((_, nth) => aToken(clock, `token-${nth}`, 5_600));
-    await exchanger.obtain(job());
-    expect(await exchanger.obtain(job())).toMatchObject({ source: 'memory' });
+    const { exchanger, idp, createJob, clock } = createExchangerRig();
+    idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`, 5_600));
+    await exchanger.obtain(createJob());
+    expect(await exchanger.obtain(createJob())).toMatchObject({ source: 'memory' });
     // Forced, and too short to be kept: the one it was to replace is not kept either.
-    idp.answers((_, nth) => aToken(clock, `token-${nth}`, 1_000));
-    await exchanger.force(job());
-    expect(exchanger.peek(job().key)).toBeUndefined();
+    idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`, 1_000));
+    await exchanger.force(createJob());
+    expect(exchanger.peek(createJob().key)).toBeUndefined();
   });
 
   test('what is no token is neither given out nor kept', async () => {
     for (const broken of [{ token: '' }, { expiresAt: Number.NaN }, { lifetimeMs: Infinity }]) {
-      const { exchanger, idp, job, clock, raw } = exchangerRig();
-      idp.answers(() => ({ ...aToken(clock, 'token'), ...broken }));
-      const fault = await faultOf(exchanger.obtain(job()));
+      const { exchanger, idp, createJob, clock, rawCache } = createExchangerRig();
+      idp.setResponse(() => ({ ...createExchangedToken(clock, 'token'), ...broken }));
+      const fault = await expectFault(exchanger.obtain(createJob()));
       expect(fault).toBeInstanceOf(ExchangeFault);
       expect(fault).toMatchObject({ code: 'OBO_EMPTY_RESPONSE', kind: 'idp_unavailable' });
-      expect(exchanger.peek(job().key)).toBeUndefined();
-      expect(await raw.get(job().key)).toBeUndefined();
+      expect(exchanger.peek(createJob().key)).toBeUndefined();
+      expect(await rawCache.get(createJob().key)).toBeUndefined();
       expect(idp.requests).toBe(1);
     }
   });
 
   test('memory holds a bounded number, and none that is over', async () => {
-    const { clock, job } = exchangerRig();
+    const { clock, createJob } = createExchangerRig();
     const memory = createMemoryTier(clock, { maxCachedTokens: 3, sweepIntervalMs: 60_000 });
     const put = (user: string, lifetimeMs = HOUR_MS) => {
-      const { key, holder, request } = job({ user });
-      memory.put(key, toCachedToken(aToken(clock, user, lifetimeMs), request.subject), holder);
+      const { key, holder, request } = createJob({ user });
+      memory.put(key, toCachedToken(createExchangedToken(clock, user, lifetimeMs), request.subject), holder);
       return key;
     };
     const [first, second] = [put('a'), put('b'), put('c')];

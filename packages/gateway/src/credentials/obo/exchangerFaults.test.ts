@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  aToken,
-  exchangerRig,
-  faultOf,
+  createExchangedToken,
+  createExchangerRig,
+  expectFault,
   HOUR_MS,
-  passing,
-  throttled,
-  unavailable,
+  advanceUntilSettled,
+  createThrottledFault,
+  createUnavailableFault,
 } from '../../../test/exchangerRig.ts';
 import { createExchanger } from './createExchanger.ts';
 import { ExchangeFault, type FaultCode, type FaultDetail } from './exchangeFault.ts';
@@ -18,16 +18,16 @@ const fault =
 
 describe('asking once more', () => {
   test('for what may pass, after a moment, exactly once', async () => {
-    const { exchanger, idp, job, clock, recorded } = exchangerRig({ chances: [0.5] });
-    idp.answers((_, nth) => {
-      if (nth === 0) throw unavailable();
-      return aToken(clock, `token-${nth}`);
+    const { exchanger, idp, createJob, clock, recorded } = createExchangerRig({ randomValues: [0.5] });
+    idp.setResponse((_, nth) => {
+      if (nth === 0) throw createUnavailableFault();
+      return createExchangedToken(clock, `token-${nth}`);
     });
-    const won = await passing(clock, exchanger.obtain(job()));
+    const won = await advanceUntilSettled(clock, exchanger.obtain(createJob()));
     expect(won).toMatchObject({ source: 'exchanged', requests: 2, token: { token: 'token-1' } });
-    expect(idp.asked[1]!.at - idp.asked[0]!.at).toBe(200);
-    idp.fails(unavailable);
-    const lost = await passing(clock, faultOf(exchanger.obtain(job({ user: 'bob' }))));
+    expect(idp.providerRequests[1]!.at - idp.providerRequests[0]!.at).toBe(200);
+    idp.failWith(createUnavailableFault);
+    const lost = await advanceUntilSettled(clock, expectFault(exchanger.obtain(createJob({ user: 'bob' }))));
     expect(lost).toMatchObject({ code: 'OBO_TEMPORARY' });
     expect(idp.requests).toBe(4);
     expect(recorded.map(({ outcome, requests }) => [outcome, requests])).toEqual([
@@ -42,9 +42,9 @@ describe('asking once more', () => {
       [2, 2],
       [9, 2],
     ] as const) {
-      const { exchanger, idp, job, clock } = exchangerRig();
-      idp.fails(unavailable);
-      await passing(clock, faultOf(exchanger.force(job({ requests }))));
+      const { exchanger, idp, createJob, clock } = createExchangerRig();
+      idp.failWith(createUnavailableFault);
+      await advanceUntilSettled(clock, expectFault(exchanger.force(createJob({ requests }))));
       expect(idp.requests).toBe(made);
     }
   });
@@ -56,48 +56,52 @@ describe('asking once more', () => {
       'OBO_MISCONFIGURED',
       'OBO_EMPTY_RESPONSE',
     ] as const) {
-      const { exchanger, idp, job } = exchangerRig();
-      idp.fails(fault(code, { providerCode: 'AADSTS1', hint: 'Look there.' }));
-      expect(await faultOf(exchanger.obtain(job()))).toMatchObject({ code });
+      const { exchanger, idp, createJob } = createExchangerRig();
+      idp.failWith(fault(code, { providerCode: 'AADSTS1', hint: 'Look there.' }));
+      expect(await expectFault(exchanger.obtain(createJob()))).toMatchObject({ code });
       expect(idp.requests).toBe(1);
     }
     // Nor for a provider that breaks its word; what it threw may hold anything and is not logged.
-    const { exchanger, idp, job, logged } = exchangerRig();
-    idp.answers(() => {
+    const { exchanger, idp, createJob, logged } = createExchangerRig();
+    idp.setResponse(() => {
       throw new TypeError('assertion=eyJplanted');
     });
-    expect(await faultOf(exchanger.obtain(job()))).toMatchObject({ code: 'OBO_TEMPORARY' });
+    expect(await expectFault(exchanger.obtain(createJob()))).toMatchObject({ code: 'OBO_TEMPORARY' });
     expect(idp.requests).toBe(1);
     expect(logged).toEqual([['obo_provider_broken', { provider: 'login', reason: 'TypeError' }]]);
   });
 
   test('when it was asked to, up to five seconds; later is told the caller', async () => {
-    const short = exchangerRig();
-    short.idp.answers((_, nth) => {
-      if (nth === 0) throw throttled(5_000);
-      return aToken(short.clock, `token-${nth}`);
+    const short = createExchangerRig();
+    short.idp.setResponse((_, nth) => {
+      if (nth === 0) throw createThrottledFault(5_000);
+      return createExchangedToken(short.clock, `token-${nth}`);
     });
-    await passing(short.clock, short.exchanger.obtain(short.job()));
-    expect(short.idp.asked.map(({ at }) => at - short.idp.asked[0]!.at)).toEqual([0, 5_000]);
+    await advanceUntilSettled(short.clock, short.exchanger.obtain(short.createJob()));
+    expect(short.idp.providerRequests.map(({ at }) => at - short.idp.providerRequests[0]!.at)).toEqual([
+      0, 5_000,
+    ]);
 
-    const long = exchangerRig();
-    long.idp.fails(() => throttled(5_001));
-    const told = await passing(long.clock, faultOf(long.exchanger.obtain(long.job())));
-    expect(told).toMatchObject({ code: 'OBO_TEMPORARY', detail: { retryAfterMs: 5_001 } });
+    const long = createExchangerRig();
+    long.idp.failWith(() => createThrottledFault(5_001));
+    const fault = await advanceUntilSettled(long.clock, expectFault(long.exchanger.obtain(long.createJob())));
+    expect(fault).toMatchObject({ code: 'OBO_TEMPORARY', detail: { retryAfterMs: 5_001 } });
     expect(long.idp.requests).toBe(1);
   });
 
   test('a provider that hangs is given ten seconds, listening or not', async () => {
-    const { exchanger, idp, job, clock } = exchangerRig();
-    idp.answers(() => new Promise(() => undefined));
+    const { exchanger, idp, createJob, clock } = createExchangerRig();
+    idp.setResponse(() => new Promise(() => undefined));
     const began = clock.now();
-    const told = await passing(clock, faultOf(exchanger.obtain(job({ requests: 1 }))));
+    const fault = await advanceUntilSettled(clock, expectFault(exchanger.obtain(createJob({ requests: 1 }))));
     expect(clock.now() - began).toBe(10_000);
-    expect(told).toMatchObject({ code: 'OBO_TEMPORARY', detail: { isRetryable: true } });
-    expect(idp.asked[0]!.signal.aborted).toBe(true);
+    expect(fault).toMatchObject({ code: 'OBO_TEMPORARY', detail: { isRetryable: true } });
+    expect(idp.providerRequests[0]!.signal.aborted).toBe(true);
     // Its answer, should it come after all, is nobody's.
-    idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-    expect(await passing(clock, exchanger.obtain(job()))).toMatchObject({ token: { token: 'token-1' } });
+    idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`));
+    expect(await advanceUntilSettled(clock, exchanger.obtain(createJob()))).toMatchObject({
+      token: { token: 'token-1' },
+    });
   });
 });
 
@@ -110,63 +114,63 @@ describe('what is known to fail', () => {
 
   test('is answered without asking, for its time, with all it said', async () => {
     for (const [code, ms] of lasting) {
-      const { exchanger, idp, job, clock, recorded } = exchangerRig();
+      const { exchanger, idp, createJob, clock, recorded } = createExchangerRig();
       const detail = { claims: '{"id_token":{}}', providerCode: 'AADSTS50076', hint: 'Look there.' };
-      idp.fails(fault(code, detail));
-      await faultOf(exchanger.obtain(job()));
+      idp.failWith(fault(code, detail));
+      await expectFault(exchanger.obtain(createJob()));
       await clock.advance(ms - 1);
       for (const mode of ['obtain', 'force'] as const) {
-        expect(await faultOf(exchanger[mode](job()))).toMatchObject({
+        expect(await expectFault(exchanger[mode](createJob()))).toMatchObject({
           code,
           detail: { ...detail, isRetryable: false },
         });
       }
       expect(idp.requests).toBe(1);
-      expect(recorded.map(({ requests, source: from }) => [requests, from])).toEqual([
+      expect(recorded.map(({ requests, source }) => [requests, source])).toEqual([
         [1, 'exchanged'],
         [0, 'memory'],
         [0, 'memory'],
       ]);
       expect(recorded[2]).toMatchObject({ outcome: code, providerCode: 'AADSTS50076', hint: 'Look there.' });
       await clock.advance(1);
-      idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-      expect(await exchanger.obtain(job())).toMatchObject({ source: 'exchanged' });
+      idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`));
+      expect(await exchanger.obtain(createJob())).toMatchObject({ source: 'exchanged' });
     }
   });
 
   test('of a user’s token says nothing of their next one, nor of others', async () => {
     for (const code of ['OBO_REJECTED', 'OBO_CONSENT_REQUIRED'] as const) {
-      const { exchanger, idp, job, clock } = exchangerRig();
-      idp.fails(fault(code));
-      await faultOf(exchanger.obtain(job()));
-      idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-      expect(await exchanger.obtain(job({ subjectToken: 'after-signing-in' }))).toMatchObject({
+      const { exchanger, idp, createJob, clock } = createExchangerRig();
+      idp.failWith(fault(code));
+      await expectFault(exchanger.obtain(createJob()));
+      idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`));
+      expect(await exchanger.obtain(createJob({ subjectToken: 'after-signing-in' }))).toMatchObject({
         requests: 1,
       });
-      expect(await exchanger.obtain(job({ user: 'bob' }))).toMatchObject({ requests: 1 });
-      expect(await exchanger.obtain(job({ server: 'mail' }))).toMatchObject({ requests: 1 });
-      expect(await faultOf(exchanger.obtain(job()))).toMatchObject({ code });
+      expect(await exchanger.obtain(createJob({ user: 'bob' }))).toMatchObject({ requests: 1 });
+      expect(await exchanger.obtain(createJob({ server: 'mail' }))).toMatchObject({ requests: 1 });
+      expect(await expectFault(exchanger.obtain(createJob()))).toMatchObject({ code });
     }
   });
 
   test('of a set-up counts for all its users and for no other set-up', async () => {
-    const { exchanger, idp, job, clock } = exchangerRig();
-    idp.fails(fault('OBO_MISCONFIGURED', { hint: 'The secret is over.' }));
-    await faultOf(exchanger.obtain(job()));
-    idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-    const known = await faultOf(exchanger.obtain(job({ user: 'bob' })));
+    const { exchanger, idp, createJob, clock } = createExchangerRig();
+    idp.failWith(fault('OBO_MISCONFIGURED', { hint: 'The secret is over.' }));
+    await expectFault(exchanger.obtain(createJob()));
+    idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`));
+    const known = await expectFault(exchanger.obtain(createJob({ user: 'bob' })));
     expect(known).toMatchObject({ code: 'OBO_MISCONFIGURED', detail: { hint: 'The secret is over.' } });
     expect(idp.requests).toBe(1);
     // Who signs in elsewhere may bring tokens that do not fit: that stops nobody here.
-    const { request, ...rest } = job({ user: 'carol' });
+    const { request, ...rest } = createJob({ user: 'carol' });
     const bearer = { ...request, subject: { ...request.subject, via: 'bearer' as const } };
     const fixed = { ...idp.provider, identity: { ...idp.provider.identity, credentialVersion: 'v2' } };
     for (const other of [
-      job({ revision: 'r2' }),
-      job({ server: 'mail' }),
-      job({ tenant: 'other' }),
-      job({ scopes: ['graph.read'] }),
-      job({ provider: fixed, user: 'dan' }),
+      createJob({ revision: 'r2' }),
+      createJob({ server: 'mail' }),
+      createJob({ tenant: 'other' }),
+      createJob({ scopes: ['graph.read'] }),
+      createJob({ provider: fixed, user: 'dan' }),
       { ...rest, request: bearer },
     ]) {
       expect(await exchanger.obtain(other)).toMatchObject({ requests: 1 });
@@ -174,62 +178,67 @@ describe('what is known to fail', () => {
   });
 
   test('one user’s 429 is theirs, for as long as was asked', async () => {
-    const { exchanger, idp, job, clock } = exchangerRig();
-    idp.answers(({ request }, nth) => {
-      if (request.subject.subject === 'ada' && nth < 3) throw throttled(nth === 0 ? 20_000 : undefined);
-      return aToken(clock, `token-${nth}`);
+    const { exchanger, idp, createJob, clock } = createExchangerRig();
+    idp.setResponse(({ request }, nth) => {
+      if (request.subject.subject === 'ada' && nth < 3)
+        throw createThrottledFault(nth === 0 ? 20_000 : undefined);
+      return createExchangedToken(clock, `token-${nth}`);
     });
-    await faultOf(exchanger.obtain(job()));
-    expect(await exchanger.obtain(job({ user: 'bob' }))).toMatchObject({ requests: 1 });
-    expect(await exchanger.obtain(job({ user: 'carol', server: 'mail' }))).toMatchObject({ requests: 1 });
+    await expectFault(exchanger.obtain(createJob()));
+    expect(await exchanger.obtain(createJob({ user: 'bob' }))).toMatchObject({ requests: 1 });
+    expect(await exchanger.obtain(createJob({ user: 'carol', server: 'mail' }))).toMatchObject({
+      requests: 1,
+    });
     await clock.advance(15_000);
     // She is told what is left of it, not what it was.
     for (const mode of ['obtain', 'force'] as const) {
-      expect(await faultOf(exchanger[mode](job()))).toMatchObject({
+      expect(await expectFault(exchanger[mode](createJob()))).toMatchObject({
         code: 'OBO_TEMPORARY',
         detail: { retryAfterMs: 5_000 },
       });
     }
     expect(idp.requests).toBe(3);
     await clock.advance(5_000);
-    expect(await exchanger.obtain(job())).toMatchObject({ requests: 1 });
+    expect(await exchanger.obtain(createJob())).toMatchObject({ requests: 1 });
     // Without a time: briefly.
-    idp.fails(() => throttled());
-    await passing(clock, faultOf(exchanger.obtain(job({ user: 'dan' }))));
+    idp.failWith(() => createThrottledFault());
+    await advanceUntilSettled(clock, expectFault(exchanger.obtain(createJob({ user: 'dan' }))));
     const then = idp.requests;
-    expect(await faultOf(exchanger.obtain(job({ user: 'dan' })))).toMatchObject({ code: 'OBO_TEMPORARY' });
+    expect(await expectFault(exchanger.obtain(createJob({ user: 'dan' })))).toMatchObject({
+      code: 'OBO_TEMPORARY',
+    });
     expect(idp.requests).toBe(then);
-    idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-    expect(await exchanger.obtain(job({ user: 'eve' }))).toMatchObject({ requests: 1 });
+    idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`));
+    expect(await exchanger.obtain(createJob({ user: 'eve' }))).toMatchObject({ requests: 1 });
     await clock.advance(2_000);
-    expect(await exchanger.obtain(job({ user: 'dan' }))).toMatchObject({ requests: 1 });
+    expect(await exchanger.obtain(createJob({ user: 'dan' }))).toMatchObject({ requests: 1 });
   });
 
   test('an answer without a token is not asked for by every call', async () => {
-    const { exchanger, idp, job, clock } = exchangerRig();
-    idp.fails(fault('OBO_EMPTY_RESPONSE', { status: 200, hint: 'Look there.' }));
-    await faultOf(exchanger.obtain(job()));
+    const { exchanger, idp, createJob, clock } = createExchangerRig();
+    idp.failWith(fault('OBO_EMPTY_RESPONSE', { status: 200, hint: 'Look there.' }));
+    await expectFault(exchanger.obtain(createJob()));
     await clock.advance(1_999);
     for (const mode of ['obtain', 'force'] as const) {
-      expect(await faultOf(exchanger[mode](job()))).toMatchObject({
+      expect(await expectFault(exchanger[mode](createJob()))).toMatchObject({
         code: 'OBO_EMPTY_RESPONSE',
         detail: { hint: 'Look there.', retryAfterMs: 1 },
       });
     }
     expect(idp.requests).toBe(1);
-    idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-    expect(await exchanger.obtain(job({ user: 'bob' }))).toMatchObject({ requests: 1 });
+    idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`));
+    expect(await exchanger.obtain(createJob({ user: 'bob' }))).toMatchObject({ requests: 1 });
     await clock.advance(1);
-    expect(await exchanger.obtain(job())).toMatchObject({ requests: 1 });
+    expect(await exchanger.obtain(createJob())).toMatchObject({ requests: 1 });
   });
 
   test('nobody is sent away for longer than an hour', async () => {
-    const { exchanger, idp, job, clock } = exchangerRig();
-    idp.fails(() => throttled(1_000 * HOUR_MS));
-    await faultOf(exchanger.obtain(job({ subjectLivesMs: 10_000 * HOUR_MS })));
+    const { exchanger, idp, createJob, clock } = createExchangerRig();
+    idp.failWith(() => createThrottledFault(1_000 * HOUR_MS));
+    await expectFault(exchanger.obtain(createJob({ subjectLifetimeMs: 10_000 * HOUR_MS })));
     await clock.advance(HOUR_MS);
-    idp.answers((_, nth) => aToken(clock, `token-${nth}`));
-    expect(await exchanger.obtain(job())).toMatchObject({ requests: 1 });
+    idp.setResponse((_, nth) => createExchangedToken(clock, `token-${nth}`));
+    expect(await exchanger.obtain(createJob())).toMatchObject({ requests: 1 });
   });
 });
 
@@ -249,19 +258,21 @@ describe('what is told of an exchange', () => {
       [['api://x/.default'], ['notes.read'], ''],
       [['api://x/profile'], [], 'api://x/profile'],
     ];
-    for (const [asked, granted, missing] of cases) {
+    for (const [requestedScopes, granted, missing] of cases) {
       const isLess = missing !== '';
-      const { exchanger, idp, job, clock, recorded, logged } = exchangerRig();
-      idp.answers(() => ({ ...aToken(clock, 'token'), scopes: granted }));
-      await exchanger.obtain(job({ scopes: asked }));
+      const { exchanger, idp, createJob, clock, recorded, logged } = createExchangerRig();
+      idp.setResponse(() => ({ ...createExchangedToken(clock, 'token'), scopes: granted }));
+      await exchanger.obtain(createJob({ scopes: requestedScopes }));
       expect(recorded).toMatchObject([{ outcome: 'ok', hasMissingScopes: isLess }]);
       const fields = { server: expect.any(String), provider: 'login', missing };
       expect(logged).toEqual(isLess ? [['obo_scopes_narrower', fields]] : []);
     }
-    const { parts, job } = exchangerRig();
+    const { parts, createJob } = createExchangerRig();
     const record = () => {
       throw new Error('no room');
     };
-    expect(await createExchanger({ ...parts, record }).obtain(job())).toMatchObject({ source: 'exchanged' });
+    expect(await createExchanger({ ...parts, record }).obtain(createJob())).toMatchObject({
+      source: 'exchanged',
+    });
   });
 });

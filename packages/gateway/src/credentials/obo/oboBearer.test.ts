@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { aSubject, aToken, ada, claimsChallenge, oboRig, provider } from '../../../test/oboRig.ts';
+import {
+  createSubject,
+  createExchange,
+  adaPrincipal,
+  createClaimsChallenge,
+  createOboTokensRig,
+  exchangeProvider,
+} from '../../../test/oboRig.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
 import { ReauthNeeded } from '../reauthNeeded.ts';
 import { ExchangeFault } from './exchangeFault.ts';
@@ -11,7 +18,7 @@ const misplaced = { code: 'obo_target', message: 'not there', suggestion: '', pa
 
 describe('one call’s way to its token', () => {
   test('a kept token is there at once', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     expect(await rig.bearer().token()).toBe('token 1');
     // Not a promise: nothing is waited for.
     expect(rig.bearer().token()).toBe('token 1');
@@ -24,16 +31,16 @@ describe('one call’s way to its token', () => {
   });
 
   test('who is not trusted gets none, and the provider is not asked', async () => {
-    for (const verdict of [false, Promise.resolve(false)]) {
-      const rig = oboRig();
-      rig.isTrusted = verdict;
+    for (const isTrusted of [false, Promise.resolve(false)]) {
+      const rig = createOboTokensRig();
+      rig.isTrusted = isTrusted;
       await expect(rig.bearer().token()).rejects.toMatchObject(forbidden);
-      expect({ jobs: rig.jobs, subject: rig.asked.subject }).toEqual({ jobs: [], subject: 0 });
+      expect({ jobs: rig.jobs, subject: rig.readCounts.subject }).toEqual({ jobs: [], subject: 0 });
     }
   });
 
   test('asked again for a kept token', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     const bearer = rig.bearer();
     await bearer.token();
     rig.isTrusted = false;
@@ -43,16 +50,16 @@ describe('one call’s way to its token', () => {
   });
 
   test('asked again when the provider has answered', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     rig.exchange = async () => {
       rig.isTrusted = false;
-      return aToken('too late');
+      return createExchange('too late');
     };
     await expect(rig.bearer().token()).rejects.toMatchObject(forbidden);
   });
 
   test('an address that may not have it gets none, also of those kept', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     const bearer = rig.bearer();
     await bearer.token();
     rig.problem = misplaced;
@@ -60,25 +67,25 @@ describe('one call’s way to its token', () => {
     await expect(rig.bearer().token()).rejects.toMatchObject(forbidden);
     expect(rig.jobs).toHaveLength(1);
     rig.problem = null;
-    rig.kept.clear();
+    rig.cachedTokens.clear();
     rig.exchange = async () => {
       rig.problem = misplaced;
-      return aToken('too late');
+      return createExchange('too late');
     };
     await expect(bearer.token()).rejects.toMatchObject(forbidden);
   });
 
   test('a server that is gone or another one by now gets none', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     const bearer = rig.bearer();
     await bearer.token();
     rig.isCurrent = false;
     await expect(bearer.token()).rejects.toMatchObject(forbidden);
     rig.isCurrent = true;
-    rig.kept.clear();
+    rig.cachedTokens.clear();
     rig.exchange = async () => {
       rig.isCurrent = false;
-      return aToken('too late');
+      return createExchange('too late');
     };
     await expect(bearer.token()).rejects.toMatchObject(forbidden);
   });
@@ -101,32 +108,32 @@ describe('one call’s way to its token', () => {
     ] as const;
     for (const [error, reason, code, via] of cases) {
       for (const subject of [() => Promise.reject(error), () => raise(error)]) {
-        const rig = oboRig();
+        const rig = createOboTokensRig();
         rig.subject = subject;
         await expect(rig.bearer().token()).rejects.toMatchObject({ reason, detail: { code, via } });
         expect(rig.jobs).toEqual([]);
         expect(rig.refusals).toMatchObject([{ error, scopes: 'b a' }]);
       }
     }
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     rig.subject = () => raise(new GatewayError('API_KEY_SCOPE'));
     await expect(rig.bearer().token()).rejects.toMatchObject({ code: 'API_KEY_SCOPE' });
   });
 
   test('who signs out while the provider is asked gets nothing', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     rig.exchange = async () => {
       rig.subject = () => Promise.reject(new SubjectUnavailable('absent'));
-      return aToken('too late');
+      return createExchange('too late');
     };
     await expect(rig.bearer().token()).rejects.toMatchObject({ reason: 'absent' });
   });
 
   test('another key of our client is another token', async () => {
-    const rig = oboRig();
-    let identity = provider.identity;
+    const rig = createOboTokensRig();
+    let identity = exchangeProvider.identity;
     rig.found = {
-      ...provider,
+      ...exchangeProvider,
       get identity() {
         return identity;
       },
@@ -137,14 +144,14 @@ describe('one call’s way to its token', () => {
   });
 
   test('another sign-in, role or user is another token', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     expect(await rig.bearer().token()).toBe('token 1');
-    rig.subject = aSubject({ hash: 'another' });
+    rig.subject = createSubject({ hash: 'another' });
     expect(await rig.bearer().token()).toBe('token 2');
     // Each against the one before it, which differs in nothing else.
     const others = [{ role: 'ADMIN' }, {}, { userId: 'bob' }, {}, { tenant: 'other' }];
     const seen: unknown[] = [];
-    for (const other of others) seen.push(await rig.bearer({ ...ada, ...other }).token());
+    for (const other of others) seen.push(await rig.bearer({ ...adaPrincipal, ...other }).token());
     expect(seen).toEqual(['token 3', 'token 2', 'token 4', 'token 2', 'token 5']);
   });
 
@@ -163,16 +170,16 @@ describe('one call’s way to its token', () => {
         { code: 'OBO_TEMPORARY', retryAfterMs: 7_000 },
       ],
     ] as const;
-    for (const [fault, told] of cases) {
-      const rig = oboRig();
+    for (const [fault, expected] of cases) {
+      const rig = createOboTokensRig();
       rig.exchange = () => Promise.reject(fault);
       const error = await Promise.resolve(rig.bearer().token()).catch((thrown: unknown) => thrown as Error);
-      expect(error).toMatchObject(told);
+      expect(error).toMatchObject(expected);
       expect((error as Error).message + JSON.stringify(error)).not.toMatch(/AADSTS|planted/);
       // Who exchanges writes it down.
       expect(rig.refusals).toEqual([]);
     }
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     rig.found = undefined;
     await expect(rig.bearer().token()).rejects.toMatchObject({ code: 'OBO_MISCONFIGURED' });
   });
@@ -180,7 +187,7 @@ describe('one call’s way to its token', () => {
 
 describe('a token that the server refused', () => {
   test('is forgotten and exchanged anew, once', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     const bearer = rig.bearer();
     await bearer.token();
     expect(await bearer.renew(undefined)).toBe(true);
@@ -196,8 +203,8 @@ describe('a token that the server refused', () => {
   });
 
   test('one that comes back all the same is not taken', async () => {
-    const rig = oboRig();
-    rig.exchange = async () => aToken(rig.jobs.length < 3 ? 'the same' : 'another', 0);
+    const rig = createOboTokensRig();
+    rig.exchange = async () => createExchange(rig.jobs.length < 3 ? 'the same' : 'another', 0);
     const bearer = rig.bearer();
     await bearer.token();
     expect(await bearer.renew(undefined)).toBe(true);
@@ -206,7 +213,7 @@ describe('a token that the server refused', () => {
   });
 
   test('calls that were refused with one token share the one in its place', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     const bearers = Array.from({ length: 20 }, () => rig.bearer());
     for (const bearer of bearers) await bearer.token();
     for (const bearer of bearers) expect(await bearer.renew(undefined)).toBe(true);
@@ -215,7 +222,7 @@ describe('a token that the server refused', () => {
   });
 
   test('what cannot be exchanged anew is told as that', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     const bearer = rig.bearer();
     await bearer.token();
     rig.exchange = () => Promise.reject(new ExchangeFault('OBO_TEMPORARY'));
@@ -227,19 +234,19 @@ describe('a token that the server refused', () => {
   });
 
   test('retries and forced exchanges are paid from one purse', async () => {
-    const rig = oboRig();
-    const purse = createTokenRequestBudget();
-    rig.exchange = async () => aToken('after a retry', 2);
-    const listing = rig.bearer(ada, purse);
+    const rig = createOboTokensRig();
+    const budget = createTokenRequestBudget();
+    rig.exchange = async () => createExchange('after a retry', 2);
+    const listing = rig.bearer(adaPrincipal, budget);
     await listing.token();
-    const call = rig.bearer(ada, purse);
+    const call = rig.bearer(adaPrincipal, budget);
     await call.token();
     expect(await call.renew(undefined)).toBe(false);
     expect(rig.jobs).toHaveLength(1);
     await expect(call.token()).rejects.toMatchObject({ code: 'OBO_TEMPORARY' });
     expect(rig.jobs).toHaveLength(1);
     // With one spent, the forced one may not be repeated.
-    const other = oboRig();
+    const other = createOboTokensRig();
     const bearer = other.bearer();
     await bearer.token();
     await bearer.renew(undefined);
@@ -247,48 +254,48 @@ describe('a token that the server refused', () => {
   });
 
   test('what the server wants proven goes into the next exchanges', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     const bearer = rig.bearer();
     await bearer.token();
-    expect(await bearer.renew(claimsChallenge({ access_token: { acrs: { value: 'c1' } } }))).toBe(true);
+    expect(await bearer.renew(createClaimsChallenge({ access_token: { acrs: { value: 'c1' } } }))).toBe(true);
     const claims = '{"access_token":{"acrs":{"value":"c1"}}}';
     expect(rig.jobs[1]).toMatchObject({ job: { request: { claims } } });
     expect(rig.jobs[1]?.job.key).not.toBe(rig.jobs[0]?.job.key);
     // The next call starts with what this one learnt.
     expect(rig.bearer().token()).toBe('token 2');
-    rig.subject = aSubject({ hash: 'signed in anew' });
+    rig.subject = createSubject({ hash: 'signed in anew' });
     await rig.bearer().token();
     expect(rig.jobs[2]?.job.request.claims).toBeUndefined();
   });
 
   test('what no exchange can prove is left to the next sign-in', async () => {
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     const bearer = rig.bearer();
     await bearer.token();
-    await bearer.renew(claimsChallenge({ access_token: { a: 1 } }));
-    const refused = bearer.renew(claimsChallenge({ access_token: { a: 2 } }));
+    await bearer.renew(createClaimsChallenge({ access_token: { a: 1 } }));
+    const refused = bearer.renew(createClaimsChallenge({ access_token: { a: 2 } }));
     await expect(refused).rejects.toMatchObject({
       reason: 'interaction_required',
       detail: { claims: '{"access_token":{"a":2}}' },
     });
     await expect(refused).rejects.toBeInstanceOf(ReauthNeeded);
     expect(rig.claims).toEqual([['["default","ada"]', '{"access_token":{"a":2}}']]);
-    const asked = oboRig();
-    asked.exchange = () =>
+    const rejectingRig = createOboTokensRig();
+    rejectingRig.exchange = () =>
       Promise.reject(new ExchangeFault('OBO_CONSENT_REQUIRED', { claims: '{ "b": 1 }' }));
-    await expect(asked.bearer().token()).rejects.toMatchObject({ reason: 'interaction_required' });
-    expect(asked.claims).toEqual([['["default","ada"]', '{"b":1}']]);
+    await expect(rejectingRig.bearer().token()).rejects.toMatchObject({ reason: 'interaction_required' });
+    expect(rejectingRig.claims).toEqual([['["default","ada"]', '{"b":1}']]);
   });
 
   test('whose token lacks it is who was exchanged for, not who came', async () => {
     // A token was brought, and it is the sign-in’s that is exchanged: another one to bring changes nothing.
     for (const via of ['session', 'bearer'] as const) {
-      const rig = oboRig();
-      rig.subject = aSubject({ via });
-      const bearer = rig.bearer({ ...ada, authentication: { via: 'bearer' } });
+      const rig = createOboTokensRig();
+      rig.subject = createSubject({ via });
+      const bearer = rig.bearer({ ...adaPrincipal, authentication: { via: 'bearer' } });
       await bearer.token();
-      await bearer.renew(claimsChallenge({ access_token: { a: 1 } }));
-      const refused = bearer.renew(claimsChallenge({ access_token: { a: 2 } }));
+      await bearer.renew(createClaimsChallenge({ access_token: { a: 1 } }));
+      const refused = bearer.renew(createClaimsChallenge({ access_token: { a: 2 } }));
       await expect(refused).rejects.toMatchObject({ detail: { via } });
     }
   });
@@ -296,16 +303,16 @@ describe('a token that the server refused', () => {
   test('what is no wish about the access token goes nowhere', async () => {
     const others = ['"x"', '{"id_token":{"a":1}}'].map((text) => Buffer.from(text).toString('base64'));
     for (const claims of ['%%%', 'W10=', ...others, 'A'.repeat(5_000)]) {
-      const rig = oboRig();
+      const rig = createOboTokensRig();
       const bearer = rig.bearer();
       await bearer.token();
-      await bearer.renew({ ...claimsChallenge({}), claims });
+      await bearer.renew({ ...createClaimsChallenge({}), claims });
       expect(rig.jobs[1]?.job.request.claims).toBeUndefined();
     }
-    const rig = oboRig();
+    const rig = createOboTokensRig();
     const bearer = rig.bearer();
     await bearer.token();
-    await bearer.renew({ ...claimsChallenge({ access_token: { a: 1 } }), error: 'invalid_token' });
+    await bearer.renew({ ...createClaimsChallenge({ access_token: { a: 1 } }), error: 'invalid_token' });
     expect(rig.jobs[1]?.job.request.claims).toBeUndefined();
   });
 });

@@ -1,28 +1,28 @@
 import { createFakeClock, createTestNetwork } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { userServer } from '../../../test/servers.ts';
+import { createUserSnapshot } from '../../../test/servers.ts';
 import { startTokenEndpoint, type TestTokenEndpoint } from '../../../test/tokenEndpoint.ts';
 import { createResourceMetadata } from './resourceMetadata.ts';
 
-const closers: (() => Promise<void>)[] = [];
+const disposables: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of disposables.splice(0).reverse()) await close();
 });
 
-async function scene(reply: TestTokenEndpoint['reply']) {
+async function createRig(reply: TestTokenEndpoint['reply']) {
   const site = await startTokenEndpoint();
   site.reply = reply;
   const network = createTestNetwork([site.port]);
-  closers.push(
+  disposables.push(
     () => site.close(),
     () => network.close(),
   );
   const clock = createFakeClock();
-  const asked: (readonly string[])[] = [];
+  const requests: (readonly string[])[] = [];
   const placeOf = createResourceMetadata({
     network: {
       fetchFor(_server, vouched) {
-        asked.push(vouched);
+        requests.push(vouched);
         return network.fetchTo({ url: site.origin, audience: 'yaml-server' });
       },
       readError: () => undefined,
@@ -30,18 +30,18 @@ async function scene(reply: TestTokenEndpoint['reply']) {
     clock,
     timeoutMs: 5_000,
   });
-  const server = userServer({ url: `${site.origin}/mcp`, obo: { scopes: 'a' } });
-  return { site, clock, asked, place: placeOf(server) };
+  const server = createUserSnapshot({ url: `${site.origin}/mcp`, obo: { scopes: 'a' } });
+  return { site, clock, requests, place: placeOf(server) };
 }
 
-const published = (over: object = {}) => ({
+const published = (overrides: object = {}) => ({
   authorization_servers: ['https://one.example', 'https://two.example'],
-  ...over,
+  ...overrides,
 });
 
 describe('a server as an exchange sees it', () => {
   test('names its authorization servers, and is asked once an hour', async () => {
-    const { site, clock, asked, place } = await scene((request) => ({
+    const { site, clock, requests, place } = await createRig((request) => ({
       body: published({ resource: `http://${String(request.headers.host)}/mcp` }),
     }));
     expect(place.url).toBe(`${site.origin}/mcp`);
@@ -50,18 +50,18 @@ describe('a server as an exchange sees it', () => {
     }
     expect(site.requests.map(({ path }) => path)).toEqual(['/.well-known/oauth-protected-resource/mcp']);
     // Its own place and no other is asked on the operator's word.
-    expect(asked).toEqual([[site.origin]]);
+    expect(requests).toEqual([[site.origin]]);
     await clock.advance(61 * 60_000);
     await place.authorizationServers();
     expect(site.requests).toHaveLength(2);
   });
 
   test('is not believed in the name of another, and an outage passes', async () => {
-    const other = await scene(() => ({ body: published({ resource: 'https://other.example/mcp' }) }));
+    const other = await createRig(() => ({ body: published({ resource: 'https://other.example/mcp' }) }));
     await expect(other.place.authorizationServers()).rejects.toMatchObject({ code: 'OBO_MISCONFIGURED' });
-    const away = await scene(() => ({ status: 503 }));
+    const away = await createRig(() => ({ status: 503 }));
     await expect(away.place.authorizationServers()).rejects.toMatchObject({ code: 'OBO_TEMPORARY' });
-    const none = await scene(() => ({ status: 404 }));
+    const none = await createRig(() => ({ status: 404 }));
     expect(await none.place.authorizationServers()).toEqual([]);
   });
 });

@@ -5,8 +5,8 @@ import { createSubjectSource } from './subjectSource.ts';
 
 async function createRig() {
   const rig = await createSubjectRig();
-  const { ada, signIn, bearer, apiKey } = rig;
-  const session = await signIn(ada, 'login');
+  const { ada, signInUser, bearer, apiKey } = rig;
+  const session = await signInUser(ada, 'login');
   return { ...rig, session, callers: [session.caller, bearer(ada, 'shown'), apiKey(ada)] };
 }
 
@@ -51,13 +51,13 @@ describe('the known token of a caller', () => {
   });
 
   test('ends when the token does, however lately it was read', async () => {
-    const { parts, ada, bearer, signIn, clock, store } = await createRig();
+    const { parts, ada, bearer, signInUser, clock, store } = await createRig();
     const source = createSubjectSource({
       ...parts,
       changes: { ...store.changes, syncedUntil: () => clock.now() },
     });
     const short = { expiresAt: clock.now() + 20_000 };
-    const { caller } = await signIn(ada, 'short', short);
+    const { caller } = await signInUser(ada, 'short', short);
     await source.current(caller);
     await clock.advance(19_998);
     expect(source.current(caller)).toMatchObject({ via: 'session' });
@@ -70,18 +70,18 @@ describe('the known token of a caller', () => {
   });
 
   test('is gone at once with its session, wherever that was ended', async () => {
-    const { ask, session, apiKey, ada, sessions, signIn } = await createRig();
-    const other = await signIn(ada, 'other');
+    const { readSubjectToken, session, apiKey, ada, sessions, signInUser } = await createRig();
+    const other = await signInUser(ada, 'other');
     const key = apiKey(ada);
-    for (const caller of [session.caller, other.caller]) await ask(caller);
-    expect(await ask(key)).toBe('other');
+    for (const caller of [session.caller, other.caller]) await readSubjectToken(caller);
+    expect(await readSubjectToken(key)).toBe('other');
     await sessions.end(other.secret);
-    expect(await ask(other.caller)).toBe('absent session');
-    expect(await ask(key)).toBe('login');
-    expect(await ask(session.caller)).toBe('login');
+    expect(await readSubjectToken(other.caller)).toBe('absent session');
+    expect(await readSubjectToken(key)).toBe('login');
+    expect(await readSubjectToken(session.caller)).toBe('login');
     await sessions.endAll(ada);
-    expect(await ask(session.caller)).toBe('absent session');
-    expect(await ask(key)).toBe('absent session');
+    expect(await readSubjectToken(session.caller)).toBe('absent session');
+    expect(await readSubjectToken(key)).toBe('absent session');
   });
 
   test('ends by a notice about its session, its user, or anybody', async () => {
@@ -103,48 +103,48 @@ describe('the known token of a caller', () => {
   });
 
   test('is gone after two seconds when no notice comes', async () => {
-    const { source, ask, session, clock, store } = await createRig();
-    await ask(session.caller);
+    const { source, readSubjectToken, session, clock, store } = await createRig();
+    await readSubjectToken(session.caller);
     await store.sessions.remove(session.hash);
     await clock.advance(MAX_STALENESS_MS - 1);
     expect(source.current(session.caller)).not.toBeInstanceOf(Promise);
     await clock.advance(1);
-    expect(await ask(session.caller)).toBe('absent session');
+    expect(await readSubjectToken(session.caller)).toBe('absent session');
     expect(MAX_STALENESS_MS).toBe(2_000);
   });
 
   test('needs the session itself, and not only what it left behind', async () => {
-    const { ask, session, store, loginTokens } = await createRig();
+    const { readSubjectToken, session, store, loginTokens } = await createRig();
     await store.sessions.remove(session.hash);
-    expect(await loginTokens.current(session.of)).toMatchObject({ kind: 'token' });
-    expect(await ask(session.caller)).toBe('absent session');
+    expect(await loginTokens.current(session.owner)).toMatchObject({ kind: 'token' });
+    expect(await readSubjectToken(session.caller)).toBe('absent session');
   });
 
   test('is kept for nobody when a notice comes while it is read', async () => {
-    const { ask, session, sessions, meanwhile, source } = await createRig();
+    const { readSubjectToken, session, sessions, duringRead, source } = await createRig();
     let ended = false;
-    meanwhile(async () => {
+    duringRead(async () => {
       if (ended) return;
       ended = true;
       await sessions.end(session.secret);
     });
     const slow = source.current(session.caller) as Promise<unknown>;
     await slow.catch(() => undefined);
-    expect(await ask(session.caller)).toBe('absent session');
+    expect(await readSubjectToken(session.caller)).toBe('absent session');
   });
 
   test('is not shared with who asks after the notice', async () => {
-    const { ask, session, sessions, meanwhile, reads } = await createRig();
-    let asked: Promise<string> | undefined;
-    meanwhile(async () => {
+    const { readSubjectToken, session, sessions, duringRead, reads } = await createRig();
+    let pending: Promise<string> | undefined;
+    duringRead(async () => {
       // After the last of the reads: what they said was true when they said it.
-      if (reads.at(-1) !== 'tokens' || asked) return;
+      if (reads.at(-1) !== 'tokens' || pending) return;
       await sessions.end(session.secret);
-      asked = ask(session.caller);
+      pending = readSubjectToken(session.caller);
     });
-    expect(await ask(session.caller)).toBe('login');
-    expect(await asked).toBe('absent session');
-    expect(await ask(session.caller)).toBe('absent session');
+    expect(await readSubjectToken(session.caller)).toBe('login');
+    expect(await pending).toBe('absent session');
+    expect(await readSubjectToken(session.caller)).toBe('absent session');
   });
 
   test('is not used when nobody can say that it still is theirs', async () => {
@@ -164,24 +164,24 @@ describe('the known token of a caller', () => {
   });
 
   test('is there as soon as they have signed in', async () => {
-    const { ask, apiKey, account, signIn } = await createRig();
-    const bob = await account('u-bob');
+    const { readSubjectToken, apiKey, createAccount, signInUser } = await createRig();
+    const bob = await createAccount('u-bob');
     const key = apiKey(bob);
-    expect(await ask(key)).toBe('absent session');
-    const { caller } = await signIn(bob, 'over', { expiresAt: 0 });
-    expect(await ask(key)).toBe('expired_no_refresh session');
-    expect(await ask(caller)).toBe('expired_no_refresh session');
+    expect(await readSubjectToken(key)).toBe('absent session');
+    const { caller } = await signInUser(bob, 'over', { expiresAt: 0 });
+    expect(await readSubjectToken(key)).toBe('expired_no_refresh session');
+    expect(await readSubjectToken(caller)).toBe('expired_no_refresh session');
     // Without any notice.
-    expect(await ask((await signIn(bob, 'fresh')).caller)).toBe('fresh');
-    expect(await ask(key)).toBe('fresh');
+    expect(await readSubjectToken((await signInUser(bob, 'fresh')).caller)).toBe('fresh');
+    expect(await readSubjectToken(key)).toBe('fresh');
   });
 
   test('of one sign-in of very many costs few reads', async () => {
-    const { ask, account, apiKey, signIn, reads } = await createRig();
-    const bob = await account('u-bob');
-    for (let i = 0; i < 40; i += 1) await signIn(bob, `over ${i}`, { expiresAt: 0 });
+    const { readSubjectToken, createAccount, apiKey, signInUser, reads } = await createRig();
+    const bob = await createAccount('u-bob');
+    for (let i = 0; i < 40; i += 1) await signInUser(bob, `over ${i}`, { expiresAt: 0 });
     reads.length = 0;
-    expect(await ask(apiKey(bob))).toBe('expired_no_refresh session');
+    expect(await readSubjectToken(apiKey(bob))).toBe('expired_no_refresh session');
     expect(reads).toHaveLength(22);
   });
 });

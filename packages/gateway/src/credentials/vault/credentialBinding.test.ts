@@ -1,6 +1,13 @@
 import { createKeyring, LightCancellation, systemRandom } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeVaultRigs, held, HOUR_S, keyOf, pause, vaultRig } from '../../../test/vaultRig.ts';
+import {
+  closeVaultRigs,
+  expectHeldToken,
+  HOUR_S,
+  credentialKey,
+  wait,
+  createVaultRig,
+} from '../../../test/vaultRig.ts';
 import { credentialContext, credentialId } from '../../ports/index.ts';
 import { createVault } from './createVault.ts';
 import { openTokens } from './sealedTokens.ts';
@@ -13,9 +20,9 @@ const HOUR = HOUR_S * 1_000;
 
 describe('what a credential belongs to', () => {
   test('tokens moved into another row, address or generation do not open', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
-    await rig.signIn(keyOf('bob'));
+    await rig.signIn(credentialKey('bob'));
     const alice = await rig.record();
     const moves = [
       { principal: 'user:bob' },
@@ -32,10 +39,10 @@ describe('what a credential belongs to', () => {
     expect(openTokens(rig.keyring, alice)).toBeDefined();
     for (const move of moves) expect(openTokens(rig.keyring, { ...alice, ...move })).toBeUndefined();
     // Into Bob's row, in the store.
-    const bob = await rig.record(keyOf('bob'));
+    const bob = await rig.record(credentialKey('bob'));
     await rig.store.credentials.replace(bob.id, { generation: 1 }, { sealed: alice.sealed });
     await rig.store.changes.publish({ topic: 'credentials', id: bob.id });
-    expect(await rig.vault.token(keyOf('bob'))).toMatchObject({
+    expect(await rig.vault.token(credentialKey('bob'))).toMatchObject({
       kind: 'needs_reauth',
       reason: 'unreadable',
     });
@@ -43,23 +50,23 @@ describe('what a credential belongs to', () => {
   });
 
   test('who writes into the store does not choose where tokens are sent', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     const { id, generation } = await rig.record();
     const { origin } = rig.server;
     const otherEndpoints = { ...rig.endpoints, token: `${origin}/x`, revocation: `${origin}/y` };
     await rig.store.credentials.replace(id, { generation }, { endpoints: otherEndpoints });
     await rig.clock.advance(HOUR);
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(rig.server.counters.refreshHits).toBe(1);
     await rig.store.credentials.replace(id, { generation }, { endpoints: otherEndpoints });
-    expect(await rig.vault.disconnect(keyOf())).toEqual({ existed: true, revoked: 'yes' });
+    expect(await rig.vault.disconnect(credentialKey())).toEqual({ existed: true, revoked: 'yes' });
   });
 
   test('another address, issuer, client or resource leaves the old token unsent', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const { accessToken } = await rig.signIn();
-    held(await rig.vault.token(keyOf()));
+    expectHeldToken(await rig.vault.token(credentialKey()));
     const { binding } = rig.definition;
     const changes = [
       { canonicalUrl: 'https://files.example.com/other' },
@@ -70,42 +77,44 @@ describe('what a credential belongs to', () => {
     for (const change of changes) {
       rig.definition.binding = { ...binding, ...change };
       await rig.store.changes.publish({ topic: 'servers', id: 'files' });
-      expect(rig.vault.peek(keyOf())).toBeUndefined();
+      expect(rig.vault.peek(credentialKey())).toBeUndefined();
       const unbound = { kind: 'needs_reauth', reason: 'unbound' };
-      expect(await rig.vault.token(keyOf())).toMatchObject(unbound);
-      expect(await rig.vault.recover(keyOf(), accessToken)).toMatchObject(unbound);
-      expect(await rig.vault.find(keyOf())).toMatchObject({ status: 'unbound', reason: 'unbound' });
+      expect(await rig.vault.token(credentialKey())).toMatchObject(unbound);
+      expect(await rig.vault.recover(credentialKey(), accessToken)).toMatchObject(unbound);
+      expect(await rig.vault.find(credentialKey())).toMatchObject({ status: 'unbound', reason: 'unbound' });
     }
     rig.definition.isGone = true;
     await rig.store.changes.publish({ topic: 'settings', id: '*' });
-    expect(await rig.vault.token(keyOf())).toMatchObject({ reason: 'unbound' });
+    expect(await rig.vault.token(credentialKey())).toMatchObject({ reason: 'unbound' });
     expect(rig.server.counters.tokenHits).toBe(0);
     // Nothing was thrown away: a definition that is put right brings it back.
     rig.definition.isGone = false;
     rig.definition.binding = binding;
     await rig.store.changes.publish({ topic: 'overrides', id: 'files' });
-    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
+    expect(expectHeldToken(await rig.vault.token(credentialKey())).accessToken).toBe(accessToken);
   });
 
   test('a row that does not open survives, and is used again with its key', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const { accessToken } = await rig.signIn();
     const before = await rig.record();
-    const stranger = rig.start(createKeyring([new Uint8Array(32).fill(9)], systemRandom));
+    const otherReplica = rig.startReplica(createKeyring([new Uint8Array(32).fill(9)], systemRandom));
     const unreadable = { kind: 'needs_reauth', reason: 'unreadable' };
-    expect(await stranger.vault.token(keyOf())).toMatchObject(unreadable);
-    expect(await stranger.vault.recover(keyOf(), accessToken)).toMatchObject(unreadable);
-    expect(await stranger.vault.find(keyOf())).toMatchObject({ status: 'unreadable' });
-    expect(await stranger.vault.list('default', 'user:alice')).toHaveLength(1);
+    expect(await otherReplica.vault.token(credentialKey())).toMatchObject(unreadable);
+    expect(await otherReplica.vault.recover(credentialKey(), accessToken)).toMatchObject(unreadable);
+    expect(await otherReplica.vault.find(credentialKey())).toMatchObject({ status: 'unreadable' });
+    expect(await otherReplica.vault.list('default', 'user:alice')).toHaveLength(1);
     await rig.clock.advance(HOUR);
-    expect(await stranger.vault.token(keyOf())).toMatchObject(unreadable);
+    expect(await otherReplica.vault.token(credentialKey())).toMatchObject(unreadable);
     expect(rig.server.counters.tokenHits).toBe(0);
     expect((await rig.record()).sealed).toBe(before.sealed);
-    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).not.toBe(accessToken);
+    expect(
+      expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).accessToken,
+    ).not.toBe(accessToken);
   });
 
   test('hashes outlive a change of keys, and tell nobody a token', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const { accessToken, refreshToken } = await rig.signIn();
     const record = await rig.record();
     const [oldKey, newKey] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
@@ -113,14 +122,14 @@ describe('what a credential belongs to', () => {
     const sealed = both.rewrap(record.sealed!, credentialContext(record));
     const { id, generation, tokenSeq } = record;
     await rig.store.credentials.replace(id, { generation, tokenSeq }, { sealed });
-    const next = rig.start(createKeyring([newKey], systemRandom));
-    expect(held(await next.vault.token(keyOf())).accessToken).toBe(accessToken);
+    const next = rig.startReplica(createKeyring([newKey], systemRandom));
+    expect(expectHeldToken(await next.vault.token(credentialKey())).accessToken).toBe(accessToken);
     await rig.clock.advance(HOUR);
-    held(await rig.passing(next.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(next.vault.token(credentialKey())));
     expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
     // The same tokens in another generation have other hashes.
     await rig.vault.commit({
-      ...keyOf('bob'),
+      ...credentialKey('bob'),
       binding: rig.definition.binding,
       endpoints: null,
       tokens: { accessToken, refreshToken, tokenType: 'bearer', expiresInS: null },
@@ -128,28 +137,28 @@ describe('what a credential belongs to', () => {
       scopesRequested: '',
       baseGeneration: 0,
     });
-    const twin = await rig.record(keyOf('bob'));
+    const twin = await rig.record(credentialKey('bob'));
     expect(twin.atHash).not.toBe(record.atHash);
     expect(twin.rtHash).not.toBe(record.rtHash);
   });
 
   test('no token stands in a record, a summary, a log or an event', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.server.change({ dropAnswers: 1 });
-    await rig.passing(rig.vault.token(keyOf()));
-    await rig.signIn(keyOf('bob'));
+    await rig.advanceUntilSettled(rig.vault.token(credentialKey()));
+    await rig.signIn(credentialKey('bob'));
     const shown = JSON.stringify([
       await rig.record(),
       await rig.vault.list('default', 'user:bob'),
-      await rig.vault.find(keyOf()),
+      await rig.vault.find(credentialKey()),
       rig.logged,
       rig.events,
-      await rig.store.pendingWrites.find(credentialId(keyOf())),
+      await rig.store.pendingWrites.find(credentialId(credentialKey())),
     ]);
     for (const secret of rig.server.secrets) expect(shown).not.toContain(secret);
-    expect(await rig.vault.find(keyOf('bob'))).toMatchObject({
+    expect(await rig.vault.find(credentialKey('bob'))).toMatchObject({
       hasRefreshToken: true,
       status: 'active',
       reason: null,
@@ -159,7 +168,7 @@ describe('what a credential belongs to', () => {
 
 describe('one user at a time', () => {
   test('one holder in all processes, kept alive, and waited for so long at most', async () => {
-    const rig = await vaultRig({ replicas: 2 });
+    const rig = await createVaultRig({ replicas: 2 });
     const [first, second] = rig.replicas;
     const neverAborted = new LightCancellation();
     let inside = 0;
@@ -171,28 +180,28 @@ describe('one user at a time', () => {
       inside -= 1;
     };
     const calls = [first!, second!, first!, second!].map(({ vault }) =>
-      vault.withExclusiveUse(keyOf(), neverAborted, work),
+      vault.withExclusiveUse(credentialKey(), neverAborted, work),
     );
-    await rig.passing(Promise.all(calls));
+    await rig.advanceUntilSettled(Promise.all(calls));
     expect(most).toBe(1);
 
     // Longer than a lease lives: its holder keeps it.
     let end = () => {};
     const long = first!.vault.withExclusiveUse(
-      keyOf(),
+      credentialKey(),
       neverAborted,
       () => new Promise<void>((resolve) => (end = resolve)),
     );
     await rig.clock.advance(60_000);
     const waits = second!.vault
-      .withExclusiveUse(keyOf(), neverAborted, async () => 'in')
+      .withExclusiveUse(credentialKey(), neverAborted, async () => 'in')
       .catch((error: unknown) => error);
     const sameProcess = first!.vault
-      .withExclusiveUse(keyOf(), neverAborted, async () => 'in')
+      .withExclusiveUse(credentialKey(), neverAborted, async () => 'in')
       .catch((error: unknown) => error);
     const leaving = new LightCancellation();
     const left = second!.vault
-      .withExclusiveUse(keyOf(), leaving, async () => 'in')
+      .withExclusiveUse(credentialKey(), leaving, async () => 'in')
       .catch((error: unknown) => error);
     await rig.clock.advance(1_000);
     leaving.abort(new Error('had enough'));
@@ -203,39 +212,47 @@ describe('one user at a time', () => {
     expect(await sameProcess).toMatchObject({ code: 'UPSTREAM_AUTH_UNAVAILABLE' });
     end();
     await long;
-    expect(await rig.passing(second!.vault.withExclusiveUse(keyOf(), neverAborted, async () => 'in'))).toBe(
-      'in',
-    );
+    expect(
+      await rig.advanceUntilSettled(
+        second!.vault.withExclusiveUse(credentialKey(), neverAborted, async () => 'in'),
+      ),
+    ).toBe('in');
     // Work that fails gives it back.
-    const failing = first!.vault.withExclusiveUse(keyOf(), neverAborted, async () =>
+    const failing = first!.vault.withExclusiveUse(credentialKey(), neverAborted, async () =>
       Promise.reject(new Error('broken')),
     );
     await expect(failing).rejects.toThrow('broken');
-    expect(await rig.passing(second!.vault.withExclusiveUse(keyOf(), neverAborted, async () => 'in'))).toBe(
-      'in',
-    );
+    expect(
+      await rig.advanceUntilSettled(
+        second!.vault.withExclusiveUse(credentialKey(), neverAborted, async () => 'in'),
+      ),
+    ).toBe('in');
   });
 });
 
 describe('the line before a credential', () => {
   test('is there while somebody is still at it, also when the last in line has given up', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     // Only the line keeps them apart then.
     rig.faults.leasesDown = true;
     const neverAborted = new LightCancellation();
     const inside: string[] = [];
     let end = () => {};
-    const first = rig.vault.withExclusiveUse(keyOf(), neverAborted, async () => {
+    const first = rig.vault.withExclusiveUse(credentialKey(), neverAborted, async () => {
       inside.push('first');
       await new Promise<void>((resolve) => (end = resolve));
       inside.push('first is done');
     });
     const second = rig.vault
-      .withExclusiveUse(keyOf(), neverAborted, async () => void inside.push('second'))
+      .withExclusiveUse(credentialKey(), neverAborted, async () => void inside.push('second'))
       .catch((error: unknown) => error);
     await rig.clock.advance(30_000);
     expect(await second).toMatchObject({ code: 'UPSTREAM_AUTH_UNAVAILABLE' });
-    const third = rig.vault.withExclusiveUse(keyOf(), neverAborted, async () => void inside.push('third'));
+    const third = rig.vault.withExclusiveUse(
+      credentialKey(),
+      neverAborted,
+      async () => void inside.push('third'),
+    );
     await rig.clock.advance(1_000);
     end();
     await Promise.all([first, third]);
@@ -265,21 +282,21 @@ describe('times', () => {
   });
 
   test('use is written down once a minute, and in nobody’s way', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
-    const id = credentialId(keyOf());
+    const id = credentialId(credentialKey());
     rig.faults.usageFails = true;
-    held(await rig.vault.token(keyOf()));
-    await pause(5);
+    expectHeldToken(await rig.vault.token(credentialKey()));
+    await wait(5);
     expect(await rig.store.credentialUsage.find(id)).toBeNull();
     rig.faults.usageFails = false;
     await rig.clock.advance(59_000);
-    held(await rig.vault.token(keyOf()));
-    await pause(5);
+    expectHeldToken(await rig.vault.token(credentialKey()));
+    await wait(5);
     expect(await rig.store.credentialUsage.find(id)).toBeNull();
     await rig.clock.advance(1_000);
-    held(await rig.vault.token(keyOf()));
-    await pause(5);
+    expectHeldToken(await rig.vault.token(credentialKey()));
+    await wait(5);
     expect(await rig.store.credentialUsage.find(id)).toMatchObject({
       lastUsedAt: rig.clock.now(),
       refreshes: 0,

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   closeVaultRigs,
-  held,
+  expectHeldToken,
   HOUR_S,
-  keyOf,
-  tokensOf,
-  vaultRig,
+  credentialKey,
+  toTokenSet,
+  createVaultRig,
   type VaultRig,
 } from '../../../test/vaultRig.ts';
 import { credentialId } from '../../ports/index.ts';
@@ -15,13 +15,13 @@ afterEach(closeVaultRigs);
 
 const HOUR = HOUR_S * 1_000;
 
-async function commit(rig: VaultRig, baseGeneration: number, key = keyOf()) {
+async function commit(rig: VaultRig, baseGeneration: number, key = credentialKey()) {
   const granted = rig.server.grant({ clientId: 'behalf', scope: 'read' });
   const outcome = await rig.vault.commit({
     ...key,
     binding: rig.definition.binding,
     endpoints: rig.endpoints,
-    tokens: tokensOf(granted),
+    tokens: toTokenSet(granted),
     sentAt: rig.clock.now(),
     scopesRequested: 'read',
     baseGeneration,
@@ -31,16 +31,16 @@ async function commit(rig: VaultRig, baseGeneration: number, key = keyOf()) {
 
 describe('signing out', () => {
   test('during a refresh wins, and what the refresh got is revoked', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const { refreshToken } = await rig.signIn();
     await rig.clock.advance(HOUR);
     const gate = rig.server.hold('token', 'after');
-    const call = rig.vault.token(keyOf());
+    const call = rig.vault.token(credentialKey());
     await gate.arrived();
-    expect(await rig.vault.disconnect(keyOf())).toEqual({ existed: true, revoked: 'yes' });
+    expect(await rig.vault.disconnect(credentialKey())).toEqual({ existed: true, revoked: 'yes' });
     const revokedBefore = rig.server.counters.revocations;
     gate.release();
-    expect(await rig.passing(call)).toMatchObject({ kind: 'needs_reauth', reason: 'revoked' });
+    expect(await rig.advanceUntilSettled(call)).toMatchObject({ kind: 'needs_reauth', reason: 'revoked' });
     expect(await rig.record()).toMatchObject({
       status: 'revoked',
       generation: 2,
@@ -48,7 +48,7 @@ describe('signing out', () => {
       rtHash: null,
       atHash: null,
     });
-    await rig.passing(rig.vault.close());
+    await rig.advanceUntilSettled(rig.vault.close());
     expect(rig.server.counters.revocations).toBeGreaterThan(revokedBefore);
     // Nothing that was ever given out lives on.
     const living = rig.server.secrets.filter(
@@ -63,45 +63,51 @@ describe('signing out', () => {
       ['token', 'yes'],
       ['fail', 'failed'],
     ] as const) {
-      const rig = await vaultRig({ authorization: { revocation } });
+      const rig = await createVaultRig({ authorization: { revocation } });
       await rig.signIn();
-      expect(await rig.passing(rig.vault.disconnect(keyOf()))).toEqual({ existed: true, revoked: expected });
-      expect(await rig.vault.disconnect(keyOf())).toEqual({ existed: false, revoked: 'none' });
-      expect(await rig.vault.token(keyOf())).toMatchObject({ kind: 'needs_reauth', reason: 'revoked' });
+      expect(await rig.advanceUntilSettled(rig.vault.disconnect(credentialKey()))).toEqual({
+        existed: true,
+        revoked: expected,
+      });
+      expect(await rig.vault.disconnect(credentialKey())).toEqual({ existed: false, revoked: 'none' });
+      expect(await rig.vault.token(credentialKey())).toMatchObject({
+        kind: 'needs_reauth',
+        reason: 'revoked',
+      });
       await rig.close();
     }
-    const rig = await vaultRig();
-    expect(await rig.vault.disconnect(keyOf())).toEqual({ existed: false, revoked: 'none' });
+    const rig = await createVaultRig();
+    expect(await rig.vault.disconnect(credentialKey())).toEqual({ existed: false, revoked: 'none' });
     const { revocation: offered } = rig.endpoints;
     rig.endpoints.revocation = null;
     await rig.signIn();
-    expect(await rig.vault.disconnect(keyOf())).toEqual({ existed: true, revoked: 'unsupported' });
+    expect(await rig.vault.disconnect(credentialKey())).toEqual({ existed: true, revoked: 'unsupported' });
     rig.endpoints.revocation = offered;
     // With another client than it was given to nothing is sent.
     await rig.signIn();
     rig.definition.client = { ...rig.definition.client, clientId: 'other' };
     rig.definition.binding = { ...rig.definition.binding, clientId: 'other' };
     const before = rig.server.counters.revocations;
-    expect(await rig.vault.disconnect(keyOf())).toEqual({ existed: true, revoked: 'failed' });
+    expect(await rig.vault.disconnect(credentialKey())).toEqual({ existed: true, revoked: 'failed' });
     expect(rig.server.counters.revocations).toBe(before);
   });
 
   test('removes the row at once and revokes behind it', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const { refreshToken } = await rig.signIn();
     const gate = rig.server.hold('revoke', 'before');
-    expect(await rig.vault.remove(keyOf())).toBe(true);
-    expect(await rig.store.credentials.findById(credentialId(keyOf()))).toBeNull();
-    expect(await rig.vault.remove(keyOf())).toBe(false);
+    expect(await rig.vault.remove(credentialKey())).toBe(true);
+    expect(await rig.store.credentials.findById(credentialId(credentialKey()))).toBeNull();
+    expect(await rig.vault.remove(credentialKey())).toBe(false);
     gate.release();
-    await rig.passing(rig.vault.close());
+    await rig.advanceUntilSettled(rig.vault.close());
     expect(rig.server.isCurrent(refreshToken!)).toBe(false);
   });
 
   test('and signing in wait for nobody, however many wait for a refresh', async () => {
-    const rig = await vaultRig({ store: 'sqlite' });
+    const rig = await createVaultRig({ store: 'sqlite' });
     rig.endpoints.revocation = null;
-    const keys = ['a', 'b', 'c', 'd', 'e'].map((user) => keyOf(user));
+    const keys = ['a', 'b', 'c', 'd', 'e'].map((user) => credentialKey(user));
     for (const key of keys) await rig.signIn(key);
     await rig.clock.advance(HOUR);
     const gate = rig.server.hold('token', 'after');
@@ -122,7 +128,8 @@ describe('signing out', () => {
     // Who stood in a line would stand there until the gate opens; the rest is the machine's load.
     expect([...fastest].filter(([, ms]) => ms >= 50)).toEqual([]);
     gate.release();
-    for (const one of await rig.passing(Promise.all(readers))) expect(one.kind).toBe('needs_reauth');
+    for (const one of await rig.advanceUntilSettled(Promise.all(readers)))
+      expect(one.kind).toBe('needs_reauth');
     expect(rig.server.counters.refreshHits).toBe(keys.length);
   });
 });
@@ -133,24 +140,27 @@ describe('signing in again', () => {
     ['per-token', true],
   ] as const) {
     test(`during a refresh wins; replaced pairs are revoked ${revokeOnReplace}`, async () => {
-      const rig = await vaultRig({ profile: { revokeOnReplace }, authorization: { revocation: 'token' } });
+      const rig = await createVaultRig({
+        profile: { revokeOnReplace },
+        authorization: { revocation: 'token' },
+      });
       await rig.signIn();
       await rig.clock.advance(HOUR);
       const gate = rig.server.hold('token', 'after');
-      const call = rig.vault.token(keyOf());
+      const call = rig.vault.token(credentialKey());
       await gate.arrived();
       const { granted, outcome } = await commit(rig, 1);
-      expect(outcome).toEqual({ kind: 'committed', id: credentialId(keyOf()), generation: 2 });
+      expect(outcome).toEqual({ kind: 'committed', id: credentialId(credentialKey()), generation: 2 });
       gate.release();
-      expect(held(await rig.passing(call)).accessToken).toBe(granted.accessToken);
+      expect(expectHeldToken(await rig.advanceUntilSettled(call)).accessToken).toBe(granted.accessToken);
       expect(await rig.record()).toMatchObject({
         generation: 2,
         tokenSeq: 1,
         status: 'active',
-        id: credentialId(keyOf()),
+        id: credentialId(credentialKey()),
       });
       expect(rig.outcomes()).toEqual(['superseded']);
-      await rig.passing(rig.vault.close());
+      await rig.advanceUntilSettled(rig.vault.close());
       // The old pair, and what its refresh brought.
       expect(rig.server.received('revoke').length > 0).toBe(isRevoked);
       expect(rig.server.isCurrent(granted.refreshToken!)).toBe(true);
@@ -161,18 +171,20 @@ describe('signing in again', () => {
   }
 
   test('of two at once the first wins, and a failure leaves the old one', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const before = await rig.signIn();
     const { createdAt, isDefault } = await rig.record();
     rig.faults.failing.set('replace', Infinity);
-    await expect(rig.passing(commit(rig, 1))).rejects.toThrow();
+    await expect(rig.advanceUntilSettled(commit(rig, 1))).rejects.toThrow();
     rig.faults.failing.clear();
-    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(before.accessToken);
+    expect(expectHeldToken(await rig.vault.token(credentialKey())).accessToken).toBe(before.accessToken);
     const first = await commit(rig, 1);
     const second = await commit(rig, 1);
     expect(first.outcome.kind).toBe('committed');
     expect(second.outcome).toEqual({ kind: 'superseded', generation: 2 });
-    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(first.granted.accessToken);
+    expect(expectHeldToken(await rig.vault.token(credentialKey())).accessToken).toBe(
+      first.granted.accessToken,
+    );
     expect(await rig.record()).toMatchObject({
       createdAt,
       isDefault,
@@ -183,39 +195,39 @@ describe('signing in again', () => {
   });
 
   test('is not given up at the first failure of the store', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     rig.faults.failing.set('insert', 2);
-    expect((await rig.passing(commit(rig, 0))).outcome.kind).toBe('committed');
+    expect((await rig.advanceUntilSettled(commit(rig, 0))).outcome.kind).toBe('committed');
   });
 
   test('is asked for by a mark that keeps what lives', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const { accessToken } = await rig.signIn();
-    expect(await rig.vault.requireSignIn(keyOf(), 'insufficient_scope')).toBe(true);
-    expect(await rig.vault.requireSignIn(keyOf(), 'insufficient_scope')).toBe(false);
-    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
+    expect(await rig.vault.requireSignIn(credentialKey(), 'insufficient_scope')).toBe(true);
+    expect(await rig.vault.requireSignIn(credentialKey(), 'insufficient_scope')).toBe(false);
+    expect(expectHeldToken(await rig.vault.token(credentialKey())).accessToken).toBe(accessToken);
     await rig.clock.advance(HOUR);
-    expect(await rig.vault.token(keyOf())).toMatchObject({ reason: 'insufficient_scope' });
+    expect(await rig.vault.token(credentialKey())).toMatchObject({ reason: 'insufficient_scope' });
     expect(rig.server.counters.tokenHits).toBe(0);
     expect(rig.events).toEqual([
-      { kind: 'sign_in_needed', credential: keyOf(), reason: 'insufficient_scope' },
+      { kind: 'sign_in_needed', credential: credentialKey(), reason: 'insufficient_scope' },
     ]);
-    expect(await rig.vault.requireSignIn(keyOf('nobody'), 'rejected')).toBe(false);
+    expect(await rig.vault.requireSignIn(credentialKey('nobody'), 'rejected')).toBe(false);
   });
 });
 
 describe('a mark', () => {
   test('is not lost to a refresh that was under way', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const gate = rig.server.hold('token', 'after');
-    const call = rig.vault.token(keyOf());
+    const call = rig.vault.token(credentialKey());
     await gate.arrived();
-    expect(await rig.vault.requireSignIn(keyOf(), 'insufficient_scope')).toBe(true);
+    expect(await rig.vault.requireSignIn(credentialKey(), 'insufficient_scope')).toBe(true);
     gate.release();
     // Its pair is stored, or the refresh token would be lost.
-    held(await rig.passing(call));
+    expectHeldToken(await rig.advanceUntilSettled(call));
     expect(await rig.record()).toMatchObject({
       status: 'rejected',
       reason: 'insufficient_scope',

@@ -2,12 +2,12 @@ import { eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   closeVaultRigs,
-  held,
+  expectHeldToken,
   HOUR_S,
-  keyOf,
-  pause,
-  tokensOf,
-  vaultRig,
+  credentialKey,
+  wait,
+  toTokenSet,
+  createVaultRig,
   type VaultRig,
 } from '../../../test/vaultRig.ts';
 import { credentialId } from '../../ports/index.ts';
@@ -18,18 +18,18 @@ const HOUR = HOUR_S * 1_000;
 
 /** A process sends the refresh token and dies before it has stored anything. */
 async function dieInTheMiddle(rig: VaultRig): Promise<void> {
-  const doomed = rig.start();
+  const doomed = rig.startReplica();
   const gate = rig.server.hold('token', 'after');
-  void doomed.vault.token(keyOf());
+  void doomed.vault.token(credentialKey());
   await gate.arrived();
   doomed.freeze();
   gate.release();
-  await pause(20);
+  await wait(20);
 }
 
 describe('a refresh in doubt', () => {
   test('the access token is used to its end, then one more try', async () => {
-    const rig = await vaultRig({ authorization: { graceMs: 0 } });
+    const rig = await createVaultRig({ authorization: { graceMs: 0 } });
     const { accessToken } = await rig.signIn();
     // Within the skew: it is renewed although it still lives.
     await rig.clock.advance(HOUR - 59_000);
@@ -37,17 +37,19 @@ describe('a refresh in doubt', () => {
     expect(rig.server.counters.rotations).toBe(1);
     await rig.clock.advance(26_000);
     for (let i = 0; i < 3; i += 1) {
-      expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
+      expect(
+        expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).accessToken,
+      ).toBe(accessToken);
       await rig.clock.advance(3_000);
     }
     expect(rig.server.counters.refreshHits).toBe(1);
     expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: true, claimOwner: null });
     await rig.clock.advance(30_000);
     const lost = { kind: 'needs_reauth', reason: 'lost_rotation' };
-    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject(lost);
-    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject(lost);
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject(lost);
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject(lost);
     await rig.clock.advance(120_000);
-    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject(lost);
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject(lost);
     expect(rig.server.counters.refreshHits).toBe(2);
     const record = await rig.record();
     expect(record).toMatchObject({ status: 'rejected', reason: 'lost_rotation' });
@@ -57,20 +59,20 @@ describe('a refresh in doubt', () => {
   });
 
   test('after a crash a pair is recovered where the predecessor is forgiven', async () => {
-    const rig = await vaultRig({
+    const rig = await createVaultRig({
       authorization: { graceMs: 60_000 },
       profile: { rotationGraceMs: 60_000 },
     });
     await rig.signIn();
     await rig.clock.advance(HOUR);
     await dieInTheMiddle(rig);
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
     expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: false, tokenSeq: 2 });
   });
 
   test('also while the access token lives, and nobody waits for it', async () => {
-    const rig = await vaultRig({
+    const rig = await createVaultRig({
       authorization: { graceMs: 60_000 },
       profile: { rotationGraceMs: 60_000 },
     });
@@ -78,10 +80,12 @@ describe('a refresh in doubt', () => {
     await rig.clock.advance(HOUR - 59_000);
     rig.server.change({ dropAnswers: 2 });
     // Both answers are lost; the token that lives is good enough.
-    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
+    expect(expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).accessToken).toBe(
+      accessToken,
+    );
     expect(rig.server.counters.refreshHits).toBe(2);
     await rig.clock.advance(3_000);
-    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
+    expect(expectHeldToken(await rig.vault.token(credentialKey())).accessToken).toBe(accessToken);
     await rig.clock.advance(1);
     await eventually('the pair to be recovered', async () => (await rig.record()).tokenSeq === 2);
     expect(await rig.record()).toMatchObject({ rtSuspect: false, status: 'active', reason: null });
@@ -90,51 +94,55 @@ describe('a refresh in doubt', () => {
 
   for (const graceMs of [0, 5_000, 60_000]) {
     test(`a lost answer, forgiven for ${graceMs} ms`, async () => {
-      const rig = await vaultRig({ authorization: { graceMs }, profile: { rotationGraceMs: graceMs } });
+      const rig = await createVaultRig({ authorization: { graceMs }, profile: { rotationGraceMs: graceMs } });
       await rig.signIn();
       await rig.clock.advance(HOUR);
       rig.server.change({ dropAnswers: 1 });
-      const outcome = await rig.passing(rig.vault.token(keyOf()));
+      const outcome = await rig.advanceUntilSettled(rig.vault.token(credentialKey()));
       expect(rig.server.counters.refreshHits).toBe(2);
       expect(rig.outcomes()[0]).toBe('in_doubt');
       if (graceMs > 0) {
-        held(outcome);
+        expectHeldToken(outcome);
         expect(rig.server.counters.familyRevocations).toBe(0);
         expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: false });
         // What was adopted is the living one.
         await rig.clock.advance(HOUR);
-        held(await rig.passing(rig.vault.token(keyOf())));
+        expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
         expect(rig.server.counters.familyRevocations).toBe(0);
       } else {
         expect(outcome).toMatchObject({ kind: 'needs_reauth', reason: 'lost_rotation' });
-        expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({ reason: 'lost_rotation' });
+        expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject({
+          reason: 'lost_rotation',
+        });
         expect(rig.server.counters.refreshHits).toBe(2);
       }
     });
   }
 
   test('a refresh token stays doubted when only an access token comes', async () => {
-    const rig = await vaultRig({
+    const rig = await createVaultRig({
       authorization: { graceMs: 60_000, inGrace: 'access-only' },
       profile: { rotationGraceMs: 60_000 },
     });
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.server.change({ dropAnswers: 1 });
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: true, tokenSeq: 2 });
     await rig.clock.advance(HOUR);
-    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({ reason: 'lost_rotation' });
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject({
+      reason: 'lost_rotation',
+    });
   });
 
   test('an authorization server that stays away is no reason to sign in again', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const down = { status: 500, body: 'down' };
     rig.server.respondNext('token', ...Array.from({ length: 20 }, () => down));
     for (let i = 0; i < 8; i += 1) {
-      expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
+      expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject({
         kind: 'unavailable',
         reason: 'authorization_server',
       });
@@ -143,45 +151,49 @@ describe('a refresh in doubt', () => {
     expect(rig.server.counters.refreshHits).toBe(16);
     expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: true });
     while (rig.server.counters.refreshHits < 20) {
-      await rig.passing(rig.vault.token(keyOf()));
+      await rig.advanceUntilSettled(rig.vault.token(credentialKey()));
       await rig.clock.advance(61_000);
     }
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(await rig.record()).toMatchObject({ status: 'active', rtSuspect: false });
   });
 
   for (const graceMs of [60_000, 0]) {
     test(`a holder wakes after its claim, forgiven for ${graceMs} ms`, async () => {
-      const rig = await vaultRig({ replicas: 2, authorization: { graceMs } });
+      const rig = await createVaultRig({ replicas: 2, authorization: { graceMs } });
       await rig.signIn();
       await rig.clock.advance(HOUR);
       const [holder, peer] = rig.replicas;
       const gate = rig.server.hold('token', 'after');
-      const late = holder!.vault.token(keyOf());
+      const late = holder!.vault.token(credentialKey());
       await gate.arrived();
       holder!.freeze();
       gate.release();
-      await pause(20);
+      await wait(20);
       await rig.clock.advance(26_000);
-      const second = await rig.passing(peer!.vault.token(keyOf()));
+      const second = await rig.advanceUntilSettled(peer!.vault.token(credentialKey()));
       expect(rig.server.counters.refreshHits).toBe(2);
       if (graceMs > 0) {
-        const { accessToken } = held(second);
-        holder!.wake();
+        const { accessToken } = expectHeldToken(second);
+        holder!.thaw();
         // Its refresh token is not the stored one any more: the peer's pair stays.
-        expect(held(await rig.passing(late)).accessToken).toBe(accessToken);
+        expect(expectHeldToken(await rig.advanceUntilSettled(late)).accessToken).toBe(accessToken);
         expect(await rig.record()).toMatchObject({ status: 'active', tokenSeq: 2 });
         expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
       } else {
         expect(second).toMatchObject({ kind: 'needs_reauth', reason: 'lost_rotation' });
         expect(await rig.record()).toMatchObject({ status: 'rejected' });
-        holder!.wake();
+        holder!.thaw();
         // It holds what was given for the stored refresh token, and nobody else does.
-        held(await rig.passing(late));
+        expectHeldToken(await rig.advanceUntilSettled(late));
         expect(await rig.record()).toMatchObject({ status: 'active', tokenSeq: 2 });
         await rig.clock.advance(HOUR);
-        expect(await rig.passing(peer!.vault.token(keyOf()))).toMatchObject({ kind: 'needs_reauth' });
-        expect(await rig.passing(peer!.vault.token(keyOf()))).toMatchObject({ kind: 'needs_reauth' });
+        expect(await rig.advanceUntilSettled(peer!.vault.token(credentialKey()))).toMatchObject({
+          kind: 'needs_reauth',
+        });
+        expect(await rig.advanceUntilSettled(peer!.vault.token(credentialKey()))).toMatchObject({
+          kind: 'needs_reauth',
+        });
         expect(rig.server.counters).toMatchObject({ refreshHits: 3, familyRevocations: 1 });
         expect(rig.outcomes().filter((one) => one === 'lost_rotation')).toHaveLength(1);
       }
@@ -189,52 +201,54 @@ describe('a refresh in doubt', () => {
   }
 
   test('a late refusal condemns nothing that a peer has renewed', async () => {
-    const rig = await vaultRig({ replicas: 2 });
+    const rig = await createVaultRig({ replicas: 2 });
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const [holder, peer] = rig.replicas;
     // The first is refused, and reads it only after its claim is over and a peer has renewed.
     rig.server.respondNext('token', { status: 400, body: { error: 'invalid_grant' } });
     const gate = rig.server.hold('token', 'after');
-    const late = holder!.vault.token(keyOf());
+    const late = holder!.vault.token(credentialKey());
     await gate.arrived();
     holder!.freeze();
     gate.release();
-    await pause(20);
+    await wait(20);
     await rig.clock.advance(26_000);
-    const { accessToken } = held(await rig.passing(peer!.vault.token(keyOf())));
-    holder!.wake();
-    expect(held(await rig.passing(late)).accessToken).toBe(accessToken);
+    const { accessToken } = expectHeldToken(
+      await rig.advanceUntilSettled(peer!.vault.token(credentialKey())),
+    );
+    holder!.thaw();
+    expect(expectHeldToken(await rig.advanceUntilSettled(late)).accessToken).toBe(accessToken);
     expect(await rig.record()).toMatchObject({ status: 'active', tokenSeq: 2 });
     expect(rig.outcomes()).toEqual(['ok']);
   });
 
   test('a refusal of a token that is not the stored one any more takes up the stored one', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.server.respondNext('token', { status: 400, body: { error: 'invalid_grant' } });
     const gate = rig.server.hold('token', 'before');
-    const call = rig.vault.token(keyOf());
+    const call = rig.vault.token(credentialKey());
     await gate.arrived();
     const imported = await rig.signIn();
     gate.release();
-    expect(held(await rig.passing(call)).accessToken).toBe(imported.accessToken);
+    expect(expectHeldToken(await rig.advanceUntilSettled(call)).accessToken).toBe(imported.accessToken);
     expect(await rig.record()).toMatchObject({ status: 'active', generation: 2 });
     expect(rig.server.counters.refreshHits).toBe(1);
   });
 
   test('a refusal of the stored one is told once, and nothing is thrown away', async () => {
-    const rig = await vaultRig({ replicas: 2 });
+    const rig = await createVaultRig({ replicas: 2 });
     const { familyId } = await rig.signIn();
     rig.server.endFamily(familyId);
     await rig.clock.advance(HOUR);
     const before = await rig.record();
     for (const { vault } of [...rig.replicas, ...rig.replicas]) {
-      expect(await rig.passing(vault.token(keyOf()))).toEqual({
+      expect(await rig.advanceUntilSettled(vault.token(credentialKey()))).toEqual({
         kind: 'needs_reauth',
         reason: 'rejected',
-        credentialId: credentialId(keyOf()),
+        credentialId: credentialId(credentialKey()),
       });
     }
     expect(rig.server.counters.refreshHits).toBe(1);
@@ -254,20 +268,22 @@ describe('a refresh in doubt', () => {
 
 describe('a pair that cannot be stored', () => {
   test('is tried again until it is', async () => {
-    const rig = await vaultRig({ replicas: 2 });
+    const rig = await createVaultRig({ replicas: 2 });
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.faults.failing.set('replace', 2);
-    const { accessToken } = held(await rig.passing(rig.vault.token(keyOf())));
+    const { accessToken } = expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null, status: 'active' });
-    expect(held(await rig.replicas[1]!.vault.token(keyOf())).accessToken).toBe(accessToken);
+    expect(expectHeldToken(await rig.replicas[1]!.vault.token(credentialKey())).accessToken).toBe(
+      accessToken,
+    );
     await rig.clock.advance(HOUR);
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
   test('is found when only the answer of the store was lost', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const replace = rig.store.credentials.replace.bind(rig.store.credentials);
@@ -278,19 +294,19 @@ describe('a pair that cannot be stored', () => {
       isLost = true;
       throw new Error('The answer is lost');
     };
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
     expect(rig.outcomes()).toEqual(['ok']);
   });
 
   test('is put aside, and the next one takes it up', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.faults.failing.set('replace', Infinity);
-    const { accessToken } = held(await rig.passing(rig.vault.token(keyOf())));
+    const { accessToken } = expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(await rig.record()).toMatchObject({ tokenSeq: 1 });
-    const put = await rig.store.pendingWrites.find(credentialId(keyOf()));
+    const put = await rig.store.pendingWrites.find(credentialId(credentialKey()));
     expect(put).toMatch(/^v1\./);
     expect(put).not.toContain(accessToken);
     expect(rig.events.map(({ kind }) => kind)).toContain('persist_failed');
@@ -298,39 +314,41 @@ describe('a pair that cannot be stored', () => {
     rig.replicas[0]!.freeze();
     rig.faults.failing.clear();
     await rig.clock.advance(30_000);
-    const next = rig.start();
-    expect(held(await rig.passing(next.vault.token(keyOf()))).accessToken).toBe(accessToken);
+    const next = rig.startReplica();
+    expect(
+      expectHeldToken(await rig.advanceUntilSettled(next.vault.token(credentialKey()))).accessToken,
+    ).toBe(accessToken);
     expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null, rtSuspect: false });
-    expect(await rig.store.pendingWrites.find(credentialId(keyOf()))).toBeNull();
+    expect(await rig.store.pendingWrites.find(credentialId(credentialKey()))).toBeNull();
     expect(rig.outcomes()).toEqual(['ok', 'adopted']);
     await rig.clock.advance(HOUR);
-    held(await rig.passing(next.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(next.vault.token(credentialKey())));
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
   test('is stored by the process that has it, as soon as the store is well', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.faults.failing.set('replace', Infinity);
-    rig.faults.orphansDown = true;
-    const { accessToken } = held(await rig.passing(rig.vault.token(keyOf())));
+    rig.faults.pendingWritesDown = true;
+    const { accessToken } = expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     rig.faults.failing.clear();
-    rig.faults.orphansDown = false;
+    rig.faults.pendingWritesDown = false;
     await rig.clock.advance(5_000);
     expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
-    expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
+    expect(expectHeldToken(await rig.vault.token(credentialKey())).accessToken).toBe(accessToken);
     expect(rig.server.counters.refreshHits).toBe(1);
   });
 
   test('keeps its predecessor from being sent while nobody can look for it', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     await dieInTheMiddle(rig);
     await rig.clock.advance(30_000);
-    rig.faults.orphansDown = true;
-    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
+    rig.faults.pendingWritesDown = true;
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject({
       kind: 'unavailable',
       reason: 'store',
     });
@@ -339,20 +357,20 @@ describe('a pair that cannot be stored', () => {
   });
 
   test('of another generation is not taken up', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.faults.failing.set('replace', Infinity);
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     rig.replicas[0]!.freeze();
     rig.faults.failing.clear();
-    const next = rig.start();
+    const next = rig.startReplica();
     const granted = rig.server.grant({ clientId: 'behalf', scope: 'read' });
     await next.vault.commit({
-      ...keyOf(),
+      ...credentialKey(),
       binding: rig.definition.binding,
       endpoints: rig.endpoints,
-      tokens: tokensOf(granted),
+      tokens: toTokenSet(granted),
       sentAt: rig.clock.now(),
       scopesRequested: 'read',
       baseGeneration: 1,
@@ -360,7 +378,9 @@ describe('a pair that cannot be stored', () => {
     await rig.clock.advance(HOUR);
     rig.server.change({ dropAnswers: 1 });
     // In doubt: it looks, and finds only what another grant left.
-    expect(await rig.passing(next.vault.token(keyOf()))).toMatchObject({ reason: 'lost_rotation' });
+    expect(await rig.advanceUntilSettled(next.vault.token(credentialKey()))).toMatchObject({
+      reason: 'lost_rotation',
+    });
     expect((await rig.record()).generation).toBe(2);
     expect(rig.outcomes()).not.toContain('adopted');
   });

@@ -3,7 +3,7 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { keyOf } from '../../../test/vaultRig.ts';
+import { credentialKey } from '../../../test/vaultRig.ts';
 import { credentialId } from '../../ports/index.ts';
 import { createVault } from './createVault.ts';
 
@@ -159,7 +159,7 @@ async function play(steps: readonly Order[], answers: Answer[]) {
     expiresInS: LIFETIME_MS / 1_000,
   } as const;
   await vaults[0]!.commit({
-    ...keyOf(),
+    ...credentialKey(),
     binding,
     endpoints,
     tokens,
@@ -177,7 +177,8 @@ async function play(steps: readonly Order[], answers: Answer[]) {
     else {
       const { at } = order;
       const vault = vaults[at]!;
-      const call = order.do === 'token' ? vault.token(keyOf()) : vault.recover(keyOf(), last[at]!);
+      const call =
+        order.do === 'token' ? vault.token(credentialKey()) : vault.recover(credentialKey(), last[at]!);
       calls.push(call.then((one) => void (one.kind === 'token' && (last[at] = one.token.accessToken))));
     }
   }
@@ -188,13 +189,13 @@ async function play(steps: readonly Order[], answers: Answer[]) {
   await Promise.all(calls);
   await clock.advance(2 * LIFETIME_MS);
   await Promise.all([finish(0), finish(1)]);
-  const record = await store.credentials.findById(credentialId(keyOf()));
+  const record = await store.credentials.findById(credentialId(credentialKey()));
   // One of them may have been told to wait before the other one was refused: by now both know.
   const ends = await Promise.all([finish(0), finish(1)]);
   return { model, ends, record };
 
   async function finish(at: number) {
-    const outcome = vaults[at]!.token(keyOf());
+    const outcome = vaults[at]!.token(credentialKey());
     for (let i = 0; i < 40; i += 1) await clock.advance(2_000);
     return outcome;
   }

@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeVaultRigs, held, HOUR_S, keyOf, pause, vaultRig } from '../../../test/vaultRig.ts';
+import {
+  closeVaultRigs,
+  expectHeldToken,
+  HOUR_S,
+  credentialKey,
+  wait,
+  createVaultRig,
+} from '../../../test/vaultRig.ts';
 
 afterEach(closeVaultRigs);
 
@@ -7,58 +14,62 @@ const HOUR = HOUR_S * 1_000;
 
 describe('an outage', () => {
   test('without the store nothing is sent, and what lives is used for a while', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const { accessToken } = await rig.signIn();
     // In the skew: it would be renewed.
     await rig.clock.advance(HOUR - 45_000);
     rig.server.respondNext('token', { status: 429, body: {} });
-    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
+    expect(expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).accessToken).toBe(
+      accessToken,
+    );
     rig.server.reset();
     const stopsAt = rig.clock.now();
     rig.faults.storeDown = true;
     rig.store.changes.syncedUntil = () => stopsAt;
     for (let i = 0; i < 5; i += 1) {
-      expect(held(await rig.vault.token(keyOf())).accessToken).toBe(accessToken);
+      expect(expectHeldToken(await rig.vault.token(credentialKey())).accessToken).toBe(accessToken);
       await rig.clock.advance(5_500);
     }
     // It would live on, and nobody knows any more whether it should.
     await rig.clock.advance(2_500);
     expect(rig.clock.now() - stopsAt).toBe(30_000);
-    expect(await rig.vault.token(keyOf())).toEqual({
+    expect(await rig.vault.token(credentialKey())).toEqual({
       kind: 'unavailable',
       reason: 'store',
       retryAfterMs: 1_000,
     });
-    expect(await rig.vault.recover(keyOf(), accessToken)).toMatchObject({
+    expect(await rig.vault.recover(credentialKey(), accessToken)).toMatchObject({
       kind: 'unavailable',
       reason: 'store',
     });
     expect(rig.server.counters.tokenHits).toBe(0);
     rig.faults.storeDown = false;
     await rig.clock.advance(60_000);
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
   });
 
   test('what a notice told of is not used without the store', async () => {
-    const rig = await vaultRig({ replicas: 2 });
+    const rig = await createVaultRig({ replicas: 2 });
     await rig.signIn();
-    for (const { vault } of rig.replicas) held(await vault.token(keyOf()));
-    await rig.vault.disconnect(keyOf());
+    for (const { vault } of rig.replicas) expectHeldToken(await vault.token(credentialKey()));
+    await rig.vault.disconnect(credentialKey());
     rig.faults.storeDown = true;
-    expect(await rig.replicas[1]!.vault.token(keyOf())).toMatchObject({
+    expect(await rig.replicas[1]!.vault.token(credentialKey())).toMatchObject({
       kind: 'unavailable',
       reason: 'store',
     });
   });
 
   test('without leases the claim alone keeps it to one request', async () => {
-    const rig = await vaultRig({ replicas: 3 });
+    const rig = await createVaultRig({ replicas: 3 });
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.faults.leasesDown = true;
-    const calls = rig.replicas.flatMap(({ vault }) => Array.from({ length: 10 }, () => vault.token(keyOf())));
-    for (const one of await rig.passing(Promise.all(calls))) held(one);
+    const calls = rig.replicas.flatMap(({ vault }) =>
+      Array.from({ length: 10 }, () => vault.token(credentialKey())),
+    );
+    for (const one of await rig.advanceUntilSettled(Promise.all(calls))) expectHeldToken(one);
     expect(rig.server.counters).toMatchObject({ refreshHits: 1, familyRevocations: 0 });
   });
 
@@ -71,13 +82,13 @@ describe('an outage', () => {
       ['dns', undefined],
     ] as const;
     for (const [name, answer] of kinds) {
-      const rig = await vaultRig();
+      const rig = await createVaultRig();
       if (!answer) rig.endpoints.token = 'https://nowhere.example.com/token';
       await rig.signIn();
       if (answer) rig.server.respondNext('token', answer, answer);
       await rig.clock.advance(HOUR);
       const before = await rig.record();
-      const outcome = await rig.passing(rig.vault.token(keyOf()));
+      const outcome = await rig.advanceUntilSettled(rig.vault.token(credentialKey()));
       expect([name, outcome]).toMatchObject([name, { kind: 'unavailable', reason: 'authorization_server' }]);
       const { sealed, rtHash, atHash, generation, tokenSeq, status, tokenExpiresAt, endpoints } = before;
       expect(await rig.record()).toMatchObject({
@@ -89,19 +100,19 @@ describe('an outage', () => {
       const hits = rig.server.counters.tokenHits;
       expect([name, hits]).toEqual([name, name === '500' ? 2 : answer ? 1 : 0]);
       // It is left alone for a while.
-      expect(await rig.vault.token(keyOf())).toMatchObject({ kind: 'unavailable' });
+      expect(await rig.vault.token(credentialKey())).toMatchObject({ kind: 'unavailable' });
       expect(rig.server.counters.tokenHits).toBe(hits);
       await rig.close();
     }
   });
 
   test('an endpoint that stays away is asked more and more rarely', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.server.respondNext('token', ...Array.from({ length: 200 }, () => ({ status: 418, body: 'no' })));
     for (let passed = 0; passed < 600; passed += 1) {
-      await rig.passing(rig.vault.token(keyOf()));
+      await rig.advanceUntilSettled(rig.vault.token(credentialKey()));
       await rig.clock.advance(1_000);
     }
     // 1, 2, 4 ... 60 s, each cut by chance to half of it at least.
@@ -110,20 +121,25 @@ describe('an outage', () => {
   });
 
   test('who asks to be left alone is', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     rig.server.respondNext('token', { status: 503, headers: { 'retry-after': '45' }, body: 'no' });
-    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({ retryAfterMs: 45_000 });
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject({
+      retryAfterMs: 45_000,
+    });
     await rig.clock.advance(44_000);
-    expect(await rig.vault.token(keyOf())).toMatchObject({ kind: 'unavailable', retryAfterMs: 1_000 });
+    expect(await rig.vault.token(credentialKey())).toMatchObject({
+      kind: 'unavailable',
+      retryAfterMs: 1_000,
+    });
     await rig.clock.advance(1_000);
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(rig.server.counters.refreshHits).toBe(2);
   });
 
   test('an endpoint that is gone is looked for once, at the same issuer', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const right = { ...rig.endpoints };
     rig.endpoints.token = `${rig.server.origin}/old/token`;
     const { refreshToken } = await rig.signIn();
@@ -133,7 +149,9 @@ describe('an outage', () => {
       requestCount += 1;
       return null;
     };
-    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({ kind: 'unavailable' });
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject({
+      kind: 'unavailable',
+    });
     expect(requestCount).toBe(1);
     expect(rig.server.counters.tokenHits).toBe(0);
     expect(rig.server.isCurrent(refreshToken!)).toBe(true);
@@ -144,7 +162,7 @@ describe('an outage', () => {
     });
     rig.definition.rediscover = async () => right;
     await rig.clock.advance(60_000);
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
     expect(await rig.record()).toMatchObject({ endpoints: right, tokenSeq: 3 });
     expect(rig.server.counters.refreshHits).toBe(1);
   });
@@ -152,14 +170,14 @@ describe('an outage', () => {
 
 describe('an answer for the operator or the user', () => {
   test('a configured client that is refused costs no grant', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     const before = await rig.record();
     await rig.clock.advance(HOUR);
     rig.server.forgetClient('behalf');
     const misconfigured = { kind: 'misconfigured', error: 'invalid_client' };
-    expect(await rig.passing(rig.vault.token(keyOf()))).toEqual(misconfigured);
-    expect(await rig.passing(rig.vault.token(keyOf()))).toEqual(misconfigured);
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toEqual(misconfigured);
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toEqual(misconfigured);
     expect(rig.server.counters.refreshHits).toBe(1);
     expect(await rig.record()).toMatchObject({
       status: 'active',
@@ -168,11 +186,11 @@ describe('an answer for the operator or the user', () => {
     });
     rig.server.addClient({ clientId: 'behalf', authMethod: 'none' });
     await rig.clock.advance(60_000);
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
   });
 
   test('a client that we registered is registered anew, and its refresh tokens are over', async () => {
-    const rig = await vaultRig({
+    const rig = await createVaultRig({
       client: { clientId: 'behalf', source: 'dynamic', auth: { method: 'none' } },
     });
     const { accessToken } = await rig.signIn();
@@ -184,10 +202,14 @@ describe('an answer for the operator or the user', () => {
       return true;
     };
     // What lives is as good as before.
-    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
-    expect(held(await rig.passing(rig.vault.token(keyOf()))).accessToken).toBe(accessToken);
+    expect(expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).accessToken).toBe(
+      accessToken,
+    );
+    expect(expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).accessToken).toBe(
+      accessToken,
+    );
     await rig.clock.advance(30_000);
-    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject({
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject({
       kind: 'needs_reauth',
       reason: 'rejected',
     });
@@ -195,38 +217,41 @@ describe('an answer for the operator or the user', () => {
   });
 
   test('what the user must prove is told with the claims, and costs no grant', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const claims = '{"access_token":{"acrs":{"value":"c1"}}}';
     rig.server.respondNext('token', { status: 400, body: { error: 'interaction_required', claims } });
     const needs = { kind: 'needs_reauth', reason: 'interaction_required', claims };
-    expect(await rig.passing(rig.vault.token(keyOf()))).toMatchObject(needs);
-    expect(await rig.vault.token(keyOf())).toMatchObject(needs);
+    expect(await rig.advanceUntilSettled(rig.vault.token(credentialKey()))).toMatchObject(needs);
+    expect(await rig.vault.token(credentialKey())).toMatchObject(needs);
     expect(rig.server.counters.refreshHits).toBe(1);
     expect(await rig.record()).toMatchObject({ status: 'active' });
     await rig.clock.advance(60_000);
-    held(await rig.passing(rig.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(rig.vault.token(credentialKey())));
   });
 });
 
 describe('the end of a process', () => {
   test('a refresh under way is stored first, and nothing new is begun', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
-    await rig.signIn(keyOf('bob'));
+    await rig.signIn(credentialKey('bob'));
     await rig.clock.advance(HOUR);
     const gate = rig.server.hold('token', 'after');
-    const call = rig.vault.token(keyOf());
+    const call = rig.vault.token(credentialKey());
     await gate.arrived();
     expect(rig.vault.activeRenewals).toBe(1);
     let isClosed = false;
     const closing = rig.vault.close().then(() => void (isClosed = true));
-    await pause(5);
+    await wait(5);
     expect(isClosed).toBe(false);
-    expect(await rig.vault.token(keyOf('bob'))).toMatchObject({ kind: 'unavailable', reason: 'closing' });
+    expect(await rig.vault.token(credentialKey('bob'))).toMatchObject({
+      kind: 'unavailable',
+      reason: 'closing',
+    });
     gate.release();
-    held(await call);
+    expectHeldToken(await call);
     await closing;
     expect(await rig.record()).toMatchObject({ tokenSeq: 2, claimOwner: null });
     expect(rig.server.counters.refreshHits).toBe(1);
@@ -234,11 +259,11 @@ describe('the end of a process', () => {
   });
 
   test('what does not end is not waited for longer than it may take', async () => {
-    const rig = await vaultRig({ timings: { postMs: 16_000, claimMs: 26_000, leaseMs: 27_000 } });
+    const rig = await createVaultRig({ timings: { postMs: 16_000, claimMs: 26_000, leaseMs: 27_000 } });
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const gate = rig.server.hold('token', 'after');
-    void rig.vault.token(keyOf());
+    void rig.vault.token(credentialKey());
     await gate.arrived();
     let isClosed = false;
     void rig.vault.close().then(() => (isClosed = true));

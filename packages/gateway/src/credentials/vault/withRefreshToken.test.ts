@@ -1,6 +1,12 @@
 import { LightCancellation } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeVaultRigs, held, HOUR_S, keyOf, vaultRig } from '../../../test/vaultRig.ts';
+import {
+  closeVaultRigs,
+  expectHeldToken,
+  HOUR_S,
+  credentialKey,
+  createVaultRig,
+} from '../../../test/vaultRig.ts';
 import type { CredentialVault, BorrowedToken, BorrowResult } from './vault.ts';
 
 afterEach(closeVaultRigs);
@@ -29,7 +35,7 @@ const used = (value: string) => ({ kind: 'used', value });
 /** What is in its place now, without using it up. */
 async function shown(vault: CredentialVault): Promise<string> {
   let text = '';
-  await vault.withRefreshToken(keyOf(), staying, async (borrowed) => {
+  await vault.withRefreshToken(credentialKey(), staying, async (borrowed) => {
     text = borrowed.reveal().reveal();
     return { value: '' };
   });
@@ -38,14 +44,14 @@ async function shown(vault: CredentialVault): Promise<string> {
 
 describe.each(['memory', 'sqlite'] as const)('a refresh token that is lent, on %s', (store) => {
   test('is nobody else’s meanwhile, a renewal’s least of all', async () => {
-    const rig = await vaultRig({ replicas: 3, store });
+    const rig = await createVaultRig({ replicas: 3, store });
     await rig.signIn();
     await rig.clock.advance(HOUR);
     const uses = rig.replicas.flatMap(({ vault }) => [
-      ...Array.from({ length: 4 }, () => vault.withRefreshToken(keyOf(), staying, useToken)),
-      ...Array.from({ length: 4 }, () => vault.token(keyOf())),
+      ...Array.from({ length: 4 }, () => vault.withRefreshToken(credentialKey(), staying, useToken)),
+      ...Array.from({ length: 4 }, () => vault.token(credentialKey())),
     ]);
-    const outcomes = await rig.passing(Promise.all<{ kind: string }>(uses));
+    const outcomes = await rig.advanceUntilSettled(Promise.all<{ kind: string }>(uses));
     expect(outcomes.filter(({ kind }) => kind === 'used')).toEqual(Array(12).fill(used('ok')));
     expect(outcomes.filter(({ kind }) => kind === 'token')).toHaveLength(12);
     // Twelve uses and one renewal, and none of them with a used one.
@@ -54,51 +60,58 @@ describe.each(['memory', 'sqlite'] as const)('a refresh token that is lent, on %
   });
 
   test('has its successor stored, and the access token stays as it was', async () => {
-    const rig = await vaultRig({ replicas: 2, store });
+    const rig = await createVaultRig({ replicas: 2, store });
     const { accessToken } = await rig.signIn();
     const before = await rig.record();
-    expect(await rig.vault.withRefreshToken(keyOf(), staying, useToken)).toEqual(used('ok'));
+    expect(await rig.vault.withRefreshToken(credentialKey(), staying, useToken)).toEqual(used('ok'));
     const { issuedAt, lifetimeMs, tokenExpiresAt, atHash } = before;
     const after = await rig.record();
     expect(after).toMatchObject({ issuedAt, lifetimeMs, tokenExpiresAt, atHash, tokenSeq: 2 });
     expect(after.rtHash).not.toBe(before.rtHash);
     const [, other] = rig.replicas;
-    expect(held(await other!.vault.token(keyOf()))).toMatchObject({ accessToken, isRenewable: true });
+    expect(expectHeldToken(await other!.vault.token(credentialKey()))).toMatchObject({
+      accessToken,
+      isRenewable: true,
+    });
     // It is the one that a renewal sends.
     await rig.clock.advance(HOUR);
-    held(await rig.passing(other!.vault.token(keyOf())));
+    expectHeldToken(await rig.advanceUntilSettled(other!.vault.token(credentialKey())));
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 });
 
 describe('a refresh token that is lent', () => {
   test('has its successor ended when its user signed out meanwhile', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
-    const outcome = await rig.vault.withRefreshToken(keyOf(), staying, async (borrowed) => {
+    const outcome = await rig.vault.withRefreshToken(credentialKey(), staying, async (borrowed) => {
       const returned = await useToken(borrowed);
-      await rig.vault.remove(keyOf());
+      await rig.vault.remove(credentialKey());
       return returned;
     });
     expect(outcome).toMatchObject({ kind: 'needs_reauth', reason: 'revoked' });
     await rig.vault.close();
     expect(rig.server.received('revoke').length).toBeGreaterThan(0);
-    expect(await rig.store.credentials.find(keyOf())).toBeNull();
+    expect(await rig.store.credentials.find(credentialKey())).toBeNull();
   });
 
   test('has its successor kept while the store does not answer', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     rig.faults.failing.set('replace', 2);
-    expect(await rig.passing(rig.vault.withRefreshToken(keyOf(), staying, useToken))).toEqual(used('ok'));
-    expect(await rig.passing(rig.vault.withRefreshToken(keyOf(), staying, useToken))).toEqual(used('ok'));
+    expect(
+      await rig.advanceUntilSettled(rig.vault.withRefreshToken(credentialKey(), staying, useToken)),
+    ).toEqual(used('ok'));
+    expect(
+      await rig.advanceUntilSettled(rig.vault.withRefreshToken(credentialKey(), staying, useToken)),
+    ).toEqual(used('ok'));
     expect(rig.server.counters).toMatchObject({ refreshHits: 2, familyRevocations: 0 });
   });
 
   test('whose answer was lost is not sent again before a renewal took it', async () => {
-    const rig = await vaultRig({ authorization: { rotation: 'keep' } });
+    const rig = await createVaultRig({ authorization: { rotation: 'keep' } });
     await rig.signIn();
-    const lost = rig.vault.withRefreshToken(keyOf(), staying, async (borrowed) => {
+    const lost = rig.vault.withRefreshToken(credentialKey(), staying, async (borrowed) => {
       borrowed.reveal();
       throw new Error('the answer is lost');
     });
@@ -106,15 +119,17 @@ describe('a refresh token that is lent', () => {
     expect(await rig.record()).toMatchObject({ rtSuspect: true, reason: 'in_doubt', claimOwner: null });
     expect(rig.server.counters.refreshHits).toBe(0);
     expect(
-      await rig.passing(rig.vault.withRefreshToken(keyOf(), staying, async () => ({ value: 'ok' }))),
+      await rig.advanceUntilSettled(
+        rig.vault.withRefreshToken(credentialKey(), staying, async () => ({ value: 'ok' })),
+      ),
     ).toEqual(used('ok'));
     expect(rig.server.counters.refreshHits).toBe(1);
   });
 
   test('that was never sent is in no doubt, and its turn is over', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
-    const failed = rig.vault.withRefreshToken(keyOf(), staying, () =>
+    const failed = rig.vault.withRefreshToken(credentialKey(), staying, () =>
       Promise.reject(new Error('before it was sent')),
     );
     await expect(failed).rejects.toThrow('before it was sent');
@@ -122,9 +137,9 @@ describe('a refresh token that is lent', () => {
   });
 
   test('is not sent by who was stopped for too long', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
-    const outcome = await rig.vault.withRefreshToken(keyOf(), staying, async (borrowed) => {
+    const outcome = await rig.vault.withRefreshToken(credentialKey(), staying, async (borrowed) => {
       await rig.clock.advance(8_000);
       return { value: borrowed.reveal().reveal() };
     });
@@ -133,70 +148,74 @@ describe('a refresh token that is lent', () => {
   });
 
   test('is the one that is stored, and none where there is none', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const { refreshToken } = await rig.signIn();
     expect(await shown(rig.vault)).toBe(refreshToken);
     const work = async () => ({ value: 'never' });
-    expect(await rig.vault.withRefreshToken(keyOf('bob'), staying, work)).toMatchObject({
+    expect(await rig.vault.withRefreshToken(credentialKey('bob'), staying, work)).toMatchObject({
       kind: 'needs_reauth',
       reason: 'absent',
     });
-    await rig.signIn(keyOf('carol'), { refreshToken: undefined });
-    expect(await rig.vault.withRefreshToken(keyOf('carol'), staying, work)).toMatchObject({
+    await rig.signIn(credentialKey('carol'), { refreshToken: undefined });
+    expect(await rig.vault.withRefreshToken(credentialKey('carol'), staying, work)).toMatchObject({
       reason: 'expired_no_refresh',
     });
     // Refused there: the access token lives on, and the refresh token does not come back with it.
     rig.server.respondNext('token', { status: 400, body: { error: 'invalid_grant' } });
-    await rig.passing(rig.vault.recover(keyOf(), held(await rig.vault.token(keyOf())).accessToken));
-    expect(await rig.vault.withRefreshToken(keyOf(), staying, work)).toMatchObject({
+    await rig.advanceUntilSettled(
+      rig.vault.recover(credentialKey(), expectHeldToken(await rig.vault.token(credentialKey())).accessToken),
+    );
+    expect(await rig.vault.withRefreshToken(credentialKey(), staying, work)).toMatchObject({
       kind: 'needs_reauth',
       reason: 'rejected',
     });
-    await rig.vault.remove(keyOf());
-    expect(await rig.vault.withRefreshToken(keyOf(), staying, work)).toMatchObject({ kind: 'needs_reauth' });
+    await rig.vault.remove(credentialKey());
+    expect(await rig.vault.withRefreshToken(credentialKey(), staying, work)).toMatchObject({
+      kind: 'needs_reauth',
+    });
   });
 
   test('is not waited for by who left', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     let finish: (returned: BorrowResult<string>) => void = () => undefined;
     const first = new Promise<BorrowResult<string>>((resolve) => (finish = resolve));
-    const using = rig.vault.withRefreshToken(keyOf(), staying, () => first);
+    const using = rig.vault.withRefreshToken(credentialKey(), staying, () => first);
     const leaving = new LightCancellation();
     let startCount = 0;
-    const left = rig.vault.withRefreshToken(keyOf(), leaving, async () => ({
+    const left = rig.vault.withRefreshToken(credentialKey(), leaving, async () => ({
       value: String((startCount += 1)),
     }));
-    const next = rig.vault.withRefreshToken(keyOf(), staying, useToken);
+    const next = rig.vault.withRefreshToken(credentialKey(), staying, useToken);
     leaving.abort(new Error('gave up'));
     await expect(left).rejects.toThrow('gave up');
     finish({ value: 'first' });
-    expect(await rig.passing(Promise.all([using, next]))).toEqual([used('first'), used('ok')]);
+    expect(await rig.advanceUntilSettled(Promise.all([using, next]))).toEqual([used('first'), used('ok')]);
     expect(startCount).toBe(0);
   });
 
   test('is not renewed for who left while another process had it', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     await rig.signIn();
     const { id, generation, tokenSeq, rtHash } = await rig.record();
     const wish = { generation, tokenSeq, rtHash: rtHash!, owner: 'another', ttlMs: 5_000 };
     expect(await rig.store.credentials.claim(id, wish)).not.toBeNull();
     const leaving = new LightCancellation();
-    const left = rig.vault.withRefreshToken(keyOf(), leaving, async () => ({ value: 'never' }));
+    const left = rig.vault.withRefreshToken(credentialKey(), leaving, async () => ({ value: 'never' }));
     const outcome = expect(left).rejects.toThrow('gave up');
     await rig.clock.advance(1_000);
     leaving.abort(new Error('gave up'));
     // Whoever had it never came back: who takes over has to renew.
     await rig.clock.advance(10_000);
-    await rig.passing(outcome);
+    await rig.advanceUntilSettled(outcome);
     expect(rig.server.counters.refreshHits).toBe(0);
   });
 
   test('is not taken by who left, and is in no doubt for it', async () => {
-    const rig = await vaultRig();
+    const rig = await createVaultRig();
     const { refreshToken } = await rig.signIn();
     const leaving = new LightCancellation();
-    const left = rig.vault.withRefreshToken(keyOf(), leaving, async (borrowed) => {
+    const left = rig.vault.withRefreshToken(credentialKey(), leaving, async (borrowed) => {
       leaving.abort(new Error('gave up'));
       return { value: borrowed.reveal().reveal() };
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ada, createIdentityRig } from '../../../test/identityRig.ts';
+import { adaAccount, createIdentityRig } from '../../../test/identityRig.ts';
 import { toPrincipal, type Authentication } from '../../principal/principal.ts';
 import { reloadRunPrincipal } from '../../sets/runPrincipal.ts';
 import { createCallerCache } from '../callerCache.ts';
@@ -10,7 +10,7 @@ import { createClientGrants, grantSessionHash } from './clientGrants.ts';
 async function createRig() {
   const rig = createIdentityRig();
   const { store, sessions, clock } = rig;
-  const user = await rig.accounts.create(ada);
+  const user = await rig.accounts.create(adaAccount);
   const session = await sessions.start(user);
   const grants = createClientGrants({ sessions, clock });
   const clientOf = async (clientId: string) => {
@@ -22,13 +22,13 @@ async function createRig() {
     one: await clientOf('one'),
     other: await clientOf('other'),
   } as const satisfies Record<string, Authentication>;
-  const begunAt = clock.now();
+  const startedAt = clock.now();
   await clock.advance(1_000);
   const runs = (who: Authentication) =>
     reloadRunPrincipal(
       { users: store.users, authenticationStores: store, clock },
       toPrincipal(user, who),
-      begunAt,
+      startedAt,
     ).then(
       () => true,
       () => false,

@@ -32,12 +32,12 @@ async function createRig() {
   await store.users.insert(user);
   const grants = createClientGrants({ sessions, clock });
   await grants.create(user, { grantId: 'g1', clientId: 'c1', from: '', groups: ['staff'] });
-  async function token(over: Record<string, unknown> = {}, typ = 'at+jwt', jwk?: JWK): Promise<string> {
+  async function token(overrides: Record<string, unknown> = {}, typ = 'at+jwt', jwk?: JWK): Promise<string> {
     const key = await importJWK(jwk ?? (await keys.secrets()).jwks[0]!, 'ES256');
     const now = Math.floor(clock.now() / 1_000);
     return new SignJWT({
       ...{ iss: `${BASE}/as`, aud: `${BASE}/mcp`, sub: 'u1', client_id: 'c1', grant: grantSessionHash('g1') },
-      ...{ iat: now, exp: now + 600, ...over },
+      ...{ iat: now, exp: now + 600, ...overrides },
     })
       .setProtectedHeader({ alg: 'ES256', typ, kid: (await keys.secrets()).jwks[0]?.kid ?? '' })
       .sign(key);

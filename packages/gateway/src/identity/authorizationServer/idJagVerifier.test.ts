@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createOpenIdRig, GATEWAY, openIdSettings, type OpenIdRig } from '../../../test/openidRig.ts';
+import { createOpenIdRig, GATEWAY, createOpenIdSettings, type OpenIdRig } from '../../../test/openidRig.ts';
 import type { OpenIdSettings } from '../openid/openIdSettings.ts';
 import { createAuthorizationServerRecords } from './authorizationServerRecords.ts';
 import { createIdJagVerifier } from './idJagVerifier.ts';
@@ -7,11 +7,11 @@ import { createIdJagVerifier } from './idJagVerifier.ts';
 const open: OpenIdRig[] = [];
 
 /** `tenant`: as if nobody signed in at this issuer, and it spoke for that tenant. */
-async function createRig(over: Partial<OpenIdSettings> = {}, tenant: string | null = null) {
-  const rig = await createOpenIdRig(over);
+async function createRig(overrides: Partial<OpenIdSettings> = {}, tenant: string | null = null) {
+  const rig = await createOpenIdRig(overrides);
   open.push(rig);
   const { issuer, keys, clock, store, keyring, provisioning, logged } = rig;
-  const settings = openIdSettings(issuer.url, over);
+  const settings = createOpenIdSettings(issuer.url, overrides);
   const idJags = createIdJagVerifier({
     issuers: new Map([[issuer.url, { keys, settings, tenant }]]),
     audience: () => `${GATEWAY}/as`,
@@ -32,8 +32,8 @@ async function createRig(over: Partial<OpenIdSettings> = {}, tenant: string | nu
       resource: `${GATEWAY}/mcp`,
       jti: `jag-${last}`,
     };
-    const taken = { azp: undefined, scope: undefined };
-    const value = await rig.token({ ...usual, ...taken, ...claims }, { typ: 'oauth-id-jag+jwt' });
+    const expectedClaims = { azp: undefined, scope: undefined };
+    const value = await rig.token({ ...usual, ...expectedClaims, ...claims }, { typ: 'oauth-id-jag+jwt' });
     return idJags.accept(value, { clientId: 'agent' });
   }
   async function userBy(claims: Record<string, unknown> = {}) {
@@ -113,12 +113,12 @@ describe('an issuer of identity assertions that nobody signs in at', () => {
 
   test('is held to the allowed tenants where it has any', async () => {
     const { accept } = await createRig({ allowedTenants: ['t1'] }, 'partners');
-    const taken = await Promise.all([
+    const acquired = await Promise.all([
       accept(),
       accept({ jti: 'another', tid: 't1' }),
       accept({ jti: 'a third', tid: 't2' }),
     ]);
-    expect(taken.map((accepted) => accepted !== null)).toEqual([true, true, false]);
+    expect(acquired.map((accepted) => accepted !== null)).toEqual([true, true, false]);
   });
 
   test('is no login: that one names tenants, roles and groups', async () => {

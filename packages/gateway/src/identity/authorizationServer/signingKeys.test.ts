@@ -67,7 +67,7 @@ describe.each([false, true])('signing keys, with a feed that is silent: %s', (is
     for (const keys of replicas) {
       expect([await rig.holds(keys, first), await rig.holds(keys, second)]).toEqual([true, true]);
     }
-    const generations = replicas.map(({ keySource: source }) => source.generation());
+    const generations = replicas.map(({ keySource }) => keySource.generation());
     const pending = await rig.rotate();
     const kid = await rig.rotate(true);
     await rig.clock.advance(isDeaf ? 2_000 : 0);
@@ -170,9 +170,9 @@ describe('signing keys', () => {
     await keys.secrets();
     let reads = 0;
     const list = rig.store.authorizationServer.list.bind(rig.store.authorizationServer);
-    rig.store.authorizationServer.list = async (...given) => {
+    rig.store.authorizationServer.list = async (...args) => {
       reads += 1;
-      return list(...given);
+      return list(...args);
     };
     const forged = { ...(await rig.signing(keys)), kid: 'made up' };
     for (let times = 0; times < 20; times += 1)

@@ -19,8 +19,8 @@ async function createRig() {
   return rig;
 }
 
-const tokenOf = ({ authentication: by }: Principal) =>
-  (by as Extract<Authentication, { via: 'bearer' }>).token;
+const tokenOf = ({ authentication }: Principal) =>
+  (authentication as Extract<Authentication, { via: 'bearer' }>).token;
 
 describe('the token a caller shows', () => {
   test('goes with a user, with whom it speaks of and until when', async () => {

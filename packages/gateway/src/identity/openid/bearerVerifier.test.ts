@@ -6,8 +6,8 @@ import type { OpenIdSettings } from './openIdSettings.ts';
 
 const open: OpenIdRig[] = [];
 
-async function createRig(over: Partial<OpenIdSettings> = {}, options = {}) {
-  const rig = await createOpenIdRig(over, options);
+async function createRig(overrides: Partial<OpenIdSettings> = {}, options = {}) {
+  const rig = await createOpenIdRig(overrides, options);
   open.push(rig);
   const seconds = () => Math.floor(rig.clock.now() / 1_000);
   /** Refused like everything else, and for this reason in the log. */
@@ -95,7 +95,7 @@ describe('bearer tokens', () => {
     await refuses(new UnsecuredJWT(claims).encode(), 'algorithm');
     const header = base64url.encode(JSON.stringify({ alg: 'None', kid: 'k1' }));
     await refuses(`${header}.${base64url.encode(JSON.stringify(claims))}.`, 'algorithm');
-    expect(issuer.hits).toEqual({});
+    expect(issuer.requestCounts).toEqual({});
   });
 
   test('the public key is no secret to sign with', async () => {
@@ -124,7 +124,7 @@ describe('bearer tokens', () => {
     for (const text of ['', 'x', 'a.b.c', 'a.b', '{}', '....']) await refuses(text, 'malformed');
     const long = await token({ filler: 'x'.repeat(16 * 1024) });
     await refuses(long, 'too_large');
-    expect(issuer.hits).toEqual({});
+    expect(issuer.requestCounts).toEqual({});
   });
 
   test('an extension that must be understood is not', async () => {
@@ -155,12 +155,12 @@ describe('bearer tokens', () => {
   test('a key that the issuer does not publish proves nothing', async () => {
     const { refuses, token, issuer, clock } = await createRig();
     await refuses(token({}, { kid: 'stranger' }), 'unknown_key');
-    const asked = issuer.hits['/jwks'];
+    const requestCount = issuer.requestCounts['/jwks'];
     for (let i = 0; i < 20; i += 1) await refuses(token({}, { kid: `stranger${i}` }), 'unknown_key');
-    expect(issuer.hits['/jwks']).toBe(asked);
+    expect(issuer.requestCounts['/jwks']).toBe(requestCount);
     await clock.advance(5_000);
     await refuses(token({}, { kid: 'stranger' }), 'unknown_key');
-    expect(issuer.hits['/jwks']).toBe(asked! + 1);
+    expect(issuer.requestCounts['/jwks']).toBe(requestCount! + 1);
   });
 
   test('a key that the token itself brings is nobody’s', async () => {

@@ -6,14 +6,14 @@ const open: OpenIdRig[] = [];
 const PATH = '/introspection';
 const OPAQUE = 'opaque-token-of-ada';
 
-async function createRig(over: Partial<OpenIdSettings> = {}) {
-  const rig = await createOpenIdRig({ introspection: true, ...over });
+async function createRig(overrides: Partial<OpenIdSettings> = {}) {
+  const rig = await createOpenIdRig({ introspection: true, ...overrides });
   open.push(rig);
   const { issuer, clock, verifier, logged } = rig;
   const seconds = () => Math.floor(clock.now() / 1_000);
   /** What the provider says of the token from now on; `undefined` takes a member out. */
   const says = (more: Record<string, unknown> = {}) => {
-    issuer.introspected.set(OPAQUE, {
+    issuer.introspectionResponses.set(OPAQUE, {
       ...{
         active: true,
         token_type: 'Bearer',
@@ -30,7 +30,7 @@ async function createRig(over: Partial<OpenIdSettings> = {}) {
     ...rig,
     ...{ seconds, says },
     verify: (token = OPAQUE) => verifier.verify(token),
-    asked: () => issuer.hits[PATH] ?? 0,
+    countRequests: () => issuer.requestCounts[PATH] ?? 0,
     refuses: async (reason: string, token = OPAQUE) => {
       logged.length = 0;
       await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'AUTH_TOKEN_INVALID' });
@@ -66,18 +66,18 @@ describe('bearer tokens that say nothing themselves', () => {
   });
 
   test('are refused unasked where the operator did not say so', async () => {
-    const { refuses, asked } = await createRig({ introspection: false });
+    const { refuses, countRequests } = await createRig({ introspection: false });
     await refuses('malformed');
-    expect(asked()).toBe(0);
+    expect(countRequests()).toBe(0);
   });
 
   test('a JWT is judged as one, whatever the provider would say', async () => {
-    const { issuer, refuses, token, asked } = await createRig();
+    const { issuer, refuses, token, countRequests } = await createRig();
     const forged = (await token()).replace(/.{8}$/, 'AAAAAAAA');
-    issuer.introspected.set(forged, issuer.introspected.get(OPAQUE) ?? {});
+    issuer.introspectionResponses.set(forged, issuer.introspectionResponses.get(OPAQUE) ?? {});
     await refuses('signature', forged);
     await refuses('malformed', 'not a token');
-    expect(asked()).toBe(0);
+    expect(countRequests()).toBe(0);
   });
 
   test('pass the same checks as any other', async () => {
@@ -114,15 +114,15 @@ describe('bearer tokens that say nothing themselves', () => {
   });
 
   test('are asked about once in half a minute, by however many calls', async () => {
-    const { clock, verify, asked, says } = await createRig();
+    const { clock, verify, countRequests, says } = await createRig();
     await Promise.all(Array.from({ length: 10 }, () => verify()));
     await clock.advance(29_000);
     await verify();
-    expect(asked()).toBe(1);
+    expect(countRequests()).toBe(1);
     says({ active: false });
     await clock.advance(1_000);
     await expect(verify()).rejects.toMatchObject({ code: 'AUTH_TOKEN_INVALID' });
-    expect(asked()).toBe(2);
+    expect(countRequests()).toBe(2);
   });
 
   test('never past their end, which is the provider’s', async () => {
@@ -143,11 +143,11 @@ describe('bearer tokens that say nothing themselves', () => {
   });
 
   test('a refusal counts for less', async () => {
-    const { clock, says, verify, asked, refuses } = await createRig();
+    const { clock, says, verify, countRequests, refuses } = await createRig();
     says({ active: false });
     await refuses('inactive');
     await refuses('inactive');
-    expect(asked()).toBe(1);
+    expect(countRequests()).toBe(1);
     says();
     await clock.advance(5_000);
     expect(await verify()).toMatchObject({ subject: 'ada' });
@@ -158,11 +158,11 @@ describe('bearer tokens that say nothing themselves', () => {
     const known = await verify();
     await clock.advance(30_000);
     for (const status of [500, 401, 403, 404]) {
-      issuer.broken.set(PATH, status);
+      issuer.failingPaths.set(PATH, status);
       await expect(verify()).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
     }
     expect(logged.every((line) => line.startsWith('openid_introspection_failed '))).toBe(true);
-    issuer.broken.clear();
+    issuer.failingPaths.clear();
     expect((await verify()).subject).toBe(known.subject);
   });
 

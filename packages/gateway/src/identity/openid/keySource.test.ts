@@ -24,19 +24,19 @@ describe('the provider’s metadata', () => {
     expect(all[0]).toMatchObject({ issuer: issuer.url, jwksUri: `${issuer.url}/jwks` });
     await clock.advance(59 * MINUTE_MS);
     await metadata.current();
-    expect(issuer.hits[DISCOVERY]).toBe(1);
+    expect(issuer.requestCounts[DISCOVERY]).toBe(1);
     await clock.advance(MINUTE_MS);
     await metadata.current();
-    expect(issuer.hits[DISCOVERY]).toBe(2);
+    expect(issuer.requestCounts[DISCOVERY]).toBe(2);
   });
 
   test('a failure is not kept, and tells nothing of the provider', async () => {
     const { metadata, issuer, logged } = await createRig();
     for (const status of [500, 404, 302]) {
-      issuer.broken.set(DISCOVERY, status);
+      issuer.failingPaths.set(DISCOVERY, status);
       await expect(metadata.current()).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
     }
-    issuer.broken.clear();
+    issuer.failingPaths.clear();
     expect(await metadata.current()).toMatchObject({ issuer: issuer.url });
     expect(logged).toEqual([500, 404, 302].map((status) => `openid_discovery_failed status ${status}`));
   });
@@ -119,11 +119,11 @@ describe('the issuer’s keys', () => {
     const before = keys.generation();
     await issuer.publish('k1', 'k2');
     await clock.advance(5_000);
-    const asked = issuer.hits['/jwks']!;
+    const requestCount = issuer.requestCounts['/jwks']!;
     const tokens = await Promise.all(['a', 'b', 'c'].map((sub) => token({ sub }, { kid: 'k2' })));
     const all = await Promise.all(tokens.map((each) => verifier.verify(each)));
     expect(all.map(({ subject }) => subject)).toEqual(['a', 'b', 'c']);
-    expect(issuer.hits['/jwks']).toBe(asked + 1);
+    expect(issuer.requestCounts['/jwks']).toBe(requestCount + 1);
     expect(keys.generation()).toBe(before + 1);
   });
 
@@ -136,7 +136,7 @@ describe('the issuer’s keys', () => {
     await clock.advance(5 * MINUTE_MS);
     // Asked again beside this call, which is still answered from what is known.
     await verifier.verify(held);
-    await eventually('the keys are fetched', () => issuer.hits['/jwks'] === 2);
+    await eventually('the keys are fetched', () => issuer.requestCounts['/jwks'] === 2);
     await eventually('the old key ends', () =>
       verifier.verify(held).then(
         () => false,
@@ -153,7 +153,7 @@ describe('the issuer’s keys', () => {
     await issuer.publish('k2', 'k1');
     await clock.advance(10 * MINUTE_MS);
     expect(await keys.current()).toBe(first);
-    expect(issuer.hits['/jwks']).toBe(2);
+    expect(issuer.requestCounts['/jwks']).toBe(2);
     expect(keys.generation()).toBe(1);
   });
 
@@ -162,14 +162,14 @@ describe('the issuer’s keys', () => {
     const lasting = { exp: Math.floor(clock.now() / 1_000) + 86_400 };
     const held = await token(lasting);
     await verifier.verify(held);
-    issuer.broken.set('/jwks', 503);
+    issuer.failingPaths.set('/jwks', 503);
     await clock.advance(10 * MINUTE_MS - 1);
     expect(await verifier.verify(held)).toMatchObject({ subject: 'ada' });
     expect(await verifier.verify(await token({ ...lasting, sub: 'bob' }))).toMatchObject({ subject: 'bob' });
     await clock.advance(1);
     await expect(verifier.verify(held)).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
     await expect(verifier.verify(await token(lasting))).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
-    issuer.broken.clear();
+    issuer.failingPaths.clear();
     await clock.advance(1_000);
     expect(await verifier.verify(held)).toMatchObject({ subject: 'ada' });
   });
@@ -177,24 +177,24 @@ describe('the issuer’s keys', () => {
   test('while nobody can tell about a key, nobody is told it is wrong', async () => {
     const { verifier, token, issuer, clock } = await createRig();
     await verifier.verify(await token());
-    issuer.broken.set('/jwks', 503);
+    issuer.failingPaths.set('/jwks', 503);
     await clock.advance(5_000);
-    const stranger = await token({}, { kid: 'k2' });
+    const unknownToken = await token({}, { kid: 'k2' });
     for (let i = 0; i < 3; i += 1) {
-      await expect(verifier.verify(stranger)).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
+      await expect(verifier.verify(unknownToken)).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
     }
-    expect(issuer.hits['/jwks']).toBe(2);
+    expect(issuer.requestCounts['/jwks']).toBe(2);
     expect(await verifier.verify(await token())).toMatchObject({ subject: 'ada' });
   });
 
   test('a provider that is not there yet is asked once a second', async () => {
     const { keys, issuer, clock } = await createRig();
-    issuer.broken.set(DISCOVERY, 503);
+    issuer.failingPaths.set(DISCOVERY, 503);
     for (let i = 0; i < 5; i += 1) {
       await expect(keys.current()).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
     }
-    expect(issuer.hits[DISCOVERY]).toBe(1);
-    issuer.broken.clear();
+    expect(issuer.requestCounts[DISCOVERY]).toBe(1);
+    issuer.failingPaths.clear();
     await clock.advance(1_000);
     await keys.current();
   });

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { CALLBACK, createOpenIdRig, throughLogin, type OpenIdRig } from '../../../test/openidRig.ts';
+import { CALLBACK, createOpenIdRig, completeLogin, type OpenIdRig } from '../../../test/openidRig.ts';
 import { createLoginFlows } from './loginFlow.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
 import { toReturnPath } from './returnPath.ts';
 
 const open: OpenIdRig[] = [];
 
-async function createRig(over: Partial<OpenIdSettings> = {}) {
-  const rig = await createOpenIdRig(over);
+async function createRig(overrides: Partial<OpenIdSettings> = {}) {
+  const rig = await createOpenIdRig(overrides);
   open.push(rig);
   /** Fails alike for whoever looks on, and with this reason in the log. */
   const fails = async (login: Promise<unknown>, reason: string) => {
@@ -27,9 +27,9 @@ describe('login at the identity provider', () => {
   test('the browser is sent off with PKCE, state and nonce of its own', async () => {
     const { login, issuer, clock } = await createRig({ audience: 'https://gateway.example' });
     const { url, flow, expiresAt } = await login.start('/');
-    const asked = new URL(url);
-    expect(asked.origin + asked.pathname).toBe(`${issuer.url}/authorization`);
-    expect(Object.fromEntries(asked.searchParams)).toEqual({
+    const requestUrl = new URL(url);
+    expect(requestUrl.origin + requestUrl.pathname).toBe(`${issuer.url}/authorization`);
+    expect(Object.fromEntries(requestUrl.searchParams)).toEqual({
       response_type: 'code',
       client_id: 'gateway',
       redirect_uri: CALLBACK,
@@ -44,18 +44,18 @@ describe('login at the identity provider', () => {
     expect(flow.length).toBeLessThan(2_048);
     const again = new URL((await login.start('/')).url);
     for (const name of ['state', 'nonce', 'code_challenge']) {
-      expect(again.searchParams.get(name)).not.toBe(asked.searchParams.get(name));
+      expect(again.searchParams.get(name)).not.toBe(requestUrl.searchParams.get(name));
     }
   });
 
   test('claims go to the provider as they are, and the flow remembers', async () => {
     const { login, issuer } = await createRig();
     const claims = '{"access_token":{"acrs":{"essential":true,"value":"c1 & prompt=none"}}}';
-    for (const [asked, sent] of [
+    for (const [returnTo, sent] of [
       [claims, claims],
       [undefined, null],
     ] as const) {
-      const { url, flow } = await login.start('/', { claims: asked });
+      const { url, flow } = await login.start('/', { claims: returnTo });
       expect(new URL(url).searchParams.get('claims')).toBe(sent);
       expect(new URL(url).searchParams.has('prompt')).toBe(false);
       const query = `?${issuer.authorize(url).toString()}`;
@@ -70,7 +70,7 @@ describe('login at the identity provider', () => {
     const rig = await createRig({ groupsClaim: 'groups' });
     const { issuer, clock } = rig;
     issuer.idClaims = { name: 'Ada', email: 'ada@example.com', roles: ['editor'], groups: ['g'] };
-    const { verified, tokens, returnTo } = await throughLogin(rig);
+    const { verified, tokens, returnTo } = await completeLogin(rig);
     expect(verified).toMatchObject({
       ...{ kind: 'user', issuer: issuer.url, subject: 'ada', tenant: 'default' },
       ...{ name: 'Ada', email: 'ada@example.com', roles: ['editor'], groups: ['g'] },
@@ -89,7 +89,7 @@ describe('login at the identity provider', () => {
 
   test('the client proves itself as the metadata says', async () => {
     const rig = await createRig();
-    await throughLogin(rig);
+    await completeLogin(rig);
     const [scheme, basic = ''] = rig.issuer.tokenRequests.at(-1)!.authorization!.split(' ');
     expect(scheme).toBe('Basic');
     expect(decodeURIComponent(Buffer.from(basic, 'base64').toString())).toBe('gateway:client-secret');
@@ -97,14 +97,14 @@ describe('login at the identity provider', () => {
 
     const posting = await createRig();
     posting.issuer.metadata = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
-    await throughLogin(posting);
+    await completeLogin(posting);
     expect(posting.issuer.tokenRequests.at(-1)).toMatchObject({
       authorization: undefined,
       form: { client_id: 'gateway', client_secret: 'client-secret' },
     });
 
     const bare = await createRig({ clientSecret: null });
-    await throughLogin(bare);
+    await completeLogin(bare);
     expect(bare.issuer.tokenRequests.at(-1)?.authorization).toBeUndefined();
     expect(bare.issuer.tokenRequests.at(-1)?.form).toMatchObject({ client_id: 'gateway' });
   });
@@ -112,16 +112,16 @@ describe('login at the identity provider', () => {
   test('another’s answer, or one without state, is not taken', async () => {
     const rig = await createRig();
     await rig.fails(
-      throughLogin(rig, (query) => query.set('state', 'x'.repeat(43))),
+      completeLogin(rig, (query) => query.set('state', 'x'.repeat(43))),
       'OAUTH_INVALID_RESPONSE',
     );
     await rig.fails(
-      throughLogin(rig, (query) => query.delete('state')),
+      completeLogin(rig, (query) => query.delete('state')),
       'OAUTH_INVALID_RESPONSE',
     );
     const other = await rig.login.start('/');
     await rig.fails(
-      throughLogin(rig, (query) => {
+      completeLogin(rig, (query) => {
         for (const [name, value] of rig.issuer.authorize(other.url)) query.set(name, value);
       }),
       'OAUTH_INVALID_RESPONSE',
@@ -132,12 +132,12 @@ describe('login at the identity provider', () => {
   test('an answer in the name of another issuer is not taken', async () => {
     const rig = await createRig();
     const evil = (query: URLSearchParams) => query.set('iss', 'https://evil.example');
-    await rig.fails(throughLogin(rig, evil), 'OAUTH_INVALID_RESPONSE');
-    await throughLogin(rig, (query) => query.delete('iss'));
+    await rig.fails(completeLogin(rig, evil), 'OAUTH_INVALID_RESPONSE');
+    await completeLogin(rig, (query) => query.delete('iss'));
     const strict = await createRig();
     strict.issuer.metadata = { authorization_response_iss_parameter_supported: true };
     await strict.fails(
-      throughLogin(strict, (query) => query.delete('iss')),
+      completeLogin(strict, (query) => query.delete('iss')),
       'OAUTH_INVALID_RESPONSE',
     );
     expect(strict.issuer.tokenRequests).toEqual([]);
@@ -169,25 +169,25 @@ describe('login at the identity provider', () => {
     const rig = await createRig();
     for (const [claims, reason] of wrong) {
       rig.issuer.idClaims = claims;
-      await rig.fails(throughLogin(rig), reason);
+      await rig.fails(completeLogin(rig), reason);
     }
     rig.issuer.idClaims = {};
-    rig.issuer.tokenAnswer = { id_token: undefined };
-    await rig.fails(throughLogin(rig), 'OAUTH_INVALID_RESPONSE');
+    rig.issuer.tokenResponse = { id_token: undefined };
+    await rig.fails(completeLogin(rig), 'OAUTH_INVALID_RESPONSE');
   });
 
   test('an ID token that the issuer did not sign is refused', async () => {
     const rig = await createRig();
     rig.issuer.idTokenKey = 'stranger';
-    await rig.fails(throughLogin(rig), 'unknown_key');
+    await rig.fails(completeLogin(rig), 'unknown_key');
     rig.issuer.idTokenKey = 'k1';
-    const [header, , signature] = (await throughLogin(rig)).tokens.idToken.split('.');
+    const [header, , signature] = (await completeLogin(rig)).tokens.idToken.split('.');
     const { flow, url } = await rig.login.start('/');
     const now = Math.floor(rig.clock.now() / 1_000);
     const forged = { iss: rig.issuer.url, aud: 'gateway', sub: 'root', iat: now, exp: now + 300 };
     const claims = { ...forged, nonce: new URL(url).searchParams.get('nonce') };
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
-    rig.issuer.tokenAnswer = { id_token: [header, body, signature].join('.') };
+    rig.issuer.tokenResponse = { id_token: [header, body, signature].join('.') };
     const query = rig.issuer.authorize(url).toString();
     await rig.fails(rig.login.finish({ flow, query }), 'signature');
   });
@@ -214,9 +214,9 @@ describe('login at the identity provider', () => {
     const sealed = createLoginFlows({ keyring, clock, settings }).seal(flow);
     expect(Buffer.from(sealed.split('.')[3]!, 'base64url').toString()).not.toContain('the-verifier');
     expect(createLoginFlows({ keyring, clock, settings }).open(sealed)).toEqual(flow);
-    const stranger = createKeyring([new Uint8Array(32).fill(2)], systemRandom);
+    const otherKeyring = createKeyring([new Uint8Array(32).fill(2)], systemRandom);
     for (const other of [
-      { keyring: stranger, clock, settings },
+      { keyring: otherKeyring, clock, settings },
       { keyring, clock, settings: { ...settings, clientId: 'other' } },
       { keyring, clock, settings: { ...settings, issuer: 'https://other.example' } },
     ]) {
@@ -252,11 +252,11 @@ describe('login at the identity provider', () => {
     const rig = await createRig();
     rig.issuer.idClaims = { roles: ['reader'] };
     rig.issuer.userinfo = { sub: 'ada', name: 'Ada', roles: ['ADMIN'] };
-    expect((await throughLogin(rig)).verified).toMatchObject({ name: 'Ada', roles: ['reader'] });
+    expect((await completeLogin(rig)).verified).toMatchObject({ name: 'Ada', roles: ['reader'] });
     rig.issuer.userinfo = { sub: 'eve', name: 'Eve' };
-    await expect(throughLogin(rig)).rejects.toMatchObject({ code: 'OPENID_FAILED' });
+    await expect(completeLogin(rig)).rejects.toMatchObject({ code: 'OPENID_FAILED' });
     rig.issuer.userinfo = null;
-    expect((await throughLogin(rig)).verified).toMatchObject({ subject: 'ada', name: '' });
+    expect((await completeLogin(rig)).verified).toMatchObject({ subject: 'ada', name: '' });
   });
 
   test('a rule is looked up where it says, and nowhere else', async () => {
@@ -268,10 +268,10 @@ describe('login at the identity provider', () => {
       const place = async (where: string, teams: string[]) => {
         rig.issuer.idClaims = where === 'id' ? { teams } : {};
         rig.issuer.userinfo = { sub: 'ada', ...(where === 'userinfo' && { teams }) };
-        rig.issuer.tokenAnswer = {
+        rig.issuer.tokenResponse = {
           access_token: await rig.token(where === 'access' ? { teams } : {}),
         };
-        return (await throughLogin(rig)).verified;
+        return (await completeLogin(rig)).verified;
       };
       for (const where of ['access', 'id', 'userinfo']) {
         const holds = where === from;
@@ -286,17 +286,17 @@ describe('login at the identity provider', () => {
   test('an access token that is not for us says nothing', async () => {
     const rig = await createRig({ adminRole: { values: ['boss'], claim: 'roles', from: 'access' } });
     for (const claims of [{ aud: 'https://graph.example' }, { iss: 'https://evil.example' }]) {
-      rig.issuer.tokenAnswer = { access_token: await rig.token({ roles: ['boss'], ...claims }) };
-      expect((await throughLogin(rig)).verified.hasAdminRole).toBe(false);
+      rig.issuer.tokenResponse = { access_token: await rig.token({ roles: ['boss'], ...claims }) };
+      expect((await completeLogin(rig)).verified.hasAdminRole).toBe(false);
     }
   });
 
   test('only the tenants on the list sign in', async () => {
     const rig = await createRig({ allowedTenants: ['t1'] });
     rig.issuer.idClaims = { tid: 't2' };
-    await rig.fails(throughLogin(rig), 'tenant');
+    await rig.fails(completeLogin(rig), 'tenant');
     rig.issuer.idClaims = { tid: 't1' };
-    await throughLogin(rig);
+    await completeLogin(rig);
   });
 
   test('a refusal of the provider is not shown in its words', async () => {
@@ -306,21 +306,21 @@ describe('login at the identity provider', () => {
       query.set('error', 'access_denied');
       query.set('error_description', 'words of the provider');
     };
-    await rig.fails(throughLogin(rig, denied), 'access_denied');
+    await rig.fails(completeLogin(rig, denied), 'access_denied');
     const rude = (query: URLSearchParams) => query.set('error', 'words of\nthe provider');
-    await rig.fails(throughLogin(rig, rude), 'unknown');
-    rig.issuer.tokenAnswer = { token_type: 'DPoP' };
-    await rig.fails(throughLogin(rig), 'key_bound');
+    await rig.fails(completeLogin(rig, rude), 'unknown');
+    rig.issuer.tokenResponse = { token_type: 'DPoP' };
+    await rig.fails(completeLogin(rig), 'key_bound');
   });
 
   test('a provider that does not answer is not a failed login', async () => {
     for (const path of ['/token', '/userinfo', '/jwks']) {
       const rig = await createRig();
-      rig.issuer.broken.set(path, 503);
-      await expect(throughLogin(rig)).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
+      rig.issuer.failingPaths.set(path, 503);
+      await expect(completeLogin(rig)).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
     }
-    const gone = await createRig();
-    gone.issuer.broken.set('/.well-known/openid-configuration', 503);
-    await expect(gone.login.start('/')).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
+    const rigWithoutUser = await createRig();
+    rigWithoutUser.issuer.failingPaths.set('/.well-known/openid-configuration', 503);
+    await expect(rigWithoutUser.login.start('/')).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
   });
 });

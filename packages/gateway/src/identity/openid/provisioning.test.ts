@@ -1,6 +1,6 @@
 import { systemRandom as random } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ada, createCountedPasswords } from '../../../test/identityRig.ts';
+import { adaAccount, createCountedPasswords } from '../../../test/identityRig.ts';
 import { createOpenIdRig, type OpenIdRig } from '../../../test/openidRig.ts';
 import { createAccounts } from '../accounts.ts';
 import type { OpenIdSettings } from './openIdSettings.ts';
@@ -8,11 +8,11 @@ import type { OpenIdSettings } from './openIdSettings.ts';
 const open: OpenIdRig[] = [];
 const HOUR_MS = 60 * 60 * 1000;
 
-async function createRig(over: Partial<OpenIdSettings> = {}) {
-  const rig = await createOpenIdRig(over);
+async function createRig(overrides: Partial<OpenIdSettings> = {}) {
+  const rig = await createOpenIdRig(overrides);
   open.push(rig);
-  const heard: string[] = [];
-  rig.store.changes.subscribe(({ topic, id }) => heard.push(`${topic} ${id}`));
+  const received: string[] = [];
+  rig.store.changes.subscribe(({ topic, id }) => received.push(`${topic} ${id}`));
   /** The account of whom a token with these claims shows. */
   const userWith = async (claims: Record<string, unknown> = {}) =>
     rig.provisioning.userFor(await rig.verifier.verify(await rig.token(claims)));
@@ -21,7 +21,7 @@ async function createRig(over: Partial<OpenIdSettings> = {}) {
     await rig.clock.advance(1_000);
     return (await userWith(claims))?.role;
   };
-  return { ...rig, heard, userWith, roleWith };
+  return { ...rig, received, userWith, roleWith };
 }
 
 afterEach(async () => {
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 describe('accounts of the identity provider', () => {
   test('somebody new gets an account, once', async () => {
-    const { userWith, store, issuer, clock, events, heard } = await createRig();
+    const { userWith, store, issuer, clock, events, received } = await createRig();
     const user = await userWith({ email: 'ada@example.com', name: 'Ada' });
     expect(user).toEqual({
       id: expect.any(String),
@@ -50,7 +50,7 @@ describe('accounts of the identity provider', () => {
     });
     expect(await userWith({ email: 'ada@example.com', name: 'Ada' })).toEqual(user);
     expect(await store.users.count()).toBe(1);
-    expect(heard).toEqual([`users ${user!.id}`]);
+    expect(received).toEqual([`users ${user!.id}`]);
     expect(events).toMatchObject([{ kind: 'sign_in', action: 'user.create', subject: user!.id }]);
   });
 
@@ -70,11 +70,11 @@ describe('accounts of the identity provider', () => {
       ...{ users: store.users, changes: store.changes, keyring, clock, random },
       passwords: createCountedPasswords(),
     });
-    const local = await accounts.create({ ...ada, role: 'ADMIN' });
-    const federated = await userWith({ email: ada.email });
+    const local = await accounts.create({ ...adaAccount, role: 'ADMIN' });
+    const federated = await userWith({ email: adaAccount.email });
     expect(federated?.id).not.toBe(local.id);
     expect(federated?.role).toBe('USER');
-    const other = await userWith({ sub: 'eve', email: ada.email });
+    const other = await userWith({ sub: 'eve', email: adaAccount.email });
     expect(other?.id).not.toBe(federated?.id);
     expect(await store.users.findById(local.id)).toEqual(local);
   });
@@ -138,12 +138,12 @@ describe('accounts of the identity provider', () => {
   });
 
   test('a role by claim is what the last token says', async () => {
-    const { roleWith, store, events, heard, clock } = await createRig();
+    const { roleWith, store, events, received, clock } = await createRig();
     expect(await roleWith({ roles: ['ADMIN'] })).toBe('ADMIN');
     expect(await roleWith({ roles: [] })).toBe('USER');
     const [stored] = await store.users.list('default', { after: null, limit: 1 });
     expect(stored).toMatchObject({ role: 'USER', roleSource: 'claim', roleConfirmedAt: clock.now() });
-    expect(heard).toHaveLength(2);
+    expect(received).toHaveLength(2);
     expect(events.at(-1)).toMatchObject({
       kind: 'sign_in',
       action: 'role.claim',
@@ -171,7 +171,7 @@ describe('accounts of the identity provider', () => {
   });
 
   test('two tokens of one second do not take turns', async () => {
-    const { userWith, store, heard } = await createRig();
+    const { userWith, store, received } = await createRig();
     const [one, other] = [
       { roles: ['ADMIN'], name: 'One' },
       { roles: [], name: 'Other' },
@@ -181,7 +181,7 @@ describe('accounts of the identity provider', () => {
       expect(await userWith(claims)).toMatchObject({ role: 'USER', name: 'Other' });
     }
     expect(await store.users.findById(id)).toMatchObject({ role: 'USER', name: 'Other' });
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   test('a token that does not tell its age changes no role', async () => {
@@ -215,10 +215,10 @@ describe('accounts of the identity provider', () => {
     const verified = await verifier.verify(await token({ roles: ['ADMIN'] }));
     const byHand = { role: 'reader', roleSource: 'manual', roleConfirmedAt: null } as const;
     const update = store.users.update.bind(store.users);
-    store.users.update = async (...asked) => {
+    store.users.update = async (...args) => {
       store.users.update = update;
       await update(id, byHand, clock.now());
-      return update(...asked);
+      return update(...args);
     };
     expect(await provisioning.userFor(verified)).toMatchObject(byHand);
     expect(await store.users.findById(id)).toMatchObject(byHand);
@@ -226,13 +226,13 @@ describe('accounts of the identity provider', () => {
   });
 
   test('the same token again and again writes once an hour', async () => {
-    const { userWith, store, clock, heard } = await createRig();
+    const { userWith, store, clock, received } = await createRig();
     const first = (await userWith())!;
     const writes: unknown[] = [];
     const update = store.users.update.bind(store.users);
-    store.users.update = async (...asked) => {
-      writes.push(asked[1]);
-      return update(...asked);
+    store.users.update = async (...args) => {
+      writes.push(args[1]);
+      return update(...args);
     };
     await clock.advance(HOUR_MS - 1_000);
     await userWith();
@@ -241,7 +241,7 @@ describe('accounts of the identity provider', () => {
     expect(await userWith()).toEqual({ ...first, roleConfirmedAt: clock.now(), updatedAt: clock.now() });
     await userWith();
     expect(writes).toEqual([{ roleConfirmedAt: clock.now() }]);
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   test('email and name follow the provider, and are not lost', async () => {
@@ -302,8 +302,8 @@ describe('callers with a bearer token', () => {
       adminRole: { values: ['boss'], claim: 'roles', from: 'access' },
     });
     roles.add('robot');
-    const serviceWith = async (given: string[]) =>
-      (await callers.resolve(await token({ sub: 'app', roles: given })))?.caller;
+    const serviceWith = async (claimedRoles: string[]) =>
+      (await callers.resolve(await token({ sub: 'app', roles: claimedRoles })))?.caller;
     const service = await serviceWith(['ADMIN', 'boss', 'robot']);
     expect(service).toMatchObject({ kind: 'service', role: 'robot', email: '', name: 'app' });
     expect(service?.issuer).toBe(issuer.url);
@@ -315,7 +315,7 @@ describe('callers with a bearer token', () => {
 
   test('a provider that cannot be asked makes nobody a stranger', async () => {
     const { callers, token, issuer } = await createRig();
-    issuer.broken.set('/jwks', 500);
+    issuer.failingPaths.set('/jwks', 500);
     await expect(callers.resolve(await token())).rejects.toMatchObject({ code: 'OPENID_UNAVAILABLE' });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { argumentRig, tool } from '../../../test/argumentRig.ts';
+import { createArgumentRig, forecastTool } from '../../../test/argumentRig.ts';
 import type { JsonObject } from '../../upstream/upstream.ts';
 
 describe('a schema that means harm', () => {
@@ -24,7 +24,7 @@ describe('a schema that means harm', () => {
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`${name}${i}`, 1]));
 
   test('a pattern that explodes elsewhere takes linear time', () => {
-    const { check, logged } = argumentRig();
+    const { check, logged } = createArgumentRig();
     const schema = { properties: { text: { type: 'string', pattern: '^(a|a)*$' } } };
     const text = `${'a'.repeat(40)}!`;
     expect(check(schema, { text })).toMatchObject([{ path: 'arguments.text', code: 'wrong_form' }]);
@@ -35,7 +35,7 @@ describe('a schema that means harm', () => {
   });
 
   test('one that the linear engine reads otherwise is left out, and that is logged', () => {
-    const { check, checker, logged } = argumentRig();
+    const { check, checker, logged } = createArgumentRig();
     const patterns = [
       '^(?=.*\\d).+$',
       '(a)\\1',
@@ -69,7 +69,7 @@ describe('a schema that means harm', () => {
       '//evil.example/x',
       '',
     ]) {
-      const { check, reasons } = argumentRig();
+      const { check, reasons } = createArgumentRig();
       const schema = { type: 'object', properties: { a: { $ref } } };
       expect(check(schema, { a: 1 })).toBeNull();
       expect(check(schema, 'not even an object')).toBeNull();
@@ -78,7 +78,7 @@ describe('a schema that means harm', () => {
   });
 
   test('the name of one schema means nothing in another', () => {
-    const { check, reasons } = argumentRig();
+    const { check, reasons } = createArgumentRig();
     const named = { $id: 'https://a.example/s', $defs: { x: { $anchor: 'x', type: 'string' } }, $ref: '#x' };
     expect(check(named, 'a')).toBeNull();
     expect(check({ $ref: 'https://a.example/s' }, 1)).toBeNull();
@@ -110,12 +110,12 @@ describe('a schema that means harm', () => {
       ['names', { propertyNames: { allOf: Array(300).fill({ pattern: '^[0-9]{1,9}$' }) } }, keys],
     ];
     for (const [name, schema, args] of costly) {
-      const { check, checker, reasons } = argumentRig();
+      const { check, checker, reasons } = createArgumentRig();
       // Unbounded, each of these takes from seconds to longer than the universe has existed.
       expect([name, check(schema, args), reasons()]).toEqual([name, null, ['too_costly']]);
       for (let i = 0; i < 2; i += 1) check(schema, args);
       // After three it is not tried again, not even with arguments that would have been cheap.
-      expect(checker.validate({ ...tool, toolName: 'other' }, schema, null)).toBeNull();
+      expect(checker.validate({ ...forecastTool, toolName: 'other' }, schema, null)).toBeNull();
       expect([name, reasons()]).toEqual([name, ['too_costly', 'too_costly']]);
     }
   });
@@ -151,13 +151,13 @@ describe('a schema that means harm', () => {
       ],
     ];
     for (const [name, schema, args] of costly) {
-      const { check, reasons } = argumentRig();
+      const { check, reasons } = createArgumentRig();
       expect([name, check(schema, args), reasons()]).toEqual([name, null, ['too_costly']]);
     }
   });
 
   test('what explains is bounded as well', () => {
-    const { check, logged } = argumentRig();
+    const { check, logged } = createArgumentRig();
     // 200 times 25,000 mistakes: the first is named.
     const none = { properties: { list: { allOf: Array(200).fill({ items: false }) } } };
     expect(check(none, { list: Array(25_000).fill(1) })).toHaveLength(1);
@@ -174,7 +174,7 @@ describe('a schema that means harm', () => {
   });
 
   test('schemas as large as people write them are checked', () => {
-    const { check, logged } = argumentRig();
+    const { check, logged } = createArgumentRig();
     const optional = (name: string): [string, unknown] => [
       name,
       { anyOf: [{ type: 'string' }, { type: 'null' }], default: null },
@@ -193,7 +193,7 @@ describe('a schema that means harm', () => {
   });
 
   test('unique items are found in linear time, objects too', () => {
-    const { check, logged } = argumentRig();
+    const { check, logged } = createArgumentRig();
     const schema = { properties: { list: { uniqueItems: true } } };
     expect(check(schema, big)).toBeNull();
     expect(check(schema, { list: [{ a: 1, b: [2] }, 3, { b: [2], a: 1 }] })).toMatchObject([
@@ -230,7 +230,7 @@ describe('a schema that means harm', () => {
       ['unknown_reference', { $ref: '#%E0' }],
     ];
     for (const [reason, schema] of schemas) {
-      const { checker, logged } = argumentRig();
+      const { checker, logged } = createArgumentRig();
       for (const toolName of ['one', 'one', 'two']) {
         expect(checker.validate({ serverId: 's', toolName }, schema, { anything: 1 })).toBeNull();
       }
@@ -242,7 +242,7 @@ describe('a schema that means harm', () => {
   });
 
   test('the number of compiled schemas is bounded, and an evicted one works again', () => {
-    const { check } = argumentRig(2);
+    const { check } = createArgumentRig(2);
     const schemas = Array.from({ length: 5 }, (_, i) => ({ required: [`r${i}`] }));
     for (let round = 0; round < 2; round += 1) {
       for (const [i, schema] of schemas.entries()) {

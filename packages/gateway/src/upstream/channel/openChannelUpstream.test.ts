@@ -1,13 +1,13 @@
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { call } from '../../../test/channelRig.ts';
-import { asking, createFakeChannel, opened } from '../../../test/fakeChannel.ts';
+import { callChannelTool } from '../../../test/channelRig.ts';
+import { startCall, createFakeChannel, openFakeChannel } from '../../../test/fakeChannel.ts';
 import type { JsonObject } from '../upstream.ts';
 import { openChannelUpstream } from './openChannelUpstream.ts';
 
 describe('opening a channel', () => {
   test('says who we are and believes nothing more than it must', async () => {
-    const { channel, upstream } = await opened();
+    const { channel, upstream } = await openFakeChannel();
     expect(channel.sent).toEqual([
       {
         jsonrpc: '2.0',
@@ -43,7 +43,7 @@ describe('opening a channel', () => {
         { clock: createFakeClock(), version: '1', log: () => undefined },
       );
       await expect(opening).rejects.toMatchObject({ reason: 'garbage' });
-      expect(channel.closings).toBe(1);
+      expect(channel.closeCount).toBe(1);
     }
   });
 
@@ -66,19 +66,19 @@ describe('opening a channel', () => {
       outcome: 'unreachable',
     });
     await clock.advance(999);
-    expect(channel.closings).toBe(0);
+    expect(channel.closeCount).toBe(0);
     await clock.advance(1);
     await refused;
-    expect(channel.closings).toBe(1);
+    expect(channel.closeCount).toBe(1);
     // The protocol forbids to cancel it.
-    expect(channel.of('notifications/cancelled')).toEqual([]);
+    expect(channel.sentWith('notifications/cancelled')).toEqual([]);
   });
 });
 
 describe('a request over a channel', () => {
   test('any method, with a progress token, and the answer as it came', async () => {
-    const rig = await opened();
-    const { outcome, message, id } = asking(rig, { meta: { traceparent: '00-1', progressToken: 'mine' } });
+    const rig = await openFakeChannel();
+    const { outcome, message, id } = startCall(rig, { meta: { traceparent: '00-1', progressToken: 'mine' } });
     expect(message).toEqual({
       jsonrpc: '2.0',
       id,
@@ -86,14 +86,14 @@ describe('a request over a channel', () => {
       params: { name: 'tool', arguments: { a: 1 }, _meta: { traceparent: '00-1', progressToken: id } },
     });
     const result = { content: [{ type: 'hologram' }], structuredContent: [1], novel: null, isError: true };
-    rig.channel.say({ id, result });
+    rig.channel.receive({ id, result });
     expect(await outcome).toEqual({ result });
   });
 
   test('silence ends it; progress starts the silence anew, up to the total', async () => {
-    const rig = await opened();
+    const rig = await openFakeChannel();
     const received: unknown[] = [];
-    const { outcome, id } = asking(rig, {
+    const { outcome, id } = startCall(rig, {
       timeoutMs: 100,
       totalMs: 250,
       onProgress: ({ progress }) => received.push(progress),
@@ -103,43 +103,47 @@ describe('a request over a channel', () => {
     for (let progress = 1; progress <= 3; progress += 1) {
       await rig.clock.advance(80);
       expect(ended).toBe(false);
-      rig.channel.say({ method: 'notifications/progress', params: { progressToken: id, progress } });
+      rig.channel.receive({ method: 'notifications/progress', params: { progressToken: id, progress } });
     }
     expect(received).toEqual([1, 2, 3]);
     await rig.clock.advance(9);
     expect(ended).toBe(false);
     await rig.clock.advance(1);
     expect(await outcome).toMatchObject({ error: { reason: 'timeout', outcome: 'unknown' } });
-    const silent = asking(rig, { timeoutMs: 100, totalMs: 250 });
+    const silent = startCall(rig, { timeoutMs: 100, totalMs: 250 });
     await rig.clock.advance(100);
     expect(await silent.outcome).toMatchObject({ error: { reason: 'timeout' } });
     expect(
-      rig.channel.of('notifications/cancelled').map(({ params }) => (params as JsonObject)['requestId']),
+      rig.channel
+        .sentWith('notifications/cancelled')
+        .map(({ params }) => (params as JsonObject)['requestId']),
     ).toEqual([id, silent.id]);
   });
 
   test('the caller is released at once and the server is told', async () => {
-    const rig = await opened();
+    const rig = await openFakeChannel();
     const controller = new AbortController();
-    const { outcome, id } = asking(rig, { signal: controller.signal });
+    const { outcome, id } = startCall(rig, { signal: controller.signal });
     const reason = new Error('gave up');
     controller.abort(reason);
     expect(await outcome).toEqual({ error: reason });
-    expect(rig.channel.of('notifications/cancelled')).toMatchObject([{ params: { requestId: id } }]);
+    expect(rig.channel.sentWith('notifications/cancelled')).toMatchObject([{ params: { requestId: id } }]);
     // A late answer, and an answer to nothing, are nobody's.
-    rig.channel.say({ id, result: {} });
-    rig.channel.say({ id: 999, result: {} });
-    rig.channel.say({ id: null, error: { code: 1, message: '' } });
+    rig.channel.receive({ id, result: {} });
+    rig.channel.receive({ id: 999, result: {} });
+    rig.channel.receive({ id: null, error: { code: 1, message: '' } });
     const sent = rig.channel.sent.length;
-    await expect(call(rig.upstream, 'tool', {}, { signal: controller.signal })).rejects.toBe(reason);
+    await expect(callChannelTool(rig.upstream, 'tool', {}, { signal: controller.signal })).rejects.toBe(
+      reason,
+    );
     expect(rig.channel.sent).toHaveLength(sent);
   });
 
   test('an error of the server, a shape that is none, and the end', async () => {
-    const rig = await opened();
+    const rig = await openFakeChannel();
     const failing = async (message: JsonObject) => {
-      const { outcome, id } = asking(rig);
-      rig.channel.say({ id, ...message });
+      const { outcome, id } = startCall(rig);
+      rig.channel.receive({ id, ...message });
       return ((await outcome) as { error: unknown }).error;
     };
     const error = { code: -32602, message: 'bad', data: { why: 1 } };
@@ -157,11 +161,13 @@ describe('a request over a channel', () => {
     for (const result of [undefined, null, 'text', [1]])
       expect(await failing({ result })).toMatchObject({ reason: 'garbage' });
 
-    const { outcome } = asking(rig);
+    const { outcome } = startCall(rig);
     rig.channel.transport.onclose?.();
     expect(await outcome).toMatchObject({ error: { reason: 'reset', outcome: 'unknown' } });
     const sent = rig.channel.sent.length;
-    expect(await asking(rig).outcome).toMatchObject({ error: { reason: 'ended', outcome: 'unreachable' } });
+    expect(await startCall(rig).outcome).toMatchObject({
+      error: { reason: 'ended', outcome: 'unreachable' },
+    });
     expect(rig.channel.sent).toHaveLength(sent);
   });
 });

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
-  ask,
-  call,
+  sendRequest,
+  callChannelTool,
   createChannelRig,
-  pidOf,
-  scripted,
-  seenBy,
+  readPid,
+  scriptedTarget,
+  receivedBy,
   type ChannelRig,
 } from '../../../test/channelRig.ts';
-import { isAlive, staysAlive } from '../../../test/childProcess.ts';
-import { openSample, sampleTarget } from '../../../test/sampleServer.ts';
+import { isProcessAlive, keepAliveScript } from '../../../test/childProcess.ts';
+import { openSampleServer, createSampleTarget } from '../../../test/sampleServer.ts';
 import type { StdioTarget } from '../target.ts';
 import type { JsonObject } from '../upstream.ts';
 
@@ -26,34 +26,34 @@ function createRig(...args: Parameters<typeof createChannelRig>): ChannelRig {
   rigs.push(rig);
   return rig;
 }
-const nodeTarget = (script: string): StdioTarget => ({ ...scripted(), args: ['-e', script] });
+const nodeTarget = (script: string): StdioTarget => ({ ...scriptedTarget(), args: ['-e', script] });
 
 describe('a stdio upstream', () => {
   test('the reference server lists its tools and echoes', async () => {
-    const upstream = await createRig().open(sampleTarget());
-    const { tools } = (await ask(upstream, 'tools/list')) as {
+    const upstream = await createRig().open(createSampleTarget());
+    const { tools } = (await sendRequest(upstream, 'tools/list')) as {
       tools: { name: string; inputSchema: JsonObject }[];
     };
     expect(tools.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['echo', 'get-env', 'gzip-file-as-resource']),
     );
     expect(tools.find(({ name }) => name === 'echo')?.inputSchema).toMatchObject({ type: 'object' });
-    expect(await call(upstream, 'echo', { message: 'hello' })).toMatchObject({
+    expect(await callChannelTool(upstream, 'echo', { message: 'hello' })).toMatchObject({
       content: [{ type: 'text', text: 'Echo: hello' }],
     });
   });
 
   test('a caller who gives up is released, the server is told and goes on', async () => {
-    const upstream = await createRig().open(scripted());
+    const upstream = await createRig().open(scriptedTarget());
     const controller = new AbortController();
     const reason = new Error('gave up');
-    const slow = call(upstream, 'hang', {}, { signal: controller.signal });
+    const slow = callChannelTool(upstream, 'hang', {}, { signal: controller.signal });
     controller.abort(reason);
     await expect(slow).rejects.toBe(reason);
-    expect(await call(upstream, 'echo', { message: 'still here' })).toMatchObject({
+    expect(await callChannelTool(upstream, 'echo', { message: 'still here' })).toMatchObject({
       content: [{ text: 'still here' }],
     });
-    const seen = await seenBy(upstream);
+    const seen = await receivedBy(upstream);
     const hanging = seen.find(({ params }) => (params as JsonObject)['name'] === 'hang');
     expect(seen.find(({ method }) => method === 'notifications/cancelled')).toMatchObject({
       params: { requestId: hanging!['id'] },
@@ -61,74 +61,83 @@ describe('a stdio upstream', () => {
   });
 
   test('the end of the server rejects what waits and is told once, also to who asks late', async () => {
-    const upstream = await createRig().open(sampleTarget());
+    const upstream = await createRig().open(createSampleTarget());
     const received: string[] = [];
     upstream.onClose(() => received.push('early'));
-    const waiting = call(upstream, 'trigger-long-running-operation', { duration: 60, steps: 1 });
+    const waiting = callChannelTool(upstream, 'trigger-long-running-operation', { duration: 60, steps: 1 });
     const rejected = expect(waiting).rejects.toMatchObject({ reason: 'reset' });
     await upstream.close();
     await rejected;
     await eventually('the end to be told', () => received.length === 1);
     upstream.onClose(() => received.push('late'));
     expect(received).toEqual(['early', 'late']);
-    await expect(call(upstream, 'echo', { message: 'x' })).rejects.toMatchObject({ reason: 'ended' });
+    await expect(callChannelTool(upstream, 'echo', { message: 'x' })).rejects.toMatchObject({
+      reason: 'ended',
+    });
   });
 
   test('killed during a call: the call may have run, the next one was not sent, a new child works', async () => {
     const rig = createRig();
-    const upstream = await rig.open(scripted());
-    const hanging = expect(call(upstream, 'hang')).rejects.toMatchObject({
+    const upstream = await rig.open(scriptedTarget());
+    const hanging = expect(callChannelTool(upstream, 'hang')).rejects.toMatchObject({
       reason: 'reset',
       outcome: 'unknown',
       code: 'MCP_OUTCOME_UNCERTAIN',
     });
-    process.kill(await pidOf(upstream), 'SIGKILL');
+    process.kill(await readPid(upstream), 'SIGKILL');
     await hanging;
-    await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'ended', outcome: 'unreachable' });
-    const reopened = await rig.open(scripted());
-    expect(await call(reopened, 'echo', { message: 'again' })).toMatchObject({
+    await expect(callChannelTool(upstream, 'echo')).rejects.toMatchObject({
+      reason: 'ended',
+      outcome: 'unreachable',
+    });
+    const reopened = await rig.open(scriptedTarget());
+    expect(await callChannelTool(reopened, 'echo', { message: 'again' })).toMatchObject({
       content: [{ text: 'again' }],
     });
-    await expect(call(reopened, 'exit')).rejects.toMatchObject({ reason: 'reset' });
+    await expect(callChannelTool(reopened, 'exit')).rejects.toMatchObject({ reason: 'reset' });
   });
 
   test('noise between the answers changes none of them', async () => {
-    const upstream = await createRig().open(scripted());
-    expect(await call(upstream, 'garble')).toMatchObject({ content: [{ text: 'after the noise' }] });
-    expect(await call(upstream, 'odd')).toEqual({
+    const upstream = await createRig().open(scriptedTarget());
+    expect(await callChannelTool(upstream, 'garble')).toMatchObject({
+      content: [{ text: 'after the noise' }],
+    });
+    expect(await callChannelTool(upstream, 'odd')).toEqual({
       content: [{ type: 'hologram', depth: 3 }],
       novel: { a: [1] },
       _meta: { 'x/y': 1 },
     });
-    expect(await call(upstream, 'refuse')).toEqual({
+    expect(await callChannelTool(upstream, 'refuse')).toEqual({
       content: [{ type: 'text', text: 'no' }],
       isError: true,
     });
-    await expect(call(upstream, 'error')).rejects.toMatchObject({
+    await expect(callChannelTool(upstream, 'error')).rejects.toMatchObject({
       reason: 'rpc_error',
       detail: { rpc: { code: -32603, message: 'planted-upstream-words' } },
     });
   });
 
   test('a pattern that never ends is not run on a result', async () => {
-    const upstream = await createRig().open(scripted());
-    await ask(upstream, 'tools/list');
-    expect(await call(upstream, 'hostile')).toMatchObject({
+    const upstream = await createRig().open(scriptedTarget());
+    await sendRequest(upstream, 'tools/list');
+    expect(await callChannelTool(upstream, 'hostile')).toMatchObject({
       structuredContent: { text: expect.any(String) as unknown },
     });
   });
 
   test('what a shared server asks and logs during one call reaches no other', async () => {
     const rig = createRig();
-    const upstream = await rig.open(scripted());
+    const upstream = await rig.open(scriptedTarget());
     const received: string[] = [];
     const hearing = (who: string) => ({
       onLog: () => received.push(`${who} log`),
       onProgress: () => received.push(`${who} progress`),
     });
     const hanging = new AbortController();
-    const b = call(upstream, 'hang', {}, { ...hearing('b'), signal: hanging.signal }).catch(() => 'given up');
-    const a = (await call(upstream, 'talk', { message: 'a-secret' }, hearing('a'))) as {
+    const b = callChannelTool(upstream, 'hang', {}, { ...hearing('b'), signal: hanging.signal }).catch(
+      () => 'given up',
+    );
+    const a = (await callChannelTool(upstream, 'talk', { message: 'a-secret' }, hearing('a'))) as {
       structuredContent: JsonObject;
     };
     expect(a.structuredContent).toMatchObject({
@@ -148,11 +157,11 @@ describe('a stdio upstream', () => {
 
   test('a changed list is heard, in either era', async () => {
     for (const era of ['legacy', 'modern'] as const) {
-      const upstream = await createRig().open(scripted({ ERA: era }), { era });
+      const upstream = await createRig().open(scriptedTarget({ ERA: era }), { era });
       expect(upstream.claims).toMatchObject({ era, name: 'scripted' });
       const received: string[] = [];
       const stop = upstream.listen(({ method }) => received.push(method), {});
-      await call(upstream, 'change');
+      await callChannelTool(upstream, 'change');
       expect(received).toEqual(['notifications/tools/list_changed']);
       stop();
     }
@@ -161,16 +170,16 @@ describe('a stdio upstream', () => {
 
 describe('opening a stdio upstream', () => {
   test('a command that is none, or no server, is an error', async () => {
-    await expect(openSample({ command: '/no/such/command' })).rejects.toMatchObject({
+    await expect(openSampleServer({ command: '/no/such/command' })).rejects.toMatchObject({
       reason: 'connect_failed',
       outcome: 'unreachable',
       detail: { cause: { code: 'ENOENT' } },
     });
-    await expect(openSample({ command: '/no/such/command' }, { era: 'auto' })).rejects.toMatchObject({
+    await expect(openSampleServer({ command: '/no/such/command' }, { era: 'auto' })).rejects.toMatchObject({
       reason: 'connect_failed',
     });
     for (const era of ['legacy', 'auto', 'modern'] as const)
-      await expect(openSample({ args: ['-e', 'process.exit(1)'] }, { era })).rejects.toMatchObject({
+      await expect(openSampleServer({ args: ['-e', 'process.exit(1)'] }, { era })).rejects.toMatchObject({
         reason: 'connect_failed',
       });
   });
@@ -180,14 +189,14 @@ describe('opening a stdio upstream', () => {
       const rig = createRig();
       const controller = new AbortController();
       const reason = new Error('shutting down');
-      const script = `process.stderr.write(process.pid + '\\n'); process.on('SIGTERM', () => {}); ${staysAlive}`;
+      const script = `process.stderr.write(process.pid + '\\n'); process.on('SIGTERM', () => {}); ${keepAliveScript}`;
       const opening = rig.open(nodeTarget(script), { signal: controller.signal, era });
       const rejected = expect(opening).rejects.toBe(reason);
       if (era === 'legacy') {
         const line = await eventually('the child to start', () => rig.stderr[0]);
         controller.abort(reason);
         await rejected;
-        expect(isAlive(Number(line.replace('test: ', '')))).toBe(false);
+        expect(isProcessAlive(Number(line.replace('test: ', '')))).toBe(false);
       } else {
         controller.abort(reason);
         await rejected;
@@ -199,7 +208,10 @@ describe('opening a stdio upstream', () => {
     for (const era of ['legacy', 'auto'] as const) {
       const clock = createFakeClock();
       const rig = createRig({ clock });
-      const opening = rig.open(scripted({ INIT: 'hang', PROBE: 'silent' }), { era, initTimeoutMs: 1_000 });
+      const opening = rig.open(scriptedTarget({ INIT: 'hang', PROBE: 'silent' }), {
+        era,
+        initTimeoutMs: 1_000,
+      });
       let ended = false;
       const rejected = opening.then(
         () => 'opened',
@@ -221,13 +233,13 @@ describe('the era of a stdio server', () => {
   ) => {
     const folder = await mkdtemp(join(tmpdir(), 'behalf-stdio-'));
     const file = join(folder, 'starts');
-    const { args } = scripted();
+    const { args } = scriptedTarget();
     const script = `
       require('node:fs').appendFileSync(${JSON.stringify(file)}, 'x');
       import(${JSON.stringify(`file://${args[0]!}`)});`;
     try {
       await work(
-        { ...scripted(env), args: ['-e', script] },
+        { ...scriptedTarget(env), args: ['-e', script] },
         async () => (await readFile(file, 'utf8')).length,
       );
     } finally {
@@ -243,7 +255,7 @@ describe('the era of a stdio server', () => {
       expect(await starts()).toBe(4);
       const later = await rig.open(target, { era: 'auto' });
       expect(await starts()).toBe(5);
-      expect((await seenBy(later)).map(({ method }) => method)).toEqual([
+      expect((await receivedBy(later)).map(({ method }) => method)).toEqual([
         'initialize',
         'notifications/initialized',
         'tools/call',
@@ -260,7 +272,9 @@ describe('the era of a stdio server', () => {
         name: 'scripted',
       });
       expect(await starts()).toBe(2);
-      expect(await call(upstream, 'echo', { message: 'hi' })).toMatchObject({ content: [{ text: 'hi' }] });
+      expect(await callChannelTool(upstream, 'echo', { message: 'hi' })).toMatchObject({
+        content: [{ text: 'hi' }],
+      });
     });
   });
 
@@ -296,6 +310,8 @@ describe('the era of a stdio server', () => {
       expect(await starts()).toBe(1);
     });
     const rig = createRig();
-    await expect(rig.open(scripted(), { era: 'modern' })).rejects.toMatchObject({ reason: 'bad_request' });
+    await expect(rig.open(scriptedTarget(), { era: 'modern' })).rejects.toMatchObject({
+      reason: 'bad_request',
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { call, createChannelRig, type ChannelRig } from '../../../test/channelRig.ts';
+import { callChannelTool, createChannelRig, type ChannelRig } from '../../../test/channelRig.ts';
 import type { StdioTarget } from '../target.ts';
 import type { Upstream } from '../upstream.ts';
 
@@ -55,7 +55,7 @@ async function open(): Promise<{
     upstream,
     async later(count) {
       const calls = Array.from({ length: count }, () =>
-        call(upstream, 'later').catch((error: unknown) => error),
+        callChannelTool(upstream, 'later').catch((error: unknown) => error),
       );
       await eventually('they wait', () => rig.stderr.length === count);
       return calls;
@@ -68,36 +68,40 @@ describe('a message that is too large, on a channel that others use', () => {
     test(`fails its own request alone (id ${shape})`, async () => {
       const { upstream, later } = await open();
       const others = await later(2);
-      await expect(call(upstream, 'big', { shape })).rejects.toMatchObject({
+      await expect(callChannelTool(upstream, 'big', { shape })).rejects.toMatchObject({
         reason: 'too_large',
         code: 'MCP_RESPONSE_TOO_LARGE',
       });
-      expect(await call(upstream, 'go')).toEqual({ content: ['now'] });
+      expect(await callChannelTool(upstream, 'go')).toEqual({ content: ['now'] });
       expect(await Promise.all(others)).toEqual([{ content: ['later'] }, { content: ['later'] }]);
     });
   }
 
   test('fails it before its end, which may not come', async () => {
     const { upstream } = await open();
-    await expect(call(upstream, 'big', { shape: 'endless' })).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(callChannelTool(upstream, 'big', { shape: 'endless' })).rejects.toMatchObject({
+      reason: 'too_large',
+    });
   });
 
   test('is stepped over when nobody waits for it', async () => {
     const { upstream } = await open();
-    expect(await call(upstream, 'big', { shape: 'notice' })).toEqual({ content: [] });
+    expect(await callChannelTool(upstream, 'big', { shape: 'notice' })).toEqual({ content: [] });
   });
 
   test('ends the channel when nobody knows whose it is', async () => {
     const { upstream, later } = await open();
     const others = await later(1);
     const failed = { reason: 'reset', outcome: 'unknown' };
-    await expect(call(upstream, 'big', { shape: 'odd' })).rejects.toMatchObject(failed);
+    await expect(callChannelTool(upstream, 'big', { shape: 'odd' })).rejects.toMatchObject(failed);
     expect(await Promise.all(others)).toMatchObject([failed]);
-    await expect(call(upstream, 'go')).rejects.toMatchObject({ reason: 'ended' });
+    await expect(callChannelTool(upstream, 'go')).rejects.toMatchObject({ reason: 'ended' });
   });
 
   test('and is told to the only one whose it can be', async () => {
     const { upstream } = await open();
-    await expect(call(upstream, 'big', { shape: 'odd' })).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(callChannelTool(upstream, 'big', { shape: 'odd' })).rejects.toMatchObject({
+      reason: 'too_large',
+    });
   });
 });

@@ -3,14 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@behalf/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { ask, call, createChannelRig, remote, type ChannelRig } from '../../../test/channelRig.ts';
 import {
-  everythingTarget,
-  filesystemTarget,
-  memoryTarget,
+  sendRequest,
+  callChannelTool,
+  createChannelRig,
+  remoteChannelTarget,
+  type ChannelRig,
+} from '../../../test/channelRig.ts';
+import {
+  createEverythingTarget,
+  createFilesystemTarget,
+  createMemoryTarget,
   startEverythingSse,
   startV1Sse,
-  v1Target,
+  createV1Target,
   type ListeningServer,
 } from '../../../test/referenceServers.ts';
 import type { UpstreamTarget } from '../target.ts';
@@ -36,32 +42,36 @@ async function interrupted(upstream: Upstream, tool: string, args: JsonObject): 
     first ??= params;
     controller.abort(reason);
   };
-  await expect(call(upstream, tool, args, { onProgress, signal: controller.signal })).rejects.toBe(reason);
+  await expect(callChannelTool(upstream, tool, args, { onProgress, signal: controller.signal })).rejects.toBe(
+    reason,
+  );
   return first!;
 }
 
 async function exerciseEverything(upstream: Upstream): Promise<void> {
-  const { tools } = await ask(upstream, 'tools/list');
+  const { tools } = await sendRequest(upstream, 'tools/list');
   expect(namesOf(tools)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-structured-content']));
-  expect(await call(upstream, 'get-sum', { a: 2, b: 3 })).toMatchObject({ content: [{ type: 'text' }] });
-  expect(await call(upstream, 'get-structured-content', { location: 'Chicago' })).toMatchObject({
+  expect(await callChannelTool(upstream, 'get-sum', { a: 2, b: 3 })).toMatchObject({
+    content: [{ type: 'text' }],
+  });
+  expect(await callChannelTool(upstream, 'get-structured-content', { location: 'Chicago' })).toMatchObject({
     structuredContent: { conditions: expect.any(String) as unknown },
   });
-  expect(await call(upstream, 'get-tiny-image')).toMatchObject({
+  expect(await callChannelTool(upstream, 'get-tiny-image')).toMatchObject({
     content: expect.arrayContaining([expect.objectContaining({ type: 'image' })]) as unknown,
   });
   // A tool that does not exist, or gets what it cannot take, is an error of the server in either form.
-  expect(await call(upstream, 'get-sum', { a: 'x' })).toMatchObject({ isError: true });
-  const { resources } = (await ask(upstream, 'resources/list')) as { resources: { uri: string }[] };
+  expect(await callChannelTool(upstream, 'get-sum', { a: 'x' })).toMatchObject({ isError: true });
+  const { resources } = (await sendRequest(upstream, 'resources/list')) as { resources: { uri: string }[] };
   const [{ uri }] = resources as [{ uri: string }];
-  expect(await ask(upstream, 'resources/read', { uri })).toMatchObject({ contents: [{ uri }] });
-  const { prompts } = await ask(upstream, 'prompts/list');
+  expect(await sendRequest(upstream, 'resources/read', { uri })).toMatchObject({ contents: [{ uri }] });
+  const { prompts } = await sendRequest(upstream, 'prompts/list');
   expect(namesOf(prompts)).toContain('simple-prompt');
-  expect(await ask(upstream, 'prompts/get', { name: 'simple-prompt' })).toMatchObject({
+  expect(await sendRequest(upstream, 'prompts/get', { name: 'simple-prompt' })).toMatchObject({
     messages: [{ role: 'user' }],
   });
   const progress: unknown[] = [];
-  await call(
+  await callChannelTool(
     upstream,
     'trigger-long-running-operation',
     { duration: 0.2, steps: 2 },
@@ -69,60 +79,67 @@ async function exerciseEverything(upstream: Upstream): Promise<void> {
   );
   expect(progress).toEqual([1, 2]);
   await interrupted(upstream, 'trigger-long-running-operation', { duration: 2, steps: 20 });
-  expect(await call(upstream, 'echo', { message: 'still here' })).toMatchObject({
+  expect(await callChannelTool(upstream, 'echo', { message: 'still here' })).toMatchObject({
     content: [{ text: 'Echo: still here' }],
   });
 }
 
 async function exerciseFirst(upstream: Upstream): Promise<void> {
   expect(upstream.claims).toMatchObject({ era: 'legacy', name: 'first', instructions: 'Add, then rest.' });
-  expect(namesOf((await ask(upstream, 'tools/list'))['tools'])).toContain('add');
-  expect(await call(upstream, 'add', { a: 2, b: 3 })).toEqual({
+  expect(namesOf((await sendRequest(upstream, 'tools/list'))['tools'])).toContain('add');
+  expect(await callChannelTool(upstream, 'add', { a: 2, b: 3 })).toEqual({
     content: [{ type: 'text', text: '5' }],
     structuredContent: { sum: 5 },
   });
-  expect(await call(upstream, 'fail')).toMatchObject({ isError: true, content: [{ text: 'it failed' }] });
-  expect(await ask(upstream, 'resources/read', { uri: 'note://one' })).toEqual({
+  expect(await callChannelTool(upstream, 'fail')).toMatchObject({
+    isError: true,
+    content: [{ text: 'it failed' }],
+  });
+  expect(await sendRequest(upstream, 'resources/read', { uri: 'note://one' })).toEqual({
     contents: [{ uri: 'note://one', text: 'a note' }],
   });
-  expect(await ask(upstream, 'prompts/get', { name: 'greet', arguments: { name: 'Ada' } })).toMatchObject({
+  expect(
+    await sendRequest(upstream, 'prompts/get', { name: 'greet', arguments: { name: 'Ada' } }),
+  ).toMatchObject({
     messages: [{ content: { text: 'Hello Ada' } }],
   });
-  await expect(ask(upstream, 'resources/read', { uri: 'note://two' })).rejects.toMatchObject({
+  await expect(sendRequest(upstream, 'resources/read', { uri: 'note://two' })).rejects.toMatchObject({
     reason: 'rpc_error',
     outcome: 'failed',
   });
   expect(await interrupted(upstream, 'wait', {})).toMatchObject({ progress: 1, total: 2 });
   await eventually('the server to hear of it', async () => {
-    const { content } = (await call(upstream, 'cancelled')) as { content: { text: string }[] };
+    const { content } = (await callChannelTool(upstream, 'cancelled')) as { content: { text: string }[] };
     return content[0]!.text === '1';
   });
 }
 
 describe('reference servers over stdio', () => {
   test('everything it offers works', async () => {
-    await exerciseEverything(await open(everythingTarget()));
+    await exerciseEverything(await open(createEverythingTarget()));
   });
 
   test('a server of the first SDK works', async () => {
-    await exerciseFirst(await open(v1Target()));
+    await exerciseFirst(await open(createV1Target()));
   });
 
   test('the file system and the memory server work', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'behalf-reference-'));
     try {
       await writeFile(join(folder, 'a.txt'), 'written here');
-      const files = await open(filesystemTarget(folder));
-      expect(namesOf((await ask(files, 'tools/list'))['tools'])).toContain('read_text_file');
-      expect(await call(files, 'read_text_file', { path: join(folder, 'a.txt') })).toMatchObject({
+      const files = await open(createFilesystemTarget(folder));
+      expect(namesOf((await sendRequest(files, 'tools/list'))['tools'])).toContain('read_text_file');
+      expect(await callChannelTool(files, 'read_text_file', { path: join(folder, 'a.txt') })).toMatchObject({
         content: [{ text: 'written here' }],
       });
-      expect(await call(files, 'read_text_file', { path: '/etc/hostname' })).toMatchObject({ isError: true });
+      expect(await callChannelTool(files, 'read_text_file', { path: '/etc/hostname' })).toMatchObject({
+        isError: true,
+      });
 
-      const memory = await open(memoryTarget(join(folder, 'memory.jsonl')));
+      const memory = await open(createMemoryTarget(join(folder, 'memory.jsonl')));
       const entity = { name: 'Ada', entityType: 'person', observations: ['wrote programs'] };
-      await call(memory, 'create_entities', { entities: [entity] });
-      expect(await call(memory, 'search_nodes', { query: 'Ada' })).toMatchObject({
+      await callChannelTool(memory, 'create_entities', { entities: [entity] });
+      expect(await callChannelTool(memory, 'search_nodes', { query: 'Ada' })).toMatchObject({
         structuredContent: { entities: [{ name: 'Ada' }] },
       });
     } finally {
@@ -142,10 +159,10 @@ describe('reference servers over HTTP+SSE', () => {
   });
 
   test('everything it offers works', async () => {
-    await exerciseEverything(await open(remote('sse', everything.url), [everything.port]));
+    await exerciseEverything(await open(remoteChannelTarget('sse', everything.url), [everything.port]));
   });
 
   test('a server of the first SDK works', async () => {
-    await exerciseFirst(await open(remote('sse', first.url), [first.port]));
+    await exerciseFirst(await open(remoteChannelTarget('sse', first.url), [first.port]));
   });
 });

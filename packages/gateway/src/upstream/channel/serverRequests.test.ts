@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { asking, opened } from '../../../test/fakeChannel.ts';
+import { startCall, openFakeChannel } from '../../../test/fakeChannel.ts';
 import type { Dialogue } from '../dialogue.ts';
 import type { JsonObject } from '../upstream.ts';
 
@@ -27,22 +27,22 @@ describe('a question over a channel', () => {
   const question = (id: string) => ({ id, method: 'elicitation/create', params: form });
 
   test('reaches its owner in the only call under way', async () => {
-    const rig = await opened({ owner: 'user-1' });
-    expect(rig.channel.of('initialize')[0]!['params']).toMatchObject({
+    const rig = await openFakeChannel({ owner: 'user-1' });
+    expect(rig.channel.sentWith('initialize')[0]!['params']).toMatchObject({
       capabilities: { elicitation: { form: {}, url: {} } },
     });
     const { prompts, dialogue } = someone();
-    const call = asking(rig, { dialogue });
-    rig.channel.say(question('q-1'));
+    const call = startCall(rig, { dialogue });
+    rig.channel.receive(question('q-1'));
     expect(prompts.map(({ params }) => params)).toEqual([form]);
     prompts[0]!.answer(accepted);
     await turns();
     expect(rig.channel.sent.at(-1)).toEqual({ jsonrpc: '2.0', id: 'q-1', result: accepted });
-    rig.channel.say(question('q-2'));
-    rig.channel.say({ method: 'notifications/cancelled', params: { requestId: 'q-2' } });
+    rig.channel.receive(question('q-2'));
+    rig.channel.receive({ method: 'notifications/cancelled', params: { requestId: 'q-2' } });
     expect(prompts[1]!.signal.aborted).toBe(true);
-    rig.channel.say(question('q-3'));
-    rig.channel.say({ id: call.id, result: {} });
+    rig.channel.receive(question('q-3'));
+    rig.channel.receive({ id: call.id, result: {} });
     expect(prompts[2]!.signal.aborted).toBe(true);
     await call.outcome;
   });
@@ -53,38 +53,38 @@ describe('a question over a channel', () => {
     ['with none under way', 'user-1', 0],
   ] as const) {
     test(`${what} reaches nobody`, async () => {
-      const rig = await opened({ owner });
+      const rig = await openFakeChannel({ owner });
       const { prompts, dialogue } = someone();
-      for (let n = 0; n < calls; n += 1) asking(rig, { dialogue });
-      rig.channel.say(question('q-1'));
+      for (let n = 0; n < calls; n += 1) startCall(rig, { dialogue });
+      rig.channel.receive(question('q-1'));
       expect(rig.channel.sent.at(-1)).toEqual({ jsonrpc: '2.0', id: 'q-1', result: { action: 'cancel' } });
       expect(prompts).toEqual([]);
       const shared = { capabilities: {} };
-      if (owner === undefined) expect(rig.channel.of('initialize')[0]!['params']).toMatchObject(shared);
+      if (owner === undefined) expect(rig.channel.sentWith('initialize')[0]!['params']).toMatchObject(shared);
     });
   }
 
   test('may take its time, but not for ever', async () => {
-    const rig = await opened({ owner: 'user-1' });
+    const rig = await openFakeChannel({ owner: 'user-1' });
     const { prompts, dialogue } = someone();
     const limits = { timeoutMs: 1_000, totalMs: 2_000, dialogue };
-    const patient = asking(rig, limits);
-    rig.channel.say(question('q-1'));
+    const patient = startCall(rig, limits);
+    rig.channel.receive(question('q-1'));
     await rig.clock.advance(500_000);
     prompts[0]!.answer(accepted);
     await turns();
     await rig.clock.advance(500);
-    rig.channel.say({ id: patient.id, result: { content: [] } });
+    rig.channel.receive({ id: patient.id, result: { content: [] } });
     expect(await patient.outcome).toEqual({ result: { content: [] } });
-    const silent = asking(rig, limits);
-    rig.channel.say(question('q-2'));
+    const silent = startCall(rig, limits);
+    rig.channel.receive(question('q-2'));
     await rig.clock.advance(500_000);
     prompts[1]!.answer(accepted);
     await turns();
     await rig.clock.advance(1_000);
     expect(await silent.outcome).toMatchObject({ error: { reason: 'timeout' } });
-    const endless = asking(rig, limits);
-    rig.channel.say(question('q-3'));
+    const endless = startCall(rig, limits);
+    rig.channel.receive(question('q-3'));
     await rig.clock.advance(600_000);
     expect(await endless.outcome).toMatchObject({ error: { reason: 'timeout' } });
   });

@@ -1,6 +1,11 @@
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { call, createChannelRig, remote, type ChannelRig } from '../../../test/channelRig.ts';
+import {
+  callChannelTool,
+  createChannelRig,
+  remoteChannelTarget,
+  type ChannelRig,
+} from '../../../test/channelRig.ts';
 import { startSseServer, type ScriptedSseServer } from '../../../test/sseServer.ts';
 
 const open: { rig: ChannelRig; server: ScriptedSseServer }[] = [];
@@ -11,11 +16,11 @@ afterEach(async () => {
   }
 });
 
-async function start(over: Parameters<typeof createChannelRig>[0] = {}) {
+async function start(overrides: Parameters<typeof createChannelRig>[0] = {}) {
   const server = await startSseServer();
-  const rig = createChannelRig({ ports: [server.port], ...over });
+  const rig = createChannelRig({ ports: [server.port], ...overrides });
   open.push({ rig, server });
-  return { server, rig, target: remote('sse', server.url) };
+  return { server, rig, target: remoteChannelTarget('sse', server.url) };
 }
 
 describe('an HTTP+SSE upstream', () => {
@@ -23,11 +28,11 @@ describe('an HTTP+SSE upstream', () => {
     const { server, rig, target } = await start();
     const headers = { authorization: 'Bearer t0ken', 'x-team': 'blue' };
     const upstream = await rig.open({ ...target, headers }, { era: 'auto' });
-    await call(upstream, 'tool');
+    await callChannelTool(upstream, 'tool');
     expect(server.requests.map(({ verb }) => verb)).toEqual(['GET', 'POST', 'POST', 'POST']);
     for (const request of server.requests) expect(request.headers).toMatchObject(headers);
     expect(server.requests[3]!.headers['mcp-protocol-version']).toBe('2025-11-25');
-    expect(server.seen.map(({ method }) => method)).toEqual([
+    expect(server.receivedMessages.map(({ method }) => method)).toEqual([
       'initialize',
       'notifications/initialized',
       'tools/call',
@@ -52,7 +57,7 @@ describe('an HTTP+SSE upstream', () => {
       await expect(rig.open(target)).rejects.toMatchObject({ reason, detail: { status } });
       server.refusePost = ({ method }) =>
         method === 'ping' ? undefined : { status, headers, body: 'planted' };
-      await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason, detail: { status } });
+      await expect(callChannelTool(upstream, 'tool')).rejects.toMatchObject({ reason, detail: { status } });
     }
     server.refuseStream = { status: 401, headers: challenge };
     await expect(rig.open(target)).rejects.toMatchObject({
@@ -61,7 +66,7 @@ describe('an HTTP+SSE upstream', () => {
     server.refuseStream = { status: 404 };
     await expect(rig.open(target)).rejects.toMatchObject({ reason: 'wrong_url' });
     server.refusePost = undefined;
-    expect(await call(upstream, 'tool')).toEqual({ content: [] });
+    expect(await callChannelTool(upstream, 'tool')).toEqual({ content: [] });
   });
 
   const sessionCode = JSON.stringify({
@@ -80,24 +85,24 @@ describe('an HTTP+SSE upstream', () => {
       let ended = 0;
       upstream.onClose(() => (ended += 1));
       server.respond = ({ method }) => method === 'tools/call';
-      const sent = expect(call(upstream, 'sent')).rejects.toMatchObject({
+      const sent = expect(callChannelTool(upstream, 'sent')).rejects.toMatchObject({
         reason: 'reset',
         outcome: 'unknown',
       });
-      const calls = () => server.seen.filter(({ method }) => method === 'tools/call').length;
+      const calls = () => server.receivedMessages.filter(({ method }) => method === 'tools/call').length;
       await eventually('the first call', () => calls() === 1);
       server.refusePost = refusal;
-      await expect(call(upstream, 'lost')).rejects.toMatchObject({
+      await expect(callChannelTool(upstream, 'lost')).rejects.toMatchObject({
         reason: 'ended',
         outcome: 'unreachable',
       });
       // Whoever asks again gets a new conversation, not this one.
       expect(ended).toBe(1);
       await sent;
-      await expect(call(upstream, 'late')).rejects.toMatchObject({ reason: 'ended' });
+      await expect(callChannelTool(upstream, 'late')).rejects.toMatchObject({ reason: 'ended' });
       server.refusePost = undefined;
       server.respond = () => false;
-      await call(await rig.open(target), 'lost');
+      await callChannelTool(await rig.open(target), 'lost');
       expect(calls()).toBe(2);
     });
   }
@@ -114,10 +119,10 @@ describe('an HTTP+SSE upstream', () => {
       ['rpc_error', (id: unknown) => ({ status: 404, body: error(id, -32002) })],
     ] as const) {
       server.refusePost = ({ method, id }) => (method === 'tools/call' ? reply(id) : undefined);
-      await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason });
+      await expect(callChannelTool(upstream, 'tool')).rejects.toMatchObject({ reason });
     }
     server.refusePost = undefined;
-    expect(await call(upstream, 'tool')).toEqual({ content: [] });
+    expect(await callChannelTool(upstream, 'tool')).toEqual({ content: [] });
     expect(server.requests.filter(({ verb }) => verb === 'GET')).toHaveLength(1);
   });
 
@@ -129,22 +134,25 @@ describe('an HTTP+SSE upstream', () => {
       if (method === 'tools/call') server.send({ id, method: 'ping' });
       return method === 'tools/call';
     };
-    await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason: 'reset', outcome: 'unknown' });
+    await expect(callChannelTool(upstream, 'tool')).rejects.toMatchObject({
+      reason: 'reset',
+      outcome: 'unknown',
+    });
   });
 
   test('an answer to a message whose body never comes is cut off', async () => {
     const clock = createFakeClock();
     const { server, rig, target } = await start({ clock });
     const upstream = await rig.open(target);
-    server.stallPosts = true;
-    expect(await call(upstream, 'tool')).toEqual({ content: [] });
+    server.shouldStallPosts = true;
+    expect(await callChannelTool(upstream, 'tool')).toEqual({ content: [] });
     const [stalled] = server.posts;
     expect(stalled!.destroyed).toBe(false);
     await eventually('its end', async () => {
       await clock.advance(500);
       return stalled!.destroyed;
     });
-    expect(await call(upstream, 'tool')).toEqual({ content: [] });
+    expect(await callChannelTool(upstream, 'tool')).toEqual({ content: [] });
   });
 
   test('ends what waits; no second stream is opened behind our back', async () => {
@@ -154,17 +162,22 @@ describe('an HTTP+SSE upstream', () => {
       // Were it to come back, it would be at once.
       server.streams[0]!.write('retry: 0\n\n');
       server.respond = () => true;
-      const waiting = expect(call(upstream, 'tool')).rejects.toMatchObject({
+      const waiting = expect(callChannelTool(upstream, 'tool')).rejects.toMatchObject({
         reason: 'reset',
         outcome: 'unknown',
       });
-      await eventually('the call', () => server.seen.some(({ method }) => method === 'tools/call'));
+      await eventually('the call', () =>
+        server.receivedMessages.some(({ method }) => method === 'tools/call'),
+      );
       server.streams[0]![end]();
       await waiting;
-      await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason: 'ended', outcome: 'unreachable' });
+      await expect(callChannelTool(upstream, 'tool')).rejects.toMatchObject({
+        reason: 'ended',
+        outcome: 'unreachable',
+      });
       // Several exchanges with the same server take longer than a timer of zero.
       server.respond = () => false;
-      await call(await rig.open(target), 'tool');
+      await callChannelTool(await rig.open(target), 'tool');
       expect(server.requests.filter(({ verb }) => verb === 'GET')).toHaveLength(2);
     }
   });
@@ -178,11 +191,11 @@ describe('an HTTP+SSE upstream', () => {
       for (let n = 0; n < 20; n += 1) stream.write(more);
       return true;
     };
-    await expect(call(upstream, 'tool')).rejects.toMatchObject({
+    await expect(callChannelTool(upstream, 'tool')).rejects.toMatchObject({
       reason: 'too_large',
       code: 'MCP_RESPONSE_TOO_LARGE',
     });
-    await expect(call(upstream, 'tool')).rejects.toMatchObject({ reason: 'ended' });
+    await expect(callChannelTool(upstream, 'tool')).rejects.toMatchObject({ reason: 'ended' });
   });
 
   test('what is no message is stepped over', async () => {
@@ -192,13 +205,13 @@ describe('an HTTP+SSE upstream', () => {
       stream.write(': a comment\n\ndata: no json\n\nevent: odd\ndata: {}\n\ndata: {"jsonrpc":"1.0"}\n\n');
       return false;
     };
-    expect(await call(upstream, 'tool')).toEqual({ content: [] });
+    expect(await callChannelTool(upstream, 'tool')).toEqual({ content: [] });
     const odd = { content: [{ type: 'hologram', depth: 3 }], novel: { a: [null] }, _meta: { 'x/y': 1 } };
     server.respond = ({ id }) => {
       server.send({ id, result: odd });
       return true;
     };
-    expect(await call(upstream, 'tool')).toEqual(odd);
+    expect(await callChannelTool(upstream, 'tool')).toEqual(odd);
   });
 
   test('an endpoint elsewhere gets nothing, least of all the credential', async () => {
@@ -226,7 +239,7 @@ describe('an HTTP+SSE upstream', () => {
     const { server, rig, target } = await start();
     server.refuseStream = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' };
     await expect(rig.open(target)).rejects.toMatchObject({ reason: 'garbage' });
-    await expect(rig.open(remote('sse', 'http://127.0.0.1:9/sse'))).rejects.toMatchObject({
+    await expect(rig.open(remoteChannelTarget('sse', 'http://127.0.0.1:9/sse'))).rejects.toMatchObject({
       reason: 'not_allowed',
       outcome: 'unreachable',
     });
@@ -248,7 +261,8 @@ describe('an HTTP+SSE upstream', () => {
       const opening = rig.open(target, { initTimeoutMs: 1_000 });
       const rejected = expect(opening).rejects.toMatchObject({ reason: 'connect_timeout' });
       await eventually('the stream', () => server.streams.length === 1);
-      if (silent === 'initialize') await eventually('the handshake', () => server.seen.length === 1);
+      if (silent === 'initialize')
+        await eventually('the handshake', () => server.receivedMessages.length === 1);
       await clock.advance(1_000);
       await rejected;
       await eventually('the stream to end', () => server.streams[0]!.destroyed);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createChannelRig, pidOf, scripted, type ChannelRig } from '../../../test/channelRig.ts';
+import { createChannelRig, readPid, scriptedTarget, type ChannelRig } from '../../../test/channelRig.ts';
 import { createStdioLimits } from './stdioLimits.ts';
 
 const rigs: ChannelRig[] = [];
@@ -21,23 +21,23 @@ describe('how many child processes may run', () => {
   test('four of one user, and a place is free again when a process is gone', async () => {
     const rig = createRig();
     const owner = 'user-1';
-    const open = await Promise.all([1, 2, 3, 4].map(() => rig.open(scripted(), { owner })));
-    await expect(rig.open(scripted(), { owner })).rejects.toMatchObject({
+    const open = await Promise.all([1, 2, 3, 4].map(() => rig.open(scriptedTarget(), { owner })));
+    await expect(rig.open(scriptedTarget(), { owner })).rejects.toMatchObject({
       reason: 'too_many',
       outcome: 'unreachable',
       code: 'MCP_RATE_LIMITED',
     });
     // The probe's sibling counts too.
-    await expect(rig.open(scripted(), { owner, era: 'auto' })).rejects.toMatchObject({
+    await expect(rig.open(scriptedTarget(), { owner, era: 'auto' })).rejects.toMatchObject({
       reason: 'too_many',
     });
-    await rig.open(scripted(), { owner: 'user-2' });
-    await Promise.all([1, 2, 3, 4].map(() => rig.open(scripted())));
-    await expect(rig.open(scripted())).rejects.toMatchObject({ reason: 'too_many' });
-    process.kill(await pidOf(open[0]!), 'SIGKILL');
-    await eventually('a free place', () => rig.open(scripted(), { owner }).catch(() => undefined));
+    await rig.open(scriptedTarget(), { owner: 'user-2' });
+    await Promise.all([1, 2, 3, 4].map(() => rig.open(scriptedTarget())));
+    await expect(rig.open(scriptedTarget())).rejects.toMatchObject({ reason: 'too_many' });
+    process.kill(await readPid(open[0]!), 'SIGKILL');
+    await eventually('a free place', () => rig.open(scriptedTarget(), { owner }).catch(() => undefined));
     await open[1]!.close();
-    await rig.open(scripted(), { owner });
+    await rig.open(scriptedTarget(), { owner });
   });
 
   test('so many in all; what could not start takes no place', async () => {
@@ -45,16 +45,16 @@ describe('how many child processes may run', () => {
     const rig = createRig({ limits });
     for (const command of ['/no/such/command', 'a\0b'])
       for (let n = 0; n < 4; n += 1)
-        await expect(rig.open({ ...scripted(), command }, { owner: 'user-1' })).rejects.toMatchObject({
+        await expect(rig.open({ ...scriptedTarget(), command }, { owner: 'user-1' })).rejects.toMatchObject({
           reason: 'connect_failed',
         });
-    await rig.open(scripted());
-    const second = await rig.open(scripted(), { owner: 'user-1' });
-    await expect(rig.open(scripted())).rejects.toMatchObject({ reason: 'too_many' });
+    await rig.open(scriptedTarget());
+    const second = await rig.open(scriptedTarget(), { owner: 'user-1' });
+    await expect(rig.open(scriptedTarget())).rejects.toMatchObject({ reason: 'too_many' });
     await second.close();
     await second.close();
-    await rig.open(scripted());
-    await expect(rig.open(scripted())).rejects.toMatchObject({ reason: 'too_many' });
+    await rig.open(scriptedTarget());
+    await expect(rig.open(scriptedTarget())).rejects.toMatchObject({ reason: 'too_many' });
   });
 
   test('four of one server that everybody shares', () => {
@@ -87,7 +87,7 @@ describe('the stderr of a stdio server', () => {
     const clock = createFakeClock();
     const rig = createRig({ clock });
     const script = `for (let n = 0; n < 5_000; n += 1) process.stderr.write('line ' + n + '\\n');`;
-    await expect(rig.open({ ...scripted(), args: ['-e', script] })).rejects.toMatchObject({
+    await expect(rig.open({ ...scriptedTarget(), args: ['-e', script] })).rejects.toMatchObject({
       reason: 'connect_failed',
     });
     expect(rig.stderr).toHaveLength(101);
@@ -99,13 +99,13 @@ describe('the stderr of a stdio server', () => {
     const file = openSync(join(folder, 'log'), 'w');
     try {
       const rig = createRig();
-      const toFile = await rig.open({ ...scripted(), stderr: file });
-      const nowhere = await rig.open({ ...scripted(), stderr: 'ignore' });
+      const toFile = await rig.open({ ...scriptedTarget(), stderr: file });
+      const nowhere = await rig.open({ ...scriptedTarget(), stderr: 'ignore' });
       expect(rig.stderr).toEqual([]);
       await toFile.close();
       await nowhere.close();
       expect(await readFile(join(folder, 'log'), 'utf8')).toBe('started\n');
-      await rig.open({ ...scripted(), stderr: 'pipe' });
+      await rig.open({ ...scriptedTarget(), stderr: 'pipe' });
       await eventually('the line', () => rig.stderr.includes('test: started'));
     } finally {
       closeSync(file);

@@ -2,12 +2,18 @@ import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { createFakeClock, createTestNetwork, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ask, call, createChannelRig, remote, type ChannelRig } from '../../../test/channelRig.ts';
+import {
+  sendRequest,
+  callChannelTool,
+  createChannelRig,
+  remoteChannelTarget,
+  type ChannelRig,
+} from '../../../test/channelRig.ts';
 import { testCertificate } from '../../../../egress/test/certificate.ts';
-import { startSocketServer, type ScriptedSocketServer } from '../../../test/webSocketServer.ts';
+import { startWebSocketServer, type ScriptedWebSocketServer } from '../../../test/webSocketServer.ts';
 import type { JsonObject } from '../upstream.ts';
 
-const open: { rig: ChannelRig; server: ScriptedSocketServer }[] = [];
+const open: { rig: ChannelRig; server: ScriptedWebSocketServer }[] = [];
 afterEach(async () => {
   for (const { rig, server } of open.splice(0)) {
     await rig.closeAll();
@@ -19,10 +25,10 @@ async function start({
   protocol,
   ...over
 }: Parameters<typeof createChannelRig>[0] & { protocol?: string | false } = {}) {
-  const server = await startSocketServer(protocol === undefined ? {} : { protocol });
+  const server = await startWebSocketServer(protocol === undefined ? {} : { protocol });
   const rig = createChannelRig({ ports: [server.port], ...over });
   open.push({ rig, server });
-  return { server, rig, target: remote('websocket', server.url) };
+  return { server, rig, target: remoteChannelTarget('websocket', server.url) };
 }
 
 describe('a websocket upstream', () => {
@@ -30,7 +36,7 @@ describe('a websocket upstream', () => {
     const { server, rig, target } = await start();
     const upstream = await rig.open(target, { era: 'auto' });
     expect(upstream.claims).toMatchObject({ era: 'legacy', name: 'socket' });
-    expect(await ask(upstream, 'tools/list')).toMatchObject({ tools: [{ name: 'echo' }] });
+    expect(await sendRequest(upstream, 'tools/list')).toMatchObject({ tools: [{ name: 'echo' }] });
     server.respond = ({ id, method, params }, socket) => {
       const progress = {
         progressToken: (params as { _meta?: JsonObject } | undefined)?._meta?.['progressToken'],
@@ -44,15 +50,17 @@ describe('a websocket upstream', () => {
       return id === undefined;
     };
     const received: JsonObject[] = [];
-    await call(
+    await callChannelTool(
       upstream,
       'echo',
       { message: 'ä'.repeat(100_000) },
       { onProgress: (params) => received.push(params) },
     );
     expect(received).toMatchObject([{ progress: 1 }]);
-    await eventually('the answer to the ping', () => server.seen.some(({ id }) => id === 'ping-1'));
-    expect(server.seen.find(({ id }) => id === 'ping-1')).toEqual({
+    await eventually('the answer to the ping', () =>
+      server.receivedMessages.some(({ id }) => id === 'ping-1'),
+    );
+    expect(server.receivedMessages.find(({ id }) => id === 'ping-1')).toEqual({
       jsonrpc: '2.0',
       id: 'ping-1',
       result: {},
@@ -60,15 +68,15 @@ describe('a websocket upstream', () => {
 
     server.respond = () => true;
     const controller = new AbortController();
-    const waiting = call(upstream, 'echo', {}, { signal: controller.signal });
+    const waiting = callChannelTool(upstream, 'echo', {}, { signal: controller.signal });
     const request = await eventually(
       'the call',
-      () => server.seen.filter(({ method }) => method === 'tools/call')[1],
+      () => server.receivedMessages.filter(({ method }) => method === 'tools/call')[1],
     );
     controller.abort(new Error('gave up'));
     await expect(waiting).rejects.toThrow('gave up');
     const cancelled = await eventually('the cancellation', () =>
-      server.seen.find(({ method }) => method === 'notifications/cancelled'),
+      server.receivedMessages.find(({ method }) => method === 'notifications/cancelled'),
     );
     expect(cancelled['params']).toMatchObject({ requestId: request['id'] });
   });
@@ -83,7 +91,7 @@ describe('a websocket upstream', () => {
   });
 
   test('over TLS, which the door out has spoken already', async () => {
-    const server = await startSocketServer({ tls: true });
+    const server = await startWebSocketServer({ tls: true });
     const dialled: string[] = [];
     const rig = createChannelRig({
       network: {
@@ -97,8 +105,10 @@ describe('a websocket upstream', () => {
       },
     });
     open.push({ rig, server });
-    const upstream = await rig.open(remote('websocket', server.url, { headers: { 'x-team': 'blue' } }));
-    expect(await ask(upstream, 'tools/list')).toMatchObject({ tools: [{ name: 'echo' }] });
+    const upstream = await rig.open(
+      remoteChannelTarget('websocket', server.url, { headers: { 'x-team': 'blue' } }),
+    );
+    expect(await sendRequest(upstream, 'tools/list')).toMatchObject({ tools: [{ name: 'echo' }] });
     expect(server.upgrades).toMatchObject([{ 'x-team': 'blue', host: `127.0.0.1:${server.port}` }]);
     expect(dialled).toEqual([server.url]);
   });
@@ -115,10 +125,10 @@ describe('a websocket upstream', () => {
       [503, 'upstream_5xx', {}],
     ] as const;
     for (const [status, reason, headers] of cases) {
-      server.refuse = { status, headers };
+      server.refusal = { status, headers };
       await expect(rig.open(target)).rejects.toMatchObject({ reason, detail: { status } });
     }
-    server.refuse = { status: 401, headers: challenge };
+    server.refusal = { status: 401, headers: challenge };
     await expect(rig.open(target)).rejects.toMatchObject({
       detail: { challenge: { scheme: 'bearer', error: 'invalid_token', scope: 'a b' } },
     });
@@ -128,17 +138,19 @@ describe('a websocket upstream', () => {
   test('nobody there, a place that may not be asked, another protocol', async () => {
     const { server, rig, target } = await start({ protocol: false });
     await expect(rig.open(target)).rejects.toMatchObject({ reason: 'garbage' });
-    await expect(rig.open(remote('websocket', 'ws://127.0.0.1:9/'))).rejects.toMatchObject({
+    await expect(rig.open(remoteChannelTarget('websocket', 'ws://127.0.0.1:9/'))).rejects.toMatchObject({
       reason: 'not_allowed',
       outcome: 'unreachable',
     });
     const { port } = server;
     open.splice(0);
     await server.close();
-    await expect(rig.open(remote('websocket', `ws://127.0.0.1:${port}/`))).rejects.toMatchObject({
-      reason: 'connect_failed',
-      outcome: 'unreachable',
-    });
+    await expect(rig.open(remoteChannelTarget('websocket', `ws://127.0.0.1:${port}/`))).rejects.toMatchObject(
+      {
+        reason: 'connect_failed',
+        outcome: 'unreachable',
+      },
+    );
     await rig.closeAll();
   });
 
@@ -147,16 +159,21 @@ describe('a websocket upstream', () => {
       const { server, rig, target } = await start();
       const upstream = await rig.open(target);
       server.respond = () => true;
-      const waiting = expect(call(upstream, 'echo')).rejects.toMatchObject({
+      const waiting = expect(callChannelTool(upstream, 'echo')).rejects.toMatchObject({
         reason: 'reset',
         outcome: 'unknown',
       });
-      await eventually('the call', () => server.seen.some(({ method }) => method === 'tools/call'));
+      await eventually('the call', () =>
+        server.receivedMessages.some(({ method }) => method === 'tools/call'),
+      );
       const { code } = end(1011);
       if (code === undefined) server.sockets[0]!.terminate();
       else server.sockets[0]!.close(code, 'crashed');
       await waiting;
-      await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'ended', outcome: 'unreachable' });
+      await expect(callChannelTool(upstream, 'echo')).rejects.toMatchObject({
+        reason: 'ended',
+        outcome: 'unreachable',
+      });
     }
   });
 
@@ -169,13 +186,15 @@ describe('a websocket upstream', () => {
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(size - around) } }));
       return true;
     };
-    expect(((await call(upstream, 'echo')) as { text: string }).text.length).toBeGreaterThan(size - 100);
+    expect(((await callChannelTool(upstream, 'echo')) as { text: string }).text.length).toBeGreaterThan(
+      size - 100,
+    );
     server.respond = ({ id }, socket) => {
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(size) } }));
       return true;
     };
-    await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'too_large' });
-    await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'ended' });
+    await expect(callChannelTool(upstream, 'echo')).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(callChannelTool(upstream, 'echo')).rejects.toMatchObject({ reason: 'ended' });
   });
 
   test('what is too large for one is not said to be so of others', async () => {
@@ -186,7 +205,9 @@ describe('a websocket upstream', () => {
         socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(16 * 1024 * 1024) } }));
       return method === 'tools/call';
     };
-    const outcomes = Promise.allSettled(['other', 'another', 'large'].map((name) => call(upstream, name)));
+    const outcomes = Promise.allSettled(
+      ['other', 'another', 'large'].map((name) => callChannelTool(upstream, name)),
+    );
     for (const { reason } of (await outcomes) as PromiseRejectedResult[])
       expect(reason).toMatchObject({ reason: 'reset', outcome: 'unknown' });
   });
@@ -198,7 +219,7 @@ describe('a websocket upstream', () => {
       for (let i = 0; i <= 16_384; i += 1) socket.send('x', { fin: false });
       return true;
     };
-    await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(callChannelTool(upstream, 'echo')).rejects.toMatchObject({ reason: 'too_large' });
   });
 
   test('a frame that is no text ends the socket', async () => {
@@ -210,7 +231,7 @@ describe('a websocket upstream', () => {
       socket.send(Buffer.from([1, 2, 3]));
       return true;
     };
-    await expect(call(upstream, 'echo')).rejects.toMatchObject({ reason: 'reset' });
+    await expect(callChannelTool(upstream, 'echo')).rejects.toMatchObject({ reason: 'reset' });
     await eventually('the close code', () => codes[0] === 1003);
   });
 
@@ -227,7 +248,7 @@ describe('a websocket upstream', () => {
       await clock.advance(30_000);
       await eventually('the ping', () => pings === n);
       // The pong is back as soon as an answer that was sent after it is.
-      await ask(upstream, 'tools/list');
+      await sendRequest(upstream, 'tools/list');
     }
     expect(ended).toBe(0);
     socket.pause();
@@ -244,7 +265,7 @@ describe('a websocket upstream', () => {
     server.respond = () => true;
     const opening = rig.open(target, { initTimeoutMs: 1_000 });
     const rejected = expect(opening).rejects.toMatchObject({ reason: 'connect_timeout' });
-    await eventually('the handshake', () => server.seen.length === 1);
+    await eventually('the handshake', () => server.receivedMessages.length === 1);
     await clock.advance(1_000);
     await rejected;
     await eventually('the socket to end', () => server.sockets[0]!.readyState === 3);

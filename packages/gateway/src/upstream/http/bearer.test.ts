@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually, type ScriptedRequest } from '@behalf/testkit';
-import { countingBearer, expectFresh } from '../../../test/bearerRig.ts';
-import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
+import { createCountingBearer, expectFreshTokens } from '../../../test/bearerRig.ts';
+import {
+  callHttpTool,
+  createHttpRig,
+  expectUpstreamError,
+  requestOptions,
+  stopHttpRigs,
+} from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
@@ -12,16 +18,16 @@ const named = ({ verb, message }: ScriptedRequest) =>
   message ? (message.method ?? 'answer') : verb.toLowerCase();
 
 /** Presented when the conversation opens and with each request, as the gateway does. */
-for (const later of [false, true]) {
-  const when = later ? 'after a moment' : 'at once';
+for (const isDeferred of [false, true]) {
+  const when = isDeferred ? 'after a moment' : 'at once';
 
   describe(`a bearer that answers ${when}`, () => {
     test('is asked for each request of a legacy session', async () => {
-      const bearer = countingBearer('t', { later });
+      const bearer = createCountingBearer('t', { isDeferred });
       const { server, open } = await createHttpRig({ era: 'legacy', tools });
       const upstream = await open({}, { bearer });
-      await callTool(upstream, 'echo', {}, { bearer });
-      await callTool(upstream, 'echo', {}, { bearer });
+      await callHttpTool(upstream, 'echo', {}, { bearer });
+      await callHttpTool(upstream, 'echo', {}, { bearer });
       await upstream.close();
       expect(server.requests.map(named)).toEqual([
         'server/discover',
@@ -31,32 +37,32 @@ for (const later of [false, true]) {
         'tools/call',
         'delete',
       ]);
-      expectFresh(server.requests);
-      expect(bearer.asked).toBe(server.requests.length);
+      expectFreshTokens(server.requests);
+      expect(bearer.tokenRequests).toBe(server.requests.length);
     });
 
     test('is asked for each request of the modern era', async () => {
-      const bearer = countingBearer('t', { later });
+      const bearer = createCountingBearer('t', { isDeferred });
       const { server, open } = await createHttpRig({ era: 'modern', tools, capabilities });
       const upstream = await open({}, { bearer });
-      await callTool(upstream, 'echo', {}, { bearer });
+      await callHttpTool(upstream, 'echo', {}, { bearer });
       upstream.listen(() => undefined, { bearer });
       await eventually('it listens', () => server.openStreams === 1);
-      await callTool(upstream, 'echo', {}, { bearer });
+      await callHttpTool(upstream, 'echo', {}, { bearer });
       expect(server.requests.map(named)).toEqual([
         'server/discover',
         'tools/call',
         'subscriptions/listen',
         'tools/call',
       ]);
-      expectFresh(server.requests);
-      expect(bearer.asked).toBe(4);
+      expectFreshTokens(server.requests);
+      expect(bearer.tokenRequests).toBe(4);
     });
 
     for (const era of ['legacy', 'modern'] as const) {
       test(`is asked when a ${era} stream comes back`, async () => {
         const clock = createFakeClock();
-        const bearer = countingBearer('t', { later });
+        const bearer = createCountingBearer('t', { isDeferred });
         const { server, open } = await createHttpRig({ era, getStream: true, capabilities }, { clock });
         const upstream = await open({}, { bearer });
         upstream.listen(() => undefined, { bearer });
@@ -75,19 +81,19 @@ for (const later of [false, true]) {
         );
         expect(opened).toHaveLength(4);
         if (era === 'legacy') expect(opened[3]!.headers['last-event-id']).toBe('e-3');
-        expectFresh(server.requests);
+        expectFreshTokens(server.requests);
       });
     }
 
     test('is asked for every step of a lost session', async () => {
-      const bearer = countingBearer('t', { later });
+      const bearer = createCountingBearer('t', { isDeferred });
       const { server, open } = await createHttpRig({ era: 'legacy', tools, getStream: true });
       const upstream = await open({ era: 'legacy' }, { bearer });
       upstream.listen(() => undefined, { bearer });
       await eventually('it opens', () => server.openStreams === 1);
       server.forgetSessions();
       server.endStreams();
-      await callTool(upstream, 'echo', {}, { bearer });
+      await callHttpTool(upstream, 'echo', {}, { bearer });
       await eventually('it opens on the new session', () => server.openStreams === 1);
       const seen = server.requests.map(named);
       expect(seen.filter((name) => name === 'initialize')).toHaveLength(2);
@@ -95,11 +101,11 @@ for (const later of [false, true]) {
       expect(seen.filter((name) => name === 'tools/call')).toHaveLength(2);
       await upstream.close();
       expect(server.requests.map(named)).toContain('delete');
-      expectFresh(server.requests);
+      expectFreshTokens(server.requests);
     });
 
     test('is asked for the ping that tests a session', async () => {
-      const bearer = countingBearer('t', { later });
+      const bearer = createCountingBearer('t', { isDeferred });
       let known = false;
       const { server, open } = await createHttpRig({
         era: 'legacy',
@@ -112,15 +118,15 @@ for (const later of [false, true]) {
           return { status: 400, body: { jsonrpc: '2.0', id: message?.id, error } };
         },
       });
-      await callTool(await open({ era: 'legacy' }, { bearer }), 'echo', {}, { bearer });
+      await callHttpTool(await open({ era: 'legacy' }, { bearer }), 'echo', {}, { bearer });
       // The old session may live on at the server, which is told.
       await eventually('it is ended', () => server.requests.some(({ verb }) => verb === 'DELETE'));
       expect(server.received('ping')).toHaveLength(1);
-      expectFresh(server.requests);
+      expectFreshTokens(server.requests);
     });
 
     test('is asked when 409 makes a new session', async () => {
-      const bearer = countingBearer('t', { later });
+      const bearer = createCountingBearer('t', { isDeferred });
       const { server, open } = await createHttpRig({
         era: 'legacy',
         respond: ({ verb }) => (verb === 'GET' ? { status: 409 } : undefined),
@@ -130,11 +136,11 @@ for (const later of [false, true]) {
       const gets = () => server.requests.filter(({ verb }) => verb === 'GET').length;
       await eventually('it is asked for again', () => gets() === 2);
       expect(server.requests.filter(({ verb }) => verb === 'DELETE')).toHaveLength(1);
-      expectFresh(server.requests);
+      expectFreshTokens(server.requests);
     });
 
     test('is asked for answers to the server’s questions', async () => {
-      const bearer = countingBearer('t', { later });
+      const bearer = createCountingBearer('t', { isDeferred });
       const asks = {
         name: 'asks',
         handler: async (_: unknown, call: { ask(m: string, p: object): Promise<unknown> }) => {
@@ -145,38 +151,38 @@ for (const later of [false, true]) {
       };
       const { server, open } = await createHttpRig({ era: 'legacy', tools: [asks], getStream: true });
       const upstream = await open({}, { bearer });
-      await callTool(upstream, 'asks', {}, { bearer });
+      await callHttpTool(upstream, 'asks', {}, { bearer });
       upstream.listen(() => undefined, { bearer });
       await eventually('it opens', () => server.openStreams === 1);
       expect((await server.sendRequestOnStreams('ping', {})).result).toEqual({});
       expect(server.requests.filter((request) => named(request) === 'answer')).toHaveLength(3);
-      expectFresh(server.requests);
+      expectFreshTokens(server.requests);
     });
 
     test('is asked for the word that a call is given up', async () => {
-      const bearer = countingBearer('t', { later });
+      const bearer = createCountingBearer('t', { isDeferred });
       const slow = { name: 'slow', handler: () => new Promise<never>(() => undefined) };
       const { server, open } = await createHttpRig({ era: 'legacy', tools: [slow] });
       const upstream = await open({}, { bearer });
       const caller = new AbortController();
-      const call = callTool(upstream, 'slow', {}, { bearer, signal: caller.signal });
+      const call = callHttpTool(upstream, 'slow', {}, { bearer, signal: caller.signal });
       await eventually('it runs', () => server.received('tools/call').length === 1);
       caller.abort();
       await expect(call).rejects.toMatchObject({ name: 'AbortError' });
       await eventually('it is told', () => server.received('notifications/cancelled').length === 1);
-      expectFresh(server.requests);
+      expectFreshTokens(server.requests);
     });
   });
 }
 
 describe('whose bearer it is', () => {
   test('a request asks the one that it brings', async () => {
-    const [first, second] = [countingBearer('first'), countingBearer('second')];
+    const [first, second] = [createCountingBearer('first'), createCountingBearer('second')];
     const { server, open } = await createHttpRig({ era: 'legacy', tools });
     const upstream = await open({}, { bearer: first });
     await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
-        callTool(upstream, 'echo', { i }, { bearer: i % 2 === 0 ? first : second }),
+        callHttpTool(upstream, 'echo', { i }, { bearer: i % 2 === 0 ? first : second }),
       ),
     );
     for (const { message, headers } of server.received('tools/call')) {
@@ -186,28 +192,28 @@ describe('whose bearer it is', () => {
   });
 
   test('what nobody asked for goes out with the latest', async () => {
-    const [old, latest] = [countingBearer('old'), countingBearer('latest')];
+    const [old, latest] = [createCountingBearer('old'), createCountingBearer('latest')];
     const { server, open } = await createHttpRig({ era: 'legacy', tools, getStream: true });
     const upstream = await open({}, { bearer: old });
-    await callTool(upstream, 'echo', {}, { bearer: latest });
+    await callHttpTool(upstream, 'echo', {}, { bearer: latest });
     upstream.listen(() => undefined, {});
     await eventually('it opens', () => server.openStreams === 1);
     await server.sendRequestOnStreams('ping', {});
     // A request that brings none is not sent without one.
-    await upstream.request('ping', {}, patiently());
+    await upstream.request('ping', {}, requestOptions());
     server.forgetSessions();
-    await upstream.request('ping', {}, patiently());
+    await upstream.request('ping', {}, requestOptions());
     await upstream.close();
     const after = server.requests.slice(server.requests.findIndex(({ verb }) => verb === 'GET'));
     expect(after.map(named)).toEqual(
       expect.arrayContaining(['get', 'answer', 'ping', 'initialize', 'delete']),
     );
-    expectFresh(after, 'latest');
-    expect(old.asked).toBe(3);
+    expectFreshTokens(after, 'latest');
+    expect(old.tokenRequests).toBe(3);
   });
 
   test('also when it is sent again, after others', async () => {
-    const [own, latest] = [countingBearer('own'), countingBearer('latest')];
+    const [own, latest] = [createCountingBearer('own'), createCountingBearer('latest')];
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     let calls = 0;
@@ -223,18 +229,18 @@ describe('whose bearer it is', () => {
       },
     });
     const upstream = await open({}, { bearer: own });
-    const first = callTool(upstream, 'echo', { who: 'own' }, { bearer: own });
+    const first = callHttpTool(upstream, 'echo', { who: 'own' }, { bearer: own });
     await eventually('it is held', () => calls === 1);
-    await callTool(upstream, 'echo', { who: 'latest' }, { bearer: latest });
+    await callHttpTool(upstream, 'echo', { who: 'latest' }, { bearer: latest });
     release();
     await first;
     const again = server.requests.slice(-3);
     expect(again.map(named)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);
-    expectFresh(again, 'own');
+    expectFreshTokens(again, 'own');
   });
 
   test('a listener’s is the latest, too', async () => {
-    const [old, latest] = [countingBearer('old'), countingBearer('latest')];
+    const [old, latest] = [createCountingBearer('old'), createCountingBearer('latest')];
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open({}, { bearer: old });
     upstream.listen(() => undefined, { bearer: latest });
@@ -242,18 +248,18 @@ describe('whose bearer it is', () => {
     await upstream.close();
     const after = server.requests.slice(server.requests.findIndex(({ verb }) => verb === 'GET'));
     expect(after.map(named)).toEqual(['get', 'delete']);
-    expectFresh(after, 'latest');
+    expectFreshTokens(after, 'latest');
   });
 
   test('a cancelled call is cancelled by its own caller', async () => {
-    const [own, latest] = [countingBearer('own'), countingBearer('latest')];
+    const [own, latest] = [createCountingBearer('own'), createCountingBearer('latest')];
     const slow = { name: 'slow', handler: () => new Promise<never>(() => undefined) };
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [slow, ...tools] });
     const upstream = await open({}, { bearer: own });
     const caller = new AbortController();
-    const call = callTool(upstream, 'slow', {}, { bearer: own, signal: caller.signal });
+    const call = callHttpTool(upstream, 'slow', {}, { bearer: own, signal: caller.signal });
     await eventually('it runs', () => server.received('tools/call').length === 1);
-    await callTool(upstream, 'echo', {}, { bearer: latest });
+    await callHttpTool(upstream, 'echo', {}, { bearer: latest });
     caller.abort();
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
     const cancellation = await eventually('it is told', () => server.received('notifications/cancelled')[0]);
@@ -261,14 +267,16 @@ describe('whose bearer it is', () => {
   });
 
   test('a refused token is not sent again by itself', async () => {
-    const bearer = countingBearer();
+    const bearer = createCountingBearer();
     const { server, open } = await createHttpRig({
       era: 'legacy',
       respond: ({ message }) => (message?.method === 'tools/call' ? { status: 401 } : undefined),
     });
     const upstream = await open({}, { bearer });
-    expect((await failureOf(callTool(upstream, 'x', {}, { bearer }))).reason).toBe('unauthorized');
+    expect((await expectUpstreamError(callHttpTool(upstream, 'x', {}, { bearer }))).reason).toBe(
+      'unauthorized',
+    );
     expect(server.received('tools/call')).toHaveLength(1);
-    expectFresh(server.requests);
+    expectFreshTokens(server.requests);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually } from '@behalf/testkit';
-import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
+import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
@@ -23,7 +23,7 @@ describe('closing', () => {
     expect(closed).toBe(1);
     upstream.onClose(() => (closed += 1));
     expect(closed).toBe(2);
-    expect((await failureOf(callTool(upstream, 'x'))).reason).toBe('ended');
+    expect((await expectUpstreamError(callHttpTool(upstream, 'x'))).reason).toBe('ended');
   });
 
   test('a modern conversation has nothing to end', async () => {
@@ -65,7 +65,7 @@ describe('closing', () => {
         tools: [{ name: 'slow', handler: () => new Promise(() => undefined) }],
       });
       const upstream = await open();
-      const call = failureOf(callTool(upstream, 'slow'));
+      const call = expectUpstreamError(callHttpTool(upstream, 'slow'));
       const sent = await eventually('it runs', () => server.received('tools/call')[0]);
       await upstream.close();
       expect(await call).toMatchObject({ reason: 'reset', outcome: 'unknown' });

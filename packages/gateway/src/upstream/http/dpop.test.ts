@@ -3,8 +3,8 @@ import { systemClock, systemRandom } from '@behalf/kernel';
 import { eventually, type ScriptedRequest } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { neverRenewed } from '../../../test/bearerRig.ts';
-import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
+import { withoutRenewal } from '../../../test/bearerRig.ts';
+import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
 import { createDpop } from '../../credentials/dpop/dpop.ts';
 import { createDpopKey } from '../../credentials/dpop/dpopKey.ts';
 import { toWireToken } from '../../credentials/wireToken.ts';
@@ -20,7 +20,7 @@ function boundBearer(): Bearer {
   const prover = createDpop({ clock: systemClock, random: systemRandom }).proverFor(
     createDpopKey(systemRandom),
   );
-  return { token: () => toWireToken({ accessToken: 'bound-token', prover }), ...neverRenewed };
+  return { token: () => toWireToken({ accessToken: 'bound-token', prover }), ...withoutRenewal };
 }
 
 const isCall = ({ message }: ScriptedRequest) => message?.method === 'tools/call';
@@ -44,7 +44,7 @@ describe('a token that is bound to a key', () => {
       const { server, open } = await createHttpRig({ era, tools, capabilities, getStream: true });
       const headers = { authorization: 'Bearer old', DPoP: 'configured' };
       const upstream = await open({}, { bearer, headers });
-      await callTool(upstream, 'echo', {}, { bearer });
+      await callHttpTool(upstream, 'echo', {}, { bearer });
       upstream.listen(() => undefined, { bearer });
       await eventually('it listens', () => server.openStreams === 1);
       await upstream.close();
@@ -65,8 +65,8 @@ describe('a token that is bound to a key', () => {
             : undefined,
       });
       const upstream = await open({}, { bearer });
-      await callTool(upstream, 'echo', {}, { bearer });
-      await callTool(upstream, 'echo', {}, { bearer });
+      await callHttpTool(upstream, 'echo', {}, { bearer });
+      await callHttpTool(upstream, 'echo', {}, { bearer });
       const calls = server.requests.filter(isCall);
       expect(calls.map((request) => proofOf(request)['nonce'])).toEqual([undefined, 'n-1', 'n-1']);
     });
@@ -85,14 +85,14 @@ describe('a token that is bound to a key', () => {
         },
       });
     refuse('DPoP error="use_dpop_nonce"');
-    expect(await failureOf(callTool(upstream, 'echo', {}, { bearer }))).toMatchObject({
+    expect(await expectUpstreamError(callHttpTool(upstream, 'echo', {}, { bearer }))).toMatchObject({
       reason: 'unauthorized',
     });
     expect(count).toBe(2);
     // Another refusal is about the token, which is not ours to repeat.
     count = 0;
     refuse('DPoP error="invalid_token"');
-    expect(await failureOf(callTool(upstream, 'echo', {}, { bearer }))).toMatchObject({
+    expect(await expectUpstreamError(callHttpTool(upstream, 'echo', {}, { bearer }))).toMatchObject({
       reason: 'unauthorized',
     });
     expect(count).toBe(1);

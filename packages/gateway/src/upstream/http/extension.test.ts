@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, type ScriptedRequest } from '@behalf/testkit';
-import { countingBearer } from '../../../test/bearerRig.ts';
-import { callTool, createHttpRig, stopHttpRigs } from '../../../test/httpRig.ts';
+import { createCountingBearer } from '../../../test/bearerRig.ts';
+import { callHttpTool, createHttpRig, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
@@ -19,12 +19,12 @@ function said({ message }: ScriptedRequest): [string, unknown] | [] {
 }
 
 describe('the extension by which a token is had', () => {
-  const bearer = Object.assign(countingBearer('t'), { extension: EXTENSION });
+  const bearer = Object.assign(createCountingBearer('t'), { extension: EXTENSION });
 
   test('is declared with each request of the modern era', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools, capabilities });
     const upstream = await open({}, { bearer });
-    await callTool(upstream, 'echo', {}, { bearer });
+    await callHttpTool(upstream, 'echo', {}, { bearer });
     upstream.listen(() => undefined, { bearer });
     await eventually('it listens', () => server.openStreams === 1);
     expect(server.requests.map(said)).toEqual([
@@ -43,10 +43,10 @@ describe('the extension by which a token is had', () => {
   for (const era of ['modern', 'legacy'] as const) {
     test(`is nobody else’s to declare (${era})`, async () => {
       const { server, open } = await createHttpRig({ era, tools });
-      const other = countingBearer('t');
+      const other = createCountingBearer('t');
       const upstream = await open({}, { bearer: other });
       // Of a connection that was opened by one who has it, too.
-      await callTool(upstream, 'echo', {}, { bearer: other });
+      await callHttpTool(upstream, 'echo', {}, { bearer: other });
       expect(JSON.stringify(server.requests.map(said))).not.toContain(EXTENSION);
     });
   }

@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
+import {
+  callHttpTool,
+  createHttpRig,
+  expectUpstreamError,
+  requestOptions,
+  stopHttpRigs,
+} from '../../../test/httpRig.ts';
 import type { JsonObject } from '../upstream.ts';
 import { encodeHeaderValue } from './modernHeaders.ts';
 
@@ -30,11 +36,11 @@ describe('a modern request', () => {
       methods: { 'prompts/get': () => ({ messages: [] }), 'resources/read': () => ({ contents: [] }) },
     });
     const upstream = await open();
-    await callTool(upstream, 'echo');
-    await callTool(upstream, 'größe');
-    await upstream.request('prompts/get', { name: 'hello' }, patiently());
-    await upstream.request('resources/read', { uri: 'file:///ä' }, patiently());
-    await upstream.request('tools/list', {}, patiently());
+    await callHttpTool(upstream, 'echo');
+    await callHttpTool(upstream, 'größe');
+    await upstream.request('prompts/get', { name: 'hello' }, requestOptions());
+    await upstream.request('resources/read', { uri: 'file:///ä' }, requestOptions());
+    await upstream.request('tools/list', {}, requestOptions());
     expect(
       server.requests.slice(1).map(({ headers }) => [headers['mcp-method'], headers['mcp-name']]),
     ).toEqual([
@@ -58,7 +64,7 @@ describe('a modern request', () => {
   test('nobody replaces what it says of itself in _meta', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools: [plain('echo')] });
     const meta = { 'io.modelcontextprotocol/clientCapabilities': { sampling: {} } };
-    await callTool(await open(), 'echo', {}, { meta });
+    await callHttpTool(await open(), 'echo', {}, { meta });
     const sent = server.received('tools/call')[0]!.message!.params!['_meta'] as JsonObject;
     expect(sent['io.modelcontextprotocol/clientCapabilities']).toEqual({});
   });
@@ -70,8 +76,8 @@ describe('a modern request', () => {
     };
     const { open } = await createHttpRig({ era: 'modern', tools: [{ ...plain('route'), inputSchema }] });
     const upstream = await open();
-    await callTool(upstream, 'route', { region: 'eu' }, { extraHeaders: { 'mcp-param-region': 'eu' } });
-    expect(await failureOf(callTool(upstream, 'route', { region: 'eu' }))).toMatchObject({
+    await callHttpTool(upstream, 'route', { region: 'eu' }, { extraHeaders: { 'mcp-param-region': 'eu' } });
+    expect(await expectUpstreamError(callHttpTool(upstream, 'route', { region: 'eu' }))).toMatchObject({
       reason: 'header_mismatch',
       outcome: 'refused',
     });
@@ -80,7 +86,7 @@ describe('a modern request', () => {
   test('an answer that wants input is no run', async () => {
     const result = { resultType: 'input_required', requestState: 'sealed', inputRequests: {} };
     const { open } = await createHttpRig({ era: 'modern', tools: [{ name: 'asks', handler: () => result }] });
-    expect(await failureOf(callTool(await open(), 'asks'))).toMatchObject({
+    expect(await expectUpstreamError(callHttpTool(await open(), 'asks'))).toMatchObject({
       reason: 'input_required',
       outcome: 'refused',
       detail: { result },
@@ -101,8 +107,8 @@ describe('a modern request', () => {
       ],
     });
     const upstream = await open();
-    await callTool(upstream, 'asks');
-    await callTool(upstream, 'asks');
+    await callHttpTool(upstream, 'asks');
+    await callHttpTool(upstream, 'asks');
     expect(server.requests.map(({ message }) => message?.method)).toEqual([
       'server/discover',
       'tools/call',

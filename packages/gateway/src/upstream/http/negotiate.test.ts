@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, type ScriptedReply } from '@behalf/testkit';
-import { createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
+import { createHttpRig, expectUpstreamError, requestOptions, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
@@ -31,7 +31,7 @@ describe('the era of a server', () => {
       instructions: 'Be kind.',
       capabilities: { tools: {} },
     });
-    expect((await upstream.request('tools/list', {}, patiently())).result['tools']).toEqual([]);
+    expect((await upstream.request('tools/list', {}, requestOptions())).result['tools']).toEqual([]);
     expect(server.requests.map(({ message }) => message?.method)).toEqual(['server/discover', 'tools/list']);
     expect(server.sessions.size).toBe(0);
   });
@@ -47,7 +47,7 @@ describe('the era of a server', () => {
       instructions: 'Be kind.',
       capabilities: { tools: {} },
     });
-    await upstream.request('tools/list', {}, patiently());
+    await upstream.request('tools/list', {}, requestOptions());
     expect(server.requests.map(({ message }) => message?.method)).toEqual([
       'server/discover',
       'initialize',
@@ -68,7 +68,7 @@ describe('the era of a server', () => {
   test('no stream is opened after the hand-shake', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', getStream: true });
     const upstream = await open();
-    await upstream.request('ping', {}, patiently());
+    await upstream.request('ping', {}, requestOptions());
     expect(server.requests.filter(({ verb }) => verb === 'GET')).toEqual([]);
   });
 
@@ -93,9 +93,9 @@ describe('the era of a server', () => {
     ['202 without an answer', { status: 202 }],
   ] as [string, ScriptedReply][]) {
     test(`${what} shows a legacy server`, async () => {
-      const { server, open, eras } = await createHttpRig({ era: 'legacy', ...probed(reply) });
+      const { server, open, eraVerdicts } = await createHttpRig({ era: 'legacy', ...probed(reply) });
       expect((await open()).claims.era).toBe('legacy');
-      expect(eras.get(server.url)).toBe('legacy');
+      expect(eraVerdicts.get(server.url)).toBe('legacy');
     });
   }
 
@@ -118,10 +118,10 @@ describe('the era of a server', () => {
     ],
   ] as [string, ScriptedReply, string][]) {
     test(`${what} shows nothing: initialize is not tried`, async () => {
-      const { server, open, eras } = await createHttpRig({ era: 'both', ...probed(reply) });
-      expect((await failureOf(open())).reason).toBe(reason);
+      const { server, open, eraVerdicts } = await createHttpRig({ era: 'both', ...probed(reply) });
+      expect((await expectUpstreamError(open())).reason).toBe(reason);
       expect(server.received('initialize')).toEqual([]);
-      expect(eras.get(server.url)).toBeUndefined();
+      expect(eraVerdicts.get(server.url)).toBeUndefined();
     });
   }
 
@@ -140,7 +140,7 @@ describe('the era of a server', () => {
         },
       });
       if (times === 1) expect((await open()).claims.era).toBe('modern');
-      else expect((await failureOf(open())).reason).toBe('header_mismatch');
+      else expect((await expectUpstreamError(open())).reason).toBe('header_mismatch');
       expect(server.received('server/discover')).toHaveLength(2);
       expect(server.received('initialize')).toEqual([]);
     });
@@ -148,19 +148,19 @@ describe('the era of a server', () => {
 
   test('silence shows nothing', async () => {
     const clock = createFakeClock();
-    const { server, open, eras } = await createHttpRig({ era: 'both', ...probed('hang') }, { clock });
-    const failure = failureOf(open({ initTimeoutMs: 3_000 }));
+    const { server, open, eraVerdicts } = await createHttpRig({ era: 'both', ...probed('hang') }, { clock });
+    const failure = expectUpstreamError(open({ initTimeoutMs: 3_000 }));
     await clock.advance(3_000);
     expect((await failure).reason).toBe('connect_timeout');
     expect(server.received('initialize')).toEqual([]);
-    expect(eras.get(server.url)).toBeUndefined();
+    expect(eraVerdicts.get(server.url)).toBeUndefined();
   });
 
   test('a port where nobody listens shows nothing', async () => {
-    const { server, open, eras } = await createHttpRig({ era: 'both' });
+    const { server, open, eraVerdicts } = await createHttpRig({ era: 'both' });
     await server.close();
-    expect((await failureOf(open())).outcome).toBe('unreachable');
-    expect(eras.get(server.url)).toBeUndefined();
+    expect((await expectUpstreamError(open())).outcome).toBe('unreachable');
+    expect(eraVerdicts.get(server.url)).toBeUndefined();
   });
 
   test('the era of the settings is not probed', async () => {
@@ -172,7 +172,7 @@ describe('the era of a server', () => {
 
   test('a server that is said to be modern and is not is an error', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy' });
-    expect((await failureOf(open({ era: 'modern' }))).reason).toBe('bad_request');
+    expect((await expectUpstreamError(open({ era: 'modern' }))).reason).toBe('bad_request');
     expect(server.received('initialize')).toEqual([]);
   });
 
@@ -197,16 +197,18 @@ describe('the era of a server', () => {
   });
 
   test('a modern verdict falls with the first answer that is not modern', async () => {
-    const { server, open, eras } = await createHttpRig({ era: 'modern' });
+    const { server, open, eraVerdicts } = await createHttpRig({ era: 'modern' });
     const upstream = await open();
-    expect(eras.get(server.url)).toBe('modern');
+    expect(eraVerdicts.get(server.url)).toBe('modern');
     let closed = 0;
     upstream.onClose(() => (closed += 1));
     server.change({ era: 'legacy' });
-    await failureOf(upstream.request('tools/list', {}, patiently()));
-    expect(eras.get(server.url)).toBeUndefined();
+    await expectUpstreamError(upstream.request('tools/list', {}, requestOptions()));
+    expect(eraVerdicts.get(server.url)).toBeUndefined();
     expect(closed).toBe(1);
-    expect((await failureOf(upstream.request('tools/list', {}, patiently()))).reason).toBe('ended');
+    expect((await expectUpstreamError(upstream.request('tools/list', {}, requestOptions()))).reason).toBe(
+      'ended',
+    );
     expect((await open()).claims.era).toBe('legacy');
   });
 });

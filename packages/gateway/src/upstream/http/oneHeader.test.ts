@@ -5,8 +5,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createTestNetwork, scriptedHttpServer, type TestNetwork } from '@behalf/testkit';
-import { countingBearer, expectFresh } from '../../../test/bearerRig.ts';
-import { callTool, createHttpRig, stopHttpRigs, wiringTo } from '../../../test/httpRig.ts';
+import { createCountingBearer, expectFreshTokens } from '../../../test/bearerRig.ts';
+import { callHttpTool, createHttpRig, stopHttpRigs, createHttpWiring } from '../../../test/httpRig.ts';
 import { withAuthorization } from '../bearerHeaders.ts';
 import type { Upstream } from '../upstream.ts';
 
@@ -50,13 +50,13 @@ async function rawServer() {
 function reach(url: string, ports: readonly number[], names: Record<string, number> = {}) {
   const network: TestNetwork = createTestNetwork(ports, { names });
   running.push(network);
-  return wiringTo(url, network);
+  return createHttpWiring(url, network);
 }
 
 describe('a token in a request', () => {
   test('is its only Authorization, hand-shake to farewell', async () => {
     const { seen, port, url } = await rawServer();
-    const bearer = countingBearer();
+    const bearer = createCountingBearer();
     const headers = {
       authorization: 'Bearer a',
       Authorization: 'Basic b',
@@ -64,7 +64,7 @@ describe('a token in a request', () => {
       'x-team': 'd',
     };
     const upstream = await reach(url, [port]).open({}, { bearer, headers });
-    await callTool(upstream, 'x', {}, { bearer, headers, extraHeaders: { AuthoriZation: 'e' } });
+    await callHttpTool(upstream, 'x', {}, { bearer, headers, extraHeaders: { AuthoriZation: 'e' } });
     await upstream.close();
     expect(seen.map(({ what }) => what)).toEqual([
       'server/discover',
@@ -101,11 +101,11 @@ describe('a token in a request', () => {
         respond: () => ({ status: 307, headers: { location: 'http://other.example/mcp' } }),
       });
       running.push(server);
-      const bearer = countingBearer();
+      const bearer = createCountingBearer();
       const names = { 'one.example': server.port, 'other.example': otherServer.port };
       const upstream = await reach('http://one.example/mcp', [], names).open({ era }, { bearer });
-      await callTool(upstream, 'echo', {}, { bearer });
-      expectFresh(server.requests);
+      await callHttpTool(upstream, 'echo', {}, { bearer });
+      expectFreshTokens(server.requests);
       expect(otherServer.requests.length).toBe(server.requests.length);
       for (const { headers } of otherServer.requests) expect(headers.authorization).toBeUndefined();
     });
@@ -119,10 +119,10 @@ describe('a stateless conversation', () => {
     const gc = runInNewContext('gc') as () => void;
     let upstream: Upstream | undefined;
     async function openAndLeave(): Promise<readonly WeakRef<object>[]> {
-      const bearer = countingBearer();
+      const bearer = createCountingBearer();
       const headers = { authorization: 'Bearer x' };
       upstream = await open({}, { bearer, headers });
-      await callTool(upstream, 'echo', {}, { bearer, headers });
+      await callHttpTool(upstream, 'echo', {}, { bearer, headers });
       return [new WeakRef(bearer), new WeakRef(headers)];
     }
     const refs = await openAndLeave();
@@ -131,15 +131,15 @@ describe('a stateless conversation', () => {
       gc();
     }
     expect(refs.map((ref) => ref.deref())).toEqual([undefined, undefined]);
-    await callTool(upstream!, 'echo');
+    await callHttpTool(upstream!, 'echo');
   });
 
   test('sends nobody’s token for who brings none', async () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools: [{ name: 'echo' }] });
-    const bearer = countingBearer();
+    const bearer = createCountingBearer();
     const upstream = await open({}, { bearer, headers: { authorization: 'Bearer x' } });
-    await callTool(upstream, 'echo', {}, { bearer });
-    await callTool(upstream, 'echo');
+    await callHttpTool(upstream, 'echo', {}, { bearer });
+    await callHttpTool(upstream, 'echo');
     expect(server.requests.at(-1)!.headers.authorization).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually } from '@behalf/testkit';
-import { createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
+import { createHttpRig, expectUpstreamError, requestOptions, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
@@ -17,7 +17,7 @@ describe('opening', () => {
             ? { status, headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="s"' } }
             : undefined,
       });
-      expect(await failureOf(open())).toMatchObject({
+      expect(await expectUpstreamError(open())).toMatchObject({
         reason,
         detail: { status, challenge: { scope: 's' } },
       });
@@ -57,7 +57,7 @@ describe('opening', () => {
         era: 'legacy',
         respond: ({ message }) => (message?.method === 'initialize' ? reply : undefined),
       });
-      expect((await failureOf(open())).reason).toBe(reason);
+      expect((await expectUpstreamError(open())).reason).toBe(reason);
     });
   }
 
@@ -68,7 +68,7 @@ describe('opening', () => {
         { era: 'legacy', respond: ({ message }) => (message?.method === method ? 'hang' : undefined) },
         { clock },
       );
-      const failure = failureOf(open({ initTimeoutMs: 4_000 }));
+      const failure = expectUpstreamError(open({ initTimeoutMs: 4_000 }));
       await eventually('it hangs', () => server.received(method)[0]);
       await clock.advance(4_000);
       expect(await failure).toMatchObject({ reason: 'connect_timeout', outcome: 'unreachable' });
@@ -108,7 +108,7 @@ describe('opening', () => {
       capabilities: { experimental: { x: { y: 'z'.repeat(100_000) } } },
     });
     for (const era of ['legacy', 'modern'] as const) {
-      const failure = await failureOf(greedy({ era }));
+      const failure = await expectUpstreamError(greedy({ era }));
       expect(failure.code).toBe('MCP_PROTOCOL_ERROR');
     }
   });
@@ -116,7 +116,7 @@ describe('opening', () => {
   test('a server without sessions is used without one', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', sessions: false });
     const upstream = await open();
-    await upstream.request('ping', {}, patiently());
+    await upstream.request('ping', {}, requestOptions());
     await upstream.close();
     expect(server.requests.every(({ headers }) => headers['mcp-session-id'] === undefined)).toBe(true);
     expect(server.requests.every(({ verb }) => verb === 'POST')).toBe(true);

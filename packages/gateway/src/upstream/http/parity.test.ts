@@ -6,8 +6,8 @@ import {
   StreamableHTTPClientTransport,
   type RequestMethod,
 } from '@modelcontextprotocol/client';
-import { patiently, wiringTo } from '../../../test/httpRig.ts';
-import { startEverything, startV1, startV2, type RunningServer } from '../../../test/mcpServers.ts';
+import { requestOptions, createHttpWiring } from '../../../test/httpRig.ts';
+import { startEverythingHttp, startV1, startV2, type RunningServer } from '../../../test/mcpServers.ts';
 import type { JsonObject, Upstream } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 
@@ -59,7 +59,7 @@ const reference: readonly Case[] = [
 ];
 
 const peers: readonly [string, () => Promise<RunningServer>, 'legacy' | 'modern', readonly Case[]][] = [
-  ['the reference server', startEverything, 'legacy', reference],
+  ['the reference server', startEverythingHttp, 'legacy', reference],
   ['a server on the first SDK, JSON', () => startV1('json'), 'legacy', [...ours, ...legacyOnly]],
   ['a server on the first SDK, event streams', () => startV1('sse'), 'legacy', [...ours, ...legacyOnly]],
   ['a server on the second SDK, legacy', startV2, 'legacy', [...ours, ...legacyOnly]],
@@ -74,7 +74,7 @@ describe.each(peers)('%s', (_name, start, era, cases) => {
   beforeAll(async () => {
     server = await start();
     network = createTestNetwork([server.port]);
-    const rig = wiringTo(server.url, network);
+    const rig = createHttpWiring(server.url, network);
     upstream = await rig.open({ era: era === 'legacy' ? 'legacy' : 'auto' });
     client = new Client(
       { name: 'behalf', version: '0.0.0-test' },
@@ -108,7 +108,7 @@ describe.each(peers)('%s', (_name, start, era, cases) => {
 
   for (const [what, method, params] of cases) {
     test(`${method} (${what}) is the same on both paths`, async () => {
-      const mine = await upstream.request(method, params, patiently()).then(
+      const mine = await upstream.request(method, params, requestOptions()).then(
         ({ result, json }) => {
           if (json !== undefined) expect(JSON.parse(json)).toEqual(result);
           return { result: withoutEnvelope(result) };
@@ -126,13 +126,13 @@ describe.each(peers)('%s', (_name, start, era, cases) => {
 
 describe('a server that starts anew', () => {
   test('is found again, whether it says 404 or 400', async () => {
-    for (const start of [() => startV1('json'), startEverything]) {
+    for (const start of [() => startV1('json'), startEverythingHttp]) {
       const server = await start();
       const network = createTestNetwork([server.port]);
-      const upstream = await wiringTo(server.url, network).open();
-      const ask = () => upstream.request('tools/list', {}, patiently());
+      const upstream = await createHttpWiring(server.url, network).open();
+      const ask = () => upstream.request('tools/list', {}, requestOptions());
       const before = await ask();
-      await server.forget();
+      await server.dropSessions();
       expect((await ask()).result).toEqual(before.result);
       await upstream.close();
       await network.close();

@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, scriptedError, type ScriptedTool } from '@behalf/testkit';
-import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
+import {
+  callHttpTool,
+  createHttpRig,
+  expectUpstreamError,
+  requestOptions,
+  stopHttpRigs,
+} from '../../../test/httpRig.ts';
 import type { JsonObject } from '../upstream.ts';
 
 afterEach(stopHttpRigs);
@@ -14,7 +20,7 @@ describe('a request', () => {
     for (const answers of ['json', 'sse'] as const) {
       test(`is answered as ${answers} in the ${era} era, with its text`, async () => {
         const { open } = await createHttpRig({ era, answers, tools: [echo] });
-        const { result, json } = await callTool(await open(), 'echo', { text: 'grüße' });
+        const { result, json } = await callHttpTool(await open(), 'echo', { text: 'grüße' });
         expect(result).toMatchObject(text('grüße'));
         expect(JSON.parse(json!)).toEqual(result);
       });
@@ -22,7 +28,7 @@ describe('a request', () => {
 
     test(`carries both media types and the version in the ${era} era`, async () => {
       const { server, open } = await createHttpRig({ era, tools: [echo] });
-      await callTool(await open(), 'echo', { text: 'x' });
+      await callHttpTool(await open(), 'echo', { text: 'x' });
       expect(server.received('tools/call')[0]!.headers).toMatchObject({
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
@@ -37,7 +43,7 @@ describe('a request', () => {
       expect(before!.headers).toMatchObject({ authorization: 'Bearer configured', 'x-team': 'blue' });
       await Promise.all(
         Array.from({ length: 40 }, (_, n) =>
-          callTool(
+          callHttpTool(
             upstream,
             'echo',
             { text: String(n) },
@@ -59,9 +65,9 @@ describe('a request', () => {
         });
       }
       // Nothing of a caller stays behind.
-      await callTool(upstream, 'echo', { text: 'last' }, { headers: { authorization: 'Bearer last' } });
+      await callHttpTool(upstream, 'echo', { text: 'last' }, { headers: { authorization: 'Bearer last' } });
       expect(server.requests.at(-1)!.headers).toMatchObject({ authorization: 'Bearer last' });
-      await callTool(upstream, 'echo', { text: 'none' });
+      await callHttpTool(upstream, 'echo', { text: 'none' });
       const last = server.requests.at(-1)!.headers;
       // A modern one is everybody's: it keeps not even the headers of who opened it.
       expect(last['authorization']).toBe(era === 'legacy' ? 'Bearer configured' : undefined);
@@ -78,7 +84,7 @@ describe('a request', () => {
         accept: 'x',
       };
       const upstream = await open();
-      await callTool(upstream, 'echo', { text: 'x' }, { headers: forged, extraHeaders: forged });
+      await callHttpTool(upstream, 'echo', { text: 'x' }, { headers: forged, extraHeaders: forged });
       const { headers } = server.received('tools/call')[0]!;
       expect(headers.accept).toBe('application/json, text/event-stream');
       expect(headers['mcp-protocol-version']).not.toBe('1');
@@ -91,14 +97,14 @@ describe('a request', () => {
       const upstream = await open();
       const meta = { traceparent: '00-a-b-01', progressToken: 'theirs' };
       const params = { name: 'echo', arguments: { text: 'x' }, _meta: { 'com.example/a': 1 } };
-      await upstream.request('tools/call', params, patiently({ meta }));
+      await upstream.request('tools/call', params, requestOptions({ meta }));
       const { id, params: sent } = server.received('tools/call')[0]!.message!;
       expect(sent!['_meta']).toMatchObject({
         traceparent: '00-a-b-01',
         'com.example/a': 1,
         progressToken: id,
       });
-      await callTool(upstream, 'echo', { text: 'x' });
+      await callHttpTool(upstream, 'echo', { text: 'x' });
       const second = server.received('tools/call')[1]!.message!;
       expect((second.params!['_meta'] as JsonObject)['progressToken']).toBe(second.id);
       expect(second.id).not.toBe(id);
@@ -122,7 +128,7 @@ describe('a request', () => {
       const upstream = await open();
       const receivedNotifications: JsonObject[][] = [[], []];
       const calls = receivedNotifications.map((list) =>
-        callTool(upstream, 'slow', {}, { onProgress: (params) => void list.push(params) }),
+        callHttpTool(upstream, 'slow', {}, { onProgress: (params) => void list.push(params) }),
       );
       await eventually(
         'both wait',
@@ -150,10 +156,10 @@ describe('a request', () => {
       ]);
       await Promise.all(
         [...receivedNotifications].map(([who, list]) =>
-          callTool(upstream, 'chatty', { who }, { onLog: ({ data }) => void list.push(data) }),
+          callHttpTool(upstream, 'chatty', { who }, { onLog: ({ data }) => void list.push(data) }),
         ),
       );
-      await callTool(upstream, 'chatty', { who: 'nobody listens' });
+      await callHttpTool(upstream, 'chatty', { who: 'nobody listens' });
       expect(Object.fromEntries(receivedNotifications)).toEqual({ a: ['a'], b: ['b'] });
       if (era === 'modern') {
         const levels = server
@@ -177,7 +183,7 @@ describe('a request', () => {
           },
         ],
       });
-      const failure = await failureOf(callTool(await open(), 'broken'));
+      const failure = await expectUpstreamError(callHttpTool(await open(), 'broken'));
       expect(failure).toMatchObject({
         reason: 'rpc_error',
         outcome: 'failed',
@@ -197,7 +203,7 @@ describe('a request', () => {
           },
         ],
       });
-      const failure = await failureOf(callTool(await open(), 'asks'));
+      const failure = await expectUpstreamError(callHttpTool(await open(), 'asks'));
       expect(failure).toMatchObject({
         reason: 'input_required',
         outcome: 'refused',
@@ -220,7 +226,7 @@ describe('a request', () => {
     };
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [asking] });
     const headers = { authorization: 'Bearer mine' };
-    await callTool(await open(), 'asking', {}, { headers });
+    await callHttpTool(await open(), 'asking', {}, { headers });
     expect(answers).toEqual({
       ping: {},
       'elicitation/create': { action: 'cancel' },
@@ -253,8 +259,8 @@ describe('a request', () => {
     });
     const upstream = await open();
     // The client has read every question when it has the answer that stands behind them.
-    await callTool(upstream, 'flood');
-    for (let n = 0; n < 5; n += 1) await upstream.request('ping', {}, patiently());
+    await callHttpTool(upstream, 'flood');
+    for (let n = 0; n < 5; n += 1) await upstream.request('ping', {}, requestOptions());
     expect(held).toBeLessThanOrEqual(16);
     expect(server.received('tools/call')).toHaveLength(1);
   });
@@ -275,10 +281,10 @@ describe('a request', () => {
       throw new Error('a listener at fault');
     }, {});
     const stop = upstream.listen(({ method }) => void receivedNotifications.push(method), {});
-    expect((await callTool(upstream, 'changing')).result).toEqual(text('done'));
+    expect((await callHttpTool(upstream, 'changing')).result).toEqual(text('done'));
     expect(receivedNotifications).toEqual(['notifications/tools/list_changed']);
     stop();
-    await callTool(upstream, 'changing');
+    await callHttpTool(upstream, 'changing');
     expect(receivedNotifications).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually, type FakeClock } from '@behalf/testkit';
-import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
+import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
@@ -77,7 +77,7 @@ describe('the stream of a call that is closed before the answer', () => {
     });
     const upstream = await open({}, { headers: { 'x-team': 'blue' } });
     const receivedNotifications: unknown[] = [];
-    const answer = callTool(
+    const answer = callHttpTool(
       upstream,
       'slow',
       {},
@@ -132,7 +132,7 @@ describe('the stream of a call that is closed before the answer', () => {
       },
       { clock },
     );
-    const answer = callTool(await open(), 'slow', {}, FOR_EVER);
+    const answer = callHttpTool(await open(), 'slow', {}, FOR_EVER);
     expect((await passing(clock, answer)).result).toMatchObject(done);
     expect(server.received('tools/call')).toHaveLength(1);
   });
@@ -148,7 +148,7 @@ describe('the stream of a call that is closed before the answer', () => {
         first: 'id: e1\ndata: \n\n',
         next: () => status,
       });
-      const failure = failureOf(callTool(await open(), 'slow', {}, FOR_EVER));
+      const failure = expectUpstreamError(callHttpTool(await open(), 'slow', {}, FOR_EVER));
       expect(await passing(clock, failure)).toMatchObject({ reason: 'stream_broken', outcome: 'unknown' });
       expect(server.received('tools/call')).toHaveLength(1);
       expect(server.received('initialize')).toHaveLength(1);
@@ -172,7 +172,7 @@ describe('the stream of a call that is closed before the answer', () => {
       presentedTokens: () => [],
     };
     const upstream = await open();
-    const failure = failureOf(callTool(upstream, 'slow', {}, { ...FOR_EVER, bearer }));
+    const failure = expectUpstreamError(callHttpTool(upstream, 'slow', {}, { ...FOR_EVER, bearer }));
     expect(await passing(clock, failure)).toMatchObject({ reason: 'stream_broken', outcome: 'unknown' });
     const sent = server.requests.flatMap(({ headers }) => headers.authorization ?? []);
     expect(sent).toEqual(['Bearer t1', 'Bearer t2']);
@@ -187,7 +187,7 @@ describe('the stream of a call that is closed before the answer', () => {
         return undefined;
       },
     });
-    const failure = failureOf(callTool(await open(), 'slow', {}, FOR_EVER));
+    const failure = expectUpstreamError(callHttpTool(await open(), 'slow', {}, FOR_EVER));
     expect(await passing(clock, failure, 100)).toMatchObject({ reason: 'stream_broken' });
     expect(resumes(server)).toBe(300);
   });
@@ -198,13 +198,15 @@ describe('the stream of a call that is closed before the answer', () => {
       next: () => undefined,
     });
     const upstream = await open();
-    const late = failureOf(callTool(upstream, 'slow', {}, { timeoutMs: 5_000, totalMs: 60_000 }));
+    const late = expectUpstreamError(
+      callHttpTool(upstream, 'slow', {}, { timeoutMs: 5_000, totalMs: 60_000 }),
+    );
     expect(await passing(clock, late)).toMatchObject({ reason: 'timeout' });
-    const leaving = new AbortController();
-    const left = callTool(upstream, 'slow', {}, { ...FOR_EVER, signal: leaving.signal });
+    const abortController = new AbortController();
+    const left = callHttpTool(upstream, 'slow', {}, { ...FOR_EVER, signal: abortController.signal });
     await eventually('it is sent', () => server.received('tools/call').length === 2);
     await clock.advance(2_000);
-    leaving.abort(new Error('gone'));
+    abortController.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
     await clock.advance(60_000);
     expect(resumes(server)).toBe(0);
@@ -218,7 +220,7 @@ describe('the stream of a call that is closed before the answer', () => {
   ] as const) {
     test(`${what} it is over`, async () => {
       const { server, open, clock } = await closingServer({ first, next: () => undefined, era });
-      const failure = failureOf(callTool(await open(), 'slow', {}, FOR_EVER));
+      const failure = expectUpstreamError(callHttpTool(await open(), 'slow', {}, FOR_EVER));
       expect(await passing(clock, failure)).toMatchObject({ reason: 'stream_broken', outcome: 'unknown' });
       expect(resumes(server)).toBe(0);
     });

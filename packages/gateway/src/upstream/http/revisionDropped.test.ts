@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@behalf/testkit';
-import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
+import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
@@ -23,13 +23,15 @@ describe('a lost session whose server takes no other', () => {
       upstream.onClose(() => (ended += 1));
       server.forgetSessions();
       dropped = true;
-      expect(await failureOf(callTool(upstream, 'echo'))).toMatchObject({ code: 'MCP_PROTOCOL_ERROR' });
+      expect(await expectUpstreamError(callHttpTool(upstream, 'echo'))).toMatchObject({
+        code: 'MCP_PROTOCOL_ERROR',
+      });
       expect(ended).toBe(1);
-      expect(await failureOf(callTool(upstream, 'echo'))).toMatchObject({ reason: 'ended' });
+      expect(await expectUpstreamError(callHttpTool(upstream, 'echo'))).toMatchObject({ reason: 'ended' });
       server.change({ era: 'both' });
       const next = await open();
       expect(next.claims.era).toBe('modern');
-      await callTool(next, 'echo');
+      await callHttpTool(next, 'echo');
     });
   }
 
@@ -45,7 +47,7 @@ describe('a lost session whose server takes no other', () => {
     await eventually('it opens', () => server.openStreams === 1);
     server.forgetSessions();
     dropped = true;
-    await failureOf(callTool(upstream, 'x'));
+    await expectUpstreamError(callHttpTool(upstream, 'x'));
     await eventually('it closes', () => server.openStreams === 0);
   });
 
@@ -65,10 +67,10 @@ describe('a lost session whose server takes no other', () => {
       },
     });
     const upstream = await open();
-    const late = failureOf(callTool(upstream, 'x'));
+    const late = expectUpstreamError(callHttpTool(upstream, 'x'));
     await eventually('the first is held', () => calls === 1);
     dropped = true;
-    expect(await failureOf(callTool(upstream, 'x'))).toMatchObject({ reason: 'wrong_url' });
+    expect(await expectUpstreamError(callHttpTool(upstream, 'x'))).toMatchObject({ reason: 'wrong_url' });
     release();
     expect(await late).toMatchObject({ reason: 'ended', outcome: 'unreachable' });
     expect(server.received('initialize')).toHaveLength(2);
@@ -92,10 +94,10 @@ describe('a lost session whose server takes no other', () => {
       upstream.onClose(() => (ended += 1));
       server.forgetSessions();
       away = true;
-      await failureOf(callTool(upstream, 'echo'));
+      await expectUpstreamError(callHttpTool(upstream, 'echo'));
       expect(ended).toBe(0);
       away = false;
-      await callTool(upstream, 'echo');
+      await callHttpTool(upstream, 'echo');
     });
   }
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Send } from '@behalf/kernel';
 import { createFakeClock, eventually } from '@behalf/testkit';
-import { callTool, createHttpRig, stopHttpRigs } from '../../../test/httpRig.ts';
+import { callHttpTool, createHttpRig, stopHttpRigs } from '../../../test/httpRig.ts';
 import { sendBestEffort } from './sendBestEffort.ts';
 import { createServerRequestResponder } from './serverMessages.ts';
 
@@ -82,7 +82,7 @@ describe('what is sent on the side', () => {
     });
     const upstream = await open();
     const caller = new AbortController();
-    const call = callTool(upstream, 'slow', {}, { signal: caller.signal });
+    const call = callHttpTool(upstream, 'slow', {}, { signal: caller.signal });
     const rejected = expect(call).rejects.toMatchObject({ name: 'AbortError' });
     await eventually('it runs', () => server.received('tools/call')[0]);
     caller.abort();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, type ScriptedTool } from '@behalf/testkit';
-import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
+import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
@@ -26,9 +26,9 @@ describe('a session', () => {
     const { tool, ran } = counter();
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [tool] });
     const upstream = await open();
-    await callTool(upstream, 'count');
+    await callHttpTool(upstream, 'count');
     server.forgetSessions();
-    await callTool(upstream, 'count');
+    await callHttpTool(upstream, 'count');
     expect(ran()).toBe(2);
     expect(server.received('tools/call')).toHaveLength(3);
     expect(server.received('initialize')).toHaveLength(2);
@@ -39,7 +39,7 @@ describe('a session', () => {
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [tool] });
     const upstream = await open();
     server.forgetSessions();
-    await Promise.all(Array.from({ length: 25 }, () => callTool(upstream, 'count')));
+    await Promise.all(Array.from({ length: 25 }, () => callHttpTool(upstream, 'count')));
     expect(ran()).toBe(25);
     expect(server.received('initialize')).toHaveLength(2);
     expect(server.received('tools/call')).toHaveLength(50);
@@ -62,10 +62,10 @@ describe('a session', () => {
       },
     });
     const upstream = await open();
-    const late = callTool(upstream, 'count');
+    const late = callHttpTool(upstream, 'count');
     await eventually('the first is held', () => !first);
     server.forgetSessions();
-    await callTool(upstream, 'count');
+    await callHttpTool(upstream, 'count');
     expect(server.received('initialize')).toHaveLength(2);
     release();
     await late;
@@ -77,7 +77,7 @@ describe('a session', () => {
       era: 'legacy',
       respond: ({ message }) => (message?.method === 'tools/call' ? { status: 404 } : undefined),
     });
-    expect(await failureOf(callTool(await open(), 'x'))).toMatchObject({
+    expect(await expectUpstreamError(callHttpTool(await open(), 'x'))).toMatchObject({
       reason: 'session_lost',
       outcome: 'refused',
     });
@@ -90,7 +90,7 @@ describe('a session', () => {
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [tool] });
     const upstream = await open({}, { headers: { authorization: 'Bearer old' } });
     server.forgetSessions();
-    await callTool(upstream, 'count', {}, { headers: { authorization: 'Bearer new' } });
+    await callHttpTool(upstream, 'count', {}, { headers: { authorization: 'Bearer new' } });
     expect(server.received('initialize').map(({ headers }) => headers.authorization)).toEqual([
       'Bearer old',
       'Bearer new',
@@ -112,13 +112,13 @@ describe('a session', () => {
     const upstream = await open();
     server.forgetSessions();
     refuse = true;
-    expect(await failureOf(callTool(upstream, 'x'))).toMatchObject({
+    expect(await expectUpstreamError(callHttpTool(upstream, 'x'))).toMatchObject({
       reason: 'unauthorized',
       outcome: 'refused',
       detail: { challenge: { scope: 's' } },
     });
     refuse = false;
-    expect(await failureOf(callTool(upstream, 'x'))).toMatchObject({ reason: 'rpc_error' });
+    expect(await expectUpstreamError(callHttpTool(upstream, 'x'))).toMatchObject({ reason: 'rpc_error' });
   });
 
   test('who leaves during the new hand-shake leaves at once', async () => {
@@ -131,7 +131,7 @@ describe('a session', () => {
     server.forgetSessions();
     hang = true;
     const caller = new AbortController();
-    const call = callTool(upstream, 'x', {}, { signal: caller.signal });
+    const call = callHttpTool(upstream, 'x', {}, { signal: caller.signal });
     await eventually('the hand-shake hangs', () => server.received('initialize').length === 2);
     caller.abort();
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
@@ -152,7 +152,7 @@ describe('a session', () => {
           : undefined;
       },
     });
-    await callTool(await open(), 'count');
+    await callHttpTool(await open(), 'count');
     expect(ran()).toBe(1);
     expect(server.received('ping')).toHaveLength(1);
     expect(server.received('initialize')).toHaveLength(2);
@@ -165,7 +165,7 @@ describe('a session', () => {
         respond: ({ message }) =>
           message?.method === 'tools/call' ? lost(id === 'own' ? message.id : null) : undefined,
       });
-      expect((await failureOf(callTool(await open(), 'x'))).reason).toBe(
+      expect((await expectUpstreamError(callHttpTool(await open(), 'x'))).reason).toBe(
         id === 'own' ? 'rpc_error' : 'bad_request',
       );
       expect(server.received('tools/call')).toHaveLength(1);
@@ -182,7 +182,7 @@ describe('a session', () => {
       });
       const upstream = await open();
       for (let i = 0; i < 2; i += 1) {
-        expect(await failureOf(callTool(upstream, 'x'))).toMatchObject({
+        expect(await expectUpstreamError(callHttpTool(upstream, 'x'))).toMatchObject({
           reason: 'rpc_error',
           detail: { rpc: { code } },
         });
@@ -200,7 +200,7 @@ describe('a session', () => {
         respond: ({ message }) =>
           message?.method === 'tools/call' ? { ...lost(message.id, code), status: 404 } : undefined,
       });
-      expect((await failureOf(callTool(await open(), 'x'))).reason).toBe('rpc_error');
+      expect((await expectUpstreamError(callHttpTool(await open(), 'x'))).reason).toBe('rpc_error');
       expect(server.received('ping')).toHaveLength(1);
       expect(server.received('tools/call')).toHaveLength(1);
       expect(server.received('initialize')).toHaveLength(1);
@@ -226,9 +226,9 @@ describe('a session', () => {
       },
     });
     const upstream = await open();
-    const first = failureOf(callTool(upstream, 'count'));
+    const first = expectUpstreamError(callHttpTool(upstream, 'count'));
     await eventually('the first is held', () => calls === 1);
-    await callTool(upstream, 'count');
+    await callHttpTool(upstream, 'count');
     release();
     expect((await first).reason).toBe('rpc_error');
     expect(server.received('tools/call')).toHaveLength(3);
@@ -249,7 +249,7 @@ describe('a session', () => {
     });
     const upstream = await open();
     const [old] = server.sessions;
-    await callTool(upstream, 'count', {}, { headers: { authorization: 'Bearer new' } });
+    await callHttpTool(upstream, 'count', {}, { headers: { authorization: 'Bearer new' } });
     const ended = await eventually('its end', () => server.requests.find(({ verb }) => verb === 'DELETE'));
     expect(ended.headers).toMatchObject({ 'mcp-session-id': old, authorization: 'Bearer new' });
     await eventually(
@@ -271,8 +271,8 @@ describe('a session', () => {
       },
     });
     const upstream = await open();
-    await callTool(upstream, 'count');
-    await callTool(upstream, 'count');
+    await callHttpTool(upstream, 'count');
+    await callHttpTool(upstream, 'count');
     expect(server.requests.filter(({ verb }) => verb === 'DELETE')).toHaveLength(0);
   });
 
@@ -288,7 +288,7 @@ describe('a session', () => {
         era: 'legacy',
         respond: ({ message }) => (message?.method === 'tools/call' ? reply : undefined),
       });
-      await failureOf(callTool(await open(), 'x'));
+      await expectUpstreamError(callHttpTool(await open(), 'x'));
       expect(server.received('tools/call')).toHaveLength(1);
       expect(server.received('initialize')).toHaveLength(1);
     });

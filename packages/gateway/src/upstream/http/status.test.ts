@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, type ScriptedReply } from '@behalf/testkit';
-import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
+import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
 import type { GatewayError } from '../../errors/gatewayError.ts';
 import { toGatewayError } from '../../toolcall/toGatewayError.ts';
 import type { UpstreamErrorDetail } from '../upstreamError.ts';
@@ -25,7 +25,7 @@ async function failWith(reply: Reply, era: 'legacy' | 'modern' = 'legacy', sessi
       return typeof reply === 'function' ? (reply as (id: unknown) => ScriptedReply)(message.id) : reply;
     },
   });
-  const failure = await failureOf(callTool(await open(), 'echo'));
+  const failure = await expectUpstreamError(callHttpTool(await open(), 'echo'));
   return { failure, calls, server };
 }
 
@@ -131,7 +131,7 @@ describe('a status', () => {
     for (const era of ['legacy', 'auto'] as const) {
       const headers = { location: 'https://elsewhere.example/mcp' };
       const { open } = await createHttpRig({ era: 'legacy', respond: () => ({ status: 301, headers }) });
-      expect(await failureOf(open({ era }))).toMatchObject({
+      expect(await expectUpstreamError(open({ era }))).toMatchObject({
         reason: 'redirected',
         detail: { status: 301, redirectedTo: 'elsewhere.example' },
       });
@@ -212,9 +212,12 @@ describe('an answer that is none', () => {
         },
       });
       const upstream = await open();
-      expect(await failureOf(callTool(upstream, 'echo'))).toMatchObject({ reason, outcome: 'unknown' });
+      expect(await expectUpstreamError(callHttpTool(upstream, 'echo'))).toMatchObject({
+        reason,
+        outcome: 'unknown',
+      });
       expect(server.received('tools/call')).toHaveLength(1);
-      await callTool(upstream, 'echo');
+      await callHttpTool(upstream, 'echo');
     });
   }
 
@@ -239,7 +242,7 @@ describe('an answer that is none', () => {
         },
         { network: { limits: { bodyBytes: 1_000_000, sseLineBytes: 1_000_000 } } },
       );
-      const failure = await failureOf(callTool(await open(), 'echo'));
+      const failure = await expectUpstreamError(callHttpTool(await open(), 'echo'));
       expect(failure).toMatchObject({ reason: 'too_large', code: 'MCP_RESPONSE_TOO_LARGE' });
       const [call] = server.received('tools/call');
       await eventually('the server is cut off', () => call!.aborted);
@@ -260,7 +263,7 @@ describe('an answer that is none', () => {
         };
       },
     });
-    expect((await callTool(await open(), 'echo')).result).toEqual({ a: 1 });
+    expect((await callHttpTool(await open(), 'echo')).result).toEqual({ a: 1 });
     const [call] = server.received('tools/call');
     await eventually('the server is cut off', () => call!.aborted);
   });
@@ -270,12 +273,12 @@ describe('an answer that is none', () => {
     const upstream = await open();
     await server.close();
     // A connection that lay in the pool may break under the request; the next one cannot be made at all.
-    await failureOf(callTool(upstream, 'echo'));
-    expect(await failureOf(callTool(upstream, 'echo'))).toMatchObject({
+    await expectUpstreamError(callHttpTool(upstream, 'echo'));
+    expect(await expectUpstreamError(callHttpTool(upstream, 'echo'))).toMatchObject({
       reason: 'connect_failed',
       outcome: 'unreachable',
     });
-    expect(await failureOf(open({}, { url: 'http://127.0.0.1:9/mcp' }))).toMatchObject({
+    expect(await expectUpstreamError(open({}, { url: 'http://127.0.0.1:9/mcp' }))).toMatchObject({
       reason: 'not_allowed',
       outcome: 'unreachable',
     });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { openHttpUpstream } from './openHttpUpstream.ts';
-import { callTool, createHttpRig, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
+import { callHttpTool, createHttpRig, requestOptions, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);
 
@@ -44,7 +44,7 @@ describe('the stream of a session', () => {
   });
 
   test('only changes of lists leave it; a log goes to the operator without its words', async () => {
-    const { server, open, logs } = await createHttpRig({
+    const { server, open, logged } = await createHttpRig({
       era: 'legacy',
       getStream: true,
       tools: [{ name: 'echo' }],
@@ -60,7 +60,7 @@ describe('the stream of a session', () => {
     server.push('notifications/resources/updated', { uri: 'secret://a' });
     server.writeOnStreams('data: <html>\n\n');
     server.push(CHANGED);
-    await callTool(
+    await callHttpTool(
       upstream,
       'echo',
       {},
@@ -69,7 +69,7 @@ describe('the stream of a session', () => {
     await eventually('the change', () => receivedNotifications.length > 0);
     expect(receivedNotifications).toEqual([CHANGED]);
     expect(own).toEqual([]);
-    expect(logs).toEqual([
+    expect(logged).toEqual([
       ['upstream.server_log', { server: 'scripted', level: 'error' }],
       ['upstream.server_log', { server: 'scripted', level: 'unknown' }],
     ]);
@@ -77,7 +77,7 @@ describe('the stream of a session', () => {
 
   test('a flood of log messages on it is a hundred lines, then twenty a second; the rest is a number', async () => {
     const clock = createFakeClock();
-    const { server, open, logs } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
+    const { server, open, logged } = await createHttpRig({ era: 'legacy', getStream: true }, { clock });
     const upstream = await open();
     let receivedCount = 0;
     const stop = upstream.listen(() => (receivedCount += 1), {});
@@ -88,8 +88,8 @@ describe('the stream of a session', () => {
       server.push(CHANGED);
       await eventually('all of it has come', () => receivedCount > before);
     };
-    const countServerLogs = () => logs.filter(([event]) => event === 'upstream.server_log').length;
-    const left = () => logs.flatMap(([event, { count }]) => (event.endsWith('_dropped') ? [count] : []));
+    const countServerLogs = () => logged.filter(([event]) => event === 'upstream.server_log').length;
+    const left = () => logged.flatMap(([event, { count }]) => (event.endsWith('_dropped') ? [count] : []));
     await flood();
     expect([countServerLogs(), left()]).toEqual([100, []]);
     await clock.advance(1_000);
@@ -116,19 +116,19 @@ describe('the stream of a session', () => {
 
   for (const status of [404, 405, 406, 400, 401]) {
     test(`${status} is remembered`, async () => {
-      const { server, open, logs } = await createHttpRig({
+      const { server, open, logged } = await createHttpRig({
         era: 'legacy',
         respond: ({ verb }) => (verb === 'GET' ? { status } : undefined),
       });
       const upstream = await open();
       const stop = upstream.listen(() => undefined, {});
       await eventually('it was asked for', () => gets(server) === 1);
-      await upstream.request('ping', {}, patiently());
+      await upstream.request('ping', {}, requestOptions());
       stop();
       upstream.listen(() => undefined, {});
-      await upstream.request('ping', {}, patiently());
+      await upstream.request('ping', {}, requestOptions());
       expect(gets(server)).toBe(1);
-      expect(logs).toHaveLength(status === 400 || status === 401 ? 1 : 0);
+      expect(logged).toHaveLength(status === 400 || status === 401 ? 1 : 0);
     });
   }
 
@@ -153,7 +153,7 @@ describe('the stream of a session', () => {
 
   test('waits longer after each failure, but never more than 30 s', async () => {
     const clock = createFakeClock();
-    const { server, parts, target, eras } = await createHttpRig(
+    const { server, parts, target, eraVerdicts } = await createHttpRig(
       { era: 'legacy', respond: ({ verb }) => (verb === 'GET' ? { status: 503 } : undefined) },
       { clock },
     );
@@ -167,7 +167,7 @@ describe('the stream of a session', () => {
         signal: new AbortController().signal,
       },
       { ...parts, random: { ...parts.random, uniform: () => 0.999 } },
-      eras,
+      eraVerdicts,
     );
     upstream.listen(() => undefined, {});
     for (const [n, wait] of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
@@ -214,7 +214,7 @@ describe('the stream of a session', () => {
     await eventually('it is asked for again', () => gets(server) === 2);
     // Its answer has to be heard before a call is under way: under one nothing would be begun anyway.
     for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    await upstream.request('ping', {}, patiently());
+    await upstream.request('ping', {}, requestOptions());
     expect(server.sessions.has(first!)).toBe(false);
     expect(server.sessions.size).toBe(1);
     expect(server.received('initialize')).toHaveLength(2);
@@ -232,7 +232,7 @@ describe('the stream of a session', () => {
       ...{ era: 'legacy' as const, capabilities: { elicitation: { form: {} } } },
       sendRequest: () => Promise.resolve({ action: 'cancel' }),
     };
-    await upstream.request('tools/call', { name: 'echo', arguments: {} }, { ...patiently(), dialogue });
+    await upstream.request('tools/call', { name: 'echo', arguments: {} }, { ...requestOptions(), dialogue });
     expect(gets(server)).toBe(1);
     expect(server.requests.filter(({ verb }) => verb === 'DELETE')).toEqual([]);
     expect(server.received('initialize')).toHaveLength(1);
@@ -247,7 +247,7 @@ describe('the stream of a session', () => {
     await eventually('it opens', () => server.openStreams === 1);
     server.forgetSessions();
     server.endStreams();
-    await upstream.request('ping', {}, patiently());
+    await upstream.request('ping', {}, requestOptions());
     await eventually('it opens again', () => server.openStreams === 1);
     const last = server.requests.filter(({ verb }) => verb === 'GET').at(-1)!;
     expect(last.headers['mcp-session-id']).toBe([...server.sessions][0]);
@@ -288,7 +288,7 @@ describe('a modern subscription', () => {
     const { server, open } = await createHttpRig({ era: 'modern', tools: [{ name: 'echo' }] });
     const upstream = await open();
     upstream.listen(() => undefined, {});
-    await callTool(upstream, 'echo');
+    await callHttpTool(upstream, 'echo');
     expect(server.received('subscriptions/listen')).toEqual([]);
   });
 

@@ -1,8 +1,19 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { SendRequest } from '@behalf/kernel';
 import { createFakeClock, eventually } from '@behalf/testkit';
-import { countingBearer, expectFresh, heldBearer, neverRenewed } from '../../../test/bearerRig.ts';
-import { callTool, createHttpRig, failureOf, patiently, stopHttpRigs } from '../../../test/httpRig.ts';
+import {
+  createCountingBearer,
+  expectFreshTokens,
+  createPendingBearer,
+  withoutRenewal,
+} from '../../../test/bearerRig.ts';
+import {
+  callHttpTool,
+  createHttpRig,
+  expectUpstreamError,
+  requestOptions,
+  stopHttpRigs,
+} from '../../../test/httpRig.ts';
 import type { Network } from '../parts.ts';
 import type { RemoteTarget } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
@@ -42,7 +53,7 @@ const caught = (work: Promise<unknown>) =>
 describe('a bearer without a token', () => {
   for (const era of ['legacy', 'modern', 'auto'] as const) {
     test(`opens nothing (${era})`, async () => {
-      const bearer = countingBearer();
+      const bearer = createCountingBearer();
       bearer.failure = refusal;
       const { server, open } = await createHttpRig({ era: 'both', tools });
       expect(await caught(open({ era }, { bearer, headers: { authorization: 'Bearer shared' } }))).toBe(
@@ -53,7 +64,7 @@ describe('a bearer without a token', () => {
   }
 
   test('ends a hand-shake that has begun', async () => {
-    const bearer = countingBearer();
+    const bearer = createCountingBearer();
     const { server, open } = await createHttpRig({
       era: 'legacy',
       respond: ({ message }) => {
@@ -68,32 +79,32 @@ describe('a bearer without a token', () => {
 
   for (const era of ['legacy', 'modern'] as const) {
     test(`lets no ${era} request go out, and none without it`, async () => {
-      const bearer = countingBearer();
+      const bearer = createCountingBearer();
       const { server, open } = await createHttpRig({ era, tools });
       const headers = { authorization: 'Bearer shared' };
       const upstream = await open({}, { bearer, headers });
       const before = server.requests.length;
       bearer.failure = refusal;
-      expect(await caught(callTool(upstream, 'echo', {}, { bearer, headers }))).toBe(refusal);
+      expect(await caught(callHttpTool(upstream, 'echo', {}, { bearer, headers }))).toBe(refusal);
       expect(server.requests).toHaveLength(before);
       // It is over with the next token.
       bearer.failure = undefined;
-      await callTool(upstream, 'echo', {}, { bearer, headers });
-      expectFresh(server.requests);
+      await callHttpTool(upstream, 'echo', {}, { bearer, headers });
+      expectFreshTokens(server.requests);
     });
 
     test(`opens a ${era} stream when there is one again`, async () => {
       const clock = createFakeClock();
-      const bearer = countingBearer();
+      const bearer = createCountingBearer();
       const { server, open } = await createHttpRig({ era, getStream: true, capabilities }, { clock });
       const upstream = await open({}, { bearer });
       bearer.failure = refusal;
       const before = server.requests.length;
       upstream.listen(() => undefined, { bearer });
-      const requestCount = bearer.asked;
+      const requestCount = bearer.tokenRequests;
       await eventually('it is asked again', async () => {
         await clock.advance(1_000);
-        return bearer.asked > requestCount + 1;
+        return bearer.tokenRequests > requestCount + 1;
       });
       expect(server.requests).toHaveLength(before);
       bearer.failure = undefined;
@@ -101,12 +112,12 @@ describe('a bearer without a token', () => {
         await clock.advance(1_000);
         return server.openStreams === 1;
       });
-      expectFresh(server.requests);
+      expectFreshTokens(server.requests);
     });
   }
 
   test('says no farewell', async () => {
-    const bearer = countingBearer();
+    const bearer = createCountingBearer();
     const { server, open } = await createHttpRig({ era: 'legacy' });
     const upstream = await open({}, { bearer, headers: { authorization: 'Bearer shared' } });
     const before = server.requests.length;
@@ -116,7 +127,7 @@ describe('a bearer without a token', () => {
   });
 
   test('renews no session, and the session may be renewed later', async () => {
-    const bearer = countingBearer();
+    const bearer = createCountingBearer();
     const { server, open } = await createHttpRig({
       era: 'legacy',
       tools,
@@ -129,11 +140,11 @@ describe('a bearer without a token', () => {
     });
     const upstream = await open({ era: 'legacy' }, { bearer });
     server.forgetSessions();
-    expect(await caught(callTool(upstream, 'echo', {}, { bearer }))).toBe(refusal);
+    expect(await caught(callHttpTool(upstream, 'echo', {}, { bearer }))).toBe(refusal);
     expect(server.received('initialize')).toHaveLength(1);
     bearer.failure = undefined;
-    const again = countingBearer('again');
-    expect(await caught(callTool(upstream, 'echo', {}, { bearer: again }))).toBeUndefined();
+    const again = createCountingBearer('again');
+    expect(await caught(callHttpTool(upstream, 'echo', {}, { bearer: again }))).toBeUndefined();
     expect(server.received('initialize')).toHaveLength(2);
   });
 
@@ -143,8 +154,8 @@ describe('a bearer without a token', () => {
     const before = server.requests.length;
     for (const token of ['', undefined as unknown as string]) {
       for (const answer of [() => token, () => Promise.resolve(token)]) {
-        const bearer = { token: answer, ...neverRenewed };
-        expect(await caught(callTool(upstream, 'echo', {}, { bearer }))).toBeInstanceOf(TypeError);
+        const bearer = { token: answer, ...withoutRenewal };
+        expect(await caught(callHttpTool(upstream, 'echo', {}, { bearer }))).toBeInstanceOf(TypeError);
       }
     }
     expect(server.requests).toHaveLength(before);
@@ -154,64 +165,64 @@ describe('a bearer without a token', () => {
 describe('a token that is waited for', () => {
   for (const era of ['legacy', 'modern'] as const) {
     test(`a ${era} caller who gives up leaves at once`, async () => {
-      const { bearer, waiting } = heldBearer();
-      const { server, parts, target, eras } = await createHttpRig({ era, tools });
+      const { bearer, pending } = createPendingBearer();
+      const { server, parts, target, eraVerdicts } = await createHttpRig({ era, tools });
       const network = recording(parts.network);
-      const upstream = await openHttpUpstream(target, opening, { ...parts, network }, eras);
+      const upstream = await openHttpUpstream(target, opening, { ...parts, network }, eraVerdicts);
       const before = server.requests.length;
       const sent = network.sent.length;
       const caller = new AbortController();
-      const call = callTool(upstream, 'echo', {}, { bearer, signal: caller.signal });
-      await eventually('it is asked', () => waiting.length === 1);
+      const call = callHttpTool(upstream, 'echo', {}, { bearer, signal: caller.signal });
+      await eventually('it is asked', () => pending.length === 1);
       caller.abort();
       await expect(call).rejects.toMatchObject({ name: 'AbortError' });
-      waiting[0]!.resolve('too-late');
-      await upstream.request('tools/list', {}, patiently({ bearer: countingBearer('next') }));
+      pending[0]!.resolve('too-late');
+      await upstream.request('tools/list', {}, requestOptions({ bearer: createCountingBearer('next') }));
       // Neither the call nor a word that it is cancelled: the server never heard of it.
-      expect([waiting.length, network.sent.length]).toEqual([1, sent + 1]);
+      expect([pending.length, network.sent.length]).toEqual([1, sent + 1]);
       expect(server.requests.slice(before).map(({ message }) => message?.method)).toEqual(['tools/list']);
       expect(JSON.stringify(server.requests)).not.toContain('too-late');
     });
 
     test(`a ${era} opening that is given up sends nothing`, async () => {
-      const { bearer, waiting } = heldBearer();
+      const { bearer, pending } = createPendingBearer();
       const { server, open } = await createHttpRig({ era: 'both', tools });
       const caller = new AbortController();
       const opening = open({ era, signal: caller.signal }, { bearer });
-      await eventually('it is asked', () => waiting.length === 1);
+      await eventually('it is asked', () => pending.length === 1);
       caller.abort();
       await expect(opening).rejects.toMatchObject({ name: 'AbortError' });
-      waiting[0]!.resolve('too-late');
-      await open({ era }, { bearer: countingBearer('next') });
-      expectFresh(server.requests, 'next');
-      expect(waiting).toHaveLength(1);
+      pending[0]!.resolve('too-late');
+      await open({ era }, { bearer: createCountingBearer('next') });
+      expectFreshTokens(server.requests, 'next');
+      expect(pending).toHaveLength(1);
     });
 
     test(`the time of a ${era} call is not the server’s`, async () => {
       const clock = createFakeClock();
-      const { bearer, waiting } = heldBearer();
+      const { bearer, pending } = createPendingBearer();
       const { server, open } = await createHttpRig({ era, tools }, { clock });
       const upstream = await open();
       const before = server.requests.length;
-      const call = failureOf(callTool(upstream, 'echo', {}, { bearer }));
-      await eventually('it is asked', () => waiting.length === 1);
+      const call = expectUpstreamError(callHttpTool(upstream, 'echo', {}, { bearer }));
+      await eventually('it is asked', () => pending.length === 1);
       await clock.advance(5_000);
       expect(await call).toMatchObject({
         reason: 'token_late',
         outcome: 'unreachable',
         code: 'OBO_TEMPORARY',
       });
-      waiting[0]!.reject(new Error('nobody hears it'));
-      await upstream.request('tools/list', {}, patiently({ bearer: countingBearer('next') }));
+      pending[0]!.reject(new Error('nobody hears it'));
+      await upstream.request('tools/list', {}, requestOptions({ bearer: createCountingBearer('next') }));
       expect(server.requests.slice(before).map(({ message }) => message?.method)).toEqual(['tools/list']);
     });
 
     test(`nor is that of a ${era} opening`, async () => {
       const clock = createFakeClock();
-      const { bearer, waiting } = heldBearer();
+      const { bearer, pending } = createPendingBearer();
       const { server, open } = await createHttpRig({ era: 'both', tools }, { clock });
-      const opening = failureOf(open({ era }, { bearer }));
-      await eventually('it is asked', () => waiting.length === 1);
+      const opening = expectUpstreamError(open({ era }, { bearer }));
+      await eventually('it is asked', () => pending.length === 1);
       await clock.advance(5_000);
       expect((await opening).reason).toBe('token_late');
       expect(server.requests).toEqual([]);
@@ -220,13 +231,13 @@ describe('a token that is waited for', () => {
 
   test('a server that is slow with the token in hand is', async () => {
     const clock = createFakeClock();
-    const bearer = countingBearer('t', { later: true });
+    const bearer = createCountingBearer('t', { isDeferred: true });
     const { server, open } = await createHttpRig(
       { era: 'legacy', respond: ({ message }) => (message?.method === 'tools/call' ? 'hang' : undefined) },
       { clock },
     );
     const upstream = await open({}, { bearer });
-    const call = failureOf(callTool(upstream, 'slow', {}, { bearer }));
+    const call = expectUpstreamError(callHttpTool(upstream, 'slow', {}, { bearer }));
     await eventually('it hangs', () => server.received('tools/call').length === 1);
     await clock.advance(5_000);
     expect(await call).toBeInstanceOf(UpstreamError);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually, type ScriptedCall } from '@behalf/testkit';
-import { callTool, createHttpRig, failureOf, stopHttpRigs } from '../../../test/httpRig.ts';
+import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
 import type { Dialogue } from '../dialogue.ts';
 import type { JsonObject } from '../upstream.ts';
 
@@ -34,8 +34,8 @@ describe('waiting for an answer', () => {
     const receivedNotifications: JsonObject[] = [];
     const onProgress = (params: JsonObject) => void receivedNotifications.push(params);
     let settled = false;
-    const failure = failureOf(
-      callTool(upstream, 'slow', {}, { timeoutMs: 3_000, totalMs: 8_500, onProgress }),
+    const failure = expectUpstreamError(
+      callHttpTool(upstream, 'slow', {}, { timeoutMs: 3_000, totalMs: 8_500, onProgress }),
     ).finally(() => (settled = true));
     await eventually('it runs', () => call);
     for (let second = 1; second <= 8; second += 1) {
@@ -67,13 +67,13 @@ describe('waiting for an answer', () => {
       sendRequest: () => new Promise((resolve) => answers.push(resolve)),
     };
     const limits = { timeoutMs: 3_000, totalMs: 8_500, dialogue };
-    const patient = callTool(upstream, 'asks', {}, limits);
+    const patient = callHttpTool(upstream, 'asks', {}, limits);
     await eventually('it is asked', () => answers.length === 1);
     await clock.advance(500_000);
     answers[0]!({ action: 'accept' });
     expect((await patient).result).toMatchObject({ content: [] });
 
-    const silent = failureOf(callTool(upstream, 'asks', {}, limits));
+    const silent = expectUpstreamError(callHttpTool(upstream, 'asks', {}, limits));
     await eventually('it is asked again', () => answers.length === 2);
     await clock.advance(500_000);
     answers[1]!({ action: 'decline' });
@@ -82,7 +82,7 @@ describe('waiting for an answer', () => {
     await clock.advance(3_000);
     expect((await silent).reason).toBe('timeout');
 
-    const endless = failureOf(callTool(upstream, 'asks', {}, limits));
+    const endless = expectUpstreamError(callHttpTool(upstream, 'asks', {}, limits));
     await eventually('it is asked once more', () => answers.length === 3);
     await clock.advance(600_000);
     expect((await endless).reason).toBe('timeout');
@@ -95,7 +95,9 @@ describe('waiting for an answer', () => {
       { clock },
     );
     const upstream = await open();
-    const failure = failureOf(callTool(upstream, 'slow', {}, { timeoutMs: 3_000, totalMs: 60_000 }));
+    const failure = expectUpstreamError(
+      callHttpTool(upstream, 'slow', {}, { timeoutMs: 3_000, totalMs: 60_000 }),
+    );
     await eventually('it runs', () => server.received('tools/call')[0]);
     await clock.advance(3_000);
     expect(await failure).toMatchObject({ reason: 'timeout', outcome: 'unknown', code: 'MCP_TIMEOUT' });
@@ -114,7 +116,7 @@ describe('waiting for an answer', () => {
     const upstream = await open();
     const caller = new AbortController();
     const headers = { authorization: 'Bearer mine' };
-    const call = callTool(upstream, 'slow', {}, { signal: caller.signal, headers });
+    const call = callHttpTool(upstream, 'slow', {}, { signal: caller.signal, headers });
     const sent = await eventually('it runs', () => server.received('tools/call')[0]);
     const reason = new Error('enough');
     caller.abort(reason);
@@ -128,9 +130,11 @@ describe('waiting for an answer', () => {
       reason: expect.any(String),
     });
     expect(cancellation.headers).toMatchObject({ ...headers, 'mcp-session-id': [...server.sessions][0] });
-    expect((await callTool(upstream, 'nothing').catch((error: unknown) => error)) as Error).toMatchObject({
-      reason: 'rpc_error',
-    });
+    expect((await callHttpTool(upstream, 'nothing').catch((error: unknown) => error)) as Error).toMatchObject(
+      {
+        reason: 'rpc_error',
+      },
+    );
   });
 
   test('modern: the exchange is closed, and nothing else is sent', async () => {
@@ -140,7 +144,7 @@ describe('waiting for an answer', () => {
     });
     const upstream = await open();
     const caller = new AbortController();
-    const call = callTool(upstream, 'slow', {}, { signal: caller.signal });
+    const call = callHttpTool(upstream, 'slow', {}, { signal: caller.signal });
     const sent = await eventually('it runs', () => server.received('tools/call')[0]);
     caller.abort();
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
@@ -151,7 +155,7 @@ describe('waiting for an answer', () => {
   test('who left before it began sends nothing', async () => {
     const { server, open } = await createHttpRig({ era: 'legacy', tools: [echo] });
     const upstream = await open();
-    await expect(callTool(upstream, 'echo', {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    await expect(callHttpTool(upstream, 'echo', {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortError',
     });
     expect(server.received('tools/call')).toEqual([]);

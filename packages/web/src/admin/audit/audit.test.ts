@@ -32,11 +32,11 @@ describe('filters in the address', () => {
     const entry = fc.tuple(fc.constantFrom(...filterNames, 'limit', 'other'), fc.string({ maxLength: 230 }));
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 6 }), (entries) => {
-        const asked = Object.fromEntries(
+        const params = Object.fromEntries(
           new URLSearchParams(writeFilters(readFilters(new URLSearchParams(entries)))),
         );
-        expect(AuditExportQuery.safeParse(asked).success).toBe(true);
-        expect(AuditQuery.safeParse({ ...asked, limit: '100' }).success).toBe(true);
+        expect(AuditExportQuery.safeParse(params).success).toBe(true);
+        expect(AuditQuery.safeParse({ ...params, limit: '100' }).success).toBe(true);
       }),
     );
   });
@@ -72,18 +72,18 @@ describe('an event', () => {
   });
 
   test('is told in words, by name where the name is known', () => {
-    const told = readEvent(event)!;
-    expect(actionWords(told.action)).toBe('Called a tool');
+    const view = readEvent(event)!;
+    expect(actionWords(view.action)).toBe('Called a tool');
     expect([actionWords('new.thing'), actionWords('constructor')]).toEqual(['new.thing', 'constructor']);
-    expect(actorWords(told.actor, new Map([['u1', 'Ada']]))).toBe('Ada');
-    expect(actorWords(told.actor, new Map())).toBe('u1');
+    expect(actorWords(view.actor, new Map([['u1', 'Ada']]))).toBe('Ada');
+    expect(actorWords(view.actor, new Map())).toBe('u1');
     expect(actorWords({ kind: 'gateway', id: '', by: '' }, new Map())).toBe('Gateway');
     expect(actorWords({ kind: 'toString', id: '', by: '' }, new Map())).toBe('toString');
     const known = new Map([['u2', 'Grace']]);
-    expect(targetWords(told, known, new Map())).toBe('github · search');
-    expect(targetWords(told, known, new Map([['github', 'GitHub']]))).toBe('GitHub · search');
+    expect(targetWords(view, known, new Map())).toBe('github · search');
+    expect(targetWords(view, known, new Map([['github', 'GitHub']]))).toBe('GitHub · search');
     const about = (subject: string) =>
-      targetWords({ ...told, server: '', tool: '', subject }, known, new Map());
+      targetWords({ ...view, server: '', tool: '', subject }, known, new Map());
     expect([about('Integrator'), about('u2')]).toEqual(['Integrator', 'Grace']);
   });
 });

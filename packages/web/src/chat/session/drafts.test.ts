@@ -3,11 +3,11 @@ import { createStore } from '../../app/store.ts';
 import { createDrafts } from './drafts.ts';
 
 /** What a browser keeps, in a map. */
-function createStorage(kept: Map<string, string>): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
+function createStorage(entries: Map<string, string>): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   return {
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: (key) => void kept.delete(key),
+    getItem: (key) => entries.get(key) ?? null,
+    setItem: (key, value) => void entries.set(key, value),
+    removeItem: (key) => void entries.delete(key),
   };
 }
 
@@ -23,13 +23,13 @@ describe('what was written and not sent', () => {
   });
 
   test('is kept and read once it is known whose it is', () => {
-    const kept = new Map<string, string>();
+    const stored = new Map<string, string>();
     const owner = createStore<string | undefined>(undefined);
-    const drafts = createDrafts(owner, () => createStorage(kept));
+    const drafts = createDrafts(owner, () => createStorage(stored));
     const known: string[] = [];
     drafts.whenKnown(() => known.push('now'));
     drafts.write('k1', 'whose?');
-    expect([kept.size, known.length]).toEqual([0, 0]);
+    expect([stored.size, known.length]).toEqual([0, 0]);
     owner.set('ada');
     drafts.whenKnown(() => known.push('at once'));
     expect(known).toEqual(['now', 'at once']);

@@ -48,13 +48,13 @@ function createFeed() {
   };
 }
 
-function setUp(over: Partial<SessionParts> = {}, view?: ConversationView) {
+function setUp(overrides: Partial<SessionParts> = {}, view?: ConversationView) {
   const feed = createFeed();
-  const asked: ChatRequest[] = [];
+  const requests: ChatRequest[] = [];
   const frames: (() => void)[] = [];
   const parts: SessionParts = {
     begin: async (body) => {
-      asked.push(body);
+      requests.push(body);
       return { conversationId: 'k1', events: feed.events() };
     },
     stop: async () => undefined,
@@ -68,9 +68,9 @@ function setUp(over: Partial<SessionParts> = {}, view?: ConversationView) {
     onBegun: () => {},
     onSummary: () => {},
     onWithdrawn: () => {},
-    ...over,
+    ...overrides,
   };
-  return { feed, asked, frames, parts, session: createSession(parts, view) };
+  return { feed, requests, frames, parts, session: createSession(parts, view) };
 }
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -80,12 +80,12 @@ const callOf = (session: Session, index: number) => partsOf(session)[index]?.sta
 
 describe('a conversation on the page', () => {
   test('shows what is said at once, and pieces of the answer with the next picture', async () => {
-    const { session, feed, asked, frames } = setUp();
+    const { session, feed, requests, frames } = setUp();
     const sent = session.send('Hello', () => ({ model: 'm' }));
     expect(session.messages.get().map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(session.state.get()).toEqual({ writing: 'here' });
     await settle();
-    expect(asked).toEqual([{ text: 'Hello', model: 'm' }]);
+    expect(requests).toEqual([{ text: 'Hello', model: 'm' }]);
     feed.push({ event: 'text', data: { text: 'Good ' } }, { event: 'text', data: { text: 'day' } });
     await settle();
     expect(partsOf(session)).toEqual([]);
@@ -104,23 +104,23 @@ describe('a conversation on the page', () => {
     feed.push({ event: 'text', data: { text: 'one' } });
     await settle();
     frames.pop()?.();
-    const told: string[] = [];
+    const received: string[] = [];
     const part = partsOf(session)[0]!;
-    part.state.subscribe(() => told.push('part'));
-    answerOf(session).parts.subscribe(() => told.push('parts'));
-    answerOf(session).status.subscribe(() => told.push('status'));
-    session.messages.subscribe(() => told.push('messages'));
-    session.state.subscribe(() => told.push('state'));
+    part.state.subscribe(() => received.push('part'));
+    answerOf(session).parts.subscribe(() => received.push('parts'));
+    answerOf(session).status.subscribe(() => received.push('status'));
+    session.messages.subscribe(() => received.push('messages'));
+    session.state.subscribe(() => received.push('state'));
     for (const text of [' two', ' three']) {
       feed.push({ event: 'text', data: { text } });
       await settle();
       frames.pop()?.();
     }
-    expect(told).toEqual(['part', 'part']);
+    expect(received).toEqual(['part', 'part']);
     feed.push(done([{ type: 'text', text: 'one two three' }]));
     await settle();
     // The end says the same words once more: they are not told again.
-    expect(told).toEqual(['part', 'part', 'status', 'state']);
+    expect(received).toEqual(['part', 'part', 'status', 'state']);
   });
 
   test('keeps the order of text and calls, and follows a call to its end', async () => {
@@ -146,14 +146,14 @@ describe('a conversation on the page', () => {
   });
 
   test('goes on with what waits for a sign-in, and only that', async () => {
-    const gone: string[] = [];
-    const { session, feed } = setUp({ goOn: async (id, callId) => void gone.push(`${id} ${callId}`) });
+    const removed: string[] = [];
+    const { session, feed } = setUp({ goOn: async (id, callId) => void removed.push(`${id} ${callId}`) });
     void session.send('Hello', () => ({}));
     const other = { ...call, callId: 'c2' };
     feed.push({ event: 'tool_call', data: { call } }, { event: 'tool_call', data: { call: other } });
     await settle();
     session.connected('everything');
-    expect(gone).toEqual([]);
+    expect(removed).toEqual([]);
     const connect = { server: 'everything', title: 'Everything', reason: 'absent', connectUrl: '/servers/x' };
     feed.push(
       { event: 'connect', data: { callId: 'c1', connect, expiresAt: 99 } },
@@ -163,14 +163,14 @@ describe('a conversation on the page', () => {
     expect(callOf(session, 0)).toEqual({ call: { ...call, connect, state: 'waiting' }, expiresAt: 99 });
     expect(callOf(session, 1)).toEqual({ call: { ...other, connect } });
     session.connected('another');
-    expect(gone).toEqual([]);
+    expect(removed).toEqual([]);
     session.connected('everything');
-    expect(gone).toEqual(['k1 c1']);
+    expect(removed).toEqual(['k1 c1']);
     feed.push({ event: 'tool_call', data: { call } });
     await settle();
     expect(callOf(session, 0)).toEqual({ call });
     session.connected('everything');
-    expect(gone).toHaveLength(1);
+    expect(removed).toHaveLength(1);
   });
 
   test('keeps what was refused beside the conversation, and a new attempt takes its place', async () => {
@@ -285,11 +285,11 @@ describe('the conversations of a page', () => {
   });
 
   test('take what was written meanwhile with them, and leave nothing behind', async () => {
-    const kept = new Map<string, string>();
+    const stored = new Map<string, string>();
     const { parts } = setUp({
       drafts: {
-        read: (id = 'new') => kept.get(id) ?? '',
-        write: (id = 'new', text) => void (text === '' ? kept.delete(id) : kept.set(id, text)),
+        read: (id = 'new') => stored.get(id) ?? '',
+        write: (id = 'new', text) => void (text === '' ? stored.delete(id) : stored.set(id, text)),
         whenKnown: (work) => work(),
       },
     });
@@ -297,9 +297,9 @@ describe('the conversations of a page', () => {
     const first = sessions.fresh();
     void first.send('Hello', () => ({}));
     first.draft.set('and also');
-    expect([...kept]).toEqual([['new', 'and also']]);
+    expect([...stored]).toEqual([['new', 'and also']]);
     await settle();
-    expect([...kept]).toEqual([['k1', 'and also']]);
+    expect([...stored]).toEqual([['k1', 'and also']]);
     expect(sessions.fresh().draft.get()).toBe('');
   });
 

@@ -28,20 +28,20 @@ describe('the details of a server that was found', () => {
 
 describe('what waits for a sign-in that leaves the page', () => {
   function storage(): Storage {
-    const kept = new Map<string, string>();
+    const stored = new Map<string, string>();
     return {
-      getItem: (key: string) => kept.get(key) ?? null,
-      setItem: (key: string, value: string) => void kept.set(key, value),
-      removeItem: (key: string) => void kept.delete(key),
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, value: string) => void stored.set(key, value),
+      removeItem: (key: string) => void stored.delete(key),
     } as unknown as Storage;
   }
 
   test('is read until it was taken up, and holds what it must alone', () => {
     const one = storage();
-    const kept = { ...at, draftId: 'd1' };
-    keepDiscovery(kept, () => one);
-    expect([readDiscovery(() => one), readDiscovery(() => one)]).toEqual([kept, kept]);
-    expect(one.getItem('behalf.discovery')).toBe(JSON.stringify(kept));
+    const stored = { ...at, draftId: 'd1' };
+    keepDiscovery(stored, () => one);
+    expect([readDiscovery(() => one), readDiscovery(() => one)]).toEqual([stored, stored]);
+    expect(one.getItem('behalf.discovery')).toBe(JSON.stringify(stored));
     forgetDiscovery(() => one);
     expect(readDiscovery(() => one)).toBeUndefined();
   });

@@ -72,11 +72,11 @@ describe('what is wrong with a form', () => {
       changedFields: ['url'],
       errors: [{ path: 'config.url', code: 'secret_binding', message: 'has changed' }],
     });
-    const kept = formOf(keyed);
-    expect(problemsIn(moved, kept, keyed).fields).toEqual({
+    const storedForm = formOf(keyed);
+    expect(problemsIn(moved, storedForm, keyed).fields).toEqual({
       'apiKey.key': expect.stringMatching(/You changed “URL”\./),
     });
-    const typed = { ...kept, apiKey: { ...kept.apiKey, key: 'new' } };
+    const typed = { ...storedForm, apiKey: { ...storedForm.apiKey, key: 'new' } };
     expect(Object.keys(problemsIn(moved, typed, keyed).fields)).toEqual(['headers']);
     const client = refusal('MCP_OAUTH_SECRET_REENTRY_REQUIRED', {
       changedFields: ['oauth.token_url', 'oauth.client_id'],

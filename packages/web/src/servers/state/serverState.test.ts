@@ -60,11 +60,16 @@ describe('how a server stands', () => {
     const now = Date.now();
     const since = now - 5 * 60_000;
     const failed = { connectionState: 'error', since, retryAt: now + 60_000 } as const;
-    const alone = stateOf({}, { ...well, ...failed, code: 'MCP_BREAKER_OPEN' }, undefined);
-    expect(alone).toEqual({ kind: 'left_alone', code: 'MCP_BREAKER_OPEN', since, retryAt: now + 60_000 });
-    expect(stateLabel(alone)).toMatch(/^Paused after errors \(until .*\d/);
-    expect(stateSentences(alone, false)).toMatch(/at .*\d.*Reconnect/);
-    const over = { ...alone, retryAt: now - 1 };
+    const breakerOnly = stateOf({}, { ...well, ...failed, code: 'MCP_BREAKER_OPEN' }, undefined);
+    expect(breakerOnly).toEqual({
+      kind: 'left_alone',
+      code: 'MCP_BREAKER_OPEN',
+      since,
+      retryAt: now + 60_000,
+    });
+    expect(stateLabel(breakerOnly)).toMatch(/^Paused after errors \(until .*\d/);
+    expect(stateSentences(breakerOnly, false)).toMatch(/at .*\d.*Reconnect/);
+    const over = { ...breakerOnly, retryAt: now - 1 };
     expect([stateLabel(over), stateSentences(over, false)]).toEqual([
       'Paused after errors',
       expect.stringMatching(/on the next use/),

@@ -1,19 +1,24 @@
 import { guardedMcpServer } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeSignInRigs, signInRig, signInScene, type SceneOptions } from '../../../../test/signInRig.ts';
+import {
+  closeSignInRigs,
+  createSignInRig,
+  createSignInServerRig,
+  type SignInServerRigOptions,
+} from '../../../../test/signInRig.ts';
 
 afterEach(closeSignInRigs);
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-async function discoverWith(options: SceneOptions) {
-  const scene = await signInScene(options);
-  const outcome = await scene.leave('files').then(
+async function discoverWith(options: SignInServerRigOptions) {
+  const rig = await createSignInServerRig(options);
+  const outcome = await rig.startSignIn('files').then(
     () => 'left',
-    () => scene.reasons().at(-1),
+    () => rig.reasons().at(-1),
   );
-  const paths = scene.mcp.requests.map(({ path }) => path).filter((path) => path.startsWith('/.well-known'));
-  const metadata = scene.as.requests
+  const paths = rig.mcp.requests.map(({ path }) => path).filter((path) => path.startsWith('/.well-known'));
+  const metadata = rig.as.requests
     .map(({ path }) => path)
     .filter((path) => path.startsWith('/.well-known') || path.includes('/.well-known'));
   return { outcome, paths, metadata };
@@ -42,9 +47,9 @@ describe('where users of a server sign in', () => {
 
   test('where everybody may come in, what wants a token is asked as well', async () => {
     for (const isModern of [true, false]) {
-      const scene = await signInScene({ guard: { access: 'anonymous' } });
-      const challenge = `Bearer scope="mcp:basic", resource_metadata="${scene.mcp.metadataUrl}"`;
-      scene.mcp.change({
+      const rig = await createSignInServerRig({ guard: { access: 'anonymous' } });
+      const challenge = `Bearer scope="mcp:basic", resource_metadata="${rig.mcp.metadataUrl}"`;
+      rig.mcp.change({
         respond: ({ message, headers }) => {
           if (message?.method === 'tools/list') {
             expect(headers).toMatchObject(
@@ -55,9 +60,9 @@ describe('where users of a server sign in', () => {
           return isModern ? { status: 400 } : { status: 200, body: {}, headers: { 'mcp-session-id': 's-1' } };
         },
       });
-      const { opened } = await scene.leave('files');
+      const { opened } = await rig.startSignIn('files');
       expect(new URL(opened.url).searchParams.get('scope')).toBe('mcp:basic offline_access');
-      const ended = scene.mcp.requests.filter(({ verb }) => verb === 'DELETE');
+      const ended = rig.mcp.requests.filter(({ verb }) => verb === 'DELETE');
       expect(ended.map(({ headers }) => headers['mcp-session-id'])).toEqual(isModern ? [] : ['s-1']);
     }
   });
@@ -85,15 +90,15 @@ describe('where users of a server sign in', () => {
   });
 
   test('what the definition writes down takes the place of all of it', async () => {
-    const scene = await signInScene({
+    const rig = await createSignInServerRig({
       authorization: { documents: 'none', clients: [{ clientId: 'c1', authMethod: 'none' }] },
       definition: ({ endpoints: { authorization, token } }) => ({
         oauth: { authorization_url: authorization, token_url: token, client_id: 'c1' },
       }),
     });
-    expect(await scene.signIn('files')).toMatchObject({ ok: true });
-    expect(scene.mcp.requests).toEqual([]);
-    expect(scene.as.counters.metadataReads).toBe(0);
+    expect(await rig.signIn('files')).toMatchObject({ ok: true });
+    expect(rig.mcp.requests).toEqual([]);
+    expect(rig.as.counters.metadataReads).toBe(0);
   });
 
   test('metadata that speaks of another address is not believed', async () => {
@@ -105,35 +110,38 @@ describe('where users of a server sign in', () => {
   });
 
   test('for all of an origin speaks its root alone', async () => {
-    const scene = await signInScene({ guard: { documents: 'both' } });
-    const { origin } = new URL(scene.mcp.url);
-    scene.mcp.guard({ metadata: { resource: origin } });
-    await expect(scene.leave('files')).rejects.toThrow('another address');
-    scene.mcp.guard({ documents: 'root' });
-    const { opened } = await scene.leave('files');
+    const rig = await createSignInServerRig({ guard: { documents: 'both' } });
+    const { origin } = new URL(rig.mcp.url);
+    rig.mcp.guard({ metadata: { resource: origin } });
+    await expect(rig.startSignIn('files')).rejects.toThrow('another address');
+    rig.mcp.guard({ documents: 'root' });
+    const { opened } = await rig.startSignIn('files');
     expect(new URL(opened.url).searchParams.get('resource')).toBe(origin);
   });
 
   test('of a user’s server not even that', async () => {
-    const scene = await signInScene({ isStored: true, guard: { documents: 'root', challenge: 'bare' } });
-    const { origin } = new URL(scene.mcp.url);
-    scene.mcp.guard({ metadata: { resource: origin } });
-    await expect(scene.leave('files')).rejects.toMatchObject({ problem: 'resource_mismatch' });
-    scene.mcp.guard({ metadata: { resource: scene.mcp.url } });
-    const { opened } = await scene.leave('files');
-    expect(new URL(opened.url).searchParams.get('resource')).toBe(scene.mcp.url);
+    const rig = await createSignInServerRig({
+      isStored: true,
+      guard: { documents: 'root', challenge: 'bare' },
+    });
+    const { origin } = new URL(rig.mcp.url);
+    rig.mcp.guard({ metadata: { resource: origin } });
+    await expect(rig.startSignIn('files')).rejects.toMatchObject({ problem: 'resource_mismatch' });
+    rig.mcp.guard({ metadata: { resource: rig.mcp.url } });
+    const { opened } = await rig.startSignIn('files');
+    expect(new URL(opened.url).searchParams.get('resource')).toBe(rig.mcp.url);
   });
 
   test('a slash, a case and a default port make no other address', async () => {
-    const scene = await signInScene({});
-    scene.mcp.guard({ metadata: { resource: `${scene.mcp.url.replace('http:', 'HTTP:')}/` } });
-    const { opened } = await scene.leave('files');
-    expect(new URL(opened.url).searchParams.get('resource')).toBe(scene.mcp.url);
+    const rig = await createSignInServerRig({});
+    rig.mcp.guard({ metadata: { resource: `${rig.mcp.url.replace('http:', 'HTTP:')}/` } });
+    const { opened } = await rig.startSignIn('files');
+    expect(new URL(opened.url).searchParams.get('resource')).toBe(rig.mcp.url);
   });
 
   test('the issuer is compared letter by letter', async () => {
-    const scene = await signInScene({});
-    const { issuer, origin } = scene.as;
+    const rig = await createSignInServerRig({});
+    const { issuer, origin } = rig.as;
     for (const named of [
       `${issuer}/`,
       issuer.replace('http:', 'HTTP:'),
@@ -141,19 +149,19 @@ describe('where users of a server sign in', () => {
       `${origin}/other`,
       undefined,
     ]) {
-      scene.as.change({ metadata: { issuer: named } });
-      await expect(scene.leave('files')).rejects.toMatchObject({ problem: 'issuer_mismatch' });
+      rig.as.change({ metadata: { issuer: named } });
+      await expect(rig.startSignIn('files')).rejects.toMatchObject({ problem: 'issuer_mismatch' });
     }
-    expect(scene.as.counters.registrations).toBe(0);
+    expect(rig.as.counters.registrations).toBe(0);
   });
 
   test('of several the configured one counts, and must be among them', async () => {
     const other = 'https://other.example';
-    const scene = await signInScene({ definition: ({ issuer }) => ({ oauth: { issuer } }) });
-    scene.mcp.guard({ metadata: { authorization_servers: [other, scene.as.issuer] } });
-    await scene.leave('files');
-    const strict = await signInScene({ definition: () => ({ oauth: { issuer: other } }) });
-    await expect(strict.leave('files')).rejects.toMatchObject({ problem: 'no_authorization_server' });
+    const rig = await createSignInServerRig({ definition: ({ issuer }) => ({ oauth: { issuer } }) });
+    rig.mcp.guard({ metadata: { authorization_servers: [other, rig.as.issuer] } });
+    await rig.startSignIn('files');
+    const strict = await createSignInServerRig({ definition: () => ({ oauth: { issuer: other } }) });
+    await expect(strict.startSignIn('files')).rejects.toMatchObject({ problem: 'no_authorization_server' });
   });
 
   test('without S256 there is no sign-in', async () => {
@@ -164,7 +172,7 @@ describe('where users of a server sign in', () => {
   });
 
   test('what a user writes down says nothing of it', async () => {
-    const written = async (authorization: SceneOptions['authorization'], more: object = {}) => {
+    const written = async (authorization: SignInServerRigOptions['authorization'], more: object = {}) => {
       const { outcome } = await discoverWith({
         isStored: true,
         authorization: { clients: [{ clientId: 'c1', authMethod: 'none' }], ...authorization },
@@ -175,7 +183,7 @@ describe('where users of a server sign in', () => {
       return outcome;
     };
     expect(await written({})).toBe('left');
-    const unsaid: SceneOptions['authorization'][] = [
+    const unsaid: SignInServerRigOptions['authorization'][] = [
       { pkceMethods: null },
       { pkceMethods: ['plain'] },
       { documents: 'none' },
@@ -199,23 +207,23 @@ describe('where users of a server sign in', () => {
         definition: ({ issuer }) => ({ oauth: { issuer, scope: 'api://files/read' } }),
       },
       { definition: () => ({ oauth: { skip_code_challenge_check: true } }) },
-    ] as SceneOptions[]) {
-      const scene = await signInScene({ authorization, ...options });
-      const { opened } = await scene.leave('files');
+    ] as SignInServerRigOptions[]) {
+      const rig = await createSignInServerRig({ authorization, ...options });
+      const { opened } = await rig.startSignIn('files');
       expect(new URL(opened.url).searchParams.get('code_challenge_method')).toBe('S256');
     }
     // A user cannot even say so.
-    const stored = await signInScene({
+    const stored = await createSignInServerRig({
       authorization,
       isStored: true,
       definition: () => ({ oauth: { skip_code_challenge_check: true } }),
     });
-    expect(() => stored.serverOf('files')).toThrow('can be set by the operator only');
+    expect(() => stored.allowedServer('files')).toThrow('can be set by the operator only');
   });
 
   test('a server of 2025-03-26 is its own authorization server if the operator says so', async () => {
-    const closed = await signInScene({ guard: { documents: 'none', challenge: 'none' } });
-    await expect(closed.leave('files')).rejects.toMatchObject({ problem: 'no_metadata' });
+    const closed = await createSignInServerRig({ guard: { documents: 'none', challenge: 'none' } });
+    await expect(closed.startSignIn('files')).rejects.toMatchObject({ problem: 'no_metadata' });
     for (const documents of ['both', 'none'] as const) {
       // Without metadata the endpoints are those that the revision names.
       const mcp = await guardedMcpServer({
@@ -224,7 +232,7 @@ describe('where users of a server sign in', () => {
         ownServerOptions: { documents },
         guard: { documents: 'none', challenge: 'none' },
       });
-      const rig = signInRig({
+      const rig = createSignInRig({
         servers: { old: { type: 'streamable-http', url: mcp.url, oauth: { legacyAuthDiscovery: true } } },
         ports: [mcp.port],
       });
@@ -234,31 +242,31 @@ describe('where users of a server sign in', () => {
   });
 
   test('metadata is read once an hour, by whoever asks', async () => {
-    const scene = await signInScene({});
-    await scene.leave('files');
-    expect(scene.as.counters.metadataReads).toBe(1);
-    await scene.flows.cancel(scene.serverOf('files'), (await scene.leave('files')).principal);
-    await scene.leave('files');
-    expect(scene.as.counters.metadataReads).toBe(1);
-    scene.clock.pass(61 * 60 * 1000);
-    await scene.leave('files');
-    expect(scene.as.counters.metadataReads).toBe(2);
+    const rig = await createSignInServerRig({});
+    await rig.startSignIn('files');
+    expect(rig.as.counters.metadataReads).toBe(1);
+    await rig.flows.cancel(rig.allowedServer('files'), (await rig.startSignIn('files')).principal);
+    await rig.startSignIn('files');
+    expect(rig.as.counters.metadataReads).toBe(1);
+    rig.clock.advance(61 * 60 * 1000);
+    await rig.startSignIn('files');
+    expect(rig.as.counters.metadataReads).toBe(2);
   });
 
   test('an endpoint that is gone is looked for anew', async () => {
-    const scene = await signInScene({});
-    scene.as.respondNext('register', { status: 404 });
-    await expect(scene.leave('files')).rejects.toMatchObject({ problem: 'registration_refused' });
-    scene.as.respondNext('token', { status: 404 });
-    expect(await scene.signIn('files')).toMatchObject({ error: 'token_exchange_failed' });
-    expect(await scene.signIn('files')).toMatchObject({ ok: true });
-    expect(scene.as.counters.metadataReads).toBe(3);
+    const rig = await createSignInServerRig({});
+    rig.as.respondNext('register', { status: 404 });
+    await expect(rig.startSignIn('files')).rejects.toMatchObject({ problem: 'registration_refused' });
+    rig.as.respondNext('token', { status: 404 });
+    expect(await rig.signIn('files')).toMatchObject({ error: 'token_exchange_failed' });
+    expect(await rig.signIn('files')).toMatchObject({ ok: true });
+    expect(rig.as.counters.metadataReads).toBe(3);
   });
 
   test('what is asked for is what the challenge names, else what is published', async () => {
-    const scopesOf = async (options: SceneOptions) => {
-      const scene = await signInScene(options);
-      return new URL((await scene.leave('files')).opened.url).searchParams.get('scope');
+    const scopesOf = async (options: SignInServerRigOptions) => {
+      const rig = await createSignInServerRig(options);
+      return new URL((await rig.startSignIn('files')).opened.url).searchParams.get('scope');
     };
     expect(await scopesOf({ guard: { challengeScope: 'mcp:read' } })).toBe('mcp:read offline_access');
     expect(await scopesOf({})).toBe('mcp:read mcp:write offline_access');

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { registryOf, stored } from '../../../../test/registryRig.ts';
+import { createRegistryRig, createStoredDefinition } from '../../../../test/registryRig.ts';
 import { toSignInTarget } from '../signInTarget.ts';
 import { isCurrentResource } from './resourceRule.ts';
 
 const url = 'https://host.example/one/mcp';
-const { registry } = registryOf(
+const { registry } = createRegistryRig(
   { theirs: { type: 'streamable-http', url, requiresOAuth: true } },
-  { stored: [stored({ definition: { type: 'streamable-http', url } })] },
+  { stored: [createStoredDefinition({ definition: { type: 'streamable-http', url } })] },
 );
 
 function targetOf(name: string) {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeSignInRigs, signInScene } from '../../../../test/signInRig.ts';
+import { closeSignInRigs, createSignInServerRig } from '../../../../test/signInRig.ts';
 import { isValidIssuer } from './authorizationServerMetadata.ts';
 import { parseScopeNames, parseScopeText } from './scopeNames.ts';
 
@@ -33,10 +33,10 @@ describe('what a server publishes', () => {
   });
 
   test('what cannot be believed is not asked for', async () => {
-    const scene = await signInScene({ guard: { metadata: { scopes_supported: many(101) } } });
-    const { opened } = await scene.leave('files');
+    const rig = await createSignInServerRig({ guard: { metadata: { scopes_supported: many(101) } } });
+    const { opened } = await rig.startSignIn('files');
     expect(new URL(opened.url).searchParams.has('scope')).toBe(false);
-    const challengedScene = await signInScene({
+    const challengedScene = await createSignInServerRig({
       guard: { access: 'anonymous', metadata: { scopes_supported: ['mcp:read'] } },
     });
     const scope = many(101).join(' ');
@@ -48,7 +48,7 @@ describe('what a server publishes', () => {
         },
       }),
     });
-    const left = await challengedScene.leave('files');
+    const left = await challengedScene.startSignIn('files');
     expect(new URL(left.opened.url).searchParams.get('scope')).toBe('mcp:read offline_access');
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeSignInRigs, signInScene } from '../../../../test/signInRig.ts';
+import { closeSignInRigs, createSignInServerRig } from '../../../../test/signInRig.ts';
 
 afterEach(closeSignInRigs);
 
@@ -17,10 +17,10 @@ const forged = {
 };
 
 async function readAuthorizeParameters(isStored: boolean) {
-  const scene = await signInScene({ isStored });
+  const rig = await createSignInServerRig({ isStored });
   const query = new URLSearchParams({ p: 'policy', ...forged }).toString();
-  scene.as.change({ metadata: { authorization_endpoint: `${scene.as.endpoints.authorization}?${query}` } });
-  const { opened } = await scene.leave('files');
+  rig.as.change({ metadata: { authorization_endpoint: `${rig.as.endpoints.authorization}?${query}` } });
+  const { opened } = await rig.startSignIn('files');
   return new URL(opened.url).searchParams;
 }
 

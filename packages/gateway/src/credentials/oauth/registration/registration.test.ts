@@ -1,6 +1,11 @@
 import { aPrincipal } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { closeSignInRigs, signInScene, visit, type SceneOptions } from '../../../../test/signInRig.ts';
+import {
+  closeSignInRigs,
+  createSignInServerRig,
+  followRedirect,
+  type SignInServerRigOptions,
+} from '../../../../test/signInRig.ts';
 import { credentialHolder } from '../../credentialHolder.ts';
 import { buildClientDocument } from './clientDocument.ts';
 
@@ -11,10 +16,10 @@ const user = (n: number) =>
 const BASE = 'https://behalf.example';
 
 /** Published under a public name: what the authorization server fetches is what we serve there. */
-async function published(options: SceneOptions = {}) {
+async function published(options: SignInServerRigOptions = {}) {
   const read: string[] = [];
-  const scene = await signInScene({
-    base: BASE,
+  const rig = await createSignInServerRig({
+    baseUrl: BASE,
     ...options,
     authorization: {
       clientDocuments: true,
@@ -22,26 +27,30 @@ async function published(options: SceneOptions = {}) {
       ...options.authorization,
       async fetchDocument(url: string): Promise<unknown> {
         read.push(url);
-        if (url === `${BASE}/oauth/jwks.json`) return scene.oauth.documentKey.jwks();
+        if (url === `${BASE}/oauth/jwks.json`) return rig.oauth.documentKey.jwks();
         const kind = url.startsWith(`${BASE}/oauth/client/public/`) ? 'none' : 'key';
-        return buildClientDocument(BASE, scene.serverOf('files'), kind);
+        return buildClientDocument(BASE, rig.allowedServer('files'), kind);
       },
     },
   });
-  return { ...scene, read };
+  return { ...rig, read };
 }
 
 describe('who we are at an authorization server', () => {
   test('twenty sign-ins at once register one client', async () => {
-    const scene = await signInScene({ authorization: { registeredAuthMethod: 'client_secret_basic' } });
-    const replica = scene.replica();
+    const rig = await createSignInServerRig({
+      authorization: { registeredAuthMethod: 'client_secret_basic' },
+    });
+    const replica = rig.replica();
     const left = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => (n % 2 ? scene : replica).leave('files', { principal: user(n) })),
+      Array.from({ length: 20 }, (_, n) =>
+        (n % 2 ? rig : replica).startSignIn('files', { principal: user(n) }),
+      ),
     );
     const ids = left.map(({ opened }) => new URL(opened.url).searchParams.get('client_id'));
     expect(new Set(ids).size).toBe(1);
-    expect(scene.as.counters.registrations).toBe(1);
-    const [request] = scene.as.received('register');
+    expect(rig.as.counters.registrations).toBe(1);
+    const [request] = rig.as.received('register');
     expect(JSON.parse(request?.form['document'] ?? '{}')).toMatchObject({
       redirect_uris: ['http://localhost:3080/api/mcp/files/oauth/callback'],
       grant_types: ['authorization_code', 'refresh_token'],
@@ -52,72 +61,72 @@ describe('who we are at an authorization server', () => {
 
   test('the way to prove itself that it was given counts', async () => {
     for (const method of ['none', 'client_secret_basic', 'client_secret_post']) {
-      const scene = await signInScene({
+      const rig = await createSignInServerRig({
         authorization: {
           registeredAuthMethod: method,
           metadata: { token_endpoint_auth_methods_supported: [method] },
         },
       });
-      expect(await scene.signIn('files')).toMatchObject({ ok: true });
-      expect(scene.as.received('token').at(-1)?.clientAuth?.method).toBe(method);
+      expect(await rig.signIn('files')).toMatchObject({ ok: true });
+      expect(rig.as.received('token').at(-1)?.clientAuth?.method).toBe(method);
     }
   });
 
   test('a client that is not known any more is registered anew once, and never with a code in hand', async () => {
-    const scene = await signInScene();
-    const { opened } = await scene.leave('files');
-    const back = await visit(opened.url);
-    const [first = ''] = scene.as.clientIds;
-    scene.as.forgetClient(first);
-    expect(await scene.finish(back)).toMatchObject({ error: 'token_exchange_failed' });
-    expect(scene.as.counters).toMatchObject({ registrations: 1, tokenHits: 1 });
-    expect(await scene.signIn('files')).toMatchObject({ ok: true });
-    expect(scene.as.counters.registrations).toBe(2);
+    const rig = await createSignInServerRig();
+    const { opened } = await rig.startSignIn('files');
+    const back = await followRedirect(opened.url);
+    const [first = ''] = rig.as.clientIds;
+    rig.as.forgetClient(first);
+    expect(await rig.finishSignIn(back)).toMatchObject({ error: 'token_exchange_failed' });
+    expect(rig.as.counters).toMatchObject({ registrations: 1, tokenHits: 1 });
+    expect(await rig.signIn('files')).toMatchObject({ ok: true });
+    expect(rig.as.counters.registrations).toBe(2);
 
     // The same while a token is renewed.
-    const [second = ''] = scene.as.clientIds;
-    scene.as.forgetClient(second);
-    scene.clock.pass(2 * 60 * 60 * 1000);
-    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'needs_reauth' });
-    await scene.vault.token(scene.keyOf('files'));
-    expect(scene.as.counters.registrations).toBe(3);
-    expect(await scene.signIn('files')).toMatchObject({ ok: true });
-    expect(scene.as.counters.registrations).toBe(3);
+    const [second = ''] = rig.as.clientIds;
+    rig.as.forgetClient(second);
+    rig.clock.advance(2 * 60 * 60 * 1000);
+    expect(await rig.vault.token(rig.keyOf('files'))).toMatchObject({ kind: 'needs_reauth' });
+    await rig.vault.token(rig.keyOf('files'));
+    expect(rig.as.counters.registrations).toBe(3);
+    expect(await rig.signIn('files')).toMatchObject({ ok: true });
+    expect(rig.as.counters.registrations).toBe(3);
   });
 
   test('who is refused for a moment and cannot register anew stays who they were', async () => {
-    const scene = await signInScene();
-    await scene.signIn('files');
-    const before = await scene.store.raw.page('oauthClients', null, 10);
-    scene.clock.pass(2 * 60 * 60 * 1000);
-    scene.as.respondNext('token', { status: 401, body: { error: 'invalid_client' } });
-    scene.as.respondNext('register', { status: 503 });
-    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'misconfigured' });
-    expect(await scene.store.raw.page('oauthClients', null, 10)).toEqual(before);
-    scene.clock.pass(10 * 60 * 1000);
-    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-    expect(scene.as.counters.registrations).toBe(1);
+    const rig = await createSignInServerRig();
+    await rig.signIn('files');
+    const before = await rig.store.raw.page('oauthClients', null, 10);
+    rig.clock.advance(2 * 60 * 60 * 1000);
+    rig.as.respondNext('token', { status: 401, body: { error: 'invalid_client' } });
+    rig.as.respondNext('register', { status: 503 });
+    expect(await rig.vault.token(rig.keyOf('files'))).toMatchObject({ kind: 'misconfigured' });
+    expect(await rig.store.raw.page('oauthClients', null, 10)).toEqual(before);
+    rig.clock.advance(10 * 60 * 1000);
+    expect(await rig.vault.token(rig.keyOf('files'))).toMatchObject({ kind: 'token' });
+    expect(rig.as.counters.registrations).toBe(1);
   });
 
   test('many that are refused at once are registered anew once', async () => {
-    const scene = await signInScene();
-    const people = Array.from({ length: 5 }, (_, index) => user(index));
-    for (const principal of people) await scene.signIn('files', { principal });
-    const [first = ''] = scene.as.clientIds;
-    scene.as.forgetClient(first);
-    scene.clock.pass(2 * 60 * 60 * 1000);
-    const key = scene.keyOf('files');
+    const rig = await createSignInServerRig();
+    const users = Array.from({ length: 5 }, (_, index) => user(index));
+    for (const principal of users) await rig.signIn('files', { principal });
+    const [first = ''] = rig.as.clientIds;
+    rig.as.forgetClient(first);
+    rig.clock.advance(2 * 60 * 60 * 1000);
+    const key = rig.keyOf('files');
     const renewed = await Promise.all(
-      people.map((principal) => scene.vault.token({ ...key, principal: credentialHolder(principal) })),
+      users.map((principal) => rig.vault.token({ ...key, principal: credentialHolder(principal) })),
     );
-    expect(renewed.map(({ kind }) => kind)).toEqual(people.map(() => 'needs_reauth'));
-    expect(scene.as.counters.registrations).toBe(2);
-    const [registration, ...others] = await scene.store.raw.page('oauthClients', null, 10);
+    expect(renewed.map(({ kind }) => kind)).toEqual(users.map(() => 'needs_reauth'));
+    expect(rig.as.counters.registrations).toBe(2);
+    const [registration, ...others] = await rig.store.raw.page('oauthClients', null, 10);
     expect([others, registration?.clientId === first]).toEqual([[], false]);
   });
 
   test('one that the definition names is never dropped, whatever it is answered', async () => {
-    const scene = await signInScene({
+    const rig = await createSignInServerRig({
       authorization: {
         clients: [{ clientId: 'ours', authMethod: 'client_secret_post', secret: 's3cret' }],
       },
@@ -130,32 +139,32 @@ describe('who we are at an authorization server', () => {
         },
       }),
     });
-    expect(await scene.signIn('files')).toMatchObject({ ok: true });
-    const { opened } = await scene.leave('files');
-    const back = await visit(opened.url);
-    scene.as.forgetClient('ours');
-    expect(await scene.finish(back)).toMatchObject({ error: 'token_exchange_failed' });
-    const again = await scene.leave('files');
+    expect(await rig.signIn('files')).toMatchObject({ ok: true });
+    const { opened } = await rig.startSignIn('files');
+    const back = await followRedirect(opened.url);
+    rig.as.forgetClient('ours');
+    expect(await rig.finishSignIn(back)).toMatchObject({ error: 'token_exchange_failed' });
+    const again = await rig.startSignIn('files');
     expect(new URL(again.opened.url).searchParams.get('client_id')).toBe('ours');
-    expect(scene.as.counters.registrations).toBe(0);
+    expect(rig.as.counters.registrations).toBe(0);
   });
 
   test('a client proves itself as its authorization server takes it, on every leg', async () => {
     for (const method of ['client_secret_post', 'client_secret_basic'] as const) {
-      const scene = await signInScene({
+      const rig = await createSignInServerRig({
         authorization: {
           clients: [{ clientId: 'ours', authMethod: method, secret: 's3cret' }],
           metadata: { token_endpoint_auth_methods_supported: [method] },
         },
         definition: ({ issuer }) => ({ oauth: { client_id: 'ours', client_secret: 's3cret', issuer } }),
       });
-      expect(await scene.signIn('files')).toMatchObject({ ok: true });
-      scene.clock.pass(2 * 60 * 60 * 1000);
+      expect(await rig.signIn('files')).toMatchObject({ ok: true });
+      rig.clock.advance(2 * 60 * 60 * 1000);
       // Also a process that has read no metadata.
-      const other = scene.replica();
-      expect(await other.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-      expect(await other.vault.disconnect(scene.keyOf('files'))).toMatchObject({ revoked: 'yes' });
-      const legs = [...scene.as.received('token'), ...scene.as.received('revoke')];
+      const other = rig.replica();
+      expect(await other.vault.token(rig.keyOf('files'))).toMatchObject({ kind: 'token' });
+      expect(await other.vault.disconnect(rig.keyOf('files'))).toMatchObject({ revoked: 'yes' });
+      const legs = [...rig.as.received('token'), ...rig.as.received('revoke')];
       expect(legs.map(({ clientAuth }) => clientAuth)).toEqual(
         legs.map(() => ({ method, clientId: 'ours' })),
       );
@@ -164,30 +173,30 @@ describe('who we are at an authorization server', () => {
   });
 
   test('a registration that is over, or does not open, is made anew', async () => {
-    const scene = await signInScene();
-    await scene.leave('files');
-    const [record] = await scene.store.raw.page('oauthClients', null, 10);
+    const rig = await createSignInServerRig();
+    await rig.startSignIn('files');
+    const [record] = await rig.store.raw.page('oauthClients', null, 10);
     if (!record) throw new Error('none');
     const { tenant, serverId, issuer, redirectUri } = record;
-    await scene.store.oauthClients.remove({ tenant, serverId, issuer, redirectUri }, record.clientId);
-    await scene.store.oauthClients.insert({ ...record, expiresAt: scene.clock.now() + 60_000 });
-    await scene.leave('files', { principal: user(1) });
-    expect(scene.as.counters.registrations).toBe(2);
-    const [next] = await scene.store.raw.page('oauthClients', null, 10);
+    await rig.store.oauthClients.remove({ tenant, serverId, issuer, redirectUri }, record.clientId);
+    await rig.store.oauthClients.insert({ ...record, expiresAt: rig.clock.now() + 60_000 });
+    await rig.startSignIn('files', { principal: user(1) });
+    expect(rig.as.counters.registrations).toBe(2);
+    const [next] = await rig.store.raw.page('oauthClients', null, 10);
     if (!next) throw new Error('none');
-    await scene.store.oauthClients.remove({ tenant, serverId, issuer, redirectUri }, next.clientId);
-    await scene.store.oauthClients.insert({ ...next, sealed: record.sealed });
-    await scene.leave('files', { principal: user(2) });
-    expect(scene.as.counters.registrations).toBe(3);
+    await rig.store.oauthClients.remove({ tenant, serverId, issuer, redirectUri }, next.clientId);
+    await rig.store.oauthClients.insert({ ...next, sealed: record.sealed });
+    await rig.startSignIn('files', { principal: user(2) });
+    expect(rig.as.counters.registrations).toBe(3);
   });
 
   test('the document that is fetched names itself, and its key proves us', async () => {
-    const scene = await published();
-    expect(await scene.signIn('files')).toMatchObject({ ok: true });
+    const rig = await published();
+    expect(await rig.signIn('files')).toMatchObject({ ok: true });
     const clientId = `${BASE}/oauth/client/files.json`;
-    expect(scene.read).toContain(clientId);
-    expect(scene.read).toContain(`${BASE}/oauth/jwks.json`);
-    expect(buildClientDocument(BASE, scene.serverOf('files'), 'key')).toEqual({
+    expect(rig.read).toContain(clientId);
+    expect(rig.read).toContain(`${BASE}/oauth/jwks.json`);
+    expect(buildClientDocument(BASE, rig.allowedServer('files'), 'key')).toEqual({
       client_id: clientId,
       client_name: 'Behalf (behalf.example)',
       client_uri: BASE,
@@ -199,42 +208,42 @@ describe('who we are at an authorization server', () => {
       token_endpoint_auth_signing_alg: 'ES256',
       jwks_uri: `${BASE}/oauth/jwks.json`,
     });
-    expect(scene.as.received('token').at(-1)?.clientAuth).toEqual({ method: 'private_key_jwt', clientId });
+    expect(rig.as.received('token').at(-1)?.clientAuth).toEqual({ method: 'private_key_jwt', clientId });
     // Renewed with the same proof.
-    scene.clock.pass(2 * 60 * 60 * 1000);
-    expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
+    rig.clock.advance(2 * 60 * 60 * 1000);
+    expect(await rig.vault.token(rig.keyOf('files'))).toMatchObject({ kind: 'token' });
   });
 
   test('where only public clients are taken, there is a document for that', async () => {
-    const scene = await published({
+    const rig = await published({
       authorization: { metadata: { token_endpoint_auth_methods_supported: ['none'] } },
     });
-    expect(await scene.signIn('files')).toMatchObject({ ok: true });
+    expect(await rig.signIn('files')).toMatchObject({ ok: true });
     const clientId = `${BASE}/oauth/client/public/files.json`;
-    expect(scene.as.received('token').at(-1)?.clientAuth).toEqual({ method: 'none', clientId });
+    expect(rig.as.received('token').at(-1)?.clientAuth).toEqual({ method: 'none', clientId });
   });
 
   test('it comes before a registration and after what is configured, and needs https', async () => {
     const both = await published({ authorization: { registration: true } });
-    await both.leave('files');
+    await both.startSignIn('files');
     expect(both.as.counters.registrations).toBe(0);
     const configured = await published({ definition: () => ({ oauth: { client_id: 'c1' } }) });
-    const { opened } = await configured.leave('files');
+    const { opened } = await configured.startSignIn('files');
     expect(new URL(opened.url).searchParams.get('client_id')).toBe('c1');
-    const plain = await published({ base: 'http://localhost:3080' });
-    await expect(plain.leave('files')).rejects.toMatchObject({ problem: 'no_client' });
-    expect(buildClientDocument('http://localhost:3080', plain.serverOf('files'), 'key')).toBeNull();
+    const plain = await published({ baseUrl: 'http://localhost:3080' });
+    await expect(plain.startSignIn('files')).rejects.toMatchObject({ problem: 'no_client' });
+    expect(buildClientDocument('http://localhost:3080', plain.allowedServer('files'), 'key')).toBeNull();
   });
 
   test('all replicas sign with one key, which the store holds sealed', async () => {
-    const scene = await published();
+    const rig = await published();
     const [one, other] = await Promise.all([
-      scene.oauth.documentKey.jwks(),
-      scene.replica().oauth.documentKey.jwks(),
+      rig.oauth.documentKey.jwks(),
+      rig.replica().oauth.documentKey.jwks(),
     ]);
     expect(one).toEqual(other);
     expect(Object.keys(one.keys[0] ?? {}).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
-    const rows = JSON.stringify(await scene.store.raw.page('oauthClients', null, 10));
+    const rows = JSON.stringify(await rig.store.raw.page('oauthClients', null, 10));
     expect(rows).not.toContain('PRIVATE KEY');
   });
 
@@ -245,19 +254,19 @@ describe('who we are at an authorization server', () => {
       { issuer: { resource: 'omit' }, definition: ({ issuer }) => ({ oauth: { issuer, scope } }) },
       { definition: () => ({ oauth: { resource: 'omit', scope } }) },
       { definition: () => ({ oauth: { resource: 'omit', audience: 'api://files' } }) },
-    ] as SceneOptions[]) {
-      const scene = await signInScene({
+    ] as SignInServerRigOptions[]) {
+      const rig = await createSignInServerRig({
         authorization: { resource: 'ignore' },
         guard: { checksAudience: false },
         ...options,
       });
-      expect(await scene.signIn('files')).toMatchObject({ ok: true });
-      scene.clock.pass(2 * 60 * 60 * 1000);
-      expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-      const legs = [...scene.as.received('authorize'), ...scene.as.received('token')];
+      expect(await rig.signIn('files')).toMatchObject({ ok: true });
+      rig.clock.advance(2 * 60 * 60 * 1000);
+      expect(await rig.vault.token(rig.keyOf('files'))).toMatchObject({ kind: 'token' });
+      const legs = [...rig.as.received('authorize'), ...rig.as.received('token')];
       expect(legs).toHaveLength(3);
       for (const { form } of legs) expect(form).not.toHaveProperty('resource');
-      expect(scene.logged.map(({ event }) => event)).toContain('oauth_resource_omitted');
+      expect(rig.logged.map(({ event }) => event)).toContain('oauth_resource_omitted');
     }
   });
 
@@ -270,42 +279,42 @@ describe('who we are at an authorization server', () => {
       ['api://files/', false],
       [undefined, false],
     ] as const) {
-      const scene = await signInScene({
+      const rig = await createSignInServerRig({
         guard: { checksAudience: false, metadata: { scopes_supported: [] } },
         definition: () => ({ oauth: { resource: 'omit', ...(scope && { scope }) } }),
       });
-      const left = scene.leave('files');
+      const left = rig.startSignIn('files');
       if (isNamed) await left;
       else await expect(left).rejects.toMatchObject({ problem: 'audience_missing' });
-      expect(scene.as.counters.registrations).toBe(isNamed ? 1 : 0);
+      expect(rig.as.counters.registrations).toBe(isNamed ? 1 : 0);
     }
   });
 
   test('who merely names the issuer in their metadata is not spared it', async () => {
     const origins: string[] = [];
-    const scene = await signInScene({ issuer: { resource: 'omit', origins } });
-    const { opened } = await scene.leave('files');
-    expect(new URL(opened.url).searchParams.get('resource')).toBe(scene.mcp.url);
-    const listed = await signInScene({
+    const rig = await createSignInServerRig({ issuer: { resource: 'omit', origins } });
+    const { opened } = await rig.startSignIn('files');
+    expect(new URL(opened.url).searchParams.get('resource')).toBe(rig.mcp.url);
+    const listed = await createSignInServerRig({
       issuer: { resource: 'omit', origins },
       definition: () => ({ oauth: { scope: 'api://files/read' } }),
     });
     origins.push(new URL(listed.mcp.url).origin);
-    const left = await listed.leave('files');
+    const left = await listed.startSignIn('files');
     expect(new URL(left.opened.url).searchParams.has('resource')).toBe(false);
   });
 
   test('else it is sent on all three, as the server is called or as the operator says', async () => {
     for (const resource of [undefined, 'https://api.example/files']) {
-      const scene = await signInScene({
+      const rig = await createSignInServerRig({
         guard: { checksAudience: false },
         ...(resource !== undefined && { definition: () => ({ oauth: { resource: resource } }) }),
       });
-      expect(await scene.signIn('files')).toMatchObject({ ok: true });
-      scene.clock.pass(2 * 60 * 60 * 1000);
-      expect(await scene.vault.token(scene.keyOf('files'))).toMatchObject({ kind: 'token' });
-      const legs = [...scene.as.received('authorize'), ...scene.as.received('token')];
-      expect(legs.map(({ form }) => form['resource'])).toEqual(Array(3).fill(resource ?? scene.mcp.url));
+      expect(await rig.signIn('files')).toMatchObject({ ok: true });
+      rig.clock.advance(2 * 60 * 60 * 1000);
+      expect(await rig.vault.token(rig.keyOf('files'))).toMatchObject({ kind: 'token' });
+      const legs = [...rig.as.received('authorize'), ...rig.as.received('token')];
+      expect(legs.map(({ form }) => form['resource'])).toEqual(Array(3).fill(resource ?? rig.mcp.url));
     }
   });
 });

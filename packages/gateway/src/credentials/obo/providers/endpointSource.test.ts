@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { aToken, type TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
+import { createTokenReply, type TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
 import {
   createTokenEndpointRig,
-  exchange,
-  faultOf,
+  runExchange,
+  expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
 
@@ -16,15 +16,15 @@ beforeEach(async () => {
   ({ origin } = rig.endpoint);
   documents = new Map();
   rig.endpoint.reply = ({ method, path }) =>
-    method === 'POST' ? aToken() : (documents.get(path)?.() ?? { status: 404, body: 'not here' });
+    method === 'POST' ? createTokenReply() : (documents.get(path)?.() ?? { status: 404, body: 'not here' });
 });
 afterEach(() => rig.close());
 
 const OIDC = '/.well-known/openid-configuration';
-const document = (over: object = {}, issuer = origin) => ({
+const document = (overrides: object = {}, issuer = origin) => ({
   issuer,
   token_endpoint: `${origin}/token`,
-  ...over,
+  ...overrides,
 });
 const at = (issuer = origin) => rig.provider({ type: 'jwt-bearer', issuer, clientId: 'c' });
 const paths = (method: string) =>
@@ -34,13 +34,13 @@ describe('discovery of the token endpoint', () => {
   test('once an hour, by many at once', async () => {
     documents.set(OIDC, () => ({ body: document() }));
     const provider = at();
-    await Promise.all(Array.from({ length: 10 }, (_, user) => exchange(provider, { user: `${user}` })));
+    await Promise.all(Array.from({ length: 10 }, (_, user) => runExchange(provider, { user: `${user}` })));
     await rig.clock.advance(3_599_999);
-    await exchange(provider);
+    await runExchange(provider);
     expect(paths('GET')).toEqual([OIDC]);
     await rig.clock.advance(1);
     documents.set(OIDC, () => ({ body: document({ token_endpoint: `${origin}/moved` }) }));
-    await exchange(provider);
+    await runExchange(provider);
     expect(paths('GET')).toEqual([OIDC, OIDC]);
     expect(paths('POST').at(-1)).toBe('/moved');
     // The key is the issuer's: it does not change while an endpoint is looked up.
@@ -52,7 +52,7 @@ describe('discovery of the token endpoint', () => {
     documents.set('/.well-known/oauth-authorization-server/realms/one', () => ({
       body: document({}, issuer),
     }));
-    await exchange(at(issuer));
+    await runExchange(at(issuer));
     expect(paths('GET')).toEqual([
       `/realms/one${OIDC}`,
       '/.well-known/oauth-authorization-server/realms/one',
@@ -60,14 +60,14 @@ describe('discovery of the token endpoint', () => {
     documents.set(`/realms/one${OIDC}`, () => ({
       body: document({ token_endpoint: `${origin}/oidc` }, issuer),
     }));
-    await exchange(at(issuer));
+    await runExchange(at(issuer));
     expect(paths('POST')).toEqual(['/token', '/oidc']);
   });
 
   test('a document of another issuer, or of none, names no endpoint', async () => {
     for (const issuer of [`${origin}/`, 'https://evil.example', undefined, 7, origin.toUpperCase()]) {
       documents.set(OIDC, () => ({ body: document({ issuer }) }));
-      expect(await faultOf(exchange(at()))).toMatchObject({
+      expect(await expectExchangeFault(runExchange(at()))).toMatchObject({
         code: 'OBO_MISCONFIGURED',
         detail: { hint: expect.stringContaining('must match exactly') },
       });
@@ -78,9 +78,9 @@ describe('discovery of the token endpoint', () => {
   test('no secret and no token goes over plain http, except on this machine', async () => {
     for (const token_endpoint of ['http://idp.example/token', 'ftp://x/', 'token', 7, undefined]) {
       documents.set(OIDC, () => ({ body: document({ token_endpoint }) }));
-      expect(await faultOf(exchange(at()))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+      expect(await expectExchangeFault(runExchange(at()))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
     }
-    const asked = rig.asked.length;
+    const requestCount = rig.requests.length;
     for (const url of [
       'http://idp.example',
       'http://10.0.0.1',
@@ -88,7 +88,7 @@ describe('discovery of the token endpoint', () => {
       'https://u:p@idp.example',
       'x',
     ]) {
-      expect(await faultOf(exchange(at(url)))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+      expect(await expectExchangeFault(runExchange(at(url)))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
       for (const type of ['jwt-bearer', 'token-exchange', 'entra'] as const) {
         const provider = rig.provider({
           type,
@@ -96,14 +96,16 @@ describe('discovery of the token endpoint', () => {
           clientId: 'c',
           clientSecret: 's',
         });
-        expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+        expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
       }
     }
-    expect(rig.asked).toHaveLength(asked);
+    expect(rig.requests).toHaveLength(requestCount);
     expect(paths('POST')).toEqual([]);
     // An issuer over https names no endpoint without it.
     rig.fetch = async () => Response.json(document({}, 'https://idp.example'));
-    expect(await faultOf(exchange(at('https://idp.example')))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    expect(await expectExchangeFault(runExchange(at('https://idp.example')))).toMatchObject({
+      code: 'OBO_MISCONFIGURED',
+    });
   });
 
   test('a provider that cannot be asked is away, and is asked again', async () => {
@@ -116,19 +118,19 @@ describe('discovery of the token endpoint', () => {
     ];
     for (const [reply, mayRepeat] of failures) {
       documents.set(OIDC, () => reply);
-      const fault = await faultOf(exchange(provider));
+      const fault = await expectExchangeFault(runExchange(provider));
       expect(fault).toMatchObject({ code: 'OBO_TEMPORARY', kind: 'idp_unavailable' });
       expect(fault.detail.isRetryable ?? false).toBe(mayRepeat);
     }
     documents.set(OIDC, () => ({ body: document() }));
-    expect(await exchange(provider)).toMatchObject({ token: 'exchanged-token' });
+    expect(await runExchange(provider)).toMatchObject({ token: 'exchanged-token' });
   });
 
   test('a provider without any address sends nothing', async () => {
     for (const type of ['jwt-bearer', 'token-exchange', 'entra'] as const) {
       const provider = rig.provider({ type, clientId: 'c', clientSecret: 's' });
-      expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+      expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
     }
-    expect(rig.asked).toEqual([]);
+    expect(rig.requests).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   createTokenEndpointRig,
-  exchange,
-  faultOf,
+  runExchange,
+  expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
 import type { ExchangeFault, FaultCode } from '../exchangeFault.ts';
@@ -18,7 +18,7 @@ async function judged(body: Readonly<Record<string, unknown>>, status = 400): Pr
   const provider = rig.provider({
     ...{ type: 'entra', authority: `${rig.endpoint.origin}/t`, clientId: 'app-1', clientSecret: 'secret' },
   });
-  return faultOf(exchange(provider));
+  return expectExchangeFault(runExchange(provider));
 }
 
 describe('Entra’s numbers', () => {

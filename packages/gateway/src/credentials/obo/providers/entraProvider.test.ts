@@ -7,11 +7,11 @@ import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { createDevAuthority } from '../../../../../devidp/src/tls/devAuthority.ts';
 import { createTrustingFetch } from '../../../../../devidp/src/tls/trustingFetch.ts';
 import { testCertificate, testKey } from '../../../../../egress/test/certificate.ts';
-import { aToken, startTokenEndpoint } from '../../../../test/tokenEndpoint.ts';
+import { createTokenReply, startTokenEndpoint } from '../../../../test/tokenEndpoint.ts';
 import {
   createTokenEndpointRig,
-  exchange,
-  faultOf,
+  runExchange,
+  expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
 import { createEntraNetwork } from './entraNetwork.ts';
@@ -28,15 +28,15 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-const entra = (over: object = {}) =>
+const entra = (overrides: object = {}) =>
   rig.provider({
     ...{ type: 'entra', authority: `${rig.endpoint.origin}/tenant-1`, clientId: 'app-1' },
-    ...{ clientSecret: 's e:c&r+e%t', ...over },
+    ...{ clientSecret: 's e:c&r+e%t', ...overrides },
   });
 
 describe('entra', () => {
   test('what is posted to Entra, byte for byte', async () => {
-    const token = await exchange(entra(), { scopes: ['api://files/read', 'api://files/list'] });
+    const token = await runExchange(entra(), { scopes: ['api://files/read', 'api://files/list'] });
     expect(token).toEqual({
       ...{ token: 'exchanged-token', lifetimeMs: 3_599_000, scopes: undefined },
       expiresAt: rig.clock.now() + 3_599_000,
@@ -77,7 +77,7 @@ describe('entra', () => {
   });
 
   test('the request is formed by Microsoft’s own library', async () => {
-    await exchange(entra());
+    await runExchange(entra());
     expect(rig.endpoint.requests[0]!.form).toMatchObject({
       'x-client-SKU': 'msal.js.node',
       'x-client-VER': version,
@@ -86,11 +86,11 @@ describe('entra', () => {
   });
 
   test('a claims challenge goes along with what we can do', async () => {
-    await exchange(entra(), { claims: '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}' });
+    await runExchange(entra(), { claims: '{"access_token":{"acrs":{"essential":true,"value":"c1"}}}' });
     expect(JSON.parse(rig.endpoint.requests[0]!.form['claims']!)).toMatchObject({
       access_token: { acrs: { essential: true, value: 'c1' }, xms_cc: { values: ['CP1'] } },
     });
-    const fault = await faultOf(exchange(entra(), { claims: 'no JSON' }));
+    const fault = await expectExchangeFault(runExchange(entra(), { claims: 'no JSON' }));
     expect(fault).toMatchObject({ code: 'OBO_MISCONFIGURED' });
     expect(rig.endpoint.requests).toHaveLength(1);
   });
@@ -106,7 +106,7 @@ describe('entra', () => {
     const versions: string[] = [];
     for (const { cert, key, thumbprint } of [before, after]) {
       rig.files.set('cert.pem', cert).set('key.pem', key);
-      await exchange(provider);
+      await runExchange(provider);
       versions.push(provider.identity.credentialVersion);
       const { form } = rig.endpoint.requests.at(-1)!;
       expect(form).toMatchObject({
@@ -138,19 +138,23 @@ describe('entra', () => {
     const [one, other] = await Promise.all([authority.issueClient('a'), authority.issueClient('b')]);
     const settings = { clientSecret: undefined, certificateFile: 'cert.pem', privateKeyFile: 'key.pem' };
     rig.files.set('cert.pem', one.cert).set('key.pem', other.key);
-    expect(await faultOf(exchange(entra(settings)))).toMatchObject({
+    expect(await expectExchangeFault(runExchange(entra(settings)))).toMatchObject({
       code: 'OBO_MISCONFIGURED',
       detail: { hint: expect.stringContaining('does not belong') },
     });
     rig.files.set('key.pem', 'garbage with a secret');
-    const fault = await faultOf(exchange(entra(settings)));
+    const fault = await expectExchangeFault(runExchange(entra(settings)));
     expect(fault.code).toBe('OBO_MISCONFIGURED');
     expect(JSON.stringify([fault.message, fault.detail, String(fault.cause)])).not.toContain('secret');
     // A kind of key that Entra does not take.
     rig.files.set('cert.pem', testCertificate).set('key.pem', testKey);
-    expect(await faultOf(exchange(entra(settings)))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    expect(await expectExchangeFault(runExchange(entra(settings)))).toMatchObject({
+      code: 'OBO_MISCONFIGURED',
+    });
     rig.files.clear();
-    expect(await faultOf(exchange(entra(settings)))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    expect(await expectExchangeFault(runExchange(entra(settings)))).toMatchObject({
+      code: 'OBO_MISCONFIGURED',
+    });
     expect(rig.endpoint.requests).toEqual([]);
   });
 
@@ -159,7 +163,7 @@ describe('entra', () => {
     const { credentialVersion } = provider.identity;
     for (const text of ['first.assertion', 'second.assertion']) {
       rig.files.set('federated.jwt', `${text}\n`);
-      await exchange(provider);
+      await runExchange(provider);
       const { form } = rig.endpoint.requests.at(-1)!;
       expect([form['client_assertion'], form['client_secret']]).toEqual([text, undefined]);
     }
@@ -168,7 +172,7 @@ describe('entra', () => {
     for (const text of ['', 'two words', undefined]) {
       if (text === undefined) rig.files.clear();
       else rig.files.set('federated.jwt', text);
-      expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+      expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
     }
     expect(rig.endpoint.requests).toHaveLength(2);
   });
@@ -181,9 +185,9 @@ describe('entra', () => {
     ];
     rig.files.set('key.pem', testKey);
     for (const provider of missing) {
-      expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+      expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
     }
-    expect(rig.asked).toEqual([]);
+    expect(rig.requests).toEqual([]);
   });
 });
 
@@ -191,10 +195,10 @@ describe('entra keeps nothing', () => {
   test('each exchange is a request of its own', async () => {
     const provider = entra();
     let count = 0;
-    rig.endpoint.reply = () => aToken({ access_token: `token-${(count += 1)}` });
-    const tokens = [await exchange(provider), await exchange(provider)].map(({ token }) => token);
+    rig.endpoint.reply = () => createTokenReply({ access_token: `token-${(count += 1)}` });
+    const tokens = [await runExchange(provider), await runExchange(provider)].map(({ token }) => token);
     expect(tokens).toEqual(['token-1', 'token-2']);
-    await Promise.all(Array.from({ length: 5 }, () => exchange(provider)));
+    await Promise.all(Array.from({ length: 5 }, () => runExchange(provider)));
     expect(rig.endpoint.requests).toHaveLength(7);
   });
 
@@ -204,15 +208,15 @@ describe('entra keeps nothing', () => {
       rig.endpoint.reply = ({ form }) =>
         form['assertion'] === 'subject-token-of-ada'
           ? { status, headers: { 'retry-after': '60' }, body: { error: 'temporarily_unavailable' } }
-          : aToken();
-      expect(await faultOf(exchange(provider))).toMatchObject({
+          : createTokenReply();
+      expect(await expectExchangeFault(runExchange(provider))).toMatchObject({
         code: 'OBO_TEMPORARY',
         detail: { status, isRetryable: true, retryAfterMs: 60_000 },
       });
-      expect(await exchange(provider, { user: 'bob' })).toMatchObject({ token: 'exchanged-token' });
+      expect(await runExchange(provider, { user: 'bob' })).toMatchObject({ token: 'exchanged-token' });
       // Nor the same user's next one: when to ask again is decided around it.
-      rig.endpoint.reply = () => aToken();
-      expect(await exchange(provider)).toMatchObject({ token: 'exchanged-token' });
+      rig.endpoint.reply = () => createTokenReply();
+      expect(await runExchange(provider)).toMatchObject({ token: 'exchanged-token' });
     }
     expect(rig.endpoint.requests).toHaveLength(9);
   });
@@ -220,7 +224,7 @@ describe('entra keeps nothing', () => {
   test('whatever the answer, one exchange is one request', async () => {
     const provider = entra();
     const replies = [
-      aToken(),
+      createTokenReply(),
       { status: 500, body: {} },
       { status: 429, body: {} },
       { status: 400, body: { error: 'invalid_grant' } },
@@ -232,7 +236,7 @@ describe('entra keeps nothing', () => {
     ];
     for (const [index, reply] of replies.entries()) {
       rig.endpoint.reply = () => reply;
-      await exchange(provider).catch(() => undefined);
+      await runExchange(provider).catch(() => undefined);
       expect(rig.endpoint.requests).toHaveLength(index + 1);
     }
   });
@@ -254,9 +258,9 @@ describe('entra keeps nothing', () => {
       const provider = rig.providers([], login).find({})!;
       const endpoint = `${origin}/${tenant}/oauth2/v2.0/token`;
       expect(provider.identity).toMatchObject({ grant: 'entra', endpoint });
-      rig.asked.length = 0;
-      await exchange(provider);
-      expect(rig.asked.map((url) => url.split('?')[0])).toEqual([endpoint]);
+      rig.requests.length = 0;
+      await runExchange(provider);
+      expect(rig.requests.map((url) => url.split('?')[0])).toEqual([endpoint]);
     }
   });
 
@@ -285,15 +289,15 @@ describe('entra keeps nothing', () => {
   test('an answer that the library takes for an empty token is refused', async () => {
     const provider = entra();
     rig.endpoint.reply = () => ({ status: 500, body: {} });
-    expect(await faultOf(exchange(provider))).toMatchObject({
+    expect(await expectExchangeFault(runExchange(provider))).toMatchObject({
       code: 'OBO_TEMPORARY',
       detail: { status: 500 },
     });
     rig.endpoint.reply = () => ({ body: {} });
-    expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
     // What the library itself cannot read is no answer of Entra's, whatever token it holds.
-    rig.endpoint.reply = () => aToken({ id_token: 'not a token', client_info: '!' });
-    expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    rig.endpoint.reply = () => createTokenReply({ id_token: 'not a token', client_info: '!' });
+    expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
   });
 
   test('without the library, the operator is told and nothing is sent', async () => {
@@ -311,7 +315,7 @@ describe('entra keeps nothing', () => {
       },
       () => Promise.reject(new Error('Cannot find package')),
     );
-    expect(await faultOf(exchange(provider))).toMatchObject({
+    expect(await expectExchangeFault(runExchange(provider))).toMatchObject({
       code: 'OBO_MISCONFIGURED',
       detail: { hint: expect.stringMatching(/^identityProviders\.p: @azure\/msal-node cannot be loaded/) },
     });
@@ -326,13 +330,13 @@ describe('entra keeps nothing', () => {
       const provider = entra({ authority: `${secure.origin}/tenant-1`, caFile: 'ca.pem' });
       expect(rig.caFiles).toEqual(['ca.pem']);
       rig.fetch = network.fetchTo({ url: secure.origin, audience: 'identity' });
-      expect(await faultOf(exchange(provider))).toMatchObject({
+      expect(await expectExchangeFault(runExchange(provider))).toMatchObject({
         code: 'OBO_MISCONFIGURED',
         detail: { hint: expect.stringContaining('caFile') },
       });
       expect(secure.requests).toEqual([]);
       rig.fetch = createTrustingFetch(authority.caPem);
-      expect(await exchange(provider)).toMatchObject({ token: 'exchanged-token' });
+      expect(await runExchange(provider)).toMatchObject({ token: 'exchanged-token' });
     } finally {
       await network.close();
       await secure.close();

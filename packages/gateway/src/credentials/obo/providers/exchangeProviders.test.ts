@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { testKey } from '../../../../../egress/test/certificate.ts';
 import {
   createTokenEndpointRig,
-  exchange,
-  faultOf,
+  runExchange,
+  expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
 
@@ -14,9 +14,9 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-const login = (over: object = {}) => ({
+const login = (overrides: object = {}) => ({
   ...{ issuer: rig.endpoint.origin, clientId: 'login-app', clientSecret: 'login-secret' },
-  ...over,
+  ...overrides,
 });
 const posted = () => rig.endpoint.requests.at(-1)!;
 /** Says of itself what the login's issuer says; gives tokens elsewhere. */
@@ -37,7 +37,7 @@ describe('which provider', () => {
     expect(provider.identity).toMatchObject({
       ...{ provider: 'login', grant: 'jwt-bearer', endpoint: rig.endpoint.origin, clientId: 'login-app' },
     });
-    await exchange(provider);
+    await runExchange(provider);
     expect(posted().path).toBe('/found');
     expect(posted().form).toMatchObject({
       ...{ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', requested_token_use: 'on_behalf_of' },
@@ -49,11 +49,11 @@ describe('which provider', () => {
 
   test('the secret goes into the header where the metadata does not offer the body', async () => {
     publish();
-    await exchange(rig.providers([], login()).find({})!);
+    await runExchange(rig.providers([], login()).find({})!);
     expect(posted().headers.authorization).toMatch(/^Basic /);
     expect(posted().body).not.toContain('login-secret');
     publish({ token_endpoint_auth_methods_supported: ['none'] });
-    await exchange(rig.providers([], login({ clientSecret: null })).find({})!);
+    await runExchange(rig.providers([], login({ clientSecret: null })).find({})!);
     expect(posted().form['client_id']).toBe('login-app');
   });
 
@@ -78,7 +78,7 @@ describe('which provider', () => {
       ...{ name: 'login', type: 'token-exchange', parameters: { x: 'y' } },
     };
     const providers = rig.providers([entry], login());
-    await exchange(providers.find({})!).catch(() => undefined);
+    await runExchange(providers.find({})!).catch(() => undefined);
     expect(posted()).toMatchObject({
       path: '/found',
       form: { subject_token: 'subject-token-of-ada', x: 'y' },
@@ -116,15 +116,15 @@ describe('which provider', () => {
 
   test('the login’s secret is sent for the login’s client alone', async () => {
     const tokenEndpoint = `${rig.endpoint.origin}/p`;
-    const ask = async (over: Partial<ProviderSettings>) => {
+    const ask = async (overrides: Partial<ProviderSettings>) => {
       const entry: ProviderSettings = {
         name: 'p',
         type: 'jwt-bearer',
         tokenEndpoint,
         clientAuth: undefined,
-        ...over,
+        ...overrides,
       };
-      await exchange(rig.providers([entry], login()).find({ provider: 'p' })!);
+      await runExchange(rig.providers([entry], login()).find({ provider: 'p' })!);
       const { authorization = '' } = posted().headers;
       return posted().body + Buffer.from(authorization.slice(6), 'base64').toString();
     };
@@ -140,11 +140,11 @@ describe('which provider', () => {
     const entry: ProviderSettings = {
       ...{ name: 'p', type: 'jwt-bearer', tokenEndpoint: `${rig.endpoint.origin}/p`, clientAuth: 'post' },
     };
-    const elsewhere = login({ issuer: 'https://sso.example' });
+    const otherLogin = login({ issuer: 'https://sso.example' });
     for (const over of [{ clientId: undefined }, { clientId: 'login-app' }]) {
-      const providers = rig.providers([{ ...entry, ...over }], elsewhere);
+      const providers = rig.providers([{ ...entry, ...over }], otherLogin);
       const provider = providers.find({ provider: 'p' })!;
-      await exchange(provider).catch(() => undefined);
+      await runExchange(provider).catch(() => undefined);
       expect(provider.identity.clientId).toBe(over.clientId ?? '');
     }
     const sent = rig.endpoint.requests.map(({ body, headers }) => `${body} ${JSON.stringify(headers)}`);
@@ -161,8 +161,8 @@ describe('which provider', () => {
 describe('identity', () => {
   test('whatever changes what is asked for changes the key', () => {
     const base = { type: 'jwt-bearer', tokenEndpoint: 'https://idp.example/token', clientId: 'c' } as const;
-    const version = (over: Partial<ProviderSettings>) =>
-      rig.provider({ ...base, ...over }).identity.credentialVersion;
+    const version = (overrides: Partial<ProviderSettings>) =>
+      rig.provider({ ...base, ...overrides }).identity.credentialVersion;
     const versions = [
       version({}),
       version({ clientSecret: 'one' }),
@@ -192,14 +192,14 @@ describe('identity', () => {
     await providers.prepare();
     const prepared = provider.identity;
     expect(prepared.credentialVersion).not.toBe(before.credentialVersion);
-    await exchange(provider);
+    await runExchange(provider);
     // The same object: it is read for each look-up.
     expect(provider.identity).toBe(prepared);
     const again = rig.providers([entry]);
     rig.files.clear();
     await again.prepare();
     expect(rig.logged).toContain('obo_credential_unreadable p');
-    expect(await faultOf(exchange(again.find({ provider: 'p' })!))).toMatchObject({
+    expect(await expectExchangeFault(runExchange(again.find({ provider: 'p' })!))).toMatchObject({
       code: 'OBO_MISCONFIGURED',
     });
   });

@@ -5,31 +5,31 @@ import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { createDevAuthority } from '../../../../../devidp/src/tls/devAuthority.ts';
 import {
   createTokenEndpointRig,
-  exchange,
-  faultOf,
+  runExchange,
+  expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
-import { aToken } from '../../../../test/tokenEndpoint.ts';
+import { createTokenReply } from '../../../../test/tokenEndpoint.ts';
 
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
 let rig: TokenEndpointRig;
 beforeEach(async () => {
   rig = await createTokenEndpointRig();
-  rig.endpoint.reply = () => aToken({ issued_token_type: ACCESS_TOKEN });
+  rig.endpoint.reply = () => createTokenReply({ issued_token_type: ACCESS_TOKEN });
 });
 afterEach(() => rig.close());
 
 type Over = Partial<ProviderSettings>;
 const pem = ({ privateKey }: { privateKey: KeyObject }) =>
   privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-const at = (type: ProviderSettings['type'], over: Over = {}) =>
-  rig.provider({ type, tokenEndpoint: `${rig.endpoint.origin}/token`, clientId: 'app-1', ...over });
+const at = (type: ProviderSettings['type'], overrides: Over = {}) =>
+  rig.provider({ type, tokenEndpoint: `${rig.endpoint.origin}/token`, clientId: 'app-1', ...overrides });
 const posted = () => rig.endpoint.requests.at(-1)!;
 
 describe('form fields', () => {
   test('RFC 7523, byte for byte', async () => {
-    await exchange(at('jwt-bearer'), { scopes: ['b', 'a:x/y z'] });
+    await runExchange(at('jwt-bearer'), { scopes: ['b', 'a:x/y z'] });
     expect(posted()).toMatchObject({ method: 'POST', path: '/token' });
     expect(posted().headers).toMatchObject({
       accept: 'application/json',
@@ -40,7 +40,7 @@ describe('form fields', () => {
         '&scope=b+a%3Ax%2Fy+z&client_id=app-1',
     );
     const parameters = { requested_token_use: 'on_behalf_of', x: 'ü&=' };
-    await exchange(at('jwt-bearer', { parameters }), {
+    await runExchange(at('jwt-bearer', { parameters }), {
       audience: 'aud',
       resource: 'https://r.example/?a=b',
       claims: '{}',
@@ -54,7 +54,7 @@ describe('form fields', () => {
   });
 
   test('RFC 8693, byte for byte', async () => {
-    await exchange(at('token-exchange'));
+    await runExchange(at('token-exchange'));
     const grant =
       'grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token=subject-token-of-ada';
     const types = 'urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3A';
@@ -67,7 +67,7 @@ describe('form fields', () => {
       subjectTokenType: 'urn:ietf:params:oauth:token-type:jwt',
       requestedTokenType: ACCESS_TOKEN,
     };
-    await exchange(at('token-exchange', over), { audience: 'aud', resource: 'r' });
+    await runExchange(at('token-exchange', over), { audience: 'aud', resource: 'r' });
     expect(posted().body).toBe(
       `${grant}&subject_token_type=${types}jwt&actor_token=actor.jwt.text&actor_token_type=${types}jwt` +
         `&requested_token_type=${types}access_token&scope=api%3A%2F%2Ffiles%2Fread&audience=aud&resource=r` +
@@ -82,14 +82,14 @@ describe('form fields', () => {
     const seen: string[] = [];
     for (const text of [actor('gateway', 1), actor('gateway', 2), actor('other', 1)]) {
       rig.files.set('actor.jwt', text);
-      await exchange(provider);
+      await runExchange(provider);
       expect(posted().form['actor_token']).toBe(text);
       seen.push(provider.identity.actor);
     }
     expect(seen[0]).toBe(seen[1]);
     expect(seen[2]).not.toBe(seen[1]);
     rig.files.clear();
-    expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+    expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
     expect(rig.endpoint.requests).toHaveLength(3);
     // It is not sent with any other grant, so it tells nothing apart there.
     expect(at('jwt-bearer', { actorTokenFile: 'actor.jwt' }).identity.actor).toBe('');
@@ -106,7 +106,7 @@ describe('form fields', () => {
       const parameters = { ...Object.fromEntries(names.map((name) => [name, 'evil'])), y: '1' };
       const more = { clientSecret: 's', clientAuth: 'post', requestedTokenType: ACCESS_TOKEN } as const;
       const wish = { audience: 'own', resource: 'https://r.example', claims: '{}' };
-      await exchange(at(type, { parameters, ...more }), wish);
+      await runExchange(at(type, { parameters, ...more }), wish);
       expect(posted().body).not.toContain('evil');
       const sent = new URLSearchParams(posted().body);
       // Once each: of two, a provider might take either.
@@ -122,7 +122,7 @@ describe('form fields', () => {
     const proofs = ['client_assertion', 'client_assertion_type', 'actor_token', 'actor_token_type'];
     const parameters = Object.fromEntries(proofs.map((name) => [name, 'evil']));
     const files = { assertionFile: 'federated.jwt', actorTokenFile: 'actor.jwt' };
-    await exchange(at('token-exchange', { parameters, ...files }));
+    await runExchange(at('token-exchange', { parameters, ...files }));
     expect(posted().body).not.toContain('evil');
     expect(posted().form).toMatchObject({ client_assertion: 'a.b.c', actor_token: 'actor' });
   });
@@ -130,7 +130,7 @@ describe('form fields', () => {
 
 describe('client authentication', () => {
   test('a secret travels in the header, form-encoded', async () => {
-    await exchange(at('jwt-bearer', { clientId: 'a:p p', clientSecret: 'p%:ä +' }));
+    await runExchange(at('jwt-bearer', { clientId: 'a:p p', clientSecret: 'p%:ä +' }));
     const { headers, form } = posted();
     expect(Buffer.from(headers.authorization!.slice('Basic '.length), 'base64').toString()).toBe(
       'a%3Ap+p:p%25%3A%C3%A4+%2B',
@@ -139,7 +139,7 @@ describe('client authentication', () => {
   });
 
   test('in the body where that is said, and never both', async () => {
-    await exchange(at('token-exchange', { clientSecret: 'secret', clientAuth: 'post' }));
+    await runExchange(at('token-exchange', { clientSecret: 'secret', clientAuth: 'post' }));
     expect(posted().headers.authorization).toBeUndefined();
     expect(posted().form).toMatchObject({ client_id: 'app-1', client_secret: 'secret' });
   });
@@ -157,7 +157,7 @@ describe('client authentication', () => {
       const provider = at('jwt-bearer', { privateKeyFile: 'key.pem', clientSecret: 'unused' });
       const ids = new Set<unknown>();
       for (let turn = 0; turn < 2; turn += 1) {
-        await exchange(provider);
+        await runExchange(provider);
         const { form, headers, body } = posted();
         expect(body).not.toContain('unused');
         expect(headers.authorization).toBeUndefined();
@@ -181,7 +181,7 @@ describe('client authentication', () => {
   test('a certificate is named beside the signature', async () => {
     const { cert, key, thumbprint } = await (await createDevAuthority()).issueClient('a');
     rig.files.set('cert.pem', cert).set('key.pem', key);
-    await exchange(at('jwt-bearer', { certificateFile: 'cert.pem', privateKeyFile: 'key.pem' }));
+    await runExchange(at('jwt-bearer', { certificateFile: 'cert.pem', privateKeyFile: 'key.pem' }));
     expect(decodeProtectedHeader(posted().form['client_assertion']!)).toEqual({
       alg: 'RS256',
       typ: 'JWT',
@@ -191,10 +191,10 @@ describe('client authentication', () => {
 
   test('an assertion from a file, and a client without any proof', async () => {
     rig.files.set('federated.jwt', 'a.b.c');
-    await exchange(at('token-exchange', { assertionFile: 'federated.jwt', clientSecret: 'unused' }));
+    await runExchange(at('token-exchange', { assertionFile: 'federated.jwt', clientSecret: 'unused' }));
     expect(posted().form).toMatchObject({ client_id: 'app-1', client_assertion: 'a.b.c' });
     expect(posted().body).not.toContain('unused');
-    await exchange(at('token-exchange'));
+    await runExchange(at('token-exchange'));
     expect([posted().form['client_id'], posted().form['client_assertion']]).toEqual(['app-1', undefined]);
   });
 
@@ -213,8 +213,10 @@ describe('client authentication', () => {
       { clientId: undefined },
     ];
     for (const over of incomplete) {
-      expect(await faultOf(exchange(at('jwt-bearer', over)))).toMatchObject({ code: 'OBO_MISCONFIGURED' });
+      expect(await expectExchangeFault(runExchange(at('jwt-bearer', over)))).toMatchObject({
+        code: 'OBO_MISCONFIGURED',
+      });
     }
-    expect(rig.asked).toEqual([]);
+    expect(rig.requests).toEqual([]);
   });
 });

@@ -1,13 +1,13 @@
 import { HiddenText, type Cancellation } from '@behalf/kernel';
 import type { ProviderSettings } from '@behalf/settings';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { aToken, type TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
+import { createTokenReply, type TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
 import {
-  aPlace,
-  aRequest,
+  createExchangeResource,
+  createExchangeRequest,
   createTokenEndpointRig,
-  exchange,
-  faultOf,
+  runExchange,
+  expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
 import type { RefreshTokenUse } from '../../../identity/openid/loginTokens.ts';
@@ -21,13 +21,13 @@ let rig: TokenEndpointRig;
 let assertion: { header: Record<string, unknown>; claims: Record<string, unknown> };
 let answer: Record<string, unknown>;
 let second: TokenEndpointReply;
-let given = 0;
+let issuedCount = 0;
 
 beforeEach(async () => {
   rig = await createTokenEndpointRig();
   assertion = { header: {}, claims: {} };
   answer = {};
-  second = aToken();
+  second = createTokenReply();
   rig.endpoint.reply = ({ path, form }) =>
     path === '/idp' ? { body: { ...first(form['audience']), ...answer } } : second;
 });
@@ -36,13 +36,13 @@ afterEach(() => rig.close());
 const issuer = (name: string) => `${rig.endpoint.origin}/${name}`;
 
 function first(audience: string | undefined) {
-  given += 1;
+  issuedCount += 1;
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   const header = { alg: 'ES256', typ: 'oauth-id-jag+jwt', ...assertion.header };
   const exp = rig.clock.now() / 1000 + 300;
   const claims = {
     ...{ iss: issuer('login'), sub: 'ada', aud: audience, client_id: 'us-there', resource: RESOURCE },
-    ...{ exp, jti: `jti-${given}`, ...assertion.claims },
+    ...{ exp, jti: `jti-${issuedCount}`, ...assertion.claims },
   };
   return {
     access_token: `${encode(header)}.${encode(claims)}.c2ln`,
@@ -59,8 +59,8 @@ function settingsOf() {
   };
 }
 
-function at(over: Partial<ProviderSettings> = {}, audience?: string) {
-  const settings = { ...settingsOf(), ...over };
+function at(overrides: Partial<ProviderSettings> = {}, audience?: string) {
+  const settings = { ...settingsOf(), ...overrides };
   return rig.provider(settings, audience === undefined ? {} : { audience });
 }
 const two = (): Partial<ProviderSettings> => ({
@@ -73,7 +73,7 @@ const paths = () => rig.endpoint.requests.map(({ path }) => path);
 
 describe('an exchange by an identity assertion', () => {
   test('both legs, byte for byte', async () => {
-    const token = await exchange(at(), { scopes: ['b', 'a'], claims: '{}' });
+    const token = await runExchange(at(), { scopes: ['b', 'a'], claims: '{}' });
     expect(token).toMatchObject({ token: 'exchanged-token', lifetimeMs: 3_599_000 });
     const [one, two] = rig.endpoint.requests;
     expect(one?.body).toBe(
@@ -95,9 +95,9 @@ describe('an exchange by an identity assertion', () => {
   });
 
   test('the ID token is in no request but the first', async () => {
-    await exchange(at());
+    await runExchange(at());
     second = { status: 500 };
-    await faultOf(exchange(at()));
+    await expectExchangeFault(runExchange(at()));
     const holding = rig.endpoint.requests.filter(({ body, headers }) =>
       (body + JSON.stringify(headers)).includes('subject-token-of-ada'),
     );
@@ -127,7 +127,7 @@ describe('an exchange by an identity assertion', () => {
     ];
     for (const over of wrong) {
       assertion = { header: {}, claims: {}, ...over };
-      const fault = await faultOf(exchange(at()));
+      const fault = await expectExchangeFault(runExchange(at()));
       expect([over, fault.code, fault.detail.hint]).toEqual([
         over,
         'OBO_EMPTY_RESPONSE',
@@ -149,23 +149,23 @@ describe('an exchange by an identity assertion', () => {
     ];
     for (const over of others) {
       answer = over;
-      expect(await faultOf(exchange(at()))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+      expect(await expectExchangeFault(runExchange(at()))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
     }
     expect(new Set(paths())).toEqual(new Set(['/idp']));
     // And what the second leg gives has to be a bearer token.
     answer = {};
-    second = aToken({ token_type: 'N_A' });
-    expect(await faultOf(exchange(at()))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    second = createTokenReply({ token_type: 'N_A' });
+    expect(await expectExchangeFault(runExchange(at()))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
   });
 
   test('each exchange has one of its own, and one that came before is refused', async () => {
     const provider = at();
-    await exchange(provider);
-    await exchange(provider);
+    await runExchange(provider);
+    await runExchange(provider);
     const sent = rig.endpoint.requests.flatMap(({ form }) => form['assertion'] ?? []);
     expect(new Set(sent).size).toBe(2);
-    assertion.claims = { jti: `jti-${given}` };
-    expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    assertion.claims = { jti: `jti-${issuedCount}` };
+    expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
     expect(paths().filter((path) => path !== '/idp')).toHaveLength(2);
   });
 
@@ -182,7 +182,7 @@ describe('an exchange by an identity assertion', () => {
     ];
     for (const [reply, code] of faults) {
       second = reply;
-      const fault = await faultOf(exchange(at()));
+      const fault = await expectExchangeFault(runExchange(at()));
       expect([reply, fault.code, fault.detail.claims]).toEqual([reply, code, undefined]);
       expect(fault.detail.hint).toContain('resource’s authorization server');
     }
@@ -191,24 +191,26 @@ describe('an exchange by an identity assertion', () => {
 
 describe('the authorization server of a resource', () => {
   test('is the one that the server names, of those that are listed', async () => {
-    await exchange(at(two()), {
-      targetServer: aPlace(['https://attacker.example', issuer('two'), issuer('one')]),
+    await runExchange(at(two()), {
+      targetServer: createExchangeResource(['https://attacker.example', issuer('two'), issuer('one')]),
     });
     expect(paths()).toEqual(['/idp', '/two/token']);
     for (const servers of [[], ['https://attacker.example'], [`${issuer('two')}/`]]) {
-      const fault = await faultOf(exchange(at(two()), { targetServer: aPlace(servers) }));
+      const fault = await expectExchangeFault(
+        runExchange(at(two()), { targetServer: createExchangeResource(servers) }),
+      );
       expect(fault).toMatchObject({ code: 'OBO_MISCONFIGURED' });
     }
     expect(paths()).toHaveLength(2);
   });
 
   test('is the only one there is, or the one the definition names, and nobody asks', async () => {
-    const place = { url: RESOURCE, authorizationServers: () => Promise.reject(new Error('asked')) };
-    await exchange(at(), { targetServer: place });
-    await exchange(at(two(), issuer('two')), { targetServer: place });
+    const targetServer = { url: RESOURCE, authorizationServers: () => Promise.reject(new Error('asked')) };
+    await runExchange(at(), { targetServer });
+    await runExchange(at(two(), issuer('two')), { targetServer });
     expect(paths()).toEqual(['/idp', '/as/token', '/idp', '/two/token']);
     const unlisted = at(two(), 'https://attacker.example');
-    expect(await faultOf(exchange(unlisted, { targetServer: place }))).toMatchObject({
+    expect(await expectExchangeFault(runExchange(unlisted, { targetServer }))).toMatchObject({
       code: 'OBO_MISCONFIGURED',
     });
     expect(paths()).toHaveLength(4);
@@ -246,8 +248,8 @@ describe('the authorization server of a resource', () => {
     });
     /** A subject whose token is lent as the vault does. */
     const lending = (outcome?: RefreshTokenUse<never>) => {
-      const { subject } = aRequest();
-      const lend: UseRefreshToken = async (signal, work) => {
+      const { subject } = createExchangeRequest();
+      const withRefreshToken: UseRefreshToken = async (signal, work) => {
         signals.push(signal);
         if (outcome) return outcome;
         const back = await work({ endpoint, clientId, reveal: () => new HiddenText('refresh-of-ada') });
@@ -255,12 +257,12 @@ describe('the authorization server of a resource', () => {
         return { kind: 'used', value: back.value };
       };
       return {
-        ...aRequest(),
-        subject: { ...subject, token: new RefreshTokenPlaceholder(), withRefreshToken: lend },
+        ...createExchangeRequest(),
+        subject: { ...subject, token: new RefreshTokenPlaceholder(), withRefreshToken },
       };
     };
-    const ask = (request = lending(), over: Partial<ProviderSettings> = {}) =>
-      at({ subject: 'refresh_token', ...over }).exchange(request, new AbortController().signal);
+    const ask = (request = lending(), overrides: Partial<ProviderSettings> = {}) =>
+      at({ subject: 'refresh_token', ...overrides }).exchange(request, new AbortController().signal);
 
     test('the first leg says what it shows', async () => {
       expect(await ask()).toMatchObject({ token: 'exchanged-token' });
@@ -279,7 +281,7 @@ describe('the authorization server of a resource', () => {
 
     test('what came in its place is handed back before the answer is read', async () => {
       answer = { refresh_token: 'the next one', issued_token_type: 'something else' };
-      expect((await faultOf(ask())).code).toBe('OBO_EMPTY_RESPONSE');
+      expect((await expectExchangeFault(ask())).code).toBe('OBO_EMPTY_RESPONSE');
       expect(returned).toMatchObject([{ rotatedToken: 'the next one', isInDoubt: false }]);
       for (const none of ['', 7, 'x'.repeat(40_000)]) {
         answer = { refresh_token: none };
@@ -290,18 +292,18 @@ describe('the authorization server of a resource', () => {
 
     test('an answer that says nothing leaves it in doubt', async () => {
       rig.endpoint.reply = () => ({ status: 502, body: {} });
-      expect((await faultOf(ask())).code).toBe('OBO_TEMPORARY');
+      expect((await expectExchangeFault(ask())).code).toBe('OBO_TEMPORARY');
       rig.endpoint.reply = () => ({ status: 400, body: { error: 'invalid_grant' } });
-      expect((await faultOf(ask())).code).toBe('OBO_REJECTED');
+      expect((await expectExchangeFault(ask())).code).toBe('OBO_REJECTED');
       expect(returned.map(({ isInDoubt }) => isInDoubt)).toEqual([true, false]);
     });
 
     test('nobody but who gave it is shown it, and by nobody else', async () => {
       endpoint = issuer('elsewhere');
-      expect((await faultOf(ask())).code).toBe('OBO_MISCONFIGURED');
+      expect((await expectExchangeFault(ask())).code).toBe('OBO_MISCONFIGURED');
       endpoint = issuer('idp');
       clientId = 'another';
-      expect((await faultOf(ask())).code).toBe('OBO_MISCONFIGURED');
+      expect((await expectExchangeFault(ask())).code).toBe('OBO_MISCONFIGURED');
       expect(rig.endpoint.requests).toEqual([]);
     });
 
@@ -311,10 +313,10 @@ describe('the authorization server of a resource', () => {
       const moved = rig.provider(settings);
       const use = () => moved.exchange(lending(), new AbortController().signal);
       endpoint = issuer('before');
-      expect((await faultOf(use())).code).toBe('OBO_REJECTED');
+      expect((await expectExchangeFault(use())).code).toBe('OBO_REJECTED');
       // Of another client it never was any good.
       clientId = 'another';
-      expect((await faultOf(use())).code).toBe('OBO_MISCONFIGURED');
+      expect((await expectExchangeFault(use())).code).toBe('OBO_MISCONFIGURED');
       expect(paths().filter((path) => path === '/idp')).toEqual([]);
     });
 
@@ -328,7 +330,8 @@ describe('the authorization server of a resource', () => {
     test('one that cannot be had is not made up for', async () => {
       const codes = await Promise.all(
         [{ kind: 'absent' }, { kind: 'expired' }, { kind: 'unavailable', retryAfterMs: 700 }].map(
-          async (outcome) => (await faultOf(ask(lending(outcome as RefreshTokenUse<never>)))).code,
+          async (outcome) =>
+            (await expectExchangeFault(ask(lending(outcome as RefreshTokenUse<never>)))).code,
         ),
       );
       expect(codes).toEqual(['OBO_REJECTED', 'OBO_REJECTED', 'OBO_TEMPORARY']);

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
 import {
   createTokenEndpointRig,
-  exchange,
-  faultOf,
+  runExchange,
+  expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
 import type { ExchangeFault, FaultCode } from '../exchangeFault.ts';
@@ -31,7 +31,7 @@ async function each(test: (provider: ExchangeProvider) => Promise<void>): Promis
 async function judged(provider: ExchangeProvider, reply: TokenEndpointReply): Promise<ExchangeFault> {
   rig.endpoint.requests.length = 0;
   rig.endpoint.reply = () => reply;
-  const fault = await faultOf(exchange(provider));
+  const fault = await expectExchangeFault(runExchange(provider));
   expect(rig.endpoint.requests).toHaveLength(1);
   return fault;
 }
@@ -219,7 +219,7 @@ describe('no answer', () => {
       clientId: 'c',
     });
     rig.fetch = globalThis.fetch;
-    expect(await faultOf(exchange(down))).toMatchObject({
+    expect(await expectExchangeFault(runExchange(down))).toMatchObject({
       code: 'OBO_TEMPORARY',
       detail: { isRetryable: true },
     });
@@ -229,7 +229,7 @@ describe('no answer', () => {
     const refused = (error: object) => {
       rig.fetch = () =>
         Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('x'), error) }));
-      return faultOf(exchange(at('jwt-bearer')));
+      return expectExchangeFault(runExchange(at('jwt-bearer')));
     };
     for (const reason of ['private_address', 'domain_not_allowed', 'redirect_refused']) {
       expect(await refused({ reason })).toMatchObject({ code: 'OBO_MISCONFIGURED' });
@@ -257,7 +257,7 @@ describe('no answer', () => {
     rig.endpoint.reply = () => 'hang';
     await each(async (provider) => {
       let waits = true;
-      const late = faultOf(exchange(provider)).finally(() => (waits = false));
+      const late = expectExchangeFault(runExchange(provider)).finally(() => (waits = false));
       await arrived();
       await rig.clock.advance(9_999);
       expect(waits).toBe(true);

@@ -1,10 +1,10 @@
 import type { ProviderSettings } from '@behalf/settings';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { aToken, type TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
+import { createTokenReply, type TokenEndpointReply } from '../../../../test/tokenEndpoint.ts';
 import {
   createTokenEndpointRig,
-  exchange,
-  faultOf,
+  runExchange,
+  expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
 import type { ExchangeProvider } from '../exchangeProvider.ts';
@@ -18,10 +18,10 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 type Over = Partial<ProviderSettings>;
-const at = (type: ProviderSettings['type'], over: Over = {}) =>
+const at = (type: ProviderSettings['type'], overrides: Over = {}) =>
   rig.provider({
     ...{ type, authority: `${rig.endpoint.origin}/t`, tokenEndpoint: `${rig.endpoint.origin}/t/token` },
-    ...{ clientId: 'app-1', clientSecret: 'secret', ...over },
+    ...{ clientId: 'app-1', clientSecret: 'secret', ...overrides },
   });
 
 /** Every promise about answers holds for every kind of provider. */
@@ -30,8 +30,8 @@ async function each(test: (provider: ExchangeProvider) => Promise<void>): Promis
 }
 
 /** Good for RFC 8693 too. */
-const token = (over: Readonly<Record<string, unknown>> = {}) =>
-  aToken({ issued_token_type: `${TYPES}access_token`, ...over });
+const token = (overrides: Readonly<Record<string, unknown>> = {}) =>
+  createTokenReply({ issued_token_type: `${TYPES}access_token`, ...overrides });
 
 describe('answers', () => {
   test('only a bearer token that is one is taken', async () => {
@@ -66,20 +66,20 @@ describe('answers', () => {
     await each(async (provider) => {
       for (const reply of refused) {
         rig.endpoint.reply = () => reply;
-        expect(await faultOf(exchange(provider))).toMatchObject({
+        expect(await expectExchangeFault(runExchange(provider))).toMatchObject({
           code: 'OBO_EMPTY_RESPONSE',
           kind: 'idp_unavailable',
         });
       }
       for (const over of [{ token_type: 'bearer' }, { token_type: 'BEARER' }, {}]) {
         rig.endpoint.reply = () => token(over);
-        expect(await exchange(provider)).toMatchObject({ token: 'exchanged-token' });
+        expect(await runExchange(provider)).toMatchObject({ token: 'exchanged-token' });
       }
       rig.endpoint.reply = () => ({
         ...(token() as object),
         headers: { 'content-type': 'Application/JSON; charset=utf-8' },
       });
-      expect(await exchange(provider)).toMatchObject({ token: 'exchanged-token' });
+      expect(await runExchange(provider)).toMatchObject({ token: 'exchanged-token' });
     });
   });
 
@@ -87,9 +87,9 @@ describe('answers', () => {
     await each(async (provider) => {
       const longest = 'x'.repeat(32 * 1_024);
       rig.endpoint.reply = () => token({ access_token: longest });
-      expect(await exchange(provider)).toMatchObject({ token: longest });
+      expect(await runExchange(provider)).toMatchObject({ token: longest });
       rig.endpoint.reply = () => token({ access_token: `${longest}x` });
-      expect(await faultOf(exchange(provider))).toMatchObject({
+      expect(await expectExchangeFault(runExchange(provider))).toMatchObject({
         code: 'OBO_EMPTY_RESPONSE',
         detail: { hint: expect.stringContaining('32 KiB') },
       });
@@ -99,7 +99,7 @@ describe('answers', () => {
   test('an answer that does not end is cut off', async () => {
     const provider = at('jwt-bearer');
     rig.endpoint.reply = () => token({ padding: 'x'.repeat(1024 * 1024) });
-    expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+    expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
   });
 
   test('a lifetime is counted from when the request was sent', async () => {
@@ -112,7 +112,7 @@ describe('answers', () => {
         return response;
       };
       rig.endpoint.reply = () => token({ expires_in: 60 });
-      expect(await exchange(provider)).toMatchObject({ lifetimeMs: 60_000, expiresAt: sent + 60_000 });
+      expect(await runExchange(provider)).toMatchObject({ lifetimeMs: 60_000, expiresAt: sent + 60_000 });
       rig.fetch = door;
     });
   });
@@ -134,9 +134,9 @@ describe('answers', () => {
     await each(async (provider) => {
       for (const [said, lifetimeMs] of cases) {
         rig.endpoint.reply = () => token({ expires_in: said });
-        const outcome = exchange(provider);
+        const outcome = runExchange(provider);
         if (lifetimeMs !== undefined) expect(await outcome).toMatchObject({ lifetimeMs });
-        else expect(await faultOf(outcome)).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+        else expect(await expectExchangeFault(outcome)).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
       }
     });
   });
@@ -145,11 +145,11 @@ describe('answers', () => {
     await each(async (provider) => {
       rig.endpoint.reply = () => token({ scope: 'api://files/Read  profile' });
       const scopes = ['api://files/read', 'api://files/write', 'openid', 'api://files/.default'];
-      expect(await exchange(provider, { scopes })).toMatchObject({
+      expect(await runExchange(provider, { scopes })).toMatchObject({
         scopes: ['api://files/Read', 'profile'],
       });
       rig.endpoint.reply = () => token();
-      expect((await exchange(provider, { scopes })).scopes).toBeUndefined();
+      expect((await runExchange(provider, { scopes })).scopes).toBeUndefined();
     });
   });
 
@@ -159,20 +159,20 @@ describe('answers', () => {
       (name) => TYPES + name,
     );
     for (const issued of [...refused, undefined, null, 7, '', ['x']]) {
-      rig.endpoint.reply = () => aToken({ issued_token_type: issued });
-      expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
+      rig.endpoint.reply = () => createTokenReply({ issued_token_type: issued });
+      expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_EMPTY_RESPONSE' });
     }
     for (const name of ['access_token', 'jwt']) {
-      rig.endpoint.reply = () => aToken({ issued_token_type: TYPES + name });
-      expect(await exchange(provider)).toMatchObject({ token: 'exchanged-token' });
+      rig.endpoint.reply = () => createTokenReply({ issued_token_type: TYPES + name });
+      expect(await runExchange(provider)).toMatchObject({ token: 'exchanged-token' });
     }
     // Asked for by name, a type of the provider's own is taken; an ID token is not even then.
     for (const [requestedTokenType, isTaken] of [
       ['urn:own', true],
       [`${TYPES}id_token`, false],
     ] as const) {
-      rig.endpoint.reply = () => aToken({ issued_token_type: requestedTokenType });
-      const outcome = await exchange(at('token-exchange', { requestedTokenType })).catch(() => undefined);
+      rig.endpoint.reply = () => createTokenReply({ issued_token_type: requestedTokenType });
+      const outcome = await runExchange(at('token-exchange', { requestedTokenType })).catch(() => undefined);
       expect(outcome !== undefined).toBe(isTaken);
     }
   });
@@ -180,12 +180,12 @@ describe('answers', () => {
   test('an error with status 200 is an error', async () => {
     await each(async (provider) => {
       rig.endpoint.reply = () => token({ error: 'invalid_grant' });
-      expect(await faultOf(exchange(provider))).toMatchObject({
+      expect(await expectExchangeFault(runExchange(provider))).toMatchObject({
         code: 'OBO_REJECTED',
         detail: { status: 200 },
       });
       rig.endpoint.reply = () => token({ error: '' });
-      expect(await faultOf(exchange(provider))).toMatchObject({ code: 'OBO_TEMPORARY' });
+      expect(await expectExchangeFault(runExchange(provider))).toMatchObject({ code: 'OBO_TEMPORARY' });
     });
   });
 });
