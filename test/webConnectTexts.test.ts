@@ -24,6 +24,6 @@ describe('the words of a sign-in at a server', () => {
   });
 
   test('operators read in words how renewals ended', () => {
-    expect(Object.keys(strings.admin.counters.refreshOutcomes).sort()).toEqual(Object.keys(renewals).sort());
+    expect(Object.keys(strings.admin.tokens.refreshOutcomes).sort()).toEqual(Object.keys(renewals).sort());
   });
 });

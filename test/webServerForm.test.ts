@@ -4,9 +4,9 @@ import { describe, expect, test } from '@jest/globals';
 import { createConfigureRig } from '../packages/gateway/test/configureRig.ts';
 import {
   authKinds,
-  configOf,
+  toServerConfig,
   emptyForm,
-  formOf,
+  toServerForm,
   transports,
   type ServerForm,
 } from '../packages/web/src/servers/form/serverForm.ts';
@@ -58,7 +58,7 @@ async function createRig() {
   /** What the dialog does: read, change the form, send the whole definition with the version that was read. */
   const edit = async (who: typeof ada, name: string, patch: Partial<ServerForm>) => {
     const view = viewServer(rig.parts, who, name);
-    const config = configOf({ ...formOf(view), ...patch }, view);
+    const config = toServerConfig({ ...toServerForm(view), ...patch }, view);
     return changeServer(rig.parts, who, name, { config, mode: 'replace', ifMatch: `"${view.version}"` });
   };
   return { ...rig, ada, eve, stored, edit };
@@ -86,20 +86,22 @@ describe('the form of a server, against the gateway', () => {
   test('secrets are kept unseen, typed anew or taken away', async () => {
     const { ada, edit, stored, parts } = await createRig();
     const view = (name: string) => viewServer(parts, ada, name);
-    expect(JSON.stringify(Object.keys(definitions).map((name) => formOf(view(name))))).not.toContain(
+    expect(JSON.stringify(Object.keys(definitions).map((name) => toServerForm(view(name))))).not.toContain(
       'pl4nted',
     );
-    expect(configOf(formOf(view('key')), view('key'))).toMatchObject({ apiKey: { key: secretMask } });
+    expect(toServerConfig(toServerForm(view('key')), view('key'))).toMatchObject({
+      apiKey: { key: secretMask },
+    });
 
-    const { apiKey } = formOf(view('key'));
+    const { apiKey } = toServerForm(view('key'));
     await edit(ada, 'key', { apiKey: { ...apiKey, key: 'typed' }, url: 'https://new.example/mcp' });
     expect(await stored('key')).toMatchObject({ url: 'https://new.example/mcp', apiKey: { key: 'typed' } });
     await edit(ada, 'plain', { replacesHeaders: true, headers: [{ id: 1, name: 'X-New', value: 'typed' }] });
     expect(await stored('plain')).toMatchObject({ headers: { 'X-New': 'typed' } });
     await edit(ada, 'plain', { replacesHeaders: true, headers: [] });
     expect(await stored('plain')).toMatchObject({ headers: {} });
-    const { oauth } = formOf(view('signed'));
-    await edit(ada, 'signed', { oauth: { ...oauth, dropsSecret: true } });
+    const { oauth } = toServerForm(view('signed'));
+    await edit(ada, 'signed', { oauth: { ...oauth, removesSecret: true } });
     expect(await stored('signed')).not.toHaveProperty('oauth.client_secret');
     await edit(ada, 'signed', { oauth: { ...oauth, clientSecret: 'typed' } });
     expect(await stored('signed')).toHaveProperty('oauth.client_secret', 'typed');
@@ -122,7 +124,7 @@ describe('the form of a server, against the gateway', () => {
           url: type === 'websocket' ? 'wss://new.example/mcp' : 'https://new.example/mcp',
           apiKey: { ...emptyForm.apiKey, key: 'typed' },
         };
-        const created = createServer(parts, trusted, { config: configOf(form, undefined) });
+        const created = createServer(parts, trusted, { config: toServerConfig(form, undefined) });
         const refusal = type === 'websocket' ? noSocket[auth] : undefined;
         if (refusal !== undefined) {
           await expect(created).rejects.toMatchObject({ errors: [{ code: refusal }] });

@@ -1,9 +1,9 @@
 import { Link } from 'wouter';
 import { useUser } from '../api/user.ts';
 import { strings } from '../strings/strings.ts';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import styles from './AdminNav.module.css';
-import { operatorSections, sectionAddress, sections, type AdminSection } from './sections.ts';
+import { operatorSections, sectionPath, sections, type AdminSection } from './sections.ts';
 
 /** The pages of the administration, each with an address of its own. */
 export function AdminNav({ here }: { readonly here: AdminSection }) {
@@ -17,8 +17,8 @@ export function AdminNav({ here }: { readonly here: AdminSection }) {
           .map((section) => (
             <li key={section}>
               <Link
-                href={sectionAddress(section)}
-                className={classes(styles['link'], section === here && styles['here'])}
+                href={sectionPath(section)}
+                className={classNames(styles['link'], section === here && styles['here'])}
                 aria-current={section === here ? 'page' : undefined}
               >
                 {admin[section].tab}

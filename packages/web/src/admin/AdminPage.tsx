@@ -10,7 +10,7 @@ import { ConfigPanel } from './config/ConfigPanel.tsx';
 import { ConnectionsPanel } from './connections/ConnectionsPanel.tsx';
 import { OverviewPanel } from './overview/OverviewPanel.tsx';
 import { RolesPanel } from './roles/RolesPanel.tsx';
-import { sectionNamed, type AdminSection } from './sections.ts';
+import { findSection, type AdminSection } from './sections.ts';
 import { UsersPanel } from './users/UsersPanel.tsx';
 
 const panels: Readonly<Record<AdminSection, () => React.ReactNode>> = {
@@ -26,7 +26,7 @@ const panels: Readonly<Record<AdminSection, () => React.ReactNode>> = {
 export function AdminPage({ page }: { readonly page: string | undefined }) {
   const { admin } = strings;
   const user = useUser();
-  const section = sectionNamed(page);
+  const section = findSection(page);
   if (!section) return <NotFound />;
   if (!user) {
     return (

@@ -6,10 +6,10 @@ export type AdminSection = (typeof sections)[number];
 export const operatorSections: ReadonlySet<AdminSection> = new Set(['config']);
 
 /** The page that an address names; undefined for one that there is not. */
-export function sectionNamed(name: string | undefined): AdminSection | undefined {
+export function findSection(name: string | undefined): AdminSection | undefined {
   return name === undefined ? 'overview' : sections.find((section) => section === name);
 }
 
-export function sectionAddress(section: AdminSection): string {
+export function sectionPath(section: AdminSection): string {
   return section === 'overview' ? '/admin' : `/admin/${section}`;
 }

@@ -1,29 +1,30 @@
 import type { ApiKeyRequest, ApiKeyView, SessionView } from '@behalf/contracts';
 import { queryOptions } from '@tanstack/react-query';
-import { request, segment, send } from './request.ts';
+import { requestJson, encodeSegment, sendRequest } from './request.ts';
 
 /** A key just after it was made: the only time that it can be read. */
-export type NewApiKey = ApiKeyView & { readonly key: string };
+export type CreatedApiKey = ApiKeyView & { readonly key: string };
 
 export const keysQuery = queryOptions({
   queryKey: ['account', 'keys'],
-  queryFn: async ({ signal }) => (await request<{ keys: ApiKeyView[] }>('/api/user/keys', { signal })).keys,
+  queryFn: async ({ signal }) =>
+    (await requestJson<{ keys: ApiKeyView[] }>('/api/user/keys', { signal })).keys,
 });
 
-export function createKey(key: ApiKeyRequest): Promise<NewApiKey> {
-  return request('/api/user/keys', { method: 'POST', body: key });
+export function createKey(key: ApiKeyRequest): Promise<CreatedApiKey> {
+  return requestJson('/api/user/keys', { method: 'POST', body: key });
 }
 
 export async function deleteKey(id: string): Promise<void> {
-  await send(`/api/user/keys/${segment(id)}`, { method: 'DELETE' });
+  await sendRequest(`/api/user/keys/${encodeSegment(id)}`, { method: 'DELETE' });
 }
 
 export const ownSessionsQuery = queryOptions({
   queryKey: ['account', 'sessions'],
   queryFn: async ({ signal }) =>
-    (await request<{ sessions: SessionView[] }>('/api/user/sessions', { signal })).sessions,
+    (await requestJson<{ sessions: SessionView[] }>('/api/user/sessions', { signal })).sessions,
 });
 
 export async function endOwnSession(id: string): Promise<void> {
-  await send(`/api/user/sessions/${segment(id)}`, { method: 'DELETE' });
+  await sendRequest(`/api/user/sessions/${encodeSegment(id)}`, { method: 'DELETE' });
 }

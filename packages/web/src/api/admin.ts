@@ -13,50 +13,50 @@ import type {
   UserChangeRequest,
 } from '@behalf/contracts';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { request, segment, send } from './request.ts';
+import { requestJson, encodeSegment, sendRequest } from './request.ts';
 
 export type StatsRange = StatsView['range'];
 export type LiveServer = LiveConnectionsView['servers'][number];
 export type AuditEntry = AuditView['events'][number];
 
-const STATS_EVERY_MS = 15_000;
-const CONNECTIONS_EVERY_MS = 5_000;
+const STATS_REFRESH_MS = 15_000;
+const CONNECTIONS_REFRESH_MS = 5_000;
 /** Events and users that one page of a list brings. */
 const PAGE_SIZE = 100;
 
 export const statsQuery = (range: StatsRange) =>
   queryOptions({
     queryKey: ['admin', 'stats', range],
-    queryFn: ({ signal }) => request<StatsView>(`/api/admin/stats?range=${range}`, { signal }),
-    refetchInterval: STATS_EVERY_MS,
+    queryFn: ({ signal }) => requestJson<StatsView>(`/api/admin/stats?range=${range}`, { signal }),
+    refetchInterval: STATS_REFRESH_MS,
   });
 
 export const connectionsQuery = queryOptions({
   queryKey: ['admin', 'connections'],
-  queryFn: ({ signal }) => request<LiveConnectionsView>('/api/admin/connections', { signal }),
+  queryFn: ({ signal }) => requestJson<LiveConnectionsView>('/api/admin/connections', { signal }),
   // A window that nobody sees asks for nothing.
-  refetchInterval: CONNECTIONS_EVERY_MS,
+  refetchInterval: CONNECTIONS_REFRESH_MS,
 });
 
 export const configQuery = queryOptions({
   queryKey: ['admin', 'config'],
-  queryFn: ({ signal }) => request<EffectiveConfigView>('/api/admin/config', { signal }),
+  queryFn: ({ signal }) => requestJson<EffectiveConfigView>('/api/admin/config', { signal }),
 });
 
 export function reloadConfiguration(): Promise<unknown> {
-  return request('/api/admin/reload', { method: 'POST' });
+  return requestJson('/api/admin/reload', { method: 'POST' });
 }
 
 export const rolesQuery = queryOptions({
   queryKey: ['admin', 'roles'],
   queryFn: async ({ signal }) =>
-    (await request<{ roles: AdminRoleView[] }>('/api/admin/roles', { signal })).roles,
+    (await requestJson<{ roles: AdminRoleView[] }>('/api/admin/roles', { signal })).roles,
 });
 
-const rolePath = (name: string) => `/api/admin/roles/${segment(name)}`;
+const rolePath = (name: string) => `/api/admin/roles/${encodeSegment(name)}`;
 
 export function createRole(role: RoleRequest): Promise<AdminRoleView> {
-  return request('/api/admin/roles', { method: 'POST', body: role });
+  return requestJson('/api/admin/roles', { method: 'POST', body: role });
 }
 
 /** Made only if the role is still as it was when the change was decided on. */
@@ -65,11 +65,11 @@ export function changeRole(
   change: RoleChangeRequest,
 ): Promise<AdminRoleView> {
   const headers = { 'If-Match': `"${version}"` };
-  return request(rolePath(name), { method: 'PATCH', body: change, headers });
+  return requestJson(rolePath(name), { method: 'PATCH', body: change, headers });
 }
 
 export async function deleteRole(name: string): Promise<void> {
-  await send(rolePath(name), { method: 'DELETE' });
+  await sendRequest(rolePath(name), { method: 'DELETE' });
 }
 
 export const usersQuery = (search: string) =>
@@ -81,37 +81,37 @@ export const usersQuery = (search: string) =>
         ...(search !== '' && { search }),
         ...(pageParam !== null && { after: pageParam }),
       });
-      return request<AdminUsersView>(`/api/admin/users?${query}`, { signal });
+      return requestJson<AdminUsersView>(`/api/admin/users?${query}`, { signal });
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
   });
 
-const userPath = (id: string) => `/api/admin/users/${segment(id)}`;
+const userPath = (id: string) => `/api/admin/users/${encodeSegment(id)}`;
 
-export const oneUserQuery = (id: string) =>
+export const userDetailsQuery = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'one-user', id],
-    queryFn: ({ signal }) => request<AdminUserView>(userPath(id), { signal }),
+    queryFn: ({ signal }) => requestJson<AdminUserView>(userPath(id), { signal }),
   });
 
 export function changeUser(id: string, change: UserChangeRequest): Promise<AdminUserView> {
-  return request(userPath(id), { method: 'PATCH', body: change });
+  return requestJson(userPath(id), { method: 'PATCH', body: change });
 }
 
 export const userSessionsQuery = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'one-user', id, 'sessions'],
     queryFn: async ({ signal }) =>
-      (await request<{ sessions: SessionView[] }>(`${userPath(id)}/sessions`, { signal })).sessions,
+      (await requestJson<{ sessions: SessionView[] }>(`${userPath(id)}/sessions`, { signal })).sessions,
   });
 
 export async function endUserSession(id: string, session: string): Promise<void> {
-  await send(`${userPath(id)}/sessions/${segment(session)}`, { method: 'DELETE' });
+  await sendRequest(`${userPath(id)}/sessions/${encodeSegment(session)}`, { method: 'DELETE' });
 }
 
 export async function endUserSessions(id: string): Promise<number> {
-  const { ended } = await request<{ ended: number }>(`${userPath(id)}/sessions`, { method: 'DELETE' });
+  const { ended } = await requestJson<{ ended: number }>(`${userPath(id)}/sessions`, { method: 'DELETE' });
   return ended;
 }
 
@@ -123,7 +123,7 @@ export const auditQuery = (filters: string) =>
       const query = new URLSearchParams(filters);
       query.set('limit', String(PAGE_SIZE));
       if (pageParam !== null) query.set('cursor', pageParam);
-      return request<AuditView>(`/api/admin/audit?${query}`, { signal });
+      return requestJson<AuditView>(`/api/admin/audit?${query}`, { signal });
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next ?? null,
@@ -137,5 +137,5 @@ export function auditExportAddress(filters: string): string {
 }
 
 export function verifyAudit(): Promise<AuditVerifyView> {
-  return request('/api/admin/audit/verify');
+  return requestJson('/api/admin/audit/verify');
 }

@@ -2,11 +2,11 @@ import type { Diagnostic, Problem } from '@behalf/contracts';
 import type { ErrorCode } from '@behalf/contracts/plain';
 
 /** What the browser itself knows: nothing came back. */
-export type LocalCode = 'OFFLINE' | 'UNREADABLE';
+export type ClientErrorCode = 'OFFLINE' | 'UNREADABLE';
 
 /** A request that did not succeed, in words that can be shown. */
 export class ApiError extends Error {
-  readonly code: ErrorCode | LocalCode;
+  readonly code: ErrorCode | ClientErrorCode;
   readonly status: number;
   readonly title: string;
   readonly detail: string;
@@ -16,38 +16,38 @@ export class ApiError extends Error {
   /** When it is worth asking again, where the server said so. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(facts: {
-    code: ErrorCode | LocalCode;
+  constructor(fields: {
+    code: ErrorCode | ClientErrorCode;
     status: number;
     title: string;
     detail: string;
     problem?: Problem;
     retryAfterMs?: number;
   }) {
-    super(`${facts.code}: ${facts.title}`);
+    super(`${fields.code}: ${fields.title}`);
     this.name = 'ApiError';
-    this.code = facts.code;
-    this.status = facts.status;
-    this.title = facts.title;
-    this.detail = facts.detail;
-    this.errors = facts.problem?.errors ?? [];
-    this.problem = facts.problem;
-    this.retryAfterMs = facts.retryAfterMs;
+    this.code = fields.code;
+    this.status = fields.status;
+    this.title = fields.title;
+    this.detail = fields.detail;
+    this.errors = fields.problem?.errors ?? [];
+    this.problem = fields.problem;
+    this.retryAfterMs = fields.retryAfterMs;
   }
 
   static async of(response: Response): Promise<ApiError> {
     const { status } = response;
     const retryAfter = Number(response.headers.get('retry-after'));
-    const wait = retryAfter > 0 ? { retryAfterMs: retryAfter * 1000 } : {};
+    const retry = retryAfter > 0 ? { retryAfterMs: retryAfter * 1000 } : {};
     try {
       const problem = (await response.json()) as Problem | null;
       if (problem?.code) {
         const { code, title, detail } = problem;
-        return new ApiError({ code, status, title, detail, problem, ...wait });
+        return new ApiError({ code, status, title, detail, problem, ...retry });
       }
     } catch {
       // A proxy on the way answers with pages of its own.
     }
-    return new ApiError({ code: 'UNREADABLE', status, title: '', detail: '', ...wait });
+    return new ApiError({ code: 'UNREADABLE', status, title: '', detail: '', ...retry });
   }
 }

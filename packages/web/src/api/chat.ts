@@ -11,22 +11,22 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { ApiError } from './apiError.ts';
 import { readEvents } from './eventStream.ts';
 import { readChatEvent } from './readChatEvent.ts';
-import { request, segment, send } from './request.ts';
+import { requestJson, encodeSegment, sendRequest } from './request.ts';
 
-const ELSEWHERE_MS = 2_000;
-const PAGE = 30;
+const REMOTE_ANSWER_POLL_MS = 2_000;
+const PAGE_SIZE = 30;
 
 export const modelsQuery = queryOptions({
   queryKey: ['chat', 'models'],
-  queryFn: ({ signal }) => request<ModelsView>('/api/chat/models', { signal }),
+  queryFn: ({ signal }) => requestJson<ModelsView>('/api/chat/models', { signal }),
   staleTime: 60_000,
 });
 
 export const conversationsQuery = infiniteQueryOptions({
   queryKey: ['chat', 'conversations'],
   queryFn: ({ signal, pageParam }) =>
-    request<ConversationsView>(
-      `/api/chat?${new URLSearchParams({ limit: String(PAGE), ...(pageParam !== '' && { after: pageParam }) }).toString()}`,
+    requestJson<ConversationsView>(
+      `/api/chat?${new URLSearchParams({ limit: String(PAGE_SIZE), ...(pageParam !== '' && { after: pageParam }) }).toString()}`,
       { signal },
     ),
   initialPageParam: '',
@@ -37,9 +37,9 @@ export const conversationsQuery = infiniteQueryOptions({
 export function conversationQuery(id: string) {
   return queryOptions({
     queryKey: ['chat', 'conversation', id],
-    queryFn: ({ signal }) => request<ConversationView>(`/api/chat/${segment(id)}`, { signal }),
+    queryFn: ({ signal }) => requestJson<ConversationView>(`/api/chat/${encodeSegment(id)}`, { signal }),
     // Somebody else's window, or another replica, is writing: there is no stream of it for this page.
-    refetchInterval: ({ state }) => (state.data?.isRunning && !state.error ? ELSEWHERE_MS : false),
+    refetchInterval: ({ state }) => (state.data?.isRunning && !state.error ? REMOTE_ANSWER_POLL_MS : false),
   });
 }
 
@@ -49,11 +49,11 @@ export interface ChatStream {
 }
 
 /** Says something, and listens to what comes back. */
-export async function beginAnswer(body: ChatRequest, signal: AbortSignal): Promise<ChatStream> {
+export async function startAnswer(body: ChatRequest, signal: AbortSignal): Promise<ChatStream> {
   const headers = { Accept: 'text/event-stream' };
-  const response = await send('/api/chat', { method: 'POST', body, headers, signal });
-  const [, named] = /\/api\/chat\/([^/?#]+)$/.exec(response.headers.get('content-location') ?? '') ?? [];
-  const conversationId = named === undefined ? body.conversationId : decodeURIComponent(named);
+  const response = await sendRequest('/api/chat', { method: 'POST', body, headers, signal });
+  const [, encodedId] = /\/api\/chat\/([^/?#]+)$/.exec(response.headers.get('content-location') ?? '') ?? [];
+  const conversationId = encodedId === undefined ? body.conversationId : decodeURIComponent(encodedId);
   if (conversationId === undefined)
     throw new ApiError({ code: 'UNREADABLE', status: response.status, title: '', detail: '' });
   return { conversationId, events: chatEventsOf(response) };
@@ -62,8 +62,8 @@ export async function beginAnswer(body: ChatRequest, signal: AbortSignal): Promi
 /** A connection that ends before the last event is one that broke. */
 async function* chatEventsOf(response: Response): AsyncGenerator<ChatEvent> {
   try {
-    for await (const streamed of readEvents(response)) {
-      const event = readChatEvent(streamed);
+    for await (const streamEvent of readEvents(response)) {
+      const event = readChatEvent(streamEvent);
       if (event) yield event;
       if (event?.event === 'done') return;
     }
@@ -74,28 +74,28 @@ async function* chatEventsOf(response: Response): AsyncGenerator<ChatEvent> {
 }
 
 export function stopAnswer(id: string): Promise<unknown> {
-  return send(`/api/chat/${segment(id)}/stop`, { method: 'POST', body: {} });
+  return sendRequest(`/api/chat/${encodeSegment(id)}/stop`, { method: 'POST', body: {} });
 }
 
 export function decideCall(id: string, callId: string, approve: boolean): Promise<ApprovalView> {
-  return request(`/api/chat/${segment(id)}/approvals/${segment(callId)}`, {
+  return requestJson(`/api/chat/${encodeSegment(id)}/approvals/${encodeSegment(callId)}`, {
     method: 'POST',
     body: { approve },
   });
 }
 
 /** Says of a call that waits for a sign-in that it is there, or that the answer shall go on without. */
-export function tellConnected(id: string, callId: string, connected: boolean): Promise<unknown> {
-  return send(`/api/chat/${segment(id)}/connects/${segment(callId)}`, {
+export function reportConnected(id: string, callId: string, connected: boolean): Promise<unknown> {
+  return sendRequest(`/api/chat/${encodeSegment(id)}/connects/${encodeSegment(callId)}`, {
     method: 'POST',
     body: { connected },
   });
 }
 
 export function renameConversation(id: string, title: string): Promise<ConversationSummary> {
-  return request(`/api/chat/${segment(id)}`, { method: 'PATCH', body: { title } });
+  return requestJson(`/api/chat/${encodeSegment(id)}`, { method: 'PATCH', body: { title } });
 }
 
 export function deleteConversation(id: string): Promise<unknown> {
-  return send(`/api/chat/${segment(id)}`, { method: 'DELETE' });
+  return sendRequest(`/api/chat/${encodeSegment(id)}`, { method: 'DELETE' });
 }

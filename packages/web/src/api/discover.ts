@@ -1,8 +1,8 @@
 import type { DiscoverToolsView } from '@behalf/contracts';
-import { request } from './request.ts';
+import { requestJson } from './request.ts';
 
 /** What a server is asked with that nobody saved. A key goes along once, and is kept nowhere. */
-export type LookAuth =
+export type DiscoveryAuth =
   | { readonly type: 'none' }
   | { readonly type: 'draft'; readonly draftId: string }
   | {
@@ -12,16 +12,16 @@ export type LookAuth =
       readonly key: string;
     };
 
-export interface LookedAt {
+export interface DiscoveryEndpoint {
   readonly url: string;
   readonly type: 'streamable-http' | 'sse' | 'websocket';
 }
 
 /** The tools of a server before it is saved, or what has to be done to see them. Nothing is stored. */
 export function discoverTools(
-  { url, type }: LookedAt,
-  auth: LookAuth,
+  { url, type }: DiscoveryEndpoint,
+  auth: DiscoveryAuth,
   returnTo: string,
 ): Promise<DiscoverToolsView> {
-  return request('/api/mcp/discover-tools', { method: 'POST', body: { url, type, auth, returnTo } });
+  return requestJson('/api/mcp/discover-tools', { method: 'POST', body: { url, type, auth, returnTo } });
 }

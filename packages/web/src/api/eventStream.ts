@@ -8,25 +8,25 @@ export interface StreamEvent {
  * Cuts server-sent events out of pieces of text, wherever the network cut them. An event may be large and come in
  * hundreds of pieces: each is looked at once.
  */
-export function createEventParser(): (piece: string) => StreamEvent[] {
+export function createEventParser(): (chunk: string) => StreamEvent[] {
   /** Of an event whose end has not come. */
-  let waiting: string[] = [];
+  let pending: string[] = [];
   /** What the end of an event may begin with. */
   let tail = '';
-  return (piece) => {
-    waiting.push(piece);
-    const around = tail + piece;
-    tail = around.slice(-3);
-    if (!/\r?\n\r?\n/.test(around)) return [];
-    const blocks = waiting.join('').replaceAll('\r\n', '\n').split('\n\n');
+  return (chunk) => {
+    pending.push(chunk);
+    const recentText = tail + chunk;
+    tail = recentText.slice(-3);
+    if (!/\r?\n\r?\n/.test(recentText)) return [];
+    const blocks = pending.join('').replaceAll('\r\n', '\n').split('\n\n');
     const rest = blocks.pop() ?? '';
-    waiting = [rest];
+    pending = [rest];
     tail = rest.slice(-3);
-    return blocks.flatMap((block) => readBlock(block) ?? []);
+    return blocks.flatMap((block) => parseBlock(block) ?? []);
   };
 }
 
-function readBlock(block: string): StreamEvent | undefined {
+function parseBlock(block: string): StreamEvent | undefined {
   let event = 'message';
   const data: string[] = [];
   for (const line of block.split('\n')) {

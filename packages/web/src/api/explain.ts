@@ -3,12 +3,12 @@ import { strings } from '../strings/strings.ts';
 import { ApiError } from './apiError.ts';
 
 /** An error in words for the person in front of it. */
-export interface Explained {
+export interface ErrorText {
   readonly title: string;
   readonly text: string;
 }
 
-export function explain(error: unknown): Explained {
+export function explainError(error: unknown): ErrorText {
   const { errors } = strings;
   if (!(error instanceof ApiError))
     return { title: errors.unexpectedTitle, text: strings.common.crashedText };
@@ -21,7 +21,7 @@ export function explain(error: unknown): Explained {
     problem?.status === 500 && problem.instance !== undefined ? errors.incident(problem.instance) : '',
     retryAfterMs === undefined ? '' : errors.retryIn(Math.ceil(retryAfterMs / 1000)),
   ];
-  return { title, text: hints.filter(Boolean).join(' ') || actionOf(code) };
+  return { title, text: hints.filter(Boolean).join(' ') || actionText(code) };
 }
 
 /** Without words of its own about an occurrence, the gateway says the title once more and then what to do. */
@@ -30,12 +30,12 @@ export function withoutTitle(detail: string, title: string): string {
 }
 
 /** What a code means and what to do about it, where only the code is known. */
-export function explainCode(code: string): Explained | undefined {
+export function explainErrorCode(code: string): ErrorText | undefined {
   if (!(code in errorKinds)) return undefined;
   const { title, action } = errorKinds[code as keyof typeof errorKinds];
   return { title, text: action };
 }
 
-function actionOf(code: string): string {
-  return explainCode(code)?.text ?? '';
+function actionText(code: string): string {
+  return explainErrorCode(code)?.text ?? '';
 }

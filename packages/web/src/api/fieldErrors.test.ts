@@ -1,7 +1,7 @@
 import type { Problem } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from './apiError.ts';
-import { fieldError, isAboutFields } from './fieldErrors.ts';
+import { fieldErrorText, hasOnlyFieldErrors } from './fieldErrors.ts';
 
 const refused = (...paths: string[]) =>
   new ApiError({
@@ -11,15 +11,15 @@ const refused = (...paths: string[]) =>
 
 describe('errors at fields', () => {
   test('stand at the field they name', () => {
-    expect(fieldError(refused('name'), 'name')).toBe('Wrong name.');
-    expect(fieldError(refused('name'), 'days')).toBeUndefined();
-    expect(fieldError(new Error('other'), 'name')).toBeUndefined();
+    expect(fieldErrorText(refused('name'), 'name')).toBe('Wrong name.');
+    expect(fieldErrorText(refused('name'), 'days')).toBeUndefined();
+    expect(fieldErrorText(new Error('other'), 'name')).toBeUndefined();
   });
 
   test('are said elsewhere unless all of them have a field', () => {
-    expect(isAboutFields(refused('name'), ['name'])).toBe(true);
-    expect(isAboutFields(refused('name', 'x'), ['name'])).toBe(false);
-    expect(isAboutFields(refused(), ['name'])).toBe(false);
-    expect(isAboutFields(null, ['name'])).toBe(false);
+    expect(hasOnlyFieldErrors(refused('name'), ['name'])).toBe(true);
+    expect(hasOnlyFieldErrors(refused('name', 'x'), ['name'])).toBe(false);
+    expect(hasOnlyFieldErrors(refused(), ['name'])).toBe(false);
+    expect(hasOnlyFieldErrors(null, ['name'])).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import type { FlowStatusView, FlowView, Problem, StartFlowRequest } from '@behalf/contracts';
 import { ApiError } from './apiError.ts';
-import { request, segment, send } from './request.ts';
+import { requestJson, encodeSegment, sendRequest } from './request.ts';
 
 /**
  * Begins a sign-in at a server. One that is under way already, of this or another window, is joined; not one for another
@@ -8,10 +8,10 @@ import { request, segment, send } from './request.ts';
  */
 export async function startFlow(server: string, body: StartFlowRequest): Promise<FlowView> {
   try {
-    return await request(`/api/mcp/${segment(server)}/oauth/start`, { method: 'POST', body });
+    return await requestJson(`/api/mcp/${encodeSegment(server)}/oauth/start`, { method: 'POST', body });
   } catch (error) {
-    const pending = error instanceof ApiError && error.code === 'MCP_FLOW_PENDING';
-    const flow = pending ? readFlow(error.problem) : undefined;
+    const isPending = error instanceof ApiError && error.code === 'MCP_FLOW_PENDING';
+    const flow = isPending ? readPendingFlow(error.problem) : undefined;
     if (!flow || (body.label !== undefined && flow.label !== body.label)) throw error;
     await bindFlow(server);
     return flow;
@@ -21,14 +21,15 @@ export async function startFlow(server: string, body: StartFlowRequest): Promise
 /** Whoever goes on with it here need not say once more that it is they. Without that they are asked, and nothing is lost. */
 async function bindFlow(server: string): Promise<void> {
   try {
-    await send(`/api/mcp/${segment(server)}/oauth/bind`, { method: 'POST', body: {} });
+    await sendRequest(`/api/mcp/${encodeSegment(server)}/oauth/bind`, { method: 'POST', body: {} });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }
 }
 
 /** What stands beside the words of the refusal. */
-function readFlow({ flowId, connectUrl, expiresAt, label }: Partial<Problem> = {}): FlowView | undefined {
+function readPendingFlow({ flowId, connectUrl, expiresAt, label }: Partial<Problem> = {}):
+  FlowView | undefined {
   if (flowId === undefined || connectUrl === undefined) return undefined;
   if (expiresAt === undefined || label === undefined) return undefined;
   return { flowId, connectUrl, expiresAt, label };
@@ -36,10 +37,10 @@ function readFlow({ flowId, connectUrl, expiresAt, label }: Partial<Problem> = {
 
 /** How a sign-in stands. The gateway takes so many milliseconds to answer, unless it is over before. */
 export function flowStatus(flowId: string, waitMs: number, signal: AbortSignal): Promise<FlowStatusView> {
-  return request(`/api/mcp/oauth/status/${segment(flowId)}?wait=${waitMs}`, { signal });
+  return requestJson(`/api/mcp/oauth/status/${encodeSegment(flowId)}?wait=${waitMs}`, { signal });
 }
 
 /** Whatever is under way at this server. Nothing where nothing is. */
 export async function cancelFlow(server: string): Promise<void> {
-  await send(`/api/mcp/oauth/cancel/${segment(server)}`, { method: 'POST', body: {} });
+  await sendRequest(`/api/mcp/oauth/cancel/${encodeSegment(server)}`, { method: 'POST', body: {} });
 }

@@ -1,42 +1,42 @@
 import type { ChatEvent, ChatEventName } from '@behalf/contracts';
 import type { StreamEvent } from './eventStream.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** What each event must have so that nothing fails that reads it. The gateway is trusted for the rest. */
-const fits: Readonly<Record<ChatEventName, (data: Fields) => boolean>> = {
+const validators: Readonly<Record<ChatEventName, (data: JsonObject) => boolean>> = {
   text: ({ text }) => typeof text === 'string',
   tool_call: ({ call }) => isCall(call),
   progress: ({ callId }) => typeof callId === 'string',
   result: ({ call }) => isCall(call),
   approval: ({ callId, expiresAt }) => typeof callId === 'string' && typeof expiresAt === 'number',
-  connect: ({ callId, connect }) => typeof callId === 'string' && has(connect, 'server', 'title'),
-  error: ({ problem }) => has(problem, 'code', 'title', 'detail'),
+  connect: ({ callId, connect }) => typeof callId === 'string' && hasStrings(connect, 'server', 'title'),
+  error: ({ problem }) => hasStrings(problem, 'code', 'title', 'detail'),
   done: ({ conversation, message }) =>
-    has(conversation, 'id', 'title') && isFields(message) && Array.isArray(message['parts']),
+    hasStrings(conversation, 'id', 'title') && isObject(message) && Array.isArray(message['parts']),
 };
 
 /** An event of a chat; undefined for one that a later gateway may send and this page does not know. */
 export function readChatEvent({ event, data }: StreamEvent): ChatEvent | undefined {
-  if (!Object.hasOwn(fits, event)) return undefined;
-  let read: unknown;
+  if (!Object.hasOwn(validators, event)) return undefined;
+  let parsed: unknown;
   try {
-    read = JSON.parse(data);
+    parsed = JSON.parse(data);
   } catch {
     return undefined;
   }
-  const isRight = isFields(read) && fits[event as ChatEventName](read);
-  return isRight ? ({ event, data: read } as ChatEvent) : undefined;
+  const isValid = isObject(parsed) && validators[event as ChatEventName](parsed);
+  return isValid ? ({ event, data: parsed } as ChatEvent) : undefined;
 }
 
 function isCall(value: unknown): boolean {
-  return has(value, 'callId', 'server', 'tool', 'state') && isFields(value['arguments']);
+  return hasStrings(value, 'callId', 'server', 'tool', 'state') && isObject(value['arguments']);
 }
 
-function has(value: unknown, ...texts: readonly string[]): value is Fields {
-  return isFields(value) && texts.every((name) => typeof value[name] === 'string');
+function hasStrings(value: unknown, ...keys: readonly string[]): value is JsonObject {
+  return isObject(value) && keys.every((name) => typeof value[name] === 'string');
 }
 
-function isFields(value: unknown): value is Fields {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

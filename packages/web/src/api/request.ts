@@ -8,7 +8,7 @@ export interface RequestOptions {
 }
 
 /** One request to the gateway. The session travels as a cookie; the header says that a script of ours asks. */
-export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
+export async function sendRequest(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', body, headers, signal } = options;
   let response: Response;
   try {
@@ -33,8 +33,8 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
 }
 
 /** The same where an answer in JSON is expected. */
-export async function request<T>(path: string, options?: RequestOptions): Promise<T> {
-  const response = await send(path, options);
+export async function requestJson<T>(path: string, options?: RequestOptions): Promise<T> {
+  const response = await sendRequest(path, options);
   if (response.status === 204) return undefined as T;
   try {
     return (await response.json()) as T;
@@ -44,4 +44,4 @@ export async function request<T>(path: string, options?: RequestOptions): Promis
 }
 
 /** A name inside a path. */
-export const segment = encodeURIComponent;
+export const encodeSegment = encodeURIComponent;

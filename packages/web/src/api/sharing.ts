@@ -1,19 +1,19 @@
 import type { PrincipalSearchView, SharingView, ShareRequest } from '@behalf/contracts';
 import { queryOptions } from '@tanstack/react-query';
-import { request, segment } from './request.ts';
+import { requestJson, encodeSegment } from './request.ts';
 
 /** What can be shared. A server by `dbId`; one of the configuration by its name. */
-export interface Shared {
+export interface SharedResource {
   readonly kind: 'mcpServer' | 'block' | 'set';
   readonly id: string;
 }
 
-const sharingPath = ({ kind, id }: Shared) => `/api/permissions/${kind}/${segment(id)}`;
+const sharingPath = ({ kind, id }: SharedResource) => `/api/permissions/${kind}/${encodeSegment(id)}`;
 
-export const sharingQuery = (shared: Shared) =>
+export const sharingQuery = (resource: SharedResource) =>
   queryOptions({
-    queryKey: ['sharing', shared.kind, shared.id],
-    queryFn: ({ signal }) => request<SharingView>(sharingPath(shared), { signal }),
+    queryKey: ['sharing', resource.kind, resource.id],
+    queryFn: ({ signal }) => requestJson<SharingView>(sharingPath(resource), { signal }),
     // Read when the dialog opens: what is being edited does not change under one's hands.
     staleTime: 0,
     gcTime: 0,
@@ -21,12 +21,12 @@ export const sharingQuery = (shared: Shared) =>
     refetchOnReconnect: false,
   });
 
-export async function share(shared: Shared, change: ShareRequest): Promise<void> {
-  await request(sharingPath(shared), { method: 'PUT', body: change });
+export async function updateSharing(resource: SharedResource, change: ShareRequest): Promise<void> {
+  await requestJson(sharingPath(resource), { method: 'PUT', body: change });
 }
 
 /** The gateway wants two characters at least. */
-export const SHORTEST_SEARCH = 2;
+export const MIN_SEARCH_LENGTH = 2;
 
 export const principalsQuery = (text: string) =>
   queryOptions({
@@ -34,7 +34,7 @@ export const principalsQuery = (text: string) =>
     queryFn: async ({ signal }) => {
       const query = new URLSearchParams({ q: text, limit: '10' });
       const path = `/api/permissions/search-principals?${query.toString()}`;
-      return (await request<PrincipalSearchView>(path, { signal })).results;
+      return (await requestJson<PrincipalSearchView>(path, { signal })).results;
     },
-    enabled: text.length >= SHORTEST_SEARCH,
+    enabled: text.length >= MIN_SEARCH_LENGTH,
   });

@@ -1,8 +1,8 @@
 import type { ApprovalView, Problem, ToolResult } from '@behalf/contracts';
 import { ApiError } from './apiError.ts';
 import { readEvents, type StreamEvent } from './eventStream.ts';
-import { explainCode } from './explain.ts';
-import { request, segment, send } from './request.ts';
+import { explainErrorCode } from './explain.ts';
+import { requestJson, encodeSegment, sendRequest } from './request.ts';
 
 /** How far a tool says it is. */
 export interface ToolProgress {
@@ -32,41 +32,41 @@ export interface ToolCall extends CallListener {
 }
 
 export function toolCallPath(server: string, tool: string): string {
-  return `/api/mcp/servers/${segment(server)}/tools/${segment(tool)}/call`;
+  return `/api/mcp/servers/${encodeSegment(server)}/tools/${encodeSegment(tool)}/call`;
 }
 
 /** Runs a tool and listens to it until it has an answer. Ending the connection cancels it. */
 export async function callTool({ server, tool, args, ...listener }: ToolCall): Promise<ToolResult> {
-  const response = await send(toolCallPath(server, tool), {
+  const response = await sendRequest(toolCallPath(server, tool), {
     ...{ method: 'POST', signal: listener.signal },
     body: { arguments: args },
     headers: { Accept: 'text/event-stream' },
   });
-  return followCall(response, listener);
+  return readCallStream(response, listener);
 }
 
 /** The answer at the end of a stream. */
-export async function followCall(
+export async function readCallStream(
   response: Response,
   { signal, onProgress, onLog }: CallListener,
 ): Promise<ToolResult> {
   try {
-    for await (const streamed of readEvents(response)) {
-      if (streamed.event === 'result') return readData(streamed) as ToolResult;
-      if (streamed.event === 'error') throw problemError(readData(streamed) as Problem);
-      if (streamed.event === 'progress') onProgress(readData(streamed) as ToolProgress);
-      if (streamed.event === 'log') onLog(readData(streamed) as ToolLog);
+    for await (const streamEvent of readEvents(response)) {
+      if (streamEvent.event === 'result') return parseData(streamEvent) as ToolResult;
+      if (streamEvent.event === 'error') throw problemError(parseData(streamEvent) as Problem);
+      if (streamEvent.event === 'progress') onProgress(parseData(streamEvent) as ToolProgress);
+      if (streamEvent.event === 'log') onLog(parseData(streamEvent) as ToolLog);
     }
   } catch (error) {
     if (signal.aborted || error instanceof ApiError) throw error;
   }
   // The connection ended before the answer: nobody knows what became of the call.
   const code = 'MCP_OUTCOME_UNCERTAIN';
-  const { title, text } = explainCode(code) ?? { title: '', text: '' };
+  const { title, text } = explainErrorCode(code) ?? { title: '', text: '' };
   throw new ApiError({ code, status: 0, title, detail: text });
 }
 
-function readData({ data }: StreamEvent): unknown {
+function parseData({ data }: StreamEvent): unknown {
   return JSON.parse(data);
 }
 
@@ -77,5 +77,5 @@ function problemError(problem: Problem): ApiError {
 
 /** Says yes or no to a call that waits. */
 export function decideApproval(id: string, approve: boolean): Promise<ApprovalView> {
-  return request(`/api/mcp/approvals/${segment(id)}`, { method: 'POST', body: { approve } });
+  return requestJson(`/api/mcp/approvals/${encodeSegment(id)}`, { method: 'POST', body: { approve } });
 }

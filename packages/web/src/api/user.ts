@@ -1,14 +1,14 @@
 import type { OwnUserView } from '@behalf/contracts';
 import type { McpPermission } from '@behalf/contracts/plain';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { request } from './request.ts';
+import { requestJson } from './request.ts';
 
 /** How soon a change of somebody's role shows on a page that is open. */
 const REFRESH_MS = 15_000;
 
 export const userQuery = queryOptions({
   queryKey: ['user'],
-  queryFn: ({ signal }) => request<OwnUserView>('/api/user', { signal }),
+  queryFn: ({ signal }) => requestJson<OwnUserView>('/api/user', { signal }),
   refetchInterval: REFRESH_MS,
   refetchOnWindowFocus: 'always',
 });

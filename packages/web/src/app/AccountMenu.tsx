@@ -1,12 +1,12 @@
 import type { OwnUserView } from '@behalf/contracts';
 import { Link } from 'wouter';
-import { send } from '../api/request.ts';
+import { sendRequest } from '../api/request.ts';
 import { strings } from '../strings/strings.ts';
 import { IconButton } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { showError } from '../ui/toasts.ts';
 import styles from './AccountMenu.module.css';
-import { clearOwnStorage } from './clearOwnStorage.ts';
+import { clearBehalfStorage } from './clearBehalfStorage.ts';
 
 /** Who is signed in, their settings, and the way out. */
 export function AccountMenu({ user }: { readonly user: OwnUserView }) {
@@ -14,8 +14,8 @@ export function AccountMenu({ user }: { readonly user: OwnUserView }) {
 
   async function signOut(): Promise<void> {
     try {
-      await send('/api/auth/logout', { method: 'POST', body: {} });
-      clearOwnStorage();
+      await sendRequest('/api/auth/logout', { method: 'POST', body: {} });
+      clearBehalfStorage();
       location.assign('/');
     } catch (error) {
       showError(error);

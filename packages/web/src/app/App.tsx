@@ -21,7 +21,7 @@ import {
   ToolsPage,
 } from './pages.ts';
 import { queryClient } from './queryClient.ts';
-import { SessionEnded } from './SessionEnded.tsx';
+import { SessionEndedDialog } from './SessionEndedDialog.tsx';
 import { Shell } from './Shell.tsx';
 
 export function App() {
@@ -30,7 +30,7 @@ export function App() {
       <Shell>
         <Pages />
       </Shell>
-      <SessionEnded />
+      <SessionEndedDialog />
       <Toasts />
     </QueryClientProvider>
   );
@@ -49,7 +49,7 @@ function Pages() {
           </Route>
           <Route path="/chat/:id?">{({ id }) => <ChatPage id={id} />}</Route>
           <Route path="/tools/:server?/:tool?">
-            {({ server, tool }) => <ToolsPage server={decoded(server)} tool={decoded(tool)} />}
+            {({ server, tool }) => <ToolsPage server={decodeSegment(server)} tool={decodeSegment(tool)} />}
           </Route>
           <Route path="/blocks">
             <BlocksPage />
@@ -57,20 +57,20 @@ function Pages() {
           <Route path="/blocks/new">
             <NewBlockPage />
           </Route>
-          <Route path="/blocks/:id">{({ id }) => <BlockPage id={decoded(id) ?? ''} />}</Route>
-          <Route path="/blocks/:id/edit">{({ id }) => <EditBlockPage id={decoded(id) ?? ''} />}</Route>
+          <Route path="/blocks/:id">{({ id }) => <BlockPage id={decodeSegment(id) ?? ''} />}</Route>
+          <Route path="/blocks/:id/edit">{({ id }) => <EditBlockPage id={decodeSegment(id) ?? ''} />}</Route>
           <Route path="/sets">
             <SetsPage />
           </Route>
           <Route path="/sets/new">
             <SetEditPage />
           </Route>
-          <Route path="/sets/:id">{({ id }) => <SetPage id={decoded(id) ?? ''} />}</Route>
-          <Route path="/sets/:id/edit">{({ id }) => <SetEditPage id={decoded(id) ?? ''} />}</Route>
+          <Route path="/sets/:id">{({ id }) => <SetPage id={decodeSegment(id) ?? ''} />}</Route>
+          <Route path="/sets/:id/edit">{({ id }) => <SetEditPage id={decodeSegment(id) ?? ''} />}</Route>
           <Route path="/servers">
             <ServersPage />
           </Route>
-          <Route path="/servers/:name">{({ name }) => <ServerPage name={decoded(name) ?? ''} />}</Route>
+          <Route path="/servers/:name">{({ name }) => <ServerPage name={decodeSegment(name) ?? ''} />}</Route>
           <Route path="/settings">
             <SettingsPage />
           </Route>
@@ -85,7 +85,7 @@ function Pages() {
 }
 
 /** A segment as it was before it stood in an address; one that cannot be read is taken as it is. */
-function decoded(segment: string | undefined): string | undefined {
+function decodeSegment(segment: string | undefined): string | undefined {
   if (segment === undefined) return undefined;
   try {
     return decodeURIComponent(segment);

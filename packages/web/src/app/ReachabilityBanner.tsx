@@ -15,21 +15,22 @@ export function ReachabilityBanner() {
   const { shell } = strings;
   const client = useQueryClient();
   const isReachable = useStore(reachability);
-  const wasSilent = useRef(false);
+  const wasUnreachable = useRef(false);
 
   useEffect(() => {
     if (isReachable) {
-      if (!wasSilent.current) return undefined;
-      wasSilent.current = false;
+      if (!wasUnreachable.current) return undefined;
+      wasUnreachable.current = false;
       showToast('success', shell.backOnline);
       void client.invalidateQueries();
       return undefined;
     }
-    wasSilent.current = true;
+    wasUnreachable.current = true;
     // One that takes longer is waited for.
-    const ask = () => void client.refetchQueries({ queryKey: userQuery.queryKey }, { cancelRefetch: false });
-    const probe = setInterval(ask, PROBE_MS);
-    return () => clearInterval(probe);
+    const checkGateway = () =>
+      void client.refetchQueries({ queryKey: userQuery.queryKey }, { cancelRefetch: false });
+    const timer = setInterval(checkGateway, PROBE_MS);
+    return () => clearInterval(timer);
   }, [isReachable, client, shell]);
 
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { strings } from '../strings/strings.ts';
 import { IconButton } from '../ui/Button.tsx';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import { Icon } from '../ui/Icon.tsx';
 import { ReachabilityBanner } from './ReachabilityBanner.tsx';
 import styles from './Shell.module.css';
@@ -33,7 +33,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <div
         ref={drawer}
         id="navigation"
-        className={classes(styles['sidebar'], isOpen && styles['open'])}
+        className={classNames(styles['sidebar'], isOpen && styles['open'])}
         onClick={onClick}
       >
         <Sidebar />

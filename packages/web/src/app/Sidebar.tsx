@@ -2,7 +2,7 @@ import { Link, useLocation } from 'wouter';
 import { usePermission, useUser } from '../api/user.ts';
 import { ConversationList } from '../chat/ConversationList.tsx';
 import { strings } from '../strings/strings.ts';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import { Icon, type IconName } from '../ui/Icon.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
 import styles from './Sidebar.module.css';
@@ -11,19 +11,19 @@ import styles from './Sidebar.module.css';
 export function Sidebar() {
   const { shell, common } = strings;
   const user = useUser();
-  const mayUse = usePermission('USE');
+  const canUse = usePermission('USE');
   return (
     <nav className={styles['sidebar']} aria-label={shell.navigation}>
       <p className={styles['brand']}>{common.product}</p>
       <ul className={styles['links']}>
-        {mayUse && <NavLink href="/chat" icon="plus" label={shell.newChat} isExact />}
-        {mayUse && <NavLink href="/tools" icon="tools" label={shell.tools} />}
-        {mayUse && <NavLink href="/blocks" icon="block" label={shell.blocks} />}
-        {mayUse && <NavLink href="/servers" icon="server" label={shell.servers} />}
+        {canUse && <NavLink href="/chat" icon="plus" label={shell.newChat} isExact />}
+        {canUse && <NavLink href="/tools" icon="tools" label={shell.tools} />}
+        {canUse && <NavLink href="/blocks" icon="block" label={shell.blocks} />}
+        {canUse && <NavLink href="/servers" icon="server" label={shell.servers} />}
         {user?.isAdmin && <NavLink href="/admin" icon="shield" label={shell.admin} />}
       </ul>
       {/* Together with the links above: nothing is to be pushed away by them. */}
-      {user && <div className={styles['conversations']}>{mayUse && <ConversationList />}</div>}
+      {user && <div className={styles['conversations']}>{canUse && <ConversationList />}</div>}
       {user && <AccountMenu user={user} />}
     </nav>
   );
@@ -41,13 +41,13 @@ function NavLink({
   readonly isExact?: boolean;
 }) {
   const [path] = useLocation();
-  const isHere = path === href || (!isExact && path.startsWith(`${href}/`));
+  const isCurrent = path === href || (!isExact && path.startsWith(`${href}/`));
   return (
     <li>
       <Link
         href={href}
-        className={classes(styles['link'], isHere && styles['here'])}
-        aria-current={isHere ? 'page' : undefined}
+        className={classNames(styles['link'], isCurrent && styles['here'])}
+        aria-current={isCurrent ? 'page' : undefined}
       >
         <Icon name={icon} />
         {label}

@@ -1,43 +1,43 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { ApiError } from '../api/apiError.ts';
 import { userQuery } from '../api/user.ts';
-import { gatewayAnswered, gatewaySilent } from './reachability.ts';
-import { sessionAnswered, sessionEnded } from './sessionState.ts';
+import { markReachable, markUnreachable } from './reachability.ts';
+import { confirmSession, markSessionEnded } from './sessionStatus.ts';
 
 /** Codes with which the gateway says that the caller's rights are not what the page believed. */
-const RIGHTS: ReadonlySet<string> = new Set([
+const PERMISSION_ERRORS: ReadonlySet<string> = new Set([
   'FORBIDDEN',
   'MCP_FORBIDDEN',
   'MCP_ACL_FORBIDDEN',
   'MCP_OBO_FORBIDDEN',
 ]);
 /** How often something is asked again by itself: twice for a network that stumbled, never for a refusal. */
-const MOST_RETRIES = 2;
+const MAX_RETRIES = 2;
 
 function onError(error: unknown): void {
   if (!(error instanceof ApiError)) return;
-  if (error.code === 'OFFLINE') gatewaySilent();
-  else gatewayAnswered();
-  if (error.status === 401) sessionEnded();
-  if (RIGHTS.has(error.code)) void queryClient.invalidateQueries({ queryKey: userQuery.queryKey });
+  if (error.code === 'OFFLINE') markUnreachable();
+  else markReachable();
+  if (error.status === 401) markSessionEnded();
+  if (PERMISSION_ERRORS.has(error.code)) void queryClient.invalidateQueries({ queryKey: userQuery.queryKey });
 }
 
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onError,
     onSuccess(_data, { queryKey }) {
-      gatewayAnswered();
+      markReachable();
       if (queryKey[0] !== userQuery.queryKey[0]) return;
       const user = queryClient.getQueryData(userQuery.queryKey);
-      if (user) sessionAnswered(user.id);
+      if (user) confirmSession(user.id);
     },
   }),
-  mutationCache: new MutationCache({ onError, onSuccess: gatewayAnswered }),
+  mutationCache: new MutationCache({ onError, onSuccess: markReachable }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
       retry: (failures, error) =>
-        failures < MOST_RETRIES && error instanceof ApiError && (error.status === 0 || error.status >= 502),
+        failures < MAX_RETRIES && error instanceof ApiError && (error.status === 0 || error.status >= 502),
       // Asked even where the browser believes to be offline: it is often wrong about loopback and VPNs.
       networkMode: 'always',
     },

@@ -3,10 +3,10 @@ import { createStore } from './store.ts';
 /** Whether the gateway answered when it was last asked. */
 export const reachability = createStore<boolean>(true);
 
-export function gatewaySilent(): void {
+export function markUnreachable(): void {
   reachability.set(false);
 }
 
-export function gatewayAnswered(): void {
+export function markReachable(): void {
   reachability.set(true);
 }

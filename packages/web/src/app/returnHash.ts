@@ -1,15 +1,15 @@
 const KEY = 'behalf.hash';
 
 /** This page without what stands behind its #, which browsers keep to themselves. */
-export function pageAddress(): string {
+export function currentPath(): string {
   return location.pathname + location.search;
 }
 
 /** Before a sign-in leads away and back: what stands behind the # is not told to the gateway, and waits here. */
-export function keepHash(): void {
+export function saveHash(): void {
   try {
     if (location.hash === '') sessionStorage.removeItem(KEY);
-    else sessionStorage.setItem(KEY, JSON.stringify([pageAddress(), location.hash]));
+    else sessionStorage.setItem(KEY, JSON.stringify([currentPath(), location.hash]));
   } catch {
     // Without storage the page is there again, and its # is not.
   }
@@ -18,11 +18,11 @@ export function keepHash(): void {
 /** On arrival, once: only on the page it belongs to. */
 export function restoreHash(): void {
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null');
+    const saved: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null');
     sessionStorage.removeItem(KEY);
-    if (!Array.isArray(kept) || location.hash !== '') return;
-    const [address, hash] = kept as unknown[];
-    if (address === pageAddress() && typeof hash === 'string') history.replaceState(null, '', hash);
+    if (!Array.isArray(saved) || location.hash !== '') return;
+    const [address, hash] = saved as unknown[];
+    if (address === currentPath() && typeof hash === 'string') history.replaceState(null, '', hash);
   } catch {
     // See above.
   }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState, type MouseEvent } from 'react';
 import { useLocation } from 'wouter';
-import { useNarrow } from './useNarrow.ts';
+import { useIsNarrow } from './useIsNarrow.ts';
 
 /**
  * The navigation of a narrow screen, above the page. Opening it leads the focus into it, closing it leads the focus back
@@ -8,9 +8,9 @@ import { useNarrow } from './useNarrow.ts';
  */
 export function useDrawer() {
   const [path] = useLocation();
-  const isNarrow = useNarrow();
-  const [openedAt, setOpenedAt] = useState<string | null>(null);
-  const isOpen = isNarrow && openedAt === path;
+  const isNarrow = useIsNarrow();
+  const [openPath, setOpenedAt] = useState<string | null>(null);
+  const isOpen = isNarrow && openPath === path;
   const button = useRef<HTMLButtonElement>(null);
   const drawer = useRef<HTMLDivElement>(null);
 

@@ -2,9 +2,9 @@ import type { BlockView } from '@behalf/contracts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { blockCheckQuery, blockQuery, isBlockGone } from '../api/blocks.ts';
-import { isRefused, serverToolsQuery } from '../api/servers.ts';
-import { useLostBits, useLostPermissions } from '../hooks/useLostBits.ts';
+import { blockCheckQuery, blockQuery, isBlockNotFound } from '../api/blocks.ts';
+import { isForbidden, serverToolsQuery } from '../api/servers.ts';
+import { usePermissionLossToast, useRolePermissionLossToast } from '../hooks/usePermissionLossToast.ts';
 import { strings } from '../strings/strings.ts';
 import { keepSame } from '../tools/keepSame.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
@@ -25,8 +25,8 @@ export function BlockPage({ id }: { readonly id: string }) {
 function NamedBlock({ id }: { readonly id: string }) {
   const words = strings.blocks;
   const { data: block, error, refetch } = useQuery(blockQuery(id));
-  useLostPermissions();
-  if (isBlockGone(error)) {
+  useRolePermissionLossToast();
+  if (isBlockNotFound(error)) {
     return (
       <Page title={words.title}>
         <EmptyState icon="search" title={words.goneTitle} actions={<Link href="/blocks">{words.back}</Link>}>
@@ -35,7 +35,7 @@ function NamedBlock({ id }: { readonly id: string }) {
       </Page>
     );
   }
-  if (block && !isRefused(error)) return <KnownBlock block={block} onReload={() => void refetch()} />;
+  if (block && !isForbidden(error)) return <KnownBlock block={block} onReload={() => void refetch()} />;
   return (
     <Page title={words.title}>
       {error === null ? (
@@ -60,7 +60,7 @@ function KnownBlock({ block, onReload }: { readonly block: BlockView; readonly o
     enabled: server.state === 'available',
     structuralSharing: (before, after) => keepSame(before, after),
   });
-  useLostBits(permissions);
+  usePermissionLossToast(permissions);
   const checked = check.data?.blocks[0];
   const tool = tools.data?.tools.find(({ name }) => name === toolName);
   const isSettled = server.state !== 'available' || (!tools.isPending && !check.isPending);

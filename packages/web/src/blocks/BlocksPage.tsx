@@ -5,13 +5,13 @@ import { Link, useSearchParams } from 'wouter';
 import { blocksQuery } from '../api/blocks.ts';
 import { useServerTitles } from '../api/serverTitles.ts';
 import { usePermission, useUser } from '../api/user.ts';
-import { useLostPermissions } from '../hooks/useLostBits.ts';
+import { useRolePermissionLossToast } from '../hooks/usePermissionLossToast.ts';
 import listStyles from '../servers/ServersPage.module.css';
-import { useFirst } from '../servers/useFirst.ts';
+import { usePagedItems } from '../servers/usePagedItems.ts';
 import { strings } from '../strings/strings.ts';
 import buttons from '../ui/Button.module.css';
 import { Button } from '../ui/Button.tsx';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { TextField } from '../ui/Field.tsx';
 import { Icon } from '../ui/Icon.tsx';
@@ -27,13 +27,13 @@ export function BlocksPage() {
   const words = strings.blocks;
   const isKnown = useUser() !== undefined;
   const mayUse = usePermission('USE');
-  useLostPermissions();
+  useRolePermissionLossToast();
   const add = (
     <>
-      <Link href="/sets" className={classes(buttons['button'], buttons['quiet'])}>
+      <Link href="/sets" className={classNames(buttons['button'], buttons['quiet'])}>
         {strings.sets.toSets}
       </Link>
-      <Link href="/blocks/new" className={classes(buttons['button'], buttons['primary'])}>
+      <Link href="/blocks/new" className={classNames(buttons['button'], buttons['primary'])}>
         <Icon name="plus" />
         {words.add}
       </Link>
@@ -85,7 +85,7 @@ function FilteredBlocks({ blocks }: { readonly blocks: readonly BlockSummary[] }
   const search = params.get('q') ?? '';
   const serverTitle = useServerTitles();
   const found = filterBlocks(blocks, useDeferredValue(search), serverTitle);
-  const { shown, next, showMore } = useFirst(found, STEP);
+  const { shown, next, showMore } = usePagedItems(found, STEP);
   const checks = useBlockChecks(shown.map(({ id }) => id));
   const searchFor = (text: string) => setParams(text === '' ? {} : { q: text }, { replace: true });
   return (

@@ -91,7 +91,7 @@ export function ApprovalQuestion({
           {isUnseen && <p id={`${id}-unseen`}>{words.unseen}</p>}
           <div className={styles['actions']}>
             <Button
-              look="primary"
+              variant="primary"
               isBusy={deciding === 'approve'}
               disabled={!isSeen || deciding !== undefined}
               aria-describedby={isUnseen ? `${id}-unseen` : undefined}

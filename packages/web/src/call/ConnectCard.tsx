@@ -1,16 +1,16 @@
 import type { ConnectNeeded } from '@behalf/contracts';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { segment } from '../api/request.ts';
+import { encodeSegment } from '../api/request.ts';
 import { ConnectButtons } from '../connect/ConnectButtons.tsx';
-import type { Wanted } from '../connect/connecting.ts';
-import { connectText, reasonText } from '../connect/connectText.ts';
+import type { ConnectOptions } from '../connect/connectController.ts';
+import { describeConnectState, describeSignInReason } from '../connect/connectText.ts';
 import { ScopeList } from '../connect/ScopeList.tsx';
-import { signInPlace } from '../connect/signInPlace.ts';
+import { signInLocation } from '../connect/signInLocation.ts';
 import { useConnect } from '../connect/useConnect.ts';
 import { strings } from '../strings/strings.ts';
 import buttons from '../ui/Button.module.css';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import { Notice } from '../ui/Notice.tsx';
 import { connectAddress } from './connectAddress.ts';
 import { ServerName } from './ServerName.tsx';
@@ -25,14 +25,14 @@ interface CardProps {
   /** Further buttons. `isConnected`: it was connected since this was shown. */
   readonly children?: (isConnected: boolean) => ReactNode;
   /** Begins the sign-in, with what this call wants of it. */
-  readonly onBegin: (wanted: Wanted) => unknown;
+  readonly onBegin: (wanted: ConnectOptions) => unknown;
   /** Before the page is left for the sign-in. */
   readonly onLeave?: () => void;
 }
 
 /** A call that could not be made because its user has to sign in first: where, why, and how it goes on. */
 export function ConnectCard(props: CardProps) {
-  const place = signInPlace(props.connect.connectUrl, location.origin);
+  const place = signInLocation(props.connect.connectUrl, location.origin);
   return place === 'server' ? <AtServer {...props} /> : <Elsewhere {...props} />;
 }
 
@@ -44,11 +44,11 @@ function AtServer({ connect: needed, afterwards, children, onBegin, onLeave }: C
   const { state } = connect;
   const isConnected = state.kind === 'connected' && state.at >= shownAt;
   // One that succeeded before this was needed says nothing about it.
-  const told = state.kind === 'connected' && !isConnected ? undefined : connectText(state);
+  const told = state.kind === 'connected' && !isConnected ? undefined : describeConnectState(state);
   return (
     <Notice
       tone={told?.tone ?? 'warning'}
-      title={told?.title ?? words.neededTitle(visibleText(needed.title))}
+      title={told?.title ?? words.signInTitle(visibleText(needed.title))}
       actions={
         <>
           {!isConnected && (
@@ -66,7 +66,7 @@ function AtServer({ connect: needed, afterwards, children, onBegin, onLeave }: C
 }
 
 /** A sign-in that is there and does not reach far enough is widened; any other asks for what the server names. */
-function wantedBy({ reason, scopes }: ConnectNeeded): Wanted {
+function wantedBy({ reason, scopes }: ConnectNeeded): ConnectOptions {
   return reason === 'insufficient_scope' && scopes !== undefined ? { scopes } : {};
 }
 
@@ -74,19 +74,19 @@ function wantedBy({ reason, scopes }: ConnectNeeded): Wanted {
 function Elsewhere({ connect: needed, returnTo, children }: CardProps) {
   const words = strings.connect;
   const address = connectAddress(needed.connectUrl, returnTo, location.origin);
-  const look = classes(buttons['button'], buttons['small']);
+  const look = classNames(buttons['button'], buttons['small']);
   return (
     <Notice
       tone="warning"
-      title={words.neededTitle(visibleText(needed.title))}
+      title={words.signInTitle(visibleText(needed.title))}
       actions={
         <>
           {address === undefined ? (
-            <Link href={`/servers/${segment(needed.server)}`} className={look}>
+            <Link href={`/servers/${encodeSegment(needed.server)}`} className={look}>
               {strings.call.toServer}
             </Link>
           ) : (
-            <a href={address} className={classes(look, buttons['primary'])}>
+            <a href={address} className={classNames(look, buttons['primary'])}>
               {words.signIn}
             </a>
           )}
@@ -95,7 +95,7 @@ function Elsewhere({ connect: needed, returnTo, children }: CardProps) {
       }
     >
       <Needed needed={needed} />
-      <p>{address === undefined ? words.nowhere : words.comeBack}</p>
+      <p>{address === undefined ? words.unavailable : words.returnHint}</p>
     </Notice>
   );
 }
@@ -106,7 +106,7 @@ function Needed({ needed: { server, title, reason, scopes } }: { readonly needed
       <p>
         <ServerName server={server} title={title} />
       </p>
-      <p>{reasonText(reason)}</p>
+      <p>{describeSignInReason(reason)}</p>
       {scopes !== undefined && scopes.trim() !== '' && (
         <>
           <p>{strings.connect.scopes}</p>

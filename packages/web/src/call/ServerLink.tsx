@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { segment } from '../api/request.ts';
+import { encodeSegment } from '../api/request.ts';
 import { strings } from '../strings/strings.ts';
 
 /** The way to the page of a server, where what is missing can be put right. */
@@ -13,6 +13,8 @@ export function ServerLink({
 }) {
   const { values, toServer } = strings.call;
   return (
-    <Link href={`/servers/${segment(server)}`}>{code === 'MCP_USER_VARS_MISSING' ? values : toServer}</Link>
+    <Link href={`/servers/${encodeSegment(server)}`}>
+      {code === 'MCP_USER_VARS_MISSING' ? values : toServer}
+    </Link>
   );
 }

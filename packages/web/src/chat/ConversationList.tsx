@@ -62,7 +62,7 @@ export function ConversationList() {
       {query.hasNextPage && (
         <Button
           size="small"
-          look="quiet"
+          variant="quiet"
           isBusy={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >

@@ -1,12 +1,12 @@
 import { useRef } from 'react';
-import { keepHash } from '../app/returnHash.ts';
+import { saveHash } from '../app/returnHash.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { ButtonLink } from '../ui/ButtonLink.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { Spinner } from '../ui/Spinner.tsx';
 import type { ConnectState } from './connectState.ts';
-import type { Connect } from './useConnect.ts';
+import type { ConnectHandle } from './useConnect.ts';
 
 /** What can be done about a sign-in just now. The first button stays the same one, so that nobody loses the focus. */
 export function ConnectButtons({
@@ -16,7 +16,7 @@ export function ConnectButtons({
   onBegin = () => begin(),
   onLeave,
 }: {
-  readonly connect: Connect;
+  readonly connect: ConnectHandle;
   /** What it is called before it was begun. */
   readonly label?: string;
   readonly size?: 'small' | 'normal';
@@ -26,13 +26,13 @@ export function ConnectButtons({
   readonly onLeave?: (() => void) | undefined;
 }) {
   const words = strings.connect;
-  const first = useRef<HTMLButtonElement>(null);
+  const mainButton = useRef<HTMLButtonElement>(null);
   const isStarting = state.kind === 'starting';
   const isWaiting = state.kind === 'waiting';
-  const isEnding = isWaiting && state.isEnding === true;
+  const isCanceling = isWaiting && state.isCanceling === true;
 
-  function press(): void {
-    if (isStarting || isEnding) return;
+  function handlePress(): void {
+    if (isStarting || isCanceling) return;
     if (isWaiting) reopen();
     else void onBegin();
   }
@@ -40,47 +40,47 @@ export function ConnectButtons({
   return (
     <>
       <Button
-        ref={first}
+        ref={mainButton}
         size={size}
-        look={isWaiting ? 'plain' : 'primary'}
-        aria-disabled={isStarting || isEnding}
+        variant={isWaiting ? 'plain' : 'primary'}
+        aria-disabled={isStarting || isCanceling}
         aria-busy={isStarting}
         icon={isStarting ? <Spinner /> : <Icon name="external" size={16} />}
-        onClick={press}
+        onClick={handlePress}
       >
-        {labelOf(state, label)}
+        {mainLabel(state, label)}
       </Button>
       {isWaiting && state.window === 'blocked' && (
         <ButtonLink
           href={state.address}
           onClick={() => {
             onLeave?.();
-            keepHash();
+            saveHash();
           }}
         >
-          {words.here}
+          {words.continueHere}
         </ButtonLink>
       )}
       {(isStarting || isWaiting) && (
         <Button
           size={size}
-          aria-disabled={isEnding}
+          aria-disabled={isCanceling}
           onClick={() => {
             cancel();
             // It goes when there is nothing left to cancel.
-            first.current?.focus();
+            mainButton.current?.focus();
           }}
         >
-          {isEnding ? words.ending : words.cancel}
+          {isCanceling ? words.canceling : words.cancel}
         </Button>
       )}
     </>
   );
 }
 
-function labelOf(state: ConnectState, label: string): string {
+function mainLabel(state: ConnectState, label: string): string {
   const words = strings.connect;
   if (state.kind === 'starting') return words.starting;
   if (state.kind === 'waiting') return words.reopen;
-  return state.kind === 'failed' || state.kind === 'refused' ? words.again : label;
+  return state.kind === 'failed' || state.kind === 'refused' ? words.connectAgain : label;
 }

@@ -5,7 +5,7 @@ import styles from './ScopeList.module.css';
 export function ScopeList({ scopes }: { readonly scopes: string }) {
   return (
     <ul className={styles['scopes']}>
-      {scopesIn(scopes).map((scope) => (
+      {splitScopes(scopes).map((scope) => (
         <li key={scope}>
           <Name name={scope} className={styles['scope']} />
         </li>
@@ -14,6 +14,6 @@ export function ScopeList({ scopes }: { readonly scopes: string }) {
   );
 }
 
-function scopesIn(text: string): string[] {
+function splitScopes(text: string): string[] {
   return [...new Set(text.split(/\s+/))].filter(Boolean);
 }

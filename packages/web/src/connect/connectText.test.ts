@@ -1,29 +1,31 @@
 import type { FlowError } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../api/apiError.ts';
-import { connectText, reasonText } from './connectText.ts';
+import { describeConnectState, describeSignInReason } from './connectText.ts';
 
 describe('what is said of a sign-in', () => {
   test('while it goes on, and how it ended', () => {
     const address = 'https://behalf.example/x';
-    expect(connectText({ kind: 'idle' })).toBeUndefined();
-    expect(connectText({ kind: 'starting' })?.title).toBe('Connecting…');
+    expect(describeConnectState({ kind: 'idle' })).toBeUndefined();
+    expect(describeConnectState({ kind: 'starting' })?.title).toBe('Connecting…');
     const waiting = (window: 'open' | 'away' | 'blocked') =>
-      connectText({ kind: 'waiting', address, window });
+      describeConnectState({ kind: 'waiting', address, window });
     expect(waiting('open')?.text).not.toMatch(/reopen it/);
     expect(waiting('away')?.text).toMatch(/closed that window, reopen it/);
     expect([waiting('blocked')?.tone, waiting('blocked')?.title]).toEqual([
       'warning',
       'Your browser blocked the sign-in window',
     ]);
-    expect(connectText({ kind: 'connected', at: 1, probe: 'ok' })).toMatchObject({ tone: 'success' });
-    expect(connectText({ kind: 'connected', at: 1, probe: 'unverified' })?.text).toMatch(
+    expect(describeConnectState({ kind: 'connected', at: 1, probe: 'ok' })).toMatchObject({
+      tone: 'success',
+    });
+    expect(describeConnectState({ kind: 'connected', at: 1, probe: 'unverified' })?.text).toMatch(
       /could not be verified/,
     );
-    expect(connectText({ kind: 'connected', at: 1, probe: 'unreachable' })).toMatchObject({
+    expect(describeConnectState({ kind: 'connected', at: 1, probe: 'unreachable' })).toMatchObject({
       tone: 'warning',
     });
-    expect(connectText({ kind: 'failed', error: 'access_denied' })).toMatchObject({
+    expect(describeConnectState({ kind: 'failed', error: 'access_denied' })).toMatchObject({
       tone: 'danger',
       title: 'Access was denied',
     });
@@ -31,13 +33,13 @@ describe('what is said of a sign-in', () => {
 
   test('also by a gateway that knows more words than this page', () => {
     for (const error of ['something_new', 'toString', '__proto__']) {
-      expect(connectText({ kind: 'failed', error: error as FlowError })?.title).toBe(
+      expect(describeConnectState({ kind: 'failed', error: error as FlowError })?.title).toBe(
         'The sign-in could not be completed',
       );
-      expect(reasonText(error)).toBe('');
+      expect(describeSignInReason(error)).toBe('');
     }
     const error = new ApiError({ code: 'MCP_FLOW_LIMIT', status: 429, title: 'Too many', detail: 'Wait.' });
-    expect(connectText({ kind: 'refused', error })).toEqual({
+    expect(describeConnectState({ kind: 'refused', error })).toEqual({
       tone: 'danger',
       title: 'Too many',
       text: 'Wait.',

@@ -1,5 +1,5 @@
 import type { FlowError } from '@behalf/contracts';
-import { explain } from '../api/explain.ts';
+import { explainError } from '../api/explain.ts';
 import { strings } from '../strings/strings.ts';
 import type { Tone } from '../ui/Badge.tsx';
 import type { ConnectState } from './connectState.ts';
@@ -12,7 +12,7 @@ export interface ConnectText {
 }
 
 /** Undefined where there is nothing to say yet. */
-export function connectText(state: ConnectState): ConnectText | undefined {
+export function describeConnectState(state: ConnectState): ConnectText | undefined {
   const words = strings.connect;
   switch (state.kind) {
     case 'idle':
@@ -21,11 +21,11 @@ export function connectText(state: ConnectState): ConnectText | undefined {
       return { tone: 'info', title: words.starting, text: '' };
     case 'waiting':
       if (state.window === 'blocked')
-        return { tone: 'warning', title: words.blockedTitle, text: words.blocked };
+        return { tone: 'warning', title: words.blockedTitle, text: words.blockedText };
       return {
         tone: 'info',
         title: words.waitingTitle,
-        text: state.window === 'away' ? `${words.waiting} ${words.away}` : words.waiting,
+        text: state.window === 'away' ? `${words.waitingText} ${words.windowClosed}` : words.waitingText,
       };
     case 'connected':
       return {
@@ -34,20 +34,20 @@ export function connectText(state: ConnectState): ConnectText | undefined {
         text: state.probe ? words.probes[state.probe] : '',
       };
     case 'failed':
-      return { tone: 'danger', ...errorText(state.error) };
+      return { tone: 'danger', ...flowErrorText(state.error) };
     case 'refused':
-      return { tone: 'danger', ...explain(state.error) };
+      return { tone: 'danger', ...explainError(state.error) };
   }
 }
 
 /** A gateway that is newer than this page may have a word that it does not know. */
-function errorText(error: string): { readonly title: string; readonly text: string } {
+function flowErrorText(error: string): { readonly title: string; readonly text: string } {
   const { errors } = strings.connect;
   return Object.hasOwn(errors, error) ? errors[error as FlowError] : errors.callback_failed;
 }
 
 /** Why a sign-in is needed; nothing for a reason that has no words yet. */
-export function reasonText(reason: string): string {
+export function describeSignInReason(reason: string): string {
   const { reasons } = strings.connect;
   return (Object.hasOwn(reasons, reason) && reasons[reason]) || '';
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createConnects } from './connects.ts';
-import { createFlowSignals, forgetFlows, type SignalParts } from './flowSignals.ts';
-import { ownAddress } from './ownAddress.ts';
-import { signInPlace } from './signInPlace.ts';
+import { createConnectControllers } from './connectControllers.ts';
+import { createFlowSignals, clearStoredFlows, type SignalParts } from './flowSignals.ts';
+import { resolveOwnUrl } from './resolveOwnUrl.ts';
+import { signInLocation } from './signInLocation.ts';
 
 const origin = 'https://behalf.example';
 
@@ -85,9 +85,9 @@ describe('the end of a sign-in', () => {
     const stored = { 'behalf-oauth:f1': '{}', 'behalf-oauth:f2': '{}', 'behalf.theme': 'dark' };
     const removed: string[] = [];
     Object.defineProperty(stored, 'removeItem', { value: (key: string) => removed.push(key) });
-    forgetFlows(() => stored as unknown as Storage);
+    clearStoredFlows(() => stored as unknown as Storage);
     expect(removed).toEqual(['behalf-oauth:f1', 'behalf-oauth:f2']);
-    forgetFlows(() => {
+    clearStoredFlows(() => {
       throw new Error('not here');
     });
   });
@@ -109,17 +109,17 @@ describe('the sign-ins of a page', () => {
     const notifications: string[] = [];
     let fromOtherTab: (server: string) => void = () => undefined;
     const ends = new Map<string, () => void>();
-    const connects = createConnects({
+    const connects = createConnectControllers({
       create(server, onConnected) {
         ends.set(server, onConnected);
         return { server } as never;
       },
-      tell: (server) => notifications.push(server),
-      hear: (listener) => (fromOtherTab = listener),
+      broadcast: (server) => notifications.push(server),
+      onBroadcast: (listener) => (fromOtherTab = listener),
     });
     const forget = connects.onConnected((server) => received.push(server));
-    expect(connects.of('mail')).toBe(connects.of('mail'));
-    expect(connects.of('mail')).not.toBe(connects.of('crm'));
+    expect(connects.get('mail')).toBe(connects.get('mail'));
+    expect(connects.get('mail')).not.toBe(connects.get('crm'));
     ends.get('mail')?.();
     expect([received, notifications]).toEqual([['mail'], ['mail']]);
     fromOtherTab('crm');
@@ -130,7 +130,7 @@ describe('the sign-ins of a page', () => {
   });
 
   test('a sign-in is at the server, here, or cannot be begun', () => {
-    const place = (url: string | null) => signInPlace(url, origin);
+    const place = (url: string | null) => signInLocation(url, origin);
     expect(place('/servers/mail')).toBe('server');
     expect(place(`${origin}/api/mcp/mail/oauth/initiate?flowId=f`)).toBe('server');
     expect(place('/oauth/openid')).toBe('here');
@@ -140,7 +140,7 @@ describe('the sign-ins of a page', () => {
   });
 
   test('another name of this machine is no other place, and only there', () => {
-    const address = (url: string, from: string) => ownAddress(url, from)?.href;
+    const address = (url: string, from: string) => resolveOwnUrl(url, from)?.href;
     const local = 'http://localhost:3080/api/mcp/m/oauth/initiate';
     expect(address(local, 'http://127.0.0.1:3080')).toBe(local);
     expect(address(local, origin)).toBeUndefined();

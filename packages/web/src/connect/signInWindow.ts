@@ -1,6 +1,6 @@
 /** The window in which somebody signs in. */
 export interface SignInWindow {
-  go(address: string): void;
+  navigate(address: string): void;
   /** Also true of a window that went to a page which does not want to be seen by who opened it. */
   isClosed(): boolean;
   close(): void;
@@ -13,7 +13,7 @@ export function openSignInWindow(): SignInWindow | undefined {
   const opened = window.open('about:blank', '_blank', FEATURES);
   if (!opened || opened.closed) return undefined;
   return {
-    go: (address) => opened.location.replace(address),
+    navigate: (address) => opened.location.replace(address),
     isClosed: () => opened.closed,
     close: () => opened.close(),
   };

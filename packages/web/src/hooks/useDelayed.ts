@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 
 /** What is over sooner is not worth a word: it would only flicker. */
-const PATIENCE_MS = 300;
+const DELAY_MS = 300;
 
 /** True once something has been going on for long enough to say so. */
-export function useDelayed(isActive: boolean, delayMs = PATIENCE_MS): boolean {
-  const [isLate, setLate] = useState(false);
+export function useDelayed(isActive: boolean, delayMs = DELAY_MS): boolean {
+  const [isDelayed, setLate] = useState(false);
   useEffect(() => {
     if (!isActive) return undefined;
     const timer = setTimeout(() => setLate(true), delayMs);
@@ -14,5 +14,5 @@ export function useDelayed(isActive: boolean, delayMs = PATIENCE_MS): boolean {
       setLate(false);
     };
   }, [isActive, delayMs]);
-  return isActive && isLate;
+  return isActive && isDelayed;
 }

@@ -5,9 +5,9 @@ export type Theme = (typeof themes)[number];
 
 const KEY = 'behalf.theme';
 const listeners = new Set<() => void>();
-const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const darkQuery = window.matchMedia('(prefers-color-scheme: dark)');
 
-function stored(): Theme {
+function readStoredTheme(): Theme {
   try {
     const value = localStorage.getItem(KEY);
     return themes.find((theme) => theme === value) ?? 'system';
@@ -17,18 +17,18 @@ function stored(): Theme {
   }
 }
 
-let current = stored();
+let currentTheme = readStoredTheme();
 
 /** Before anything is shown, so that nothing flashes. */
 export function applyTheme(): void {
-  const isDark = current === 'dark' || (current === 'system' && dark.matches);
+  const isDark = currentTheme === 'dark' || (currentTheme === 'system' && darkQuery.matches);
   document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
 }
 
-dark.addEventListener('change', applyTheme);
+darkQuery.addEventListener('change', applyTheme);
 
 export function setTheme(theme: Theme): void {
-  current = theme;
+  currentTheme = theme;
   try {
     localStorage.setItem(KEY, theme);
   } catch {
@@ -44,6 +44,6 @@ export function useTheme(): Theme {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    () => current,
+    () => currentTheme,
   );
 }

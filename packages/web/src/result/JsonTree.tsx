@@ -69,7 +69,7 @@ function Branch({ value, depth, name }: NodeProps & { readonly value: object }) 
             return <JsonNode key={key} name={key} value={child} depth={depth + 1} />;
           })}
           {count > shown && (
-            <Button size="small" look="quiet" onClick={() => setShown(shown + PAGE)}>
+            <Button size="small" variant="quiet" onClick={() => setShown(shown + PAGE)}>
               {words.moreEntries(Math.min(PAGE, count - shown))}
             </Button>
           )}
@@ -91,7 +91,7 @@ function Leaf({ value }: { readonly value: unknown }) {
     <>
       <span className={styles['text']}>{JSON.stringify(isCut ? value.slice(0, LONGEST_TEXT) : value)}</span>
       {isCut && (
-        <Button size="small" look="quiet" onClick={() => setWhole(true)}>
+        <Button size="small" variant="quiet" onClick={() => setWhole(true)}>
           {strings.tools.result.moreText}
         </Button>
       )}

@@ -72,7 +72,7 @@ function SaveButton({ payload }: { readonly payload: Payload }) {
     }
   }
   return (
-    <Button size="small" look="quiet" icon={<Icon name="download" size={16} />} onClick={save}>
+    <Button size="small" variant="quiet" icon={<Icon name="download" size={16} />} onClick={save}>
       {words.download}
     </Button>
   );

@@ -1,8 +1,8 @@
 import { memo, useState, type CSSProperties } from 'react';
-import { useGrowing } from '../hooks/useGrowing.ts';
+import { useProgressiveCount } from '../hooks/useProgressiveCount.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import { columnWidths } from './columnWidths.ts';
 import { isScalar, type Table } from './readTable.ts';
 import styles from './TableView.module.css';
@@ -22,7 +22,7 @@ export function TableView({ table }: { readonly table: Table }) {
   const [most, setMost] = useState(MOST_ROWS);
   const { name, columns, rows, isPairs } = table;
   const allowed = Math.min(rows.length, most);
-  const shown = useGrowing(allowed, ROWS_OF_CHUNK);
+  const shown = useProgressiveCount(allowed, ROWS_OF_CHUNK);
   const chunks = Array.from(
     { length: Math.ceil(shown / ROWS_OF_CHUNK) },
     (_, index) => index * ROWS_OF_CHUNK,
@@ -36,7 +36,7 @@ export function TableView({ table }: { readonly table: Table }) {
           role="table"
           aria-label={words.table(name ?? '')}
           aria-rowcount={rows.length + (isPairs ? 0 : 1)}
-          className={classes(styles['table'], isPairs && styles['pairs'])}
+          className={classNames(styles['table'], isPairs && styles['pairs'])}
           style={width}
         >
           {!isPairs && (
@@ -62,7 +62,7 @@ export function TableView({ table }: { readonly table: Table }) {
         </div>
       </div>
       {rows.length > allowed && (
-        <Button size="small" look="quiet" onClick={() => setMost(most + MOST_ROWS)}>
+        <Button size="small" variant="quiet" onClick={() => setMost(most + MOST_ROWS)}>
           {words.moreRows(Math.min(MOST_ROWS, rows.length - allowed))}
         </Button>
       )}
@@ -89,7 +89,7 @@ const Chunk = memo(function Chunk({
             <div
               key={column}
               role={isPairs && column === 0 ? 'rowheader' : 'cell'}
-              className={classes(styles['cell'], typeof cell === 'number' && styles['number'])}
+              className={classNames(styles['cell'], typeof cell === 'number' && styles['number'])}
             >
               {isScalar(cell) ? String(cell) : ''}
             </div>

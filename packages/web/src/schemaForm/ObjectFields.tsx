@@ -1,4 +1,4 @@
-import { useGrowing } from '../hooks/useGrowing.ts';
+import { useProgressiveCount } from '../hooks/useProgressiveCount.ts';
 import { strings } from '../strings/strings.ts';
 import type { Draft } from './draft.ts';
 import { EntriesField } from './EntriesField.tsx';
@@ -20,7 +20,7 @@ export function ObjectFields({
 }: Pick<FieldProps<ObjectNode, Extract<Draft, { kind: 'object' }>>, 'node' | 'draft' | 'path' | 'onChange'>) {
   const words = strings.tools.form;
   const root = useRoot();
-  const shown = useGrowing(node.properties.length, FIELDS_AT_ONCE);
+  const shown = useProgressiveCount(node.properties.length, FIELDS_AT_ONCE);
   const any: FormNode = { ...node, kind: 'json', types: [], title: '', description: '' };
   return (
     <div className={styles['stack']}>

@@ -1,7 +1,7 @@
 import { useDeferredValue } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { usePermission } from '../api/user.ts';
-import { useLostPermissions } from '../hooks/useLostBits.ts';
+import { useRolePermissionLossToast } from '../hooks/usePermissionLossToast.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { EmptyState } from '../ui/EmptyState.tsx';
@@ -15,29 +15,29 @@ import { AddServer } from './add/AddServer.tsx';
 import { ServerCard } from './list/ServerCard.tsx';
 import { useListedServers } from './list/useListedServers.ts';
 import styles from './ServersPage.module.css';
-import { filterServers, readShow, shows, type ListedServer } from './state/filterServers.ts';
-import { useFirst } from './useFirst.ts';
+import { filterServers, parseServerFilter, serverFilters, type ListedServer } from './state/filterServers.ts';
+import { usePagedItems } from './usePagedItems.ts';
 
 /** The servers one may use or look after. What is searched for stands in the address, and so does the open dialog. */
 export function ServersPage() {
   const text = strings.servers;
-  const mayCreate = usePermission('CREATE');
+  const canCreate = usePermission('CREATE');
   const [params, setParams] = useSearchParams();
   const [, navigate] = useLocation();
   const { listed, error, refetch } = useListedServers();
-  useLostPermissions();
+  useRolePermissionLossToast();
 
-  function set(changes: Readonly<Record<string, string>>): void {
-    const next = new URLSearchParams(params);
+  function setSearchParams(changes: Readonly<Record<string, string>>): void {
+    const nextParams = new URLSearchParams(params);
     for (const [name, value] of Object.entries(changes)) {
-      if (value === '') next.delete(name);
-      else next.set(name, value);
+      if (value === '') nextParams.delete(name);
+      else nextParams.set(name, value);
     }
-    setParams(next, { replace: true });
+    setParams(nextParams, { replace: true });
   }
 
-  const add = mayCreate && (
-    <Button look="primary" icon={<Icon name="plus" />} onClick={() => set({ add: '1' })}>
+  const add = canCreate && (
+    <Button variant="primary" icon={<Icon name="plus" />} onClick={() => setSearchParams({ add: '1' })}>
       {text.add}
     </Button>
   );
@@ -47,17 +47,19 @@ export function ServersPage() {
       {error === null && !listed && <Skeleton lines={8} />}
       {listed?.length === 0 && (
         <EmptyState icon="server" title={text.noneTitle} actions={add}>
-          {mayCreate ? text.noneForMakers : text.noneForOthers}
+          {canCreate ? text.emptyForCreators : text.emptyForUsers}
         </EmptyState>
       )}
-      {listed && listed.length > 0 && <FilteredList listed={listed} params={params} onSet={set} />}
+      {listed && listed.length > 0 && (
+        <FilteredList listed={listed} params={params} onChange={setSearchParams} />
+      )}
       {params.has('add') && (
         <AddServer
-          isByHand={params.get('add') === 'form'}
-          mayCreate={mayCreate}
-          onClose={() => set({ add: '' })}
+          isManual={params.get('add') === 'form'}
+          canCreate={canCreate}
+          onClose={() => setSearchParams({ add: '' })}
           onSaved={({ serverName, title = serverName, draft }) => {
-            showToast('success', text.created(title), draft === undefined ? '' : text.adding[draft]);
+            showToast('success', text.created(title), draft === undefined ? '' : text.addDialog[draft]);
             navigate(`/servers/${encodeURIComponent(serverName)}`);
           }}
         />
@@ -66,22 +68,22 @@ export function ServersPage() {
   );
 }
 
-const STEP = 50;
+const PAGE_SIZE = 50;
 
 function FilteredList({
   listed,
   params,
-  onSet,
+  onChange,
 }: {
   readonly listed: readonly ListedServer[];
   readonly params: URLSearchParams;
-  readonly onSet: (changes: Readonly<Record<string, string>>) => void;
+  readonly onChange: (changes: Readonly<Record<string, string>>) => void;
 }) {
   const text = strings.servers;
   const search = params.get('q') ?? '';
-  const show = readShow(params.get('show'));
-  const found = filterServers(listed, show, useDeferredValue(search));
-  const { shown, next, showMore } = useFirst(found, STEP);
+  const filter = parseServerFilter(params.get('show'));
+  const found = filterServers(listed, filter, useDeferredValue(search));
+  const { shown, next, showMore } = usePagedItems(found, PAGE_SIZE);
 
   return (
     <>
@@ -91,16 +93,16 @@ function FilteredList({
           label={text.search}
           placeholder={text.searchPlaceholder}
           value={search}
-          onChange={(event) => onSet({ q: event.target.value })}
+          onChange={(event) => onChange({ q: event.target.value })}
         />
         <SelectField
-          label={text.show}
-          value={show}
-          onChange={({ target }) => onSet({ show: target.value === 'all' ? '' : target.value })}
+          label={text.filterLabel}
+          value={filter}
+          onChange={({ target }) => onChange({ filter: target.value === 'all' ? '' : target.value })}
         >
-          {shows.map((value) => (
+          {serverFilters.map((value) => (
             <option key={value} value={value}>
-              {text.shows[value]}
+              {text.filters[value]}
             </option>
           ))}
         </SelectField>
@@ -112,7 +114,7 @@ function FilteredList({
         <EmptyState
           icon="search"
           title={text.noMatchTitle}
-          actions={<Button onClick={() => onSet({ q: '', show: '' })}>{text.showAll}</Button>}
+          actions={<Button onClick={() => onChange({ q: '', filter: '' })}>{text.showAll}</Button>}
         >
           {text.noMatchText}
         </EmptyState>

@@ -3,8 +3,8 @@ import { hasAclBit } from '@behalf/contracts/plain';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { segment } from '../api/request.ts';
-import { removeSet, setsChanged } from '../api/sets.ts';
+import { encodeSegment } from '../api/request.ts';
+import { deleteSet, invalidateSets } from '../api/sets.ts';
 import { usePermission } from '../api/user.ts';
 import { useOpenDialog } from '../servers/page/useOpenDialog.ts';
 import { SharingDialog } from '../servers/sharing/SharingDialog.tsx';
@@ -12,7 +12,7 @@ import { strings } from '../strings/strings.ts';
 import buttons from '../ui/Button.module.css';
 import { Button } from '../ui/Button.tsx';
 import links from '../ui/ButtonLink.module.css';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { showToast } from '../ui/toasts.ts';
@@ -26,19 +26,19 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
   const mayShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
   const { open, show, close } = useOpenDialog({ edit: false, share: mayShare });
   const removing = useMutation({
-    mutationFn: () => removeSet(id),
+    mutationFn: () => deleteSet(id),
     onSuccess: () => {
       navigate('/sets');
       showToast('success', words.removed(title));
-      return setsChanged(client);
+      return invalidateSets(client);
     },
   });
   return (
     <>
       {hasAclBit(permissions, 'EDIT') && (
         <Link
-          href={`/sets/${segment(id)}/edit`}
-          className={classes(buttons['button'], buttons['plain'], links['link'])}
+          href={`/sets/${encodeSegment(id)}/edit`}
+          className={classNames(buttons['button'], buttons['plain'], links['link'])}
         >
           <Icon name="pencil" />
           {words.edit}
@@ -50,19 +50,19 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
         </Button>
       )}
       {hasAclBit(permissions, 'DELETE') && (
-        <Button look="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
+        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
           {words.remove}
         </Button>
       )}
       {open === 'share' && (
         <SharingDialog
-          shared={{ kind: 'set', id }}
+          resource={{ kind: 'set', id }}
           title={title}
-          words={words.sharing}
-          held={permissions}
-          mayShare={mayShare}
+          texts={words.sharing}
+          ownBits={permissions}
+          canShare={mayShare}
           onClose={close}
-          onShared={setsChanged}
+          onShared={invalidateSets}
         />
       )}
       {isRemoving && (

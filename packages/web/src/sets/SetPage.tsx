@@ -1,8 +1,8 @@
 import type { SetView } from '@behalf/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { isRefused } from '../api/servers.ts';
-import { isSetGone, setQuery } from '../api/sets.ts';
+import { isForbidden } from '../api/servers.ts';
+import { isSetNotFound, setQuery } from '../api/sets.ts';
 import page from '../blocks/page/BlockPage.module.css';
 import { strings } from '../strings/strings.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
@@ -16,7 +16,7 @@ import { SetActions } from './SetActions.tsx';
 export function SetPage({ id }: { readonly id: string }) {
   const words = strings.sets;
   const { data: set, error, refetch } = useQuery(setQuery(id));
-  if (isSetGone(error)) {
+  if (isSetNotFound(error)) {
     return (
       <Page title={words.title}>
         <EmptyState icon="search" title={words.goneTitle} actions={<Link href="/sets">{words.back}</Link>}>
@@ -25,7 +25,7 @@ export function SetPage({ id }: { readonly id: string }) {
       </Page>
     );
   }
-  if (set && !isRefused(error)) return <Known key={id} set={set} />;
+  if (set && !isForbidden(error)) return <Known key={id} set={set} />;
   return (
     <Page title={words.title}>
       {error === null ? <Skeleton lines={8} /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}

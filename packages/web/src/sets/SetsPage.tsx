@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { segment } from '../api/request.ts';
+import { encodeSegment } from '../api/request.ts';
 import { setsQuery } from '../api/sets.ts';
 import { useUser } from '../api/user.ts';
 import { formatAgo } from '../hooks/formatTime.ts';
@@ -9,7 +9,7 @@ import list from '../servers/ServersPage.module.css';
 import { strings } from '../strings/strings.ts';
 import { Badge } from '../ui/Badge.tsx';
 import buttons from '../ui/Button.module.css';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
@@ -28,10 +28,10 @@ export function SetsPage() {
       lead={words.lead}
       actions={
         <>
-          <Link href="/blocks" className={classes(buttons['button'], buttons['quiet'])}>
+          <Link href="/blocks" className={classNames(buttons['button'], buttons['quiet'])}>
             {words.toBlocks}
           </Link>
-          <Link href="/sets/new" className={classes(buttons['button'], buttons['primary'])}>
+          <Link href="/sets/new" className={classNames(buttons['button'], buttons['primary'])}>
             <Icon name="plus" />
             {words.add}
           </Link>
@@ -50,7 +50,7 @@ export function SetsPage() {
           {sorted.map(({ id, title, description, steps, owner, updatedAt }) => (
             <li key={id} className={card['card']}>
               <h2 className={card['names']}>
-                <Link href={`/sets/${segment(id)}`} className={card['title']}>
+                <Link href={`/sets/${encodeSegment(id)}`} className={card['title']}>
                   {title}
                 </Link>
               </h2>

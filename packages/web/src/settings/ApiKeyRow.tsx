@@ -1,6 +1,6 @@
 import type { ApiKeyView } from '@behalf/contracts';
 import { useState } from 'react';
-import { formatAgo, formatMoment } from '../hooks/formatTime.ts';
+import { formatAgo, formatDateTime } from '../hooks/formatTime.ts';
 import { strings } from '../strings/strings.ts';
 import { Badge, type Tone } from '../ui/Badge.tsx';
 import { IconButton } from '../ui/Button.tsx';
@@ -33,9 +33,9 @@ export function ApiKeyRow({
           ))}
           <span>{lastUsedAt === null ? keys.neverUsed : keys.lastUsed(formatAgo(lastUsedAt))}</span>
           {life === 'good' ? (
-            <span>{keys.lives.good(formatMoment(expiresAt))}</span>
+            <span>{keys.lives.good(formatDateTime(expiresAt))}</span>
           ) : (
-            <Badge tone={tones[life]}>{keys.lives[life](formatMoment(expiresAt))}</Badge>
+            <Badge tone={tones[life]}>{keys.lives[life](formatDateTime(expiresAt))}</Badge>
           )}
         </p>
       </div>

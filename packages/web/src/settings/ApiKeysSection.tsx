@@ -2,7 +2,7 @@ import type { ApiKeyView } from '@behalf/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { deleteKey, keysQuery } from '../api/account.ts';
-import { useFocusKept } from '../hooks/useFocusKept.ts';
+import { useFocusAfterRemoval } from '../hooks/useFocusAfterRemoval.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
@@ -20,7 +20,7 @@ export function ApiKeysSection({ isAdmin }: { readonly isAdmin: boolean }) {
   const { data, error, refetch } = useQuery(keysQuery);
   const [isMaking, setMaking] = useState(false);
   const [deleting, setDeleting] = useState<ApiKeyView | null>(null);
-  const newKey = useFocusKept<HTMLButtonElement>(data?.length ?? 0);
+  const newKey = useFocusAfterRemoval<HTMLButtonElement>(data?.length ?? 0);
   return (
     <SettingsSection
       title={keys.title}

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import type { NewApiKey } from '../api/account.ts';
+import type { CreatedApiKey } from '../api/account.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { CopyButton } from '../ui/CopyButton.tsx';
@@ -12,7 +12,7 @@ export function KeyShownOnce({
   apiKey: { name, key },
   onClose,
 }: {
-  readonly apiKey: NewApiKey;
+  readonly apiKey: CreatedApiKey;
   readonly onClose: () => void;
 }) {
   const { keys } = strings.settings;
@@ -24,7 +24,7 @@ export function KeyShownOnce({
       onClose={onClose}
       isWide
       actions={
-        <Button look="primary" onClick={onClose}>
+        <Button variant="primary" onClick={onClose}>
           {keys.haveIt}
         </Button>
       }

@@ -2,7 +2,7 @@ import { apiKeyScopes, type ApiKeyScope } from '@behalf/contracts/plain';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { createKey, keysQuery } from '../api/account.ts';
-import { fieldError, isAboutFields } from '../api/fieldErrors.ts';
+import { fieldErrorText, hasOnlyFieldErrors } from '../api/fieldErrors.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
@@ -44,7 +44,7 @@ export function NewKeyDialog({
   if (create.data) return <KeyShownOnce apiKey={create.data} onClose={onClose} />;
 
   const missing = (isMissing: boolean, words: string, path: string) =>
-    wasSent && isMissing ? words : fieldError(create.error, path);
+    wasSent && isMissing ? words : fieldErrorText(create.error, path);
   return (
     <Dialog
       title={keys.newTitle}
@@ -53,7 +53,7 @@ export function NewKeyDialog({
       actions={
         <>
           <Button onClick={onClose}>{strings.common.cancel}</Button>
-          <Button type="submit" look="primary" isBusy={create.isPending}>
+          <Button type="submit" variant="primary" isBusy={create.isPending}>
             {keys.create}
           </Button>
         </>
@@ -84,7 +84,7 @@ export function NewKeyDialog({
         value={days}
         onChange={(event) => setDays(event.target.value)}
       />
-      {create.error && !isAboutFields(create.error, ['name', 'scopes', 'expiresInDays']) && (
+      {create.error && !hasOnlyFieldErrors(create.error, ['name', 'scopes', 'expiresInDays']) && (
         <ErrorNotice error={create.error} />
       )}
     </Dialog>

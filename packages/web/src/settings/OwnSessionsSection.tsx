@@ -2,7 +2,7 @@ import type { SessionView } from '@behalf/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { endOwnSession, ownSessionsQuery } from '../api/account.ts';
-import { clearOwnStorage } from '../app/clearOwnStorage.ts';
+import { clearBehalfStorage } from '../app/clearBehalfStorage.ts';
 import { strings } from '../strings/strings.ts';
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
@@ -24,7 +24,7 @@ export function OwnSessionsSection() {
         showToast('success', sessions.ended);
         return;
       }
-      clearOwnStorage();
+      clearBehalfStorage();
       location.assign('/');
     },
     // Also after a failure: one that is not found has ended elsewhere.

@@ -1,7 +1,7 @@
 import type { OwnUserView } from '@behalf/contracts';
 import { mcpPermissions } from '@behalf/contracts/plain';
 import { strings } from '../strings/strings.ts';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import { Icon } from '../ui/Icon.tsx';
 import styles from './PermissionsSection.module.css';
 import { SettingsSection } from './SettingsSection.tsx';
@@ -15,7 +15,7 @@ export function PermissionsSection({ user }: { readonly user: OwnUserView }) {
         {mcpPermissions.map((bit) => {
           const isAllowed = user.permissions.MCP_SERVERS[bit];
           return (
-            <li key={bit} className={classes(styles['permission'], !isAllowed && styles['denied'])}>
+            <li key={bit} className={classNames(styles['permission'], !isAllowed && styles['denied'])}>
               <Icon name={isAllowed ? 'check' : 'close'} />
               <span>{permissions.words(permissions.may[bit], isAllowed)}</span>
             </li>

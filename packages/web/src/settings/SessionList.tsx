@@ -1,6 +1,6 @@
 import type { SessionView } from '@behalf/contracts';
-import { formatAgo, formatMoment } from '../hooks/formatTime.ts';
-import { useFocusKept } from '../hooks/useFocusKept.ts';
+import { formatAgo, formatDateTime } from '../hooks/formatTime.ts';
+import { useFocusAfterRemoval } from '../hooks/useFocusAfterRemoval.ts';
 import { strings } from '../strings/strings.ts';
 import { Badge } from '../ui/Badge.tsx';
 import { Button } from '../ui/Button.tsx';
@@ -18,7 +18,7 @@ export function SessionList({
   readonly onEnd: (session: SessionView) => void;
 }) {
   const words = strings.settings.sessions;
-  const list = useFocusKept<HTMLUListElement>(sessions.length);
+  const list = useFocusAfterRemoval<HTMLUListElement>(sessions.length);
   const newestFirst = [...sessions].sort((a, b) => b.createdAt - a.createdAt);
   return (
     <ul className={styles['list']} ref={list} tabIndex={-1} aria-label={words.title}>
@@ -29,13 +29,13 @@ export function SessionList({
               {words.via[session.via]} {session.current && <Badge tone="success">{words.current}</Badge>}
             </p>
             <p className={styles['times']}>
-              {words.times(formatAgo(session.createdAt), formatMoment(session.expiresAt))}
+              {words.times(formatAgo(session.createdAt), formatDateTime(session.expiresAt))}
             </p>
           </div>
           <Button
             size="small"
             isBusy={ending === session.id}
-            aria-label={words.endLabel(formatMoment(session.createdAt))}
+            aria-label={words.endLabel(formatDateTime(session.createdAt))}
             onClick={() => onEnd(session)}
           >
             {words.end}

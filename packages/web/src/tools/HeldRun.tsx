@@ -1,7 +1,7 @@
 import type { ConnectNeeded } from '@behalf/contracts';
 import { ConnectCard } from '../call/ConnectCard.tsx';
-import type { Wanted } from '../connect/connecting.ts';
-import { connects } from '../connect/pageConnects.ts';
+import type { ConnectOptions } from '../connect/connectController.ts';
+import { connectControllers } from '../connect/pageConnectControllers.ts';
 import type { JsonRecord } from '../result/isRecord.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
@@ -15,11 +15,11 @@ export function HeldRun({ run, connect }: { readonly run: Run; readonly connect:
   const { id, server, tool, args, block } = run;
   const at = (given?: JsonRecord) =>
     block ? blockAddress(block.id, given) : toolAddress(server, tool, given);
-  async function begin(wanted: Wanted): Promise<void> {
+  async function begin(wanted: ConnectOptions): Promise<void> {
     // The credential that the run names is the one that has to be good again.
     const label = block?.credential;
     const whole = { ...wanted, ...(label !== undefined && { label }) };
-    if (await connects.of(server).begin(whole)) await runs.goOn(id);
+    if (await connectControllers.get(server).begin(whole)) await runs.goOn(id);
   }
   return (
     <ConnectCard
@@ -32,7 +32,7 @@ export function HeldRun({ run, connect }: { readonly run: Run; readonly connect:
     >
       {(isConnected) =>
         isConnected && (
-          <Button size="small" look="primary" onClick={() => void runs.goOn(id)}>
+          <Button size="small" variant="primary" onClick={() => void runs.goOn(id)}>
             {words.goOn}
           </Button>
         )

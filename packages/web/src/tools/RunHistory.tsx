@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useStore } from '../app/store.ts';
 import { TitledName } from '../call/TitledName.tsx';
-import { formatDuration, formatNear } from '../hooks/formatTime.ts';
+import { formatDuration, formatTimeOrDate } from '../hooks/formatTime.ts';
 import { ArgumentsView } from '../result/ArgumentsView.tsx';
 import { AuthorityBadge } from '../result/AuthorityBadge.tsx';
 import type { JsonRecord } from '../result/isRecord.ts';
@@ -61,7 +61,7 @@ function Past({
         <RunBadge run={run} />
         <TitledName name={tool} title={toolTitle} className={styles['tool']} />
         <span className={styles['facts']}>
-          {[serverTitle, durationMs !== undefined && formatDuration(durationMs), formatNear(startedAt)]
+          {[serverTitle, durationMs !== undefined && formatDuration(durationMs), formatTimeOrDate(startedAt)]
             .filter(Boolean)
             .join(' · ')}
         </span>

@@ -1,5 +1,5 @@
 import { ApiError } from '../api/apiError.ts';
-import { explain } from '../api/explain.ts';
+import { explainError } from '../api/explain.ts';
 import { isAboutServer } from '../call/isAboutServer.ts';
 import { ServerLink } from '../call/ServerLink.tsx';
 import { ResultView } from '../result/ResultView.tsx';
@@ -41,7 +41,7 @@ function Refusal({ run: { error, server, block } }: { readonly run: Run }) {
   const { changedTitle, changedText } = strings.blocks.run;
   const isChanged = block !== undefined && code === 'VERSION_CONFLICT';
   const changed = { title: changedTitle, text: changedText };
-  const { title, text } = code === 'OFFLINE' ? lost : isChanged ? changed : explain(error);
+  const { title, text } = code === 'OFFLINE' ? lost : isChanged ? changed : explainError(error);
   const needsValues = code === 'MCP_USER_VARS_MISSING';
   const errors = error instanceof ApiError ? error.errors : [];
   return (

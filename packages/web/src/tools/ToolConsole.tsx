@@ -5,7 +5,7 @@ import { allToolsQuery } from '../api/servers.ts';
 import { usePermission } from '../api/user.ts';
 import type { JsonRecord } from '../result/isRecord.ts';
 import { strings } from '../strings/strings.ts';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
 import { RunHistory } from './RunHistory.tsx';
@@ -57,7 +57,7 @@ export function ToolConsole({
     return <ErrorNotice error={tools.error} onRetry={() => void tools.refetch()} />;
   if (tools.data && Object.keys(tools.data).length === 0 && !current) return <NoServers />;
   return (
-    <div className={classes(styles['console'], current && styles['chosen'])}>
+    <div className={classNames(styles['console'], current && styles['chosen'])}>
       <ToolPicker query={tools} current={current} searchRef={search} onChoose={choose} />
       <div className={styles['main']}>
         <ToolPanel

@@ -1,15 +1,15 @@
 import { memo, type MouseEvent } from 'react';
 import { Link } from 'wouter';
-import { explainCode } from '../api/explain.ts';
-import { segment } from '../api/request.ts';
+import { explainErrorCode } from '../api/explain.ts';
+import { encodeSegment } from '../api/request.ts';
 import { strings } from '../strings/strings.ts';
 import { Badge } from '../ui/Badge.tsx';
-import { classes } from '../ui/classes.ts';
+import { classNames } from '../ui/classNames.ts';
 import type { ListedServer, ListedTool } from './filterTools.ts';
 import { toolAddress } from './toolAddress.ts';
 import type { ToolChoice } from './ToolConsole.tsx';
 import styles from './ToolPicker.module.css';
-import { serverTones } from '../ui/serverTones.ts';
+import { serverStateTones } from '../ui/serverStateTones.ts';
 
 const TOOLS_OF_CHUNK = 40;
 /** In rem, as in the sheet: every row is as high as every other. */
@@ -32,7 +32,7 @@ export function ToolGroupView({
 }) {
   const words = strings.tools.list;
   const { name, title, state, code = '', incomplete = false } = server;
-  const id = `tools-of-${segment(name)}`;
+  const id = `tools-of-${encodeSegment(name)}`;
   const chunks = Array.from(
     { length: Math.ceil(shown / TOOLS_OF_CHUNK) },
     (_, index) => index * TOOLS_OF_CHUNK,
@@ -45,12 +45,12 @@ export function ToolGroupView({
         <h2 id={id} title={name}>
           {title}
         </h2>
-        {state !== 'connected' && <Badge tone={serverTones[state]}>{words.states[state]}</Badge>}
+        {state !== 'connected' && <Badge tone={serverStateTones[state]}>{words.states[state]}</Badge>}
       </div>
       {state !== 'connected' && (
         <p className={styles['state']}>
-          {(state === 'unreachable' && explainCode(code)?.title) || words.stateTexts[state]}{' '}
-          <Link href={`/servers/${segment(name)}`}>{words.openServer(title)}</Link>
+          {(state === 'unreachable' && explainErrorCode(code)?.title) || words.stateTexts[state]}{' '}
+          <Link href={`/servers/${encodeSegment(name)}`}>{words.openServer(title)}</Link>
         </p>
       )}
       {state === 'connected' && server.tools.length === 0 && (
@@ -116,7 +116,7 @@ const Chunk = memo(function Chunk({
             data-tool=""
             ref={currentTool === name ? showInList : undefined}
             href={toolAddress(server, name)}
-            className={classes(styles['tool'], currentTool === name && styles['current'])}
+            className={classNames(styles['tool'], currentTool === name && styles['current'])}
             aria-current={currentTool === name ? 'page' : undefined}
             onClick={(event) => onClick(event, name)}
           >

@@ -1,7 +1,7 @@
 import type { ServerToolsView, ToolDetail } from '@behalf/contracts';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { segment } from '../api/request.ts';
+import { encodeSegment } from '../api/request.ts';
 import { AuthorityBadge } from '../result/AuthorityBadge.tsx';
 import { strings } from '../strings/strings.ts';
 import { Badge } from '../ui/Badge.tsx';
@@ -35,7 +35,7 @@ export function ToolHeader({
       </h2>
       <p className={styles['names']}>
         {title && title !== name && <code>{name}</code>}{' '}
-        <Link href={`/servers/${segment(view.serverName)}`}>{words.on(view.title)}</Link>
+        <Link href={`/servers/${encodeSegment(view.serverName)}`}>{words.on(view.title)}</Link>
       </p>
       <div className={styles['badges']} role="group" aria-label={words.badges}>
         <AuthorityBadge authority={view.authority} />
@@ -57,7 +57,7 @@ function Description({ text }: { readonly text: string }) {
     <div>
       <p className={styles['text']}>{isCut ? `${text.slice(0, LONG_TEXT)}…` : text}</p>
       {isCut && (
-        <Button size="small" look="quiet" onClick={() => setWhole(true)}>
+        <Button size="small" variant="quiet" onClick={() => setWhole(true)}>
           {words.wholeText}
         </Button>
       )}

@@ -1,11 +1,11 @@
 import type { ServerToolsView } from '@behalf/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { explainCode } from '../api/explain.ts';
-import { segment } from '../api/request.ts';
+import { explainErrorCode } from '../api/explain.ts';
+import { encodeSegment } from '../api/request.ts';
 import { serverToolsQuery } from '../api/servers.ts';
 import { ConnectButtons } from '../connect/ConnectButtons.tsx';
-import { ConnectNews } from '../connect/ConnectNews.tsx';
+import { ConnectStatus } from '../connect/ConnectStatus.tsx';
 import { useConnect } from '../connect/useConnect.ts';
 import type { JsonRecord } from '../result/isRecord.ts';
 import { strings } from '../strings/strings.ts';
@@ -20,7 +20,7 @@ import type { ToolChoice } from './ToolConsole.tsx';
 import { ToolHeader } from './ToolHeader.tsx';
 import { ToolRunner } from './ToolRunner.tsx';
 import styles from './ToolPanel.module.css';
-import { serverTones } from '../ui/serverTones.ts';
+import { serverStateTones } from '../ui/serverStateTones.ts';
 
 interface PanelProps {
   /** What the form begins with: what somebody chose here, or what the link says. */
@@ -130,11 +130,11 @@ export function ServerTrouble({
   const words = strings.tools.list;
   const connect = useConnect(serverName);
   if (state === 'connected') return null;
-  const why = explainCode(code);
+  const why = explainErrorCode(code);
   const canConnect = state === 'needs_authorization' && authority.kind === 'user_token';
   return (
     <Notice
-      tone={serverTones[state]}
+      tone={serverStateTones[state]}
       title={words.trouble(title, words.states[state])}
       actions={
         <>
@@ -142,12 +142,12 @@ export function ServerTrouble({
           <Button size="small" isBusy={isRetrying} onClick={onRetry}>
             {strings.common.retry}
           </Button>
-          <Link href={`/servers/${segment(serverName)}`}>{words.openServer(title)}</Link>
+          <Link href={`/servers/${encodeSegment(serverName)}`}>{words.openServer(title)}</Link>
         </>
       }
     >
       {state === 'unreachable' && why ? `${why.title}. ${why.text}` : words.stateTexts[state]}
-      <ConnectNews connect={connect} />
+      <ConnectStatus connect={connect} />
     </Notice>
   );
 }

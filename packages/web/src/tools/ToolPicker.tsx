@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useMemo, useRef, useState, type KeyboardEvent, type Ref } from 'react';
 import type { ToolsView } from '@behalf/contracts';
-import { useGrowing } from '../hooks/useGrowing.ts';
+import { useProgressiveCount } from '../hooks/useProgressiveCount.ts';
 import { strings } from '../strings/strings.ts';
 import { IconButton } from '../ui/Button.tsx';
 import { Field } from '../ui/Field.tsx';
@@ -98,7 +98,7 @@ function Groups({
   readonly current: ToolChoice | undefined;
   readonly onChoose: (choice: ToolChoice) => void;
 }) {
-  const shown = useGrowing(countTools(groups), TOOLS_AT_ONCE, wanted);
+  const shown = useProgressiveCount(countTools(groups), TOOLS_AT_ONCE, wanted);
   const shares = shareOut(groups, shown);
   return (
     <div className={styles['groups']}>

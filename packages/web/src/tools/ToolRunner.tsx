@@ -101,7 +101,7 @@ export function ToolRunner({
             <Button
               ref={runButton}
               type="submit"
-              look="primary"
+              variant="primary"
               aria-disabled={isRunning}
               aria-busy={isRunning}
               icon={isRunning ? <Spinner /> : <Icon name="play" size={16} />}
@@ -124,12 +124,12 @@ export function ToolRunner({
               />
               <Button
                 size="small"
-                look="quiet"
+                variant="quiet"
                 onClick={() => navigate(newBlockAddress(view.serverName, tool.name, form.peek()))}
               >
                 {strings.blocks.saveAs}
               </Button>
-              <Button size="small" look="quiet" onClick={form.reset}>
+              <Button size="small" variant="quiet" onClick={form.reset}>
                 {words.reset}
               </Button>
             </span>

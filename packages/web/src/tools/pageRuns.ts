@@ -1,6 +1,6 @@
 import { runBlock } from '../api/blocks.ts';
 import { callTool, decideApproval } from '../api/tools.ts';
-import { noted } from '../app/noted.ts';
+import { runAsMutation } from '../app/runAsMutation.ts';
 import { createRuns } from './runs.ts';
 
 /** Fast enough to be followed, and far below what would keep a browser busy. */
@@ -8,8 +8,8 @@ const SHOWN_EVERY_MS = 100;
 
 /** The runs of this page. Whoever signs in anew loads the page anew. */
 export const runs = createRuns({
-  call: ({ block, ...call }) => noted(() => (block ? runBlock(block, call) : callTool(call))),
-  decide: (id, approve) => noted(() => decideApproval(id, approve)),
+  call: ({ block, ...call }) => runAsMutation(() => (block ? runBlock(block, call) : callTool(call))),
+  decide: (id, approve) => runAsMutation(() => decideApproval(id, approve)),
   now: () => Date.now(),
   later: (work) => void setTimeout(work, SHOWN_EVERY_MS),
 });

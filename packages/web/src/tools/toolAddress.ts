@@ -1,4 +1,4 @@
-import { segment } from '../api/request.ts';
+import { encodeSegment } from '../api/request.ts';
 import { isRecord, type JsonRecord } from '../result/isRecord.ts';
 
 /** Longer arguments do not fit into an address that people pass on. */
@@ -10,12 +10,12 @@ const NAME = 'args';
  * not carried.
  */
 export function toolAddress(server: string, tool: string, args?: JsonRecord): string {
-  return withArgs(`/tools/${segment(server)}/${segment(tool)}`, args);
+  return withArgs(`/tools/${encodeSegment(server)}/${encodeSegment(tool)}`, args);
 }
 
 /** Where a block is run, with what its form begins with. */
 export function blockAddress(id: string, args?: JsonRecord): string {
-  return withArgs(`/blocks/${segment(id)}`, args);
+  return withArgs(`/blocks/${encodeSegment(id)}`, args);
 }
 
 /** Where a tool is saved as a block, with these values to begin with. */

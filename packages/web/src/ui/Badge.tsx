@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { classes } from './classes.ts';
+import { classNames } from './classNames.ts';
 import styles from './Badge.module.css';
 
 export type Tone = 'neutral' | 'success' | 'warning' | 'danger' | 'info';
@@ -12,5 +12,5 @@ export function Badge({
   readonly tone?: Tone;
   readonly children: ReactNode;
 }) {
-  return <span className={classes(styles['badge'], styles[tone])}>{children}</span>;
+  return <span className={classNames(styles['badge'], styles[tone])}>{children}</span>;
 }

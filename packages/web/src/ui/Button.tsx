@@ -1,10 +1,10 @@
 import type { ButtonHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
-import { classes } from './classes.ts';
+import { classNames } from './classNames.ts';
 import styles from './Button.module.css';
 import { Spinner } from './Spinner.tsx';
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  readonly look?: 'primary' | 'plain' | 'quiet' | 'danger';
+  readonly variant?: 'primary' | 'plain' | 'quiet' | 'danger';
   readonly size?: 'small' | 'normal';
   /** Something it began is under way: it stays in its place, keeps the focus and takes no second click. */
   readonly isBusy?: boolean;
@@ -13,7 +13,7 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 }
 
 export function Button({
-  look = 'plain',
+  variant = 'plain',
   size = 'normal',
   isBusy = false,
   icon,
@@ -23,7 +23,7 @@ export function Button({
   onClick,
   ...rest
 }: ButtonProps) {
-  function click(event: MouseEvent<HTMLButtonElement>): void {
+  function handleClick(event: MouseEvent<HTMLButtonElement>): void {
     // Enter in a field of its form comes here too.
     if (isBusy) event.preventDefault();
     else onClick?.(event);
@@ -32,11 +32,11 @@ export function Button({
     <button
       type="button"
       {...rest}
-      className={classes(styles['button'], styles[look], styles[size], className)}
+      className={classNames(styles['button'], styles[variant], styles[size], className)}
       // A button that is disabled loses the focus, and whoever works with keys their place.
       disabled={disabled && !isBusy}
       {...(isBusy && { 'aria-disabled': true, 'aria-busy': true })}
-      onClick={click}
+      onClick={handleClick}
     >
       {isBusy ? <Spinner /> : icon}
       {children}
@@ -52,12 +52,12 @@ export function IconButton({
 }: Omit<ButtonProps, 'children'> & { readonly label: string }) {
   return (
     <Button
-      look="quiet"
+      variant="quiet"
       {...rest}
       icon={icon}
       aria-label={label}
       title={label}
-      className={classes(styles['icon'], rest.className)}
+      className={classNames(styles['icon'], rest.className)}
     />
   );
 }

@@ -1,7 +1,7 @@
 import type { AnchorHTMLAttributes, ReactNode } from 'react';
 import button from './Button.module.css';
 import styles from './ButtonLink.module.css';
-import { classes } from './classes.ts';
+import { classNames } from './classNames.ts';
 
 /** A link that looks like a button: it leads somewhere, or brings a file. */
 export function ButtonLink({
@@ -11,7 +11,7 @@ export function ButtonLink({
   ...rest
 }: AnchorHTMLAttributes<HTMLAnchorElement> & { readonly icon?: ReactNode }) {
   return (
-    <a {...rest} className={classes(button['button'], styles['link'], className)}>
+    <a {...rest} className={classNames(button['button'], styles['link'], className)}>
       {icon}
       {children}
     </a>

@@ -1,8 +1,8 @@
 import type { HTMLAttributes } from 'react';
-import { classes } from './classes.ts';
+import { classNames } from './classNames.ts';
 import styles from './Card.module.css';
 
 /** Things that belong together, on a surface of their own. */
 export function Card({ className, ...rest }: HTMLAttributes<HTMLElement>) {
-  return <section {...rest} className={classes(styles['card'], className)} />;
+  return <section {...rest} className={classNames(styles['card'], className)} />;
 }

@@ -30,7 +30,7 @@ export function ConfirmDialog({
       actions={
         <>
           <Button onClick={onClose}>{strings.common.cancel}</Button>
-          <Button type="submit" look="danger" isBusy={isBusy}>
+          <Button type="submit" variant="danger" isBusy={isBusy}>
             {confirm}
           </Button>
         </>

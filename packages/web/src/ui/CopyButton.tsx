@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { strings } from '../strings/strings.ts';
 import { Button } from './Button.tsx';
-import { CopyByHand } from './CopyByHand.tsx';
+import { CopyManuallyDialog } from './CopyManuallyDialog.tsx';
 import { Icon } from './Icon.tsx';
 
 /** Puts a text into the clipboard, and says so where it was pressed. */
@@ -12,18 +12,18 @@ export function CopyButton({
   readonly text: () => string;
   readonly label?: string;
 }) {
-  const [isDone, setDone] = useState(false);
-  const [byHand, setByHand] = useState<string | null>(null);
+  const [isCopied, setDone] = useState(false);
+  const [manualText, setByHand] = useState<string | null>(null);
 
   async function copy(): Promise<void> {
-    const copied = text();
+    const content = text();
     try {
       // Browsers have no clipboard for pages that came without TLS, and may refuse it to others.
-      await navigator.clipboard.writeText(copied);
+      await navigator.clipboard.writeText(content);
       setDone(true);
       setTimeout(() => setDone(false), 2_000);
     } catch {
-      setByHand(copied);
+      setByHand(content);
     }
   }
 
@@ -31,13 +31,13 @@ export function CopyButton({
     <>
       <Button
         size="small"
-        look="quiet"
-        icon={<Icon name={isDone ? 'check' : 'copy'} size={16} />}
+        variant="quiet"
+        icon={<Icon name={isCopied ? 'check' : 'copy'} size={16} />}
         onClick={() => void copy()}
       >
-        {isDone ? strings.common.copied : label}
+        {isCopied ? strings.common.copied : label}
       </Button>
-      {byHand !== null && <CopyByHand text={byHand} onClose={() => setByHand(null)} />}
+      {manualText !== null && <CopyManuallyDialog text={manualText} onClose={() => setByHand(null)} />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, type ReactNode, type SubmitEvent } from 'react';
 import { strings } from '../strings/strings.ts';
 import { IconButton } from './Button.tsx';
-import { classes } from './classes.ts';
+import { classNames } from './classNames.ts';
 import styles from './Dialog.module.css';
 import { Icon } from './Icon.tsx';
 
@@ -26,11 +26,11 @@ export function Dialog({ title, children, actions, onClose, onSubmit, isWide = f
 
   useEffect(() => {
     const element = dialog.current;
-    const before = document.activeElement;
+    const previousFocus = document.activeElement;
     element?.showModal();
     return () => {
       element?.close();
-      if (before instanceof HTMLElement) before.focus();
+      if (previousFocus instanceof HTMLElement) previousFocus.focus();
     };
   }, []);
 
@@ -48,7 +48,7 @@ export function Dialog({ title, children, actions, onClose, onSubmit, isWide = f
   return (
     <dialog
       ref={dialog}
-      className={classes(styles['dialog'], isWide && styles['wide'])}
+      className={classNames(styles['dialog'], isWide && styles['wide'])}
       aria-labelledby={heading}
       onCancel={(event) => {
         // React decides what is open; the browser must not close it behind our back.

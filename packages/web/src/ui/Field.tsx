@@ -7,7 +7,7 @@ import {
   type TextareaHTMLAttributes,
 } from 'react';
 import { strings } from '../strings/strings.ts';
-import { classes } from './classes.ts';
+import { classNames } from './classNames.ts';
 import styles from './Field.module.css';
 
 interface FieldProps {
@@ -19,7 +19,7 @@ interface FieldProps {
 }
 
 /** What a control needs so that its label, hint and error belong to it. */
-interface Wiring {
+interface ControlProps {
   readonly id: string;
   readonly 'aria-describedby': string | undefined;
   readonly 'aria-invalid': true | undefined;
@@ -33,7 +33,7 @@ export function Field({
   error,
   isRequired = false,
   children,
-}: FieldProps & { readonly children: (wiring: Wiring) => ReactNode }) {
+}: FieldProps & { readonly children: (controlProps: ControlProps) => ReactNode }) {
   const id = useId();
   const hasHint = hint !== undefined && hint !== '';
   const described = [hasHint && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ');
@@ -68,8 +68,8 @@ type TextProps = FieldProps & Omit<InputHTMLAttributes<HTMLInputElement>, 'id' |
 export function TextField({ label, hint, error, isRequired, className, ...rest }: TextProps) {
   return (
     <Field {...{ label, hint, error, isRequired: isRequired ?? false }}>
-      {(wiring) => (
-        <input type="text" {...rest} {...wiring} className={classes(styles['control'], className)} />
+      {(controlProps) => (
+        <input type="text" {...rest} {...controlProps} className={classNames(styles['control'], className)} />
       )}
     </Field>
   );
@@ -83,8 +83,8 @@ type AreaProps = FieldProps &
 export function TextArea({ label, hint, error, isRequired, className, ...rest }: AreaProps) {
   return (
     <Field {...{ label, hint, error, isRequired: isRequired ?? false }}>
-      {(wiring) => (
-        <textarea rows={3} {...rest} {...wiring} className={classes(styles['control'], className)} />
+      {(controlProps) => (
+        <textarea rows={3} {...rest} {...controlProps} className={classNames(styles['control'], className)} />
       )}
     </Field>
   );
@@ -95,8 +95,8 @@ type SelectProps = FieldProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, 'i
 export function SelectField({ label, hint, error, isRequired, className, children, ...rest }: SelectProps) {
   return (
     <Field {...{ label, hint, error, isRequired: isRequired ?? false }}>
-      {(wiring) => (
-        <select {...rest} {...wiring} className={classes(styles['control'], className)}>
+      {(controlProps) => (
+        <select {...rest} {...controlProps} className={classNames(styles['control'], className)}>
           {children}
         </select>
       )}

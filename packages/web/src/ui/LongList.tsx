@@ -1,9 +1,9 @@
 import { Fragment, type ReactNode } from 'react';
-import { useGrowing } from '../hooks/useGrowing.ts';
+import { useProgressiveCount } from '../hooks/useProgressiveCount.ts';
 import styles from './LongList.module.css';
 
 /** Entries that are rendered in one go, and that the browser leaves out in one piece while they are out of sight. */
-const PIECE = 25;
+const CHUNK_SIZE = 25;
 
 /**
  * A list of any length. Its pieces are added while nobody waits, and what is out of sight costs nothing: a rule for each
@@ -24,19 +24,19 @@ export function LongList<T>({
   /** An entry. Memoize it: it is asked for again whenever the list grows. */
   readonly children: (item: T) => ReactNode;
 }) {
-  const shown = useGrowing(items.length, PIECE);
+  const shownCount = useProgressiveCount(items.length, CHUNK_SIZE);
   return (
     <div role="list" aria-label={label}>
-      {Array.from({ length: Math.ceil(shown / PIECE) }, (_, piece) => {
-        const some = items.slice(piece * PIECE, (piece + 1) * PIECE);
+      {Array.from({ length: Math.ceil(shownCount / CHUNK_SIZE) }, (_, chunk) => {
+        const chunkItems = items.slice(chunk * CHUNK_SIZE, (chunk + 1) * CHUNK_SIZE);
         return (
           <div
-            key={piece}
+            key={chunk}
             role="presentation"
             className={styles['piece']}
-            style={{ containIntrinsicBlockSize: `auto ${some.length * itemHeight}rem` }}
+            style={{ containIntrinsicBlockSize: `auto ${chunkItems.length * itemHeight}rem` }}
           >
-            {some.map((item) => (
+            {chunkItems.map((item) => (
               <Fragment key={keyOf(item)}>{children(item)}</Fragment>
             ))}
           </div>

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
-import { explain } from '../api/explain.ts';
+import { explainError } from '../api/explain.ts';
 import type { Tone } from './Badge.tsx';
 import { Button } from './Button.tsx';
-import { classes } from './classes.ts';
+import { classNames } from './classNames.ts';
 import { Icon } from './Icon.tsx';
 import styles from './Notice.module.css';
 import { strings } from '../strings/strings.ts';
@@ -21,18 +21,18 @@ export function Notice({
   title,
   children,
   actions,
-  isQuiet = false,
+  isSilent = false,
 }: {
   readonly tone?: Tone;
   readonly title: string;
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
   /** Of something that is over: it is not read out when it appears. */
-  readonly isQuiet?: boolean;
+  readonly isSilent?: boolean;
 }) {
   const role = tone === 'danger' ? 'alert' : 'status';
   return (
-    <div className={classes(styles['notice'], styles[tone])} role={isQuiet ? undefined : role}>
+    <div className={classNames(styles['notice'], styles[tone])} role={isSilent ? undefined : role}>
       <Icon name={icons[tone]} />
       <div className={styles['body']}>
         <p className={styles['title']}>{title}</p>
@@ -45,7 +45,7 @@ export function Notice({
 
 /** An error where the thing itself would stand. */
 export function ErrorNotice({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
-  const { title, text } = explain(error);
+  const { title, text } = explainError(error);
   return (
     <Notice
       tone="danger"

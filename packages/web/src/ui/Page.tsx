@@ -1,6 +1,6 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 import { useTitle } from '../hooks/useTitle.ts';
-import { classes } from './classes.ts';
+import { classNames } from './classNames.ts';
 import styles from './Page.module.css';
 import { Skeleton } from './Skeleton.tsx';
 
@@ -26,7 +26,7 @@ export function Page({
       heading.current?.focus();
   }, []);
   return (
-    <div className={classes(styles['page'], isWide && styles['wide'])}>
+    <div className={classNames(styles['page'], isWide && styles['wide'])}>
       <header className={styles['header']}>
         <div>
           <h1 ref={heading} tabIndex={-1}>

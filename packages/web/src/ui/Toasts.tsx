@@ -1,7 +1,7 @@
 import { useStore } from '../app/store.ts';
 import { strings } from '../strings/strings.ts';
 import { IconButton } from './Button.tsx';
-import { classes } from './classes.ts';
+import { classNames } from './classNames.ts';
 import { Icon } from './Icon.tsx';
 import { dismissToast, toasts } from './toasts.ts';
 import styles from './Toasts.module.css';
@@ -12,7 +12,7 @@ export function Toasts() {
   return (
     <div className={styles['toasts']} role="status" aria-live="polite">
       {shown.map(({ id, tone, title, text }) => (
-        <div key={id} className={classes(styles['toast'], styles[tone])}>
+        <div key={id} className={classNames(styles['toast'], styles[tone])}>
           <div>
             <p className={styles['title']}>{title}</p>
             {text && <p>{text}</p>}

@@ -1,4 +1,4 @@
-import { explain } from '../api/explain.ts';
+import { explainError } from '../api/explain.ts';
 import { createStore } from '../app/store.ts';
 import type { Tone } from './Badge.tsx';
 
@@ -10,11 +10,11 @@ export interface Toast {
 }
 
 /** Long enough to read; what is wrong stays until somebody dismisses it. */
-const SHOWN_MS = 6_000;
-const MOST = 4;
+const TOAST_DURATION_MS = 6_000;
+const MAX_TOASTS = 4;
 
 export const toasts = createStore<readonly Toast[]>([]);
-let last = 0;
+let lastId = 0;
 
 export function dismissToast(id: number): void {
   toasts.set(toasts.get().filter((toast) => toast.id !== id));
@@ -24,12 +24,12 @@ export function dismissToast(id: number): void {
 export function showToast(tone: Tone, title: string, text = ''): void {
   // The same thing twice is one thing.
   const others = toasts.get().filter((toast) => toast.title !== title || toast.text !== text);
-  const id = (last += 1);
-  toasts.set([...others, { id, tone, title, text }].slice(-MOST));
-  if (tone !== 'danger') setTimeout(() => dismissToast(id), SHOWN_MS);
+  const id = (lastId += 1);
+  toasts.set([...others, { id, tone, title, text }].slice(-MAX_TOASTS));
+  if (tone !== 'danger') setTimeout(() => dismissToast(id), TOAST_DURATION_MS);
 }
 
 export function showError(error: unknown): void {
-  const { title, text } = explain(error);
+  const { title, text } = explainError(error);
   showToast('danger', title, text);
 }

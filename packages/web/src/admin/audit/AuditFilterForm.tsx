@@ -6,8 +6,8 @@ import { SelectField, TextField } from '../../ui/Field.tsx';
 import styles from './AuditFilterForm.module.css';
 import { fromLocalField, readFilters, toLocalField, type AuditFilters, type FilterName } from './filters.ts';
 
-const texts = ['action', 'tool', 'actor', 'code', 'request'] as const;
-const times = ['from', 'to'] as const;
+const textFilters = ['action', 'tool', 'actor', 'code', 'request'] as const;
+const timeFilters = ['from', 'to'] as const;
 
 /** Which events to show. A choice counts at once; what is typed counts when it is sent. */
 export function AuditFilterForm({
@@ -19,20 +19,20 @@ export function AuditFilterForm({
   readonly onApply: (filters: AuditFilters) => void;
 }) {
   const { audit } = strings.admin;
-  const [seen, setSeen] = useState(applied);
+  const [lastApplied, setLastApplied] = useState(applied);
   const [draft, setDraft] = useState(() => readFilters(new URLSearchParams(applied)));
-  const [isOpen, setOpen] = useState(() => hasMore(draft));
-  const lists = useId();
-  if (seen !== applied) {
+  const [isOpen, setOpen] = useState(() => hasMoreFilters(draft));
+  const listId = useId();
+  if (lastApplied !== applied) {
     // Somebody went back, or followed a link: the fields show what is in force.
     const filters = readFilters(new URLSearchParams(applied));
-    setSeen(applied);
+    setLastApplied(applied);
     setDraft(filters);
-    if (hasMore(filters)) setOpen(true);
+    if (hasMoreFilters(filters)) setOpen(true);
   }
 
-  const type = (name: FilterName, value: string) => setDraft({ ...draft, [name]: value });
-  const choose = (name: FilterName, value: string) => onApply({ ...draft, [name]: value });
+  const setDraftValue = (name: FilterName, value: string) => setDraft({ ...draft, [name]: value });
+  const applyValue = (name: FilterName, value: string) => onApply({ ...draft, [name]: value });
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
@@ -48,7 +48,7 @@ export function AuditFilterForm({
       autoComplete="off"
       spellCheck={false}
       value={draft[name] ?? ''}
-      onChange={(event) => type(name, event.target.value)}
+      onChange={(event) => setDraftValue(name, event.target.value)}
     />
   );
 
@@ -59,7 +59,7 @@ export function AuditFilterForm({
           <SelectField
             label={audit.filters.kind}
             value={draft.kind ?? ''}
-            onChange={(event) => choose('kind', event.target.value)}
+            onChange={(event) => applyValue('kind', event.target.value)}
           >
             <option value="">{audit.any}</option>
             {auditKinds.map((kind) => (
@@ -71,7 +71,7 @@ export function AuditFilterForm({
           <SelectField
             label={audit.filters.outcome}
             value={draft.outcome ?? ''}
-            onChange={(event) => choose('outcome', event.target.value)}
+            onChange={(event) => applyValue('outcome', event.target.value)}
           >
             <option value="">{audit.any}</option>
             {auditOutcomes.map((outcome) => (
@@ -89,35 +89,35 @@ export function AuditFilterForm({
         >
           <summary>{audit.moreFilters}</summary>
           <div className={styles['fields']}>
-            {texts.map((name) =>
-              textField(name, name === 'code' || name === 'action' ? `${lists}-${name}` : undefined),
+            {textFilters.map((name) =>
+              textField(name, name === 'code' || name === 'action' ? `${listId}-${name}` : undefined),
             )}
-            {times.map((name) => (
+            {timeFilters.map((name) => (
               <TextField
                 key={name}
                 type="datetime-local"
                 label={audit.filters[name]}
                 value={toLocalField(draft[name])}
-                onChange={(event) => type(name, fromLocalField(event.target.value))}
+                onChange={(event) => setDraftValue(name, fromLocalField(event.target.value))}
               />
             ))}
           </div>
-          <p className={styles['hint']}>{audit.exactly}</p>
+          <p className={styles['hint']}>{audit.matchHint}</p>
         </details>
         <div className={styles['actions']}>
           <Button type="submit">{audit.apply}</Button>
           {applied !== '' && (
-            <Button look="quiet" onClick={() => onApply({})}>
+            <Button variant="quiet" onClick={() => onApply({})}>
               {audit.clear}
             </Button>
           )}
         </div>
-        <datalist id={`${lists}-code`}>
+        <datalist id={`${listId}-code`}>
           {errorCodes.map((code) => (
             <option key={code} value={code} />
           ))}
         </datalist>
-        <datalist id={`${lists}-action`}>
+        <datalist id={`${listId}-action`}>
           {Object.entries(audit.actions).map(([action, words]) => (
             <option key={action} value={action} label={words} />
           ))}
@@ -128,6 +128,6 @@ export function AuditFilterForm({
 }
 
 /** Whether one of those is set that are folded away. */
-function hasMore(filters: AuditFilters): boolean {
-  return [...texts, ...times].some((name) => filters[name] !== undefined);
+function hasMoreFilters(filters: AuditFilters): boolean {
+  return [...textFilters, ...timeFilters].some((name) => filters[name] !== undefined);
 }

@@ -29,15 +29,15 @@ export function AuditPanel() {
   const log = useInfiniteQuery(query);
   const names = useActorNames();
   const titles = useServerTitles();
-  const [opened, setOpened] = useState<AuditEntry | null>(null);
+  const [openEntry, setOpenEntry] = useState<AuditEntry | null>(null);
 
   function apply(next: AuditFilters): void {
-    setOpened(null);
+    setOpenEntry(null);
     setParams(writeFilters(next));
   }
 
   /** The newest, and only the first page of them: the others would be asked for one after the other. */
-  function readAgain(): void {
+  function refetchNewest(): void {
     client.setQueryData(query.queryKey, (data) => ({
       pages: data?.pages.slice(0, 1) ?? [],
       pageParams: data?.pageParams.slice(0, 1) ?? [],
@@ -55,7 +55,7 @@ export function AuditPanel() {
           <Button
             icon={<Icon name="refresh" />}
             isBusy={log.isRefetching && !log.isFetchingNextPage}
-            onClick={readAgain}
+            onClick={refetchNewest}
           >
             {strings.common.refresh}
           </Button>
@@ -72,27 +72,27 @@ export function AuditPanel() {
       {log.data && (
         <EventList
           pages={log.data.pages}
-          names={names}
-          titles={titles}
+          userNames={names}
+          serverTitles={titles}
           isFiltered={filters !== ''}
-          onOpen={setOpened}
+          onOpen={setOpenEntry}
           onClear={() => apply({})}
         />
       )}
       {log.hasNextPage && (
         <div>
           <Button isBusy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-            {log.data?.pages.at(-1)?.events.length === 0 ? audit.searchOn : strings.common.more}
+            {log.data?.pages.at(-1)?.events.length === 0 ? audit.searchOlder : strings.common.more}
           </Button>
         </div>
       )}
-      {opened && (
+      {openEntry && (
         <EventDialog
-          entry={opened}
-          names={names}
-          titles={titles}
+          entry={openEntry}
+          userNames={names}
+          serverTitles={titles}
           onFilter={apply}
-          onClose={() => setOpened(null)}
+          onClose={() => setOpenEntry(null)}
         />
       )}
     </Page>

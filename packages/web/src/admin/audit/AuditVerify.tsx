@@ -9,7 +9,7 @@ import { formatNumber } from '../formatNumber.ts';
 import styles from './AuditVerify.module.css';
 
 /** As many as one reads; all of them are in the gateway's answer. */
-const MOST_LISTED = 50;
+const MAX_LISTED = 50;
 
 /** Checks the chains of the log, and says in words what was found. */
 export function AuditVerify() {
@@ -24,31 +24,31 @@ export function AuditVerify() {
         <p className={styles['hint']}>{verify.isPending ? audit.verifying : audit.verifyHint}</p>
       </div>
       {verify.error && <ErrorNotice error={verify.error} />}
-      {verify.data && <Report report={verify.data} />}
+      {verify.data && <VerifyReport report={verify.data} />}
     </div>
   );
 }
 
-function Report({ report }: { readonly report: AuditVerifyView }) {
+function VerifyReport({ report }: { readonly report: AuditVerifyView }) {
   const { audit } = strings.admin;
   const { ok, problems, more } = report;
   const [events, segments, writers] = [report.events, report.segments, report.writers].map(formatNumber);
-  const read = audit.verified(events ?? '', segments ?? '', writers ?? '');
+  const summary = audit.verified(events ?? '', segments ?? '', writers ?? '');
   if (ok) {
     return (
       <Notice tone="success" title={audit.verifiedTitle}>
-        {read}
+        {summary}
       </Notice>
     );
   }
-  const unlisted = more + Math.max(0, problems.length - MOST_LISTED);
+  const unlisted = more + Math.max(0, problems.length - MAX_LISTED);
   return (
     <Notice tone="danger" title={audit.brokenTitle}>
-      <p>{read}</p>
+      <p>{summary}</p>
       <ul className={styles['problems']}>
-        {problems.slice(0, MOST_LISTED).map(({ writer, seq, through, problem }) => (
+        {problems.slice(0, MAX_LISTED).map(({ writer, seq, through, problem }) => (
           <li key={`${writer} ${seq} ${problem}`}>
-            {audit.problems[problem]} <code>{audit.place(writer, seq, through)}</code>
+            {audit.problems[problem]} <code>{audit.segmentRange(writer, seq, through)}</code>
           </li>
         ))}
       </ul>

@@ -1,27 +1,27 @@
 import type { AuditView } from '@behalf/contracts';
 import { memo, useMemo } from 'react';
 import type { AuditEntry } from '../../api/admin.ts';
-import { formatMoment } from '../../hooks/formatTime.ts';
+import { formatDateTime } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { LongList } from '../../ui/LongList.tsx';
 import styles from './EventList.module.css';
-import { actionWords, actorWords, outcomeTones, targetWords } from './eventWords.ts';
-import { readEvent } from './readEvent.ts';
+import { actionLabel, actorLabel, outcomeTones, targetLabel } from './eventLabels.ts';
+import { parseAuditEvent } from './readEvent.ts';
 
 export function EventList({
   pages,
-  names,
-  titles,
+  userNames,
+  serverTitles,
   isFiltered,
   onOpen,
   onClear,
 }: {
   readonly pages: readonly AuditView[];
-  readonly names: ReadonlyMap<string, string>;
-  readonly titles: ReadonlyMap<string, string>;
+  readonly userNames: ReadonlyMap<string, string>;
+  readonly serverTitles: ReadonlyMap<string, string>;
   readonly isFiltered: boolean;
   readonly onOpen: (entry: AuditEntry) => void;
   readonly onClear: () => void;
@@ -29,14 +29,14 @@ export function EventList({
   const { audit } = strings.admin;
   const entries = useMemo(() => pages.flatMap(({ events }) => events), [pages]);
   if (entries.length === 0) {
-    const mayBeMore = pages.at(-1)?.next !== undefined;
+    const hasOlderEvents = pages.at(-1)?.next !== undefined;
     return (
       <EmptyState
         icon="search"
-        title={mayBeMore ? audit.notYetTitle : audit.emptyTitle}
+        title={hasOlderEvents ? audit.searchIncompleteTitle : audit.emptyTitle}
         actions={isFiltered && <Button onClick={onClear}>{audit.clear}</Button>}
       >
-        {mayBeMore ? audit.notYetText : isFiltered ? audit.emptyText : audit.nothingText}
+        {hasOlderEvents ? audit.searchIncompleteText : isFiltered ? audit.emptyText : audit.noEventsText}
       </EmptyState>
     );
   }
@@ -48,7 +48,9 @@ export function EventList({
         ))}
       </div>
       <LongList label={audit.listOf} items={entries} keyOf={({ id }) => id} itemHeight={3}>
-        {(entry) => <EventRow entry={entry} names={names} titles={titles} onOpen={onOpen} />}
+        {(entry) => (
+          <EventRow entry={entry} userNames={userNames} serverTitles={serverTitles} onOpen={onOpen} />
+        )}
       </LongList>
     </div>
   );
@@ -56,21 +58,21 @@ export function EventList({
 
 const EventRow = memo(function EventRow({
   entry,
-  names,
-  titles,
+  userNames,
+  serverTitles,
   onOpen,
 }: {
   readonly entry: AuditEntry;
-  readonly names: ReadonlyMap<string, string>;
-  readonly titles: ReadonlyMap<string, string>;
+  readonly userNames: ReadonlyMap<string, string>;
+  readonly serverTitles: ReadonlyMap<string, string>;
   readonly onOpen: (entry: AuditEntry) => void;
 }) {
   const { audit } = strings.admin;
-  const event = readEvent(entry);
+  const event = parseAuditEvent(entry);
   if (!event) {
     return (
       <div role="listitem" className={styles['spoilt']}>
-        <Badge tone="danger">{audit.spoilt}</Badge> <code>{entry.id}</code>
+        <Badge tone="danger">{audit.corrupted}</Badge> <code>{entry.id}</code>
       </div>
     );
   }
@@ -78,14 +80,14 @@ const EventRow = memo(function EventRow({
   return (
     <div role="listitem" className={styles['item']}>
       <button type="button" className={styles['row']} onClick={() => onOpen(entry)}>
-        <span className={styles['time']}>{formatMoment(at)}</span>
+        <span className={styles['time']}>{formatDateTime(at)}</span>
         <span>{outcome && <Badge tone={outcomeTones[outcome]}>{audit.outcomes[outcome]}</Badge>}</span>
         <span className={styles['action']}>
-          {actionWords(action)}
+          {actionLabel(action)}
           {code && <code className={styles['code']}>{code}</code>}
         </span>
-        <span>{actorWords(event.actor, names)}</span>
-        <span>{targetWords(event, names, titles)}</span>
+        <span>{actorLabel(event.actor, userNames)}</span>
+        <span>{targetLabel(event, userNames, serverTitles)}</span>
       </button>
     </div>
   );

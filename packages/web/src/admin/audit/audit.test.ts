@@ -2,9 +2,9 @@ import { AuditExportQuery, AuditQuery } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuditEntry } from '../../api/admin.ts';
-import { actionWords, actorWords, targetWords } from './eventWords.ts';
+import { actionLabel, actorLabel, targetLabel } from './eventLabels.ts';
 import { filterNames, fromLocalField, readFilters, toLocalField, writeFilters } from './filters.ts';
-import { readEvent } from './readEvent.ts';
+import { parseAuditEvent } from './readEvent.ts';
 
 const read = (query: string) => readFilters(new URLSearchParams(query));
 
@@ -56,7 +56,7 @@ describe('an event', () => {
   } as AuditEntry;
 
   test('one that was spoilt in the store says so, and nothing of it is believed', () => {
-    expect(readEvent({ id: 'w:1:0', unreadable: true })).toBeUndefined();
+    expect(parseAuditEvent({ id: 'w:1:0', unreadable: true })).toBeUndefined();
     const odd = {
       ...event,
       actor: null,
@@ -65,25 +65,25 @@ describe('an event', () => {
       outcome: 'fine',
       durationMs: '9',
     };
-    expect(readEvent(odd as unknown as AuditEntry)).toMatchObject({
+    expect(parseAuditEvent(odd as unknown as AuditEntry)).toMatchObject({
       ...{ actor: { kind: '', id: '', by: '' }, code: '', scopes: ['s'], outcome: undefined },
       durationMs: undefined,
     });
   });
 
   test('is told in words, by name where the name is known', () => {
-    const view = readEvent(event)!;
-    expect(actionWords(view.action)).toBe('Called a tool');
-    expect([actionWords('new.thing'), actionWords('constructor')]).toEqual(['new.thing', 'constructor']);
-    expect(actorWords(view.actor, new Map([['u1', 'Ada']]))).toBe('Ada');
-    expect(actorWords(view.actor, new Map())).toBe('u1');
-    expect(actorWords({ kind: 'gateway', id: '', by: '' }, new Map())).toBe('Gateway');
-    expect(actorWords({ kind: 'toString', id: '', by: '' }, new Map())).toBe('toString');
+    const view = parseAuditEvent(event)!;
+    expect(actionLabel(view.action)).toBe('Called a tool');
+    expect([actionLabel('new.thing'), actionLabel('constructor')]).toEqual(['new.thing', 'constructor']);
+    expect(actorLabel(view.actor, new Map([['u1', 'Ada']]))).toBe('Ada');
+    expect(actorLabel(view.actor, new Map())).toBe('u1');
+    expect(actorLabel({ kind: 'gateway', id: '', by: '' }, new Map())).toBe('Gateway');
+    expect(actorLabel({ kind: 'toString', id: '', by: '' }, new Map())).toBe('toString');
     const known = new Map([['u2', 'Grace']]);
-    expect(targetWords(view, known, new Map())).toBe('github · search');
-    expect(targetWords(view, known, new Map([['github', 'GitHub']]))).toBe('GitHub · search');
+    expect(targetLabel(view, known, new Map())).toBe('github · search');
+    expect(targetLabel(view, known, new Map([['github', 'GitHub']]))).toBe('GitHub · search');
     const about = (subject: string) =>
-      targetWords({ ...view, server: '', tool: '', subject }, known, new Map());
+      targetLabel({ ...view, server: '', tool: '', subject }, known, new Map());
     expect([about('Integrator'), about('u2')]).toEqual(['Integrator', 'Grace']);
   });
 });

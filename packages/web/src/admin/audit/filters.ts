@@ -8,32 +8,32 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number];
 export type AuditFilters = Readonly<Partial<Record<FilterName, string>>>;
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /** The filters of an address. What the gateway would refuse is left out, so that an old link still shows something. */
 export function readFilters(params: URLSearchParams): AuditFilters {
   const found: Partial<Record<FilterName, string>> = {};
   for (const name of filterNames) {
-    const value = accepted(name, (params.get(name) ?? '').trim());
+    const value = parseValue(name, (params.get(name) ?? '').trim());
     if (value !== undefined) found[name] = value;
   }
   return found;
 }
 
-function accepted(name: FilterName, value: string): string | undefined {
-  if (value === '' || value.length > LONGEST) return undefined;
+function parseValue(name: FilterName, value: string): string | undefined {
+  if (value === '' || value.length > MAX_LENGTH) return undefined;
   if (name === 'kind') return (auditKinds as readonly string[]).includes(value) ? value : undefined;
   if (name === 'outcome') return (auditOutcomes as readonly string[]).includes(value) ? value : undefined;
-  if (name === 'from' || name === 'to') return momentIn(value);
+  if (name === 'from' || name === 'to') return parseMoment(value);
   return value;
 }
 
 /** A time as the gateway takes it, in UTC; a date alone is its first moment. */
-function momentIn(text: string): string | undefined {
+function parseMoment(text: string): string | undefined {
   // What else a browser takes for a date differs from one to the next.
-  const at = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) return undefined;
-  const moment = new Date(at).toISOString();
+  const timestamp = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(timestamp)) return undefined;
+  const moment = new Date(timestamp).toISOString();
   // An offset can lead into a year of five digits, which the gateway does not take.
   return moment.startsWith('+') ? undefined : moment;
 }
@@ -61,5 +61,5 @@ export function toLocalField(moment: string | undefined): string {
 /** What stands in such a field, as a moment that means the same to everybody; empty for none. */
 export function fromLocalField(text: string): string {
   // Without an offset a time is read as local.
-  return momentIn(text) ?? '';
+  return parseMoment(text) ?? '';
 }

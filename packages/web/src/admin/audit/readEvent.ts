@@ -3,7 +3,7 @@ import { auditOutcomes } from '@behalf/contracts/plain';
 import type { AuditEntry } from '../../api/admin.ts';
 
 /** An event with the members that are shown of it. */
-export interface AuditEvent {
+export interface ShownAuditEvent {
   readonly id: string;
   readonly at: number;
   readonly kind: AuditKind;
@@ -27,7 +27,7 @@ export interface AuditEvent {
 }
 
 /** Undefined for an event that was spoilt in the store. A member that is missing, or not what it should be, is empty. */
-export function readEvent(entry: AuditEntry): AuditEvent | undefined {
+export function parseAuditEvent(entry: AuditEntry): ShownAuditEvent | undefined {
   if (!('kind' in entry) || typeof entry['at'] !== 'number') return undefined;
   const { id, at, kind, action } = entry as { id: string; at: number; kind: AuditKind; action: string };
   const fields = entry as Readonly<Record<string, unknown>>;
@@ -35,32 +35,32 @@ export function readEvent(entry: AuditEntry): AuditEvent | undefined {
   return {
     ...{ id, at, kind, action },
     outcome: auditOutcomes.find((outcome) => outcome === fields['outcome']),
-    actor: { kind: text(actor['kind']), id: text(actor['id']), by: text(actor['by']) },
-    door: text(fields['door']),
-    code: text(fields['code']),
-    server: text(fields['server']),
-    tool: text(fields['tool']),
-    subject: text(fields['subject']),
-    arguments: texts(fields['arguments']),
-    authority: text(fields['authority']),
-    scopes: texts(fields['scopes']),
-    providerCode: text(fields['providerCode']),
-    hint: text(fields['hint']),
-    changed: texts(fields['changed']),
-    durationMs: number(fields['durationMs']),
-    count: number(fields['count']),
-    request: text(fields['request']),
+    actor: { kind: stringOf(actor['kind']), id: stringOf(actor['id']), by: stringOf(actor['by']) },
+    door: stringOf(fields['door']),
+    code: stringOf(fields['code']),
+    server: stringOf(fields['server']),
+    tool: stringOf(fields['tool']),
+    subject: stringOf(fields['subject']),
+    arguments: stringsOf(fields['arguments']),
+    authority: stringOf(fields['authority']),
+    scopes: stringsOf(fields['scopes']),
+    providerCode: stringOf(fields['providerCode']),
+    hint: stringOf(fields['hint']),
+    changed: stringsOf(fields['changed']),
+    durationMs: numberOf(fields['durationMs']),
+    count: numberOf(fields['count']),
+    request: stringOf(fields['request']),
   };
 }
 
-function text(value: unknown): string {
+function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function texts(value: unknown): string[] {
+function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 }
 
-function number(value: unknown): number | undefined {
+function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }

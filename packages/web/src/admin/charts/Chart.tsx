@@ -1,13 +1,13 @@
 import { useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { strings } from '../../strings/strings.ts';
-import { classes } from '../../ui/classes.ts';
+import { classNames } from '../../ui/classNames.ts';
 import styles from './Chart.module.css';
 import { ChartTable } from './ChartTable.tsx';
 import { formatClock } from './formatClock.ts';
 import { barsPath, linePath } from './paths.ts';
-import { columnAfterKey, columnAt, largestOf, niceCeiling, type Box } from './scale.ts';
+import { nextColumn, columnAt, maxValue, roundUpToStep, type ChartSize } from './scale.ts';
 
-export interface Series {
+export interface ChartSeries {
   readonly name: string;
   readonly tone: 'accent' | 'danger' | 'info' | 'warning';
   readonly shape: 'bars' | 'line';
@@ -19,28 +19,28 @@ export interface ChartProps {
   /** What the picture shows, in a sentence. */
   readonly summary: string;
   /** One is drawn over the other, in this order. All have as many values as there are moments. */
-  readonly series: readonly Series[];
+  readonly series: readonly ChartSeries[];
   readonly moments: readonly number[];
   readonly format: (value: number) => string;
 }
 
-const box: Box = { width: 600, height: 100 };
+const chartSize: ChartSize = { width: 600, height: 100 };
 
 /** Values over time: a picture with a sentence about it, the value under the pointer or the arrow keys, and a table. */
 export function Chart({ title, summary, series, moments, format }: ChartProps) {
   const { charts } = strings.admin;
   const [column, setColumn] = useState<number | null>(null);
-  const ceiling = niceCeiling(largestOf(series.map(({ values }) => values)));
-  const at = column === null ? undefined : moments[column];
-  const middle = column === null ? 0 : ((column + 0.5) * box.width) / moments.length;
+  const maxY = roundUpToStep(maxValue(series.map(({ values }) => values)));
+  const moment = column === null ? undefined : moments[column];
+  const cursorX = column === null ? 0 : ((column + 0.5) * chartSize.width) / moments.length;
 
-  function follow(event: PointerEvent<SVGSVGElement>): void {
+  function handlePointerMove(event: PointerEvent<SVGSVGElement>): void {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     setColumn(columnAt((event.clientX - left) / width, moments.length));
   }
 
-  function onKey(event: KeyboardEvent): void {
-    const next = columnAfterKey(event.key, column, moments.length);
+  function handleKeyDown(event: KeyboardEvent): void {
+    const next = nextColumn(event.key, column, moments.length);
     if (next === undefined) return;
     event.preventDefault();
     setColumn(next);
@@ -52,37 +52,40 @@ export function Chart({ title, summary, series, moments, format }: ChartProps) {
         <span className={styles['title']}>{title}</span>
         {series.map(({ name, tone, shape }) => (
           <span key={name} className={styles['legend']}>
-            <span className={classes(styles['swatch'], styles[shape], styles[tone])} aria-hidden="true" />
+            <span className={classNames(styles['swatch'], styles[shape], styles[tone])} aria-hidden="true" />
             {name}
           </span>
         ))}
       </figcaption>
       <div className={styles['plot']}>
         <div className={styles['values']} aria-hidden="true">
-          <span>{format(ceiling)}</span>
+          <span>{format(maxY)}</span>
           <span>{format(0)}</span>
         </div>
         <svg
           className={styles['picture']}
-          viewBox={`0 0 ${box.width} ${box.height}`}
+          viewBox={`0 0 ${chartSize.width} ${chartSize.height}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={charts.picture(title, summary)}
+          aria-label={charts.imageLabel(title, summary)}
           tabIndex={0}
-          onPointerMove={follow}
+          onPointerMove={handlePointerMove}
           onPointerLeave={() => setColumn(null)}
-          onKeyDown={onKey}
+          onKeyDown={handleKeyDown}
           onBlur={() => setColumn(null)}
         >
-          <path className={styles['grid']} d={`M0 0H${box.width}M0 50H${box.width}M0 100H${box.width}`} />
+          <path
+            className={styles['grid']}
+            d={`M0 0H${chartSize.width}M0 50H${chartSize.width}M0 100H${chartSize.width}`}
+          />
           {series.map(({ name, tone, shape, values }) => (
             <path
               key={name}
-              className={classes(styles[shape], styles[tone])}
-              d={(shape === 'bars' ? barsPath : linePath)(values, ceiling, box)}
+              className={classNames(styles[shape], styles[tone])}
+              d={(shape === 'bars' ? barsPath : linePath)(values, maxY, chartSize)}
             />
           ))}
-          {column !== null && <path className={styles['cursor']} d={`M${middle} 0V${box.height}`} />}
+          {column !== null && <path className={styles['cursor']} d={`M${cursorX} 0V${chartSize.height}`} />}
         </svg>
         <div className={styles['times']} aria-hidden="true">
           <span>{formatClock(moments[0])}</span>
@@ -90,14 +93,18 @@ export function Chart({ title, summary, series, moments, format }: ChartProps) {
         </div>
       </div>
       <p className={styles['readout']} aria-live="polite">
-        {column === null ? summary : [formatClock(at), ...valuesAt(series, column, format)].join(' · ')}
+        {column === null ? summary : [formatClock(moment), ...valuesAt(series, column, format)].join(' · ')}
       </p>
       <ChartTable title={title} series={series} moments={moments} format={format} />
     </figure>
   );
 }
 
-function valuesAt(series: readonly Series[], column: number, format: (value: number) => string): string[] {
+function valuesAt(
+  series: readonly ChartSeries[],
+  column: number,
+  format: (value: number) => string,
+): string[] {
   const { charts } = strings.admin;
   return series.map(({ name, values }) => {
     const value = values[column] ?? null;

@@ -10,7 +10,7 @@ export function ChartTable({ title, series, moments, format }: Omit<ChartProps, 
   const [isOpen, setOpen] = useState(false);
   return (
     <details className={styles['details']} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{charts.asTable}</summary>
+      <summary>{charts.showTable}</summary>
       {isOpen && (
         <div className={styles['scroll']} tabIndex={0} role="region" aria-label={title}>
           <table>

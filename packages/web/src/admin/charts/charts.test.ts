@@ -1,22 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { barsPath, linePath } from './paths.ts';
-import { columnAfterKey, columnAt, largestOf, niceCeiling } from './scale.ts';
+import { nextColumn, columnAt, maxValue, roundUpToStep } from './scale.ts';
 
 const box = { width: 100, height: 10 };
 
 describe('the scale of a chart', () => {
   test('ends at a round number', () => {
-    expect([0, 0.4, 1, 1.1, 2, 3, 7, 10, 11, 49, 51, 99, 101, 1_999].map(niceCeiling)).toEqual([
+    expect([0, 0.4, 1, 1.1, 2, 3, 7, 10, 11, 49, 51, 99, 101, 1_999].map(roundUpToStep)).toEqual([
       ...[1, 1, 1, 2, 2, 5, 10, 10, 20, 50, 100, 100, 200, 2_000],
     ]);
-    expect(niceCeiling(Number.NaN)).toBe(1);
+    expect(roundUpToStep(Number.NaN)).toBe(1);
   });
 
   test('no value is taller than its chart, and none is lost in it', () => {
     fc.assert(
       fc.property(fc.double({ min: 1, max: 1e12, noNaN: true }), (largest) => {
-        const ceiling = niceCeiling(largest);
+        const ceiling = roundUpToStep(largest);
         expect(ceiling).toBeGreaterThanOrEqual(largest * (1 - 1e-8));
         expect(ceiling).toBeLessThanOrEqual(largest * 2.5 * (1 + 1e-8));
       }),
@@ -24,13 +24,13 @@ describe('the scale of a chart', () => {
   });
 
   test('knows the largest of what is there', () => {
-    expect(largestOf([[null, 3, 1], [], [null], [2]])).toBe(3);
-    expect(largestOf([])).toBe(0);
+    expect(maxValue([[null, 3, 1], [], [null], [2]])).toBe(3);
+    expect(maxValue([])).toBe(0);
   });
 
   test('pointer and keys lead to a column that exists', () => {
     expect([-1, 0, 0.49, 0.5, 0.99, 1, 7].map((share) => columnAt(share, 2))).toEqual([0, 0, 0, 1, 1, 1, 1]);
-    const press = (column: number | null) => (key: string) => columnAfterKey(key, column, 3);
+    const press = (column: number | null) => (key: string) => nextColumn(key, column, 3);
     expect(['ArrowLeft', 'ArrowRight', 'Home', 'End', 'a'].map(press(null))).toEqual([2, 2, 0, 2, undefined]);
     expect(['ArrowLeft', 'ArrowRight'].map(press(0))).toEqual([0, 1]);
     expect(['ArrowLeft', 'ArrowRight'].map(press(2))).toEqual([1, 2]);

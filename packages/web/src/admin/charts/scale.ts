@@ -1,5 +1,5 @@
 /** A drawing in units of its own; the page stretches it to the room there is. */
-export interface Box {
+export interface ChartSize {
   readonly width: number;
   readonly height: number;
 }
@@ -7,7 +7,7 @@ export interface Box {
 const STEPS = [1, 2, 5, 10];
 
 /** The next round number that nothing exceeds: 1, 2 or 5 times a power of ten. At least 1, so that zero has a place. */
-export function niceCeiling(largest: number): number {
+export function roundUpToStep(largest: number): number {
   if (!(largest > 1)) return 1;
   const power = 10 ** Math.floor(Math.log10(largest));
   // Of 0.3 / 0.1 nothing must remain that asks for the next step.
@@ -16,7 +16,7 @@ export function niceCeiling(largest: number): number {
 }
 
 /** The largest of several rows of values, without those that are missing. */
-export function largestOf(rows: readonly (readonly (number | null)[])[]): number {
+export function maxValue(rows: readonly (readonly (number | null)[])[]): number {
   let largest = 0;
   for (const row of rows) for (const value of row) if (value !== null && value > largest) largest = value;
   return largest;
@@ -28,11 +28,11 @@ export function columnAt(share: number, count: number): number {
 }
 
 /** Which column a key leads to; undefined for a key that leads nowhere. From nowhere it begins at the newest one. */
-export function columnAfterKey(key: string, column: number | null, count: number): number | undefined {
-  const from = column ?? count;
+export function nextColumn(key: string, column: number | null, count: number): number | undefined {
+  const current = column ?? count;
   const targets: Readonly<Record<string, number>> = {
-    ArrowLeft: from - 1,
-    ArrowRight: from + 1,
+    ArrowLeft: current - 1,
+    ArrowRight: current + 1,
     Home: 0,
     End: count - 1,
   };

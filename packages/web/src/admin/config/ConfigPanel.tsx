@@ -12,16 +12,16 @@ import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
 import { showToast } from '../../ui/toasts.ts';
 import styles from './ConfigPanel.module.css';
-import { configNode } from './configNode.ts';
+import { toConfigNode } from './configNode.ts';
 import { ConfigTree } from './ConfigTree.tsx';
-import { Findings } from './Findings.tsx';
+import { ConfigFindings } from './ConfigFindings.tsx';
 import { EnvironmentTable } from './EnvironmentTable.tsx';
 
 /** What runs, and where it came from. For operators: it is of the gateway as a whole. */
 export function ConfigPanel() {
   const { config } = strings.admin;
   const isOperator = useUser()?.isOperator ?? false;
-  if (isOperator) return <RunningConfig />;
+  if (isOperator) return <ActiveConfig />;
   return (
     <Page title={config.title}>
       <EmptyState icon="shield" title={config.notForYouTitle}>
@@ -31,7 +31,7 @@ export function ConfigPanel() {
   );
 }
 
-function RunningConfig() {
+function ActiveConfig() {
   const { config } = strings.admin;
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(configQuery);
@@ -43,11 +43,11 @@ function RunningConfig() {
       return client.invalidateQueries();
     },
   });
-  const mistakes =
+  const configErrors =
     reload.error instanceof ApiError && reload.error.code === 'CONFIG_INVALID'
       ? reload.error.errors
       : undefined;
-  const node = data && configNode(data.config);
+  const node = data && toConfigNode(data.config);
   return (
     <Page
       title={config.title}
@@ -59,10 +59,10 @@ function RunningConfig() {
         </Button>
       }
     >
-      {mistakes ? (
-        <Notice tone="danger" title={config.refusedTitle}>
-          <p>{config.refusedText}</p>
-          <Findings findings={mistakes} />
+      {configErrors ? (
+        <Notice tone="danger" title={config.reloadFailedTitle}>
+          <p>{config.reloadFailedText}</p>
+          <ConfigFindings findings={configErrors} />
         </Notice>
       ) : (
         reload.error && <ErrorNotice error={reload.error} />
@@ -71,14 +71,14 @@ function RunningConfig() {
       {!data && !error && <Skeleton lines={14} />}
       {data && data.warnings.length > 0 && (
         <Notice tone="warning" title={config.warnings(data.warnings.length)}>
-          <Findings findings={data.warnings} />
+          <ConfigFindings findings={data.warnings} />
         </Notice>
       )}
       {node && (
         <Card className={styles['card']}>
-          <h2>{config.document}</h2>
+          <h2>{config.activeConfig}</h2>
           <p className={styles['hint']}>{config.documentHint}</p>
-          {node.kind === 'branch' ? <ConfigTree node={node} /> : <p>{config.nothing}</p>}
+          {node.kind === 'branch' ? <ConfigTree node={node} /> : <p>{config.emptyFile}</p>}
         </Card>
       )}
       {data && (

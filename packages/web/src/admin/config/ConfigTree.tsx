@@ -13,7 +13,7 @@ export function ConfigTree({ node, depth = 0 }: { readonly node: Branch; readonl
       {node.children.map(([name, child]) => (
         <li key={name}>
           {child.kind === 'branch' ? (
-            <Fold name={name} node={child} isInList={node.isList} depth={depth} />
+            <BranchEntry name={name} node={child} isInList={node.isList} depth={depth} />
           ) : (
             <p className={styles['leaf']}>
               <Name name={name} isInList={node.isList} /> <Value node={child} />
@@ -25,7 +25,7 @@ export function ConfigTree({ node, depth = 0 }: { readonly node: Branch; readonl
   );
 }
 
-function Fold({
+function BranchEntry({
   name,
   node,
   isInList,

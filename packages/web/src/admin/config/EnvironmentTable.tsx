@@ -15,9 +15,9 @@ export function EnvironmentTable({ variables }: { readonly variables: readonly V
   const shown = isSetOnly ? variables.filter(({ isSet }) => isSet) : variables;
   return (
     <>
-      <Switch label={config.setOnly} isOn={isSetOnly} onChange={setSetOnly} />
+      <Switch label={config.nonDefaultOnly} isOn={isSetOnly} onChange={setSetOnly} />
       {shown.length === 0 ? (
-        <p>{config.noneSet}</p>
+        <p>{config.allDefault}</p>
       ) : (
         <table className={styles['table']}>
           <thead>

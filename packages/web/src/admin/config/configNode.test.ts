@@ -1,10 +1,10 @@
 import { secretMask } from '@behalf/contracts/plain';
 import { describe, expect, test } from '@jest/globals';
-import { configNode, piecesOf } from './configNode.ts';
+import { toConfigNode, splitConfigText } from './configNode.ts';
 
 describe('the configuration as a tree', () => {
   test('keeps its nesting', () => {
-    expect(configNode({ a: [1, {}], b: null, c: [] })).toEqual({
+    expect(toConfigNode({ a: [1, {}], b: null, c: [] })).toEqual({
       kind: 'branch',
       isList: false,
       children: [
@@ -25,18 +25,18 @@ describe('the configuration as a tree', () => {
   });
 
   test('a hidden secret is told apart from a text, also inside one', () => {
-    expect(piecesOf(secretMask)).toEqual([{ kind: 'secret', text: secretMask }]);
-    expect(piecesOf(`Bearer ${secretMask}`).map(({ kind }) => kind)).toEqual(['text', 'secret']);
-    expect(piecesOf('****')).toEqual([{ kind: 'text', text: '****' }]);
+    expect(splitConfigText(secretMask)).toEqual([{ kind: 'secret', text: secretMask }]);
+    expect(splitConfigText(`Bearer ${secretMask}`).map(({ kind }) => kind)).toEqual(['text', 'secret']);
+    expect(splitConfigText('****')).toEqual([{ kind: 'text', text: '****' }]);
   });
 
   test('shows which variables a text names, and an empty text as one', () => {
-    expect(piecesOf('x${NAME:-a}y')).toEqual([
+    expect(splitConfigText('x${NAME:-a}y')).toEqual([
       { kind: 'text', text: 'x' },
       { kind: 'variable', text: '${NAME:-a}' },
       { kind: 'text', text: 'y' },
     ]);
-    expect(piecesOf('')).toEqual([{ kind: 'text', text: '' }]);
-    expect(piecesOf('${A}').map(({ kind }) => kind)).toEqual(['variable']);
+    expect(splitConfigText('')).toEqual([{ kind: 'text', text: '' }]);
+    expect(splitConfigText('${A}').map(({ kind }) => kind)).toEqual(['variable']);
   });
 });

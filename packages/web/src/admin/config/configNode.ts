@@ -11,21 +11,21 @@ export type ConfigNode =
   | { readonly kind: 'empty'; readonly isList: boolean };
 
 /** Part of a text: as it is, a secret that is not told, or the name of a variable. */
-export interface ConfigPiece {
+export interface ConfigTextPart {
   readonly kind: 'text' | 'secret' | 'variable';
   readonly text: string;
 }
 
-export function configNode(value: unknown): ConfigNode {
+export function toConfigNode(value: unknown): ConfigNode {
   if (typeof value === 'string') return { kind: 'text', text: value };
   if (typeof value !== 'object' || value === null) return { kind: 'plain', text: String(value) };
   const isList = Array.isArray(value);
-  const children = Object.entries(value).map(([name, child]) => [name, configNode(child)] as const);
+  const children = Object.entries(value).map(([name, child]) => [name, toConfigNode(child)] as const);
   return children.length === 0 ? { kind: 'empty', isList } : { kind: 'branch', isList, children };
 }
 
 /** What must be told apart inside a text: a mask is not the value, and `${NAME}` is read from the environment. */
-export function piecesOf(text: string): ConfigPiece[] {
+export function splitConfigText(text: string): ConfigTextPart[] {
   const parts = text.split(/(\*{8}|\$\{[^}]*\})/);
   return parts
     .filter((part, index) => part !== '' || (index === 0 && parts.length === 1))

@@ -6,9 +6,9 @@ import { LongList } from '../../ui/LongList.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { Figures } from '../Figures.tsx';
+import { Metrics } from '../Metrics.tsx';
 import { formatNumber } from '../formatNumber.ts';
-import { worstFirst } from './condition.ts';
+import { sortByCondition } from './condition.ts';
 import { ConnectionRow } from './ConnectionRow.tsx';
 import styles from './ConnectionsPanel.module.css';
 
@@ -22,17 +22,17 @@ export function ConnectionsPanel() {
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton lines={10} />}
       {totals && (
-        <Figures
+        <Metrics
           figures={[
             { name: connections.shared, value: formatNumber(totals.shared) },
-            { name: connections.ofUsers, value: formatNumber(totals.user) },
+            { name: connections.perUser, value: formatNumber(totals.user) },
             ...(totals.stateless === undefined
               ? []
               : [{ name: connections.stateless, value: formatNumber(totals.stateless) }]),
             {
               name: connections.breakers,
               value: formatNumber(totals.breakersOpen),
-              isBad: totals.breakersOpen > 0,
+              isProblem: totals.breakersOpen > 0,
             },
           ]}
         />
@@ -49,7 +49,7 @@ export function ConnectionsPanel() {
         <div className={styles['list']}>
           <LongList
             label={connections.title}
-            items={worstFirst(data.servers)}
+            items={sortByCondition(data.servers)}
             keyOf={({ server }) => server}
             itemHeight={3.5}
           >

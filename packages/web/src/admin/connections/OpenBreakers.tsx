@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { connectionsQuery } from '../../api/admin.ts';
-import { segment } from '../../api/request.ts';
+import { encodeSegment } from '../../api/request.ts';
 import { strings } from '../../strings/strings.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import { CodeWords } from '../CodeWords.tsx';
-import { worstFirst } from './condition.ts';
+import { CodeLabel } from '../CodeLabel.tsx';
+import { sortByCondition } from './condition.ts';
 import styles from './OpenBreakers.module.css';
-import { retryWords } from './retryWords.ts';
+import { retryText } from './retryText.ts';
 
 /** What is being held back because it failed too often. Nothing at all while there is nothing to say. */
 export function OpenBreakers() {
   const { connections } = strings.admin;
   const { data } = useQuery(connectionsQuery);
-  const open = worstFirst(data?.servers ?? []).filter(({ isBreakerOpen }) => isBreakerOpen);
+  const open = sortByCondition(data?.servers ?? []).filter(({ isBreakerOpen }) => isBreakerOpen);
   if (open.length === 0) return null;
   return (
     <Notice tone="warning" title={connections.breakersTitle(open.length)}>
@@ -21,9 +21,9 @@ export function OpenBreakers() {
       <ul className={styles['list']}>
         {open.map(({ server, title, code, retryAt }) => (
           <li key={server}>
-            <Link href={`/servers/${segment(server)}`}>{title ?? server}</Link>
-            {code !== undefined && <CodeWords code={code} />}
-            {retryAt !== undefined && <span>{retryWords(retryAt)}</span>}
+            <Link href={`/servers/${encodeSegment(server)}`}>{title ?? server}</Link>
+            {code !== undefined && <CodeLabel code={code} />}
+            {retryAt !== undefined && <span>{retryText(retryAt)}</span>}
           </li>
         ))}
       </ul>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LiveServer } from '../../api/admin.ts';
-import { conditionOf, worstFirst } from './condition.ts';
-import { retryWords } from './retryWords.ts';
+import { toCondition, sortByCondition } from './condition.ts';
+import { retryText } from './retryText.ts';
 
 const live = (facts: Partial<LiveServer>): LiveServer => ({
   ...{ server: 's', scope: 'app', users: 0, isBreakerOpen: false },
@@ -11,16 +11,16 @@ const live = (facts: Partial<LiveServer>): LiveServer => ({
 describe('how a server is doing', () => {
   test('an open breaker counts before all else, a failure before success', () => {
     const connected = { state: 'connected' } as const;
-    expect(conditionOf(live({ ...connected, code: 'MCP_TIMEOUT', isBreakerOpen: true }))).toBe('breaker');
-    expect(conditionOf(live({ state: 'error', code: 'MCP_UNREACHABLE' }))).toBe('failing');
-    expect(conditionOf(live({ state: 'error' }))).toBe('failing');
-    expect(conditionOf(live({ scope: 'user', users: 3, code: 'OBO_REJECTED' }))).toBe('partly');
-    expect(conditionOf(live({ scope: 'user', code: 'OBO_REJECTED' }))).toBe('failing');
-    expect(conditionOf(live(connected))).toBe('connected');
-    expect(conditionOf(live({ scope: 'user', users: 1 }))).toBe('connected');
-    expect(conditionOf(live({ state: 'connecting' }))).toBe('connecting');
-    expect(conditionOf(live({ state: 'disconnected' }))).toBe('idle');
-    expect(conditionOf(live({ scope: 'user' }))).toBe('idle');
+    expect(toCondition(live({ ...connected, code: 'MCP_TIMEOUT', isBreakerOpen: true }))).toBe('breaker');
+    expect(toCondition(live({ state: 'error', code: 'MCP_UNREACHABLE' }))).toBe('failing');
+    expect(toCondition(live({ state: 'error' }))).toBe('failing');
+    expect(toCondition(live({ scope: 'user', users: 3, code: 'OBO_REJECTED' }))).toBe('partly');
+    expect(toCondition(live({ scope: 'user', code: 'OBO_REJECTED' }))).toBe('failing');
+    expect(toCondition(live(connected))).toBe('connected');
+    expect(toCondition(live({ scope: 'user', users: 1 }))).toBe('connected');
+    expect(toCondition(live({ state: 'connecting' }))).toBe('connecting');
+    expect(toCondition(live({ state: 'disconnected' }))).toBe('idle');
+    expect(toCondition(live({ scope: 'user' }))).toBe('idle');
   });
 
   test('what needs somebody stands on top', () => {
@@ -30,12 +30,17 @@ describe('how a server is doing', () => {
       live({ server: 'b-fails', state: 'error' }),
       live({ server: 'a-fails', state: 'error' }),
     ];
-    expect(worstFirst(servers).map(({ server }) => server)).toEqual(['open', 'a-fails', 'b-fails', 'well']);
+    expect(sortByCondition(servers).map(({ server }) => server)).toEqual([
+      'open',
+      'a-fails',
+      'b-fails',
+      'well',
+    ]);
   });
 
   test('says when it is tried again', () => {
-    expect(retryWords(61_000, 1_000)).toMatch(/in 60 s/);
-    expect(retryWords(1_200, 1_000)).toMatch(/in 1\.0 s/);
-    expect(retryWords(1_000, 1_000)).toMatch(/next call/);
+    expect(retryText(61_000, 1_000)).toMatch(/in 60 s/);
+    expect(retryText(1_200, 1_000)).toMatch(/in 1\.0 s/);
+    expect(retryText(1_000, 1_000)).toMatch(/next call/);
   });
 });

@@ -17,7 +17,7 @@ export const conditionTones: Readonly<Record<Condition, Tone>> = {
   idle: 'neutral',
 };
 
-export function conditionOf(server: LiveServer): Condition {
+export function toCondition(server: LiveServer): Condition {
   const { state, users, code, isBreakerOpen } = server;
   const isServing = state === 'connected' || users > 0;
   if (isBreakerOpen) return 'breaker';
@@ -28,7 +28,7 @@ export function conditionOf(server: LiveServer): Condition {
 }
 
 /** What needs somebody stands on top; of equals in the order of their names. */
-export function worstFirst(servers: readonly LiveServer[]): LiveServer[] {
-  const rank = (server: LiveServer) => conditions.indexOf(conditionOf(server));
+export function sortByCondition(servers: readonly LiveServer[]): LiveServer[] {
+  const rank = (server: LiveServer) => conditions.indexOf(toCondition(server));
   return [...servers].sort((a, b) => rank(a) - rank(b) || (a.server < b.server ? -1 : 1));
 }

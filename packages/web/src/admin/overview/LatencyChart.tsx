@@ -2,7 +2,7 @@ import { formatDuration } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import { Chart } from '../charts/Chart.tsx';
 import { formatClock } from '../charts/formatClock.ts';
-import { latestOf, peakOf, type ServerStats } from './figures.ts';
+import { latestValue, findPeak, type ServerStats } from './statistics.ts';
 
 export function LatencyChart({
   title,
@@ -11,10 +11,10 @@ export function LatencyChart({
   moments,
 }: Pick<ServerStats, 'p50' | 'p95'> & { readonly title: string; readonly moments: readonly number[] }) {
   const { overview } = strings.admin;
-  const slowest = peakOf(p95);
+  const slowest = findPeak(p95);
   const summary = overview.latencySummary(
-    formatDuration(latestOf(p50) ?? 0),
-    formatDuration(latestOf(p95) ?? 0),
+    formatDuration(latestValue(p50) ?? 0),
+    formatDuration(latestValue(p95) ?? 0),
     formatDuration(slowest?.value ?? 0),
     formatClock(moments[slowest?.index ?? 0]),
   );

@@ -9,9 +9,9 @@ import { SegmentedControl } from '../../ui/SegmentedControl.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
 import { OpenBreakers } from '../connections/OpenBreakers.tsx';
 import { CallsChart } from './CallsChart.tsx';
-import { Counters } from './Counters.tsx';
-import { momentsOf, together } from './figures.ts';
-import { FigureTiles } from './FigureTiles.tsx';
+import { TokenCounters } from './TokenCounters.tsx';
+import { bucketTimes, sumServers } from './statistics.ts';
+import { OverviewMetrics } from './OverviewMetrics.tsx';
 import styles from './OverviewPanel.module.css';
 import { ServerCards } from './ServerCards.tsx';
 
@@ -25,7 +25,7 @@ export function OverviewPanel() {
   const { data, error, refetch } = useQuery(statsQuery(range));
   // What is open stands above the figures: they wait for it, and do not move down.
   const isWaiting = useQuery(connectionsQuery).isPending || !data;
-  const all = data && together(data.servers);
+  const all = data && sumServers(data.servers);
   return (
     <Page
       title={overview.title}
@@ -45,7 +45,7 @@ export function OverviewPanel() {
       {isWaiting && !error && <Skeleton lines={12} />}
       {!isWaiting && all && (
         <>
-          <FigureTiles calls={all.calls} errors={all.errors} range={range} />
+          <OverviewMetrics calls={all.calls} errors={all.errors} range={range} />
           {data.servers.length === 0 ? (
             <EmptyState icon="chart" title={overview.emptyTitle(overview.ranges[range])}>
               {overview.emptyText}
@@ -54,16 +54,16 @@ export function OverviewPanel() {
             <>
               <section className={styles['all']} aria-label={overview.allServers}>
                 <CallsChart
-                  title={overview.callsOfAll}
+                  title={overview.callsToAllServers}
                   calls={all.calls}
                   errors={all.errors}
-                  moments={momentsOf(data, all.calls.length)}
+                  times={bucketTimes(data, all.calls.length)}
                 />
               </section>
               <ServerCards stats={data} />
             </>
           )}
-          <Counters stats={data} />
+          <TokenCounters stats={data} />
         </>
       )}
     </Page>

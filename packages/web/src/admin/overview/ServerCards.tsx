@@ -1,44 +1,46 @@
 import type { StatsView } from '@behalf/contracts';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { segment } from '../../api/request.ts';
+import { encodeSegment } from '../../api/request.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { formatNumber, formatShare } from '../formatNumber.ts';
 import { useServerTitles } from '../useServerTitles.ts';
 import { CallsChart } from './CallsChart.tsx';
-import { busiestFirst, momentsOf, sum, type ServerStats } from './figures.ts';
+import { sortByCalls, bucketTimes, sum, type ServerStats } from './statistics.ts';
 import { LatencyChart } from './LatencyChart.tsx';
 import styles from './ServerCards.module.css';
 
 /** As many as one looks at; the others come when they are asked for. */
-const SHOWN_AT_ONCE = 8;
+const PAGE_SIZE = 8;
 /** Under this name the gateway counts what is too much to be told apart. */
 const OTHERS = '(others)';
 
 export function ServerCards({ stats }: { readonly stats: StatsView }) {
   const { overview } = strings.admin;
-  const [shown, setShown] = useState(SHOWN_AT_ONCE);
+  const [shownCount, setShownCount] = useState(PAGE_SIZE);
   const titles = useServerTitles();
-  const servers = busiestFirst(stats.servers);
-  const left = servers.length - shown;
+  const servers = sortByCalls(stats.servers);
+  const hiddenCount = servers.length - shownCount;
   return (
     <>
       <ul className={styles['cards']}>
-        {servers.slice(0, shown).map((server) => (
+        {servers.slice(0, shownCount).map((server) => (
           <li key={server.server}>
             <ServerCard
               server={server}
               title={titles.get(server.server) ?? server.server}
-              moments={momentsOf(stats, server.calls.length)}
+              moments={bucketTimes(stats, server.calls.length)}
             />
           </li>
         ))}
       </ul>
-      {left > 0 && (
+      {hiddenCount > 0 && (
         <div>
-          <Button onClick={() => setShown(shown + SHOWN_AT_ONCE)}>{overview.moreServers(left)}</Button>
+          <Button onClick={() => setShownCount(shownCount + PAGE_SIZE)}>
+            {overview.moreServers(hiddenCount)}
+          </Button>
         </div>
       )}
     </>
@@ -62,9 +64,9 @@ function ServerCard({
       <header className={styles['header']}>
         <h2>
           {server.server === OTHERS ? (
-            overview.others
+            overview.otherServers
           ) : (
-            <Link href={`/servers/${segment(server.server)}`}>{title}</Link>
+            <Link href={`/servers/${encodeSegment(server.server)}`}>{title}</Link>
           )}
         </h2>
         <p>
@@ -75,7 +77,7 @@ function ServerCard({
           )}
         </p>
       </header>
-      <CallsChart title={overview.callsChart} calls={server.calls} errors={server.errors} moments={moments} />
+      <CallsChart title={overview.callsChart} calls={server.calls} errors={server.errors} times={moments} />
       <LatencyChart title={overview.latencyChart} p50={server.p50} p95={server.p95} moments={moments} />
     </Card>
   );

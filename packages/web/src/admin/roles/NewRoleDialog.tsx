@@ -3,16 +3,16 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { createRole, rolesQuery } from '../../api/admin.ts';
 import { ApiError } from '../../api/apiError.ts';
-import { fieldError, isAboutFields } from '../../api/fieldErrors.ts';
+import { fieldErrorText, hasOnlyFieldErrors } from '../../api/fieldErrors.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Switch, TextArea, TextField } from '../../ui/Field.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { showToast } from '../../ui/toasts.ts';
-import { roleNameProblem } from './roleName.ts';
+import { validateRoleName } from './roleName.ts';
 
-const nothing: Readonly<Record<McpPermission, boolean>> = {
+const noPermissions: Readonly<Record<McpPermission, boolean>> = {
   USE: false,
   CREATE: false,
   SHARE: false,
@@ -26,11 +26,15 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
-  const [bits, setBits] = useState({ ...nothing, USE: true });
-  const [wasSent, setSent] = useState(false);
+  const [permissions, setPermissions] = useState({ ...noPermissions, USE: true });
+  const [hasSubmitted, setHasSubmitted] = useState(false);
   const create = useMutation({
     mutationFn: () =>
-      createRole({ name: name.trim(), description: description.trim(), permissions: { MCP_SERVERS: bits } }),
+      createRole({
+        name: name.trim(),
+        description: description.trim(),
+        permissions: { MCP_SERVERS: permissions },
+      }),
     onSuccess: (role) => {
       void client.invalidateQueries({ queryKey: rolesQuery.queryKey });
       showToast('success', roles.created(role.name));
@@ -38,17 +42,17 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
     },
   });
 
-  const problem = wasSent ? roleNameProblem(name.trim()) : undefined;
+  const problem = hasSubmitted ? validateRoleName(name.trim()) : undefined;
   const isTaken = create.error instanceof ApiError && create.error.code === 'ROLE_TAKEN';
   const nameError = problem
     ? roles.nameProblems[problem]
     : isTaken
-      ? roles.taken
-      : fieldError(create.error, 'name');
+      ? roles.nameTaken
+      : fieldErrorText(create.error, 'name');
 
   function submit(): void {
-    setSent(true);
-    if (!roleNameProblem(name.trim())) create.mutate();
+    setHasSubmitted(true);
+    if (!validateRoleName(name.trim())) create.mutate();
   }
 
   return (
@@ -59,7 +63,7 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
       actions={
         <>
           <Button onClick={onClose}>{common.cancel}</Button>
-          <Button type="submit" look="primary" isBusy={create.isPending}>
+          <Button type="submit" variant="primary" isBusy={create.isPending}>
             {roles.create}
           </Button>
         </>
@@ -80,22 +84,22 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
       />
       <TextArea
         label={roles.description}
-        error={fieldError(create.error, 'description')}
+        error={fieldErrorText(create.error, 'description')}
         maxLength={500}
         rows={2}
         value={description}
         onChange={(event) => setDescription(event.target.value)}
       />
-      {mcpPermissions.map((bit) => (
+      {mcpPermissions.map((permission) => (
         <Switch
-          key={bit}
-          label={roles.permissions[bit].name}
-          hint={roles.permissions[bit].allows}
-          isOn={bits[bit]}
-          onChange={(isOn) => setBits({ ...bits, [bit]: isOn })}
+          key={permission}
+          label={roles.permissions[permission].name}
+          hint={roles.permissions[permission].allows}
+          isOn={permissions[permission]}
+          onChange={(isOn) => setPermissions({ ...permissions, [permission]: isOn })}
         />
       ))}
-      {create.error && !isTaken && !isAboutFields(create.error, ['name', 'description']) && (
+      {create.error && !isTaken && !hasOnlyFieldErrors(create.error, ['name', 'description']) && (
         <ErrorNotice error={create.error} />
       )}
     </Dialog>

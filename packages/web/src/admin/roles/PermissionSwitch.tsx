@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { changeRole, rolesQuery } from '../../api/admin.ts';
 import { ApiError } from '../../api/apiError.ts';
-import { explain } from '../../api/explain.ts';
+import { explainError } from '../../api/explain.ts';
 import { userQuery } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
 import { Switch } from '../../ui/Field.tsx';
@@ -22,7 +22,7 @@ export function PermissionSwitch({
   const client = useQueryClient();
   const { name, permissions } = role;
   // The mutation tells of itself a moment later than the click, and a controlled input would go back in between.
-  const [wanted, setWanted] = useState<boolean>();
+  const [pendingValue, setPendingValue] = useState<boolean>();
   const change = useMutation({
     // One after the other: each is decided on the version that the one before it made.
     scope: { id: `role ${name}` },
@@ -39,11 +39,11 @@ export function PermissionSwitch({
     onError: (error) => {
       void client.invalidateQueries({ queryKey: rolesQuery.queryKey });
       const title = roles.notChanged(roles.permissions[bit].name, name);
-      const isStale = error instanceof ApiError && error.code === 'VERSION_CONFLICT';
-      const { title: what, text } = explain(error);
-      showToast('danger', title, isStale ? roles.changedMeanwhile : `${what}. ${text}`);
+      const isVersionConflict = error instanceof ApiError && error.code === 'VERSION_CONFLICT';
+      const { title: errorTitle, text } = explainError(error);
+      showToast('danger', title, isVersionConflict ? roles.changedConcurrently : `${errorTitle}. ${text}`);
     },
-    onSettled: () => setWanted(undefined),
+    onSettled: () => setPendingValue(undefined),
   });
   const isManaged = role.managed.includes(bit);
   const { name: label, allows } = roles.permissions[bit];
@@ -51,10 +51,10 @@ export function PermissionSwitch({
     <Switch
       label={label}
       hint={isManaged ? `${allows} ${roles.managed}` : allows}
-      isOn={wanted ?? (change.isPending ? change.variables : permissions.MCP_SERVERS[bit])}
+      isOn={pendingValue ?? (change.isPending ? change.variables : permissions.MCP_SERVERS[bit])}
       disabled={isManaged}
       onChange={(isOn) => {
-        setWanted(isOn);
+        setPendingValue(isOn);
         change.mutate(isOn);
       }}
     />

@@ -19,10 +19,10 @@ export interface RoleAction {
 /** A role, and what it allows. */
 export const RoleCard = memo(function RoleCard({
   role,
-  onAct,
+  onAction,
 }: {
   readonly role: AdminRoleView;
-  readonly onAct: (action: RoleAction) => void;
+  readonly onAction: (action: RoleAction) => void;
 }) {
   const { roles } = strings.admin;
   const { name, description, builtIn, updatedAt } = role;
@@ -39,15 +39,15 @@ export const RoleCard = memo(function RoleCard({
           </div>
           <div className={styles['actions']}>
             <IconButton
-              label={roles.describe(name)}
+              label={roles.editDescription(name)}
               icon={<Icon name="pencil" />}
-              onClick={() => onAct({ dialog: 'describe', name })}
+              onClick={() => onAction({ dialog: 'describe', name })}
             />
             {!builtIn && (
               <IconButton
                 label={roles.delete(name)}
                 icon={<Icon name="trash" />}
-                onClick={() => onAct({ dialog: 'delete', name })}
+                onClick={() => onAction({ dialog: 'delete', name })}
               />
             )}
           </div>

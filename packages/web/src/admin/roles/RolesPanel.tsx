@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { rolesQuery } from '../../api/admin.ts';
-import { useFocusKept } from '../../hooks/useFocusKept.ts';
+import { useFocusAfterRemoval } from '../../hooks/useFocusAfterRemoval.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Icon } from '../../ui/Icon.tsx';
@@ -10,20 +10,21 @@ import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
 import { DeleteRoleDialog } from './DeleteRoleDialog.tsx';
-import { DescribeRoleDialog } from './DescribeRoleDialog.tsx';
+import { EditRoleDescriptionDialog } from './EditRoleDescriptionDialog.tsx';
 import { NewRoleDialog } from './NewRoleDialog.tsx';
 import { RoleCard, type RoleAction } from './RoleCard.tsx';
 
-type Open = { readonly dialog: 'new' } | RoleAction;
+type OpenDialog = { readonly dialog: 'new' } | RoleAction;
 
 /** The roles of the tenant, and what each of them allows. */
 export function RolesPanel() {
   const { roles } = strings.admin;
   const { data, error, refetch } = useQuery(rolesQuery);
-  const [open, setOpen] = useState<Open | null>(null);
-  const newRole = useFocusKept<HTMLButtonElement>(data?.length ?? 0);
-  const close = () => setOpen(null);
-  const chosen = open && 'name' in open ? data?.find(({ name }) => name === open.name) : undefined;
+  const [openDialog, setOpenDialog] = useState<OpenDialog | null>(null);
+  const createButton = useFocusAfterRemoval<HTMLButtonElement>(data?.length ?? 0);
+  const close = () => setOpenDialog(null);
+  const role =
+    openDialog && 'name' in openDialog ? data?.find(({ name }) => name === openDialog.name) : undefined;
   return (
     <Page
       title={roles.title}
@@ -31,10 +32,10 @@ export function RolesPanel() {
       isWide
       actions={
         <Button
-          ref={newRole}
-          look="primary"
+          ref={createButton}
+          variant="primary"
           icon={<Icon name="plus" />}
-          onClick={() => setOpen({ dialog: 'new' })}
+          onClick={() => setOpenDialog({ dialog: 'new' })}
         >
           {roles.create}
         </Button>
@@ -44,12 +45,12 @@ export function RolesPanel() {
       {!data && !error && <Skeleton lines={12} />}
       {data && (
         <LongList label={roles.title} items={data} keyOf={({ name }) => name} itemHeight={19}>
-          {(role) => <RoleCard role={role} onAct={setOpen} />}
+          {(role) => <RoleCard role={role} onAction={setOpenDialog} />}
         </LongList>
       )}
-      {open?.dialog === 'new' && <NewRoleDialog onClose={close} />}
-      {open?.dialog === 'describe' && chosen && <DescribeRoleDialog role={chosen} onClose={close} />}
-      {open?.dialog === 'delete' && chosen && <DeleteRoleDialog name={chosen.name} onClose={close} />}
+      {openDialog?.dialog === 'new' && <NewRoleDialog onClose={close} />}
+      {openDialog?.dialog === 'describe' && role && <EditRoleDescriptionDialog role={role} onClose={close} />}
+      {openDialog?.dialog === 'delete' && role && <DeleteRoleDialog name={role.name} onClose={close} />}
     </Page>
   );
 }

@@ -1,7 +1,7 @@
 import { RoleName } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { roleNameProblem } from './roleName.ts';
+import { validateRoleName } from './roleName.ts';
 
 describe('the name of a role', () => {
   test('is judged as the gateway judges it', () => {
@@ -12,10 +12,10 @@ describe('the name of a role', () => {
     fc.assert(
       fc.property(letters, (text) => {
         const name = text.trim();
-        expect(roleNameProblem(name) === undefined).toBe(RoleName.safeParse(name).success);
+        expect(validateRoleName(name) === undefined).toBe(RoleName.safeParse(name).success);
       }),
     );
-    expect(['', '9a', 'a'.repeat(65), 'Team A'].map(roleNameProblem)).toEqual([
+    expect(['', '9a', 'a'.repeat(65), 'Team A'].map(validateRoleName)).toEqual([
       ...['missing', 'characters', 'long', undefined],
     ]);
   });

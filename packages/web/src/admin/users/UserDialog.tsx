@@ -1,8 +1,8 @@
 import type { AdminUserView } from '@behalf/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { oneUserQuery } from '../../api/admin.ts';
-import { formatMoment } from '../../hooks/formatTime.ts';
+import { userDetailsQuery } from '../../api/admin.ts';
+import { formatDateTime } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
@@ -13,7 +13,7 @@ import { UserSessions } from './UserSessions.tsx';
 /** All about one account, and where it is signed in. */
 export function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { users } = strings.admin;
-  const { data: user, error, refetch } = useQuery(oneUserQuery(id));
+  const { data: user, error, refetch } = useQuery(userDetailsQuery(id));
   return (
     <Dialog title={user?.name ?? users.details} onClose={onClose} isWide>
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
@@ -41,8 +41,8 @@ function factsOf(user: AdminUserView) {
     { name: users.role, value: users.roleAndSource(role, users.sources[roleSource]) },
     ...(roleConfirmedAt === null
       ? []
-      : [{ name: users.roleConfirmed, value: formatMoment(roleConfirmedAt) }]),
-    { name: users.created, value: formatMoment(createdAt) },
-    ...(disabledAt === null ? [] : [{ name: users.disabledSince, value: formatMoment(disabledAt) }]),
+      : [{ name: users.roleConfirmed, value: formatDateTime(roleConfirmedAt) }]),
+    { name: users.created, value: formatDateTime(createdAt) },
+    ...(disabledAt === null ? [] : [{ name: users.disabledSince, value: formatDateTime(disabledAt) }]),
   ];
 }

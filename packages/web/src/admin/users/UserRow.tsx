@@ -3,14 +3,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { memo, useState } from 'react';
 import { changeUser } from '../../api/admin.ts';
 import { ApiError } from '../../api/apiError.ts';
-import { explain } from '../../api/explain.ts';
+import { explainError } from '../../api/explain.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { showToast } from '../../ui/toasts.ts';
-import { ConfirmUserChange, type RiskyChange } from './ConfirmUserChange.tsx';
-import { rememberUser } from './rememberUser.ts';
-import { RoleSelect } from './RoleSelect.tsx';
+import { ConfirmUserChangeDialog, type ChangeToConfirm } from './ConfirmUserChangeDialog.tsx';
+import { cacheUser } from './cacheUser.ts';
+import { UserRoleSelect } from './UserRoleSelect.tsx';
 import styles from './UsersPanel.module.css';
 
 /** Accounts of our own; no provider speaks for them. */
@@ -31,22 +31,22 @@ export const UserRow = memo(function UserRow({
 }) {
   const { users } = strings.admin;
   const client = useQueryClient();
-  const [asking, setAsking] = useState<RiskyChange | null>(null);
+  const [pendingChange, setPendingChange] = useState<ChangeToConfirm | null>(null);
   const change = useMutation({
     mutationFn: (wanted: UserChangeRequest) => changeUser(user.id, wanted),
-    onSuccess: (changed) => rememberUser(client, changed),
+    onSuccess: (changed) => cacheUser(client, changed),
     onError: (error) => {
       void client.invalidateQueries({ queryKey: ['admin', 'users'] });
-      showToast('danger', users.notChanged(user.name), refusal(error));
+      showToast('danger', users.notChanged(user.name), refusalText(error));
     },
   });
 
-  function giveRole(role: string): void {
-    if (isSelf && user.role === 'ADMIN') setAsking({ kind: 'own-role', role });
+  function selectRole(role: string): void {
+    if (isSelf && user.role === 'ADMIN') setPendingChange({ kind: 'own-role', role });
     else change.mutate({ role });
   }
 
-  const mayFollowClaims = user.roleSource === 'manual' && user.issuer !== LOCAL;
+  const canFollowClaims = user.roleSource === 'manual' && user.issuer !== LOCAL;
   return (
     <div role="listitem" className={styles['row']}>
       <div className={styles['who']}>
@@ -57,19 +57,19 @@ export const UserRow = memo(function UserRow({
         <p className={styles['muted']}>{user.email}</p>
       </div>
       <div className={styles['role']}>
-        <RoleSelect
+        <UserRoleSelect
           label={users.roleOf(user.name)}
           roles={roles}
           role={change.isPending ? (change.variables.role ?? user.role) : user.role}
           isBusy={change.isPending}
-          onChange={giveRole}
+          onChange={selectRole}
         />
         <p className={styles['muted']}>
           {users.sources[user.roleSource]}{' '}
-          {mayFollowClaims && (
+          {canFollowClaims && (
             <Button
               size="small"
-              look="quiet"
+              variant="quiet"
               title={users.followClaimsHint}
               onClick={() => change.mutate({ roleSource: 'claim' })}
             >
@@ -94,25 +94,30 @@ export const UserRow = memo(function UserRow({
         ) : (
           <Button
             size="small"
-            look="danger"
+            variant="danger"
             aria-label={users.disableOf(user.name)}
-            onClick={() => setAsking({ kind: 'disable' })}
+            onClick={() => setPendingChange({ kind: 'disable' })}
           >
             {users.disable}
           </Button>
         )}
       </div>
-      {asking && (
-        <ConfirmUserChange user={user} change={asking} isSelf={isSelf} onClose={() => setAsking(null)} />
+      {pendingChange && (
+        <ConfirmUserChangeDialog
+          user={user}
+          change={pendingChange}
+          isSelf={isSelf}
+          onClose={() => setPendingChange(null)}
+        />
       )}
     </div>
   );
 });
 
-function refusal(error: unknown): string {
+function refusalText(error: unknown): string {
   const { users } = strings.admin;
   if (error instanceof ApiError && error.code === 'LAST_ADMIN') return users.lastAdmin;
-  if (error instanceof ApiError && error.code === 'VERSION_CONFLICT') return users.changedMeanwhile;
-  const { title, text } = explain(error);
+  if (error instanceof ApiError && error.code === 'VERSION_CONFLICT') return users.changedConcurrently;
+  const { title, text } = explainError(error);
   return `${title}. ${text}`;
 }

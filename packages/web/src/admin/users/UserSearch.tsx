@@ -4,7 +4,7 @@ import { TextField } from '../../ui/Field.tsx';
 import styles from './UsersPanel.module.css';
 
 /** Long enough that a word is typed, short enough that nobody waits. */
-const PAUSE_MS = 300;
+const DEBOUNCE_MS = 300;
 
 /** Searches while one types. */
 export function UserSearch({
@@ -16,13 +16,13 @@ export function UserSearch({
 }) {
   const { users } = strings.admin;
   const [text, setText] = useState(value);
-  const search = useRef(onSearch);
+  const onSearchRef = useRef(onSearch);
   useEffect(() => {
-    search.current = onSearch;
+    onSearchRef.current = onSearch;
   });
   useEffect(() => {
     if (text.trim() === value) return undefined;
-    const timer = setTimeout(() => search.current(text.trim()), PAUSE_MS);
+    const timer = setTimeout(() => onSearchRef.current(text.trim()), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [text, value]);
   return (

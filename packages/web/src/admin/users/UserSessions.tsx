@@ -16,25 +16,28 @@ export function UserSessions({ user }: { readonly user: AdminUserView }) {
   const query = userSessionsQuery(user.id);
   const { data, error, refetch } = useQuery(query);
   // Also after a failure: a session that is not found has ended elsewhere.
-  const readAgain = () => client.invalidateQueries({ queryKey: query.queryKey });
-  const end = useMutation({ mutationFn: (id: string) => endUserSession(user.id, id), onSettled: readAgain });
+  const refetchSessions = () => client.invalidateQueries({ queryKey: query.queryKey });
+  const end = useMutation({
+    mutationFn: (id: string) => endUserSession(user.id, id),
+    onSettled: refetchSessions,
+  });
   const endAll = useMutation({
     mutationFn: () => endUserSessions(user.id),
     onSuccess: (ended) => showToast('success', users.sessionsEnded(ended)),
-    onSettled: readAgain,
+    onSettled: refetchSessions,
   });
-  const failure = end.error ?? endAll.error ?? error;
+  const shownError = end.error ?? endAll.error ?? error;
   return (
     <section className={styles['sessions']}>
       <header className={styles['sessionsHeader']}>
         <h3>{users.sessions}</h3>
         {data && data.length > 0 && (
-          <Button size="small" look="danger" isBusy={endAll.isPending} onClick={() => endAll.mutate()}>
+          <Button size="small" variant="danger" isBusy={endAll.isPending} onClick={() => endAll.mutate()}>
             {users.endAll}
           </Button>
         )}
       </header>
-      {failure && <ErrorNotice error={failure} onRetry={() => void refetch()} />}
+      {shownError && <ErrorNotice error={shownError} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton lines={3} />}
       {data?.length === 0 && <p className={styles['muted']}>{users.noSessions}</p>}
       {data && data.length > 0 && (

@@ -17,21 +17,21 @@ import { UserSearch } from './UserSearch.tsx';
 import styles from './UsersPanel.module.css';
 
 const noRoles: readonly string[] = [];
-const namesOf = (roles: readonly AdminRoleView[]) => roles.map(({ name }) => name);
+const roleNames = (roles: readonly AdminRoleView[]) => roles.map(({ name }) => name);
 
 /** The accounts of the tenant. What is searched for and whose details are open stands in the address. */
 export function UsersPanel() {
   const { users } = strings.admin;
   const [params, setParams] = useSearchParams();
   const search = (params.get('search') ?? '').trim();
-  const opened = params.get('user');
+  const openUserId = params.get('user');
   const list = useInfiniteQuery({ ...usersQuery(search), placeholderData: keepPreviousData });
-  const found = list.data?.pages.flatMap((page) => page.users);
+  const loadedUsers = list.data?.pages.flatMap((page) => page.users);
 
-  const own = useUser()?.id;
-  const { data: roles = noRoles } = useQuery({ ...rolesQuery, select: namesOf });
+  const ownId = useUser()?.id;
+  const { data: roles = noRoles } = useQuery({ ...rolesQuery, select: roleNames });
 
-  const put = useCallback(
+  const setParam = useCallback(
     (name: 'search' | 'user', value: string | null) => {
       setParams(
         (before) => {
@@ -45,22 +45,22 @@ export function UsersPanel() {
     },
     [setParams],
   );
-  const open = useCallback((id: string) => put('user', id), [put]);
+  const openUser = useCallback((id: string) => setParam('user', id), [setParam]);
 
   return (
     <Page title={users.title} lead={users.lead} isWide>
-      <UserSearch value={search} onSearch={(text) => put('search', text)} />
+      <UserSearch value={search} onSearch={(text) => setParam('search', text)} />
       {list.error && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
-      {!found && !list.error && <Skeleton lines={10} />}
-      {found?.length === 0 && (
-        <EmptyState icon="users" title={users.nobodyTitle}>
-          {users.nobodyText(search)}
+      {!loadedUsers && !list.error && <Skeleton lines={10} />}
+      {loadedUsers?.length === 0 && (
+        <EmptyState icon="users" title={users.noneTitle}>
+          {users.noneText(search)}
         </EmptyState>
       )}
-      {found && found.length > 0 && (
+      {loadedUsers && loadedUsers.length > 0 && (
         <div className={styles['list']} aria-busy={list.isPlaceholderData}>
-          <LongList label={users.title} items={found} keyOf={({ id }) => id} itemHeight={4.75}>
-            {(user) => <UserRow user={user} isSelf={user.id === own} roles={roles} onOpen={open} />}
+          <LongList label={users.title} items={loadedUsers} keyOf={({ id }) => id} itemHeight={4.75}>
+            {(user) => <UserRow user={user} isSelf={user.id === ownId} roles={roles} onOpen={openUser} />}
           </LongList>
         </div>
       )}
@@ -71,7 +71,9 @@ export function UsersPanel() {
           </Button>
         </div>
       )}
-      {opened !== null && <UserDialog key={opened} id={opened} onClose={() => put('user', null)} />}
+      {openUserId !== null && (
+        <UserDialog key={openUserId} id={openUserId} onClose={() => setParam('user', null)} />
+      )}
     </Page>
   );
 }

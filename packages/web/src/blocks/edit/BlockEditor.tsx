@@ -2,7 +2,7 @@ import type { BlockInputs, BlockView } from '@behalf/contracts';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode, type SubmitEvent } from 'react';
 import { ApiError } from '../../api/apiError.ts';
-import { fieldError } from '../../api/fieldErrors.ts';
+import { fieldErrorText } from '../../api/fieldErrors.ts';
 import { useUnloadWarning } from '../../hooks/useUnloadWarning.ts';
 import type { JsonRecord } from '../../result/isRecord.ts';
 import { focusFirstInvalid } from '../../schemaForm/focusFirstControl.ts';
@@ -89,7 +89,7 @@ export function BlockEditor(props: EditorProps) {
   }
 
   const { error } = saving;
-  const titleError = isTitleMissing && refusals > 0 ? words.titleMissing : fieldError(error, 'title');
+  const titleError = isTitleMissing && refusals > 0 ? words.titleMissing : fieldErrorText(error, 'title');
   return (
     <Card>
       <form ref={element} className={styles['form']} noValidate onSubmit={submit}>
@@ -106,7 +106,7 @@ export function BlockEditor(props: EditorProps) {
         <TextArea
           label={words.description}
           hint={words.descriptionHint}
-          error={fieldError(error, 'description')}
+          error={fieldErrorText(error, 'description')}
           rows={2}
           maxLength={4096}
           value={texts.description}
@@ -123,7 +123,7 @@ export function BlockEditor(props: EditorProps) {
         )}
         <Problem error={error} others={wrong.others} onReload={props.onReload} />
         <div className={styles['actions']}>
-          <Button type="submit" look="primary" isBusy={saving.isPending}>
+          <Button type="submit" variant="primary" isBusy={saving.isPending}>
             {label}
           </Button>
           <Button onClick={() => (isChanged ? setAsking(true) : onCancel())}>{strings.common.cancel}</Button>

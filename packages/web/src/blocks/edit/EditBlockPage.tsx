@@ -3,8 +3,8 @@ import { hasAclBit } from '@behalf/contracts/plain';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { blockQuery, blocksChanged, changeBlock, isBlockGone } from '../../api/blocks.ts';
-import { segment } from '../../api/request.ts';
+import { blockQuery, invalidateBlocks, changeBlock, isBlockNotFound } from '../../api/blocks.ts';
+import { encodeSegment } from '../../api/request.ts';
 import { serverToolsQuery } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
 import { ServerTrouble } from '../../tools/ToolPanel.tsx';
@@ -22,7 +22,7 @@ export function EditBlockPage({ id }: { readonly id: string }) {
   const query = useQuery({ ...blockQuery(id), refetchInterval: false, refetchOnWindowFocus: false });
   const { data: block, error, refetch } = query;
   const mayEdit = block === undefined || hasAclBit(block.permissions, 'EDIT');
-  if (isBlockGone(error) || !mayEdit) {
+  if (isBlockNotFound(error) || !mayEdit) {
     return (
       <Page title={words.title}>
         <EmptyState icon="search" title={words.goneTitle} actions={<Link href="/blocks">{words.back}</Link>}>
@@ -59,7 +59,7 @@ function Editing({ block, onReload }: { readonly block: BlockView; readonly onRe
   });
   const tool = tools.data?.tools.find(({ name }) => name === toolName);
   const isPending = server.state === 'available' && tools.isPending;
-  const back = `/blocks/${segment(id)}`;
+  const back = `/blocks/${encodeSegment(id)}`;
   return (
     <Page title={words.editTitle(title)}>
       {isPending ? (
@@ -89,7 +89,7 @@ function Editing({ block, onReload }: { readonly block: BlockView; readonly onRe
             showToast('success', words.saved(saved.title));
             client.setQueryData(blockQuery(id).queryKey, saved);
             navigate(back);
-            return blocksChanged(client);
+            return invalidateBlocks(client);
           }}
           onCancel={() => navigate(back)}
           onReload={onReload}

@@ -2,8 +2,8 @@ import type { ServersView } from '@behalf/contracts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import { blocksChanged, createBlock } from '../../api/blocks.ts';
-import { segment } from '../../api/request.ts';
+import { invalidateBlocks, createBlock } from '../../api/blocks.ts';
+import { encodeSegment } from '../../api/request.ts';
 import { serversQuery, serverToolsQuery } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
 import { keepSame } from '../../tools/keepSame.ts';
@@ -154,8 +154,8 @@ function ToolChoice({
           }
           onSaved={(block) => {
             showToast('success', words.saved(block.title));
-            navigate(`/blocks/${segment(block.id)}`);
-            return blocksChanged(client);
+            navigate(`/blocks/${encodeSegment(block.id)}`);
+            return invalidateBlocks(client);
           }}
           onCancel={() => navigate('/blocks')}
         />

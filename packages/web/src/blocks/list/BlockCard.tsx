@@ -1,7 +1,7 @@
 import type { BlockSummary } from '@behalf/contracts';
 import { memo } from 'react';
 import { Link } from 'wouter';
-import { segment } from '../../api/request.ts';
+import { encodeSegment } from '../../api/request.ts';
 import { formatAgo } from '../../hooks/formatTime.ts';
 import styles from '../../servers/list/ServerCard.module.css';
 import { strings } from '../../strings/strings.ts';
@@ -31,7 +31,7 @@ export const BlockCard = memo(function BlockCard({
     <li className={styles['card']}>
       <div className={styles['head']}>
         <h2 className={styles['names']}>
-          <Link href={`/blocks/${segment(id)}`} className={styles['title']}>
+          <Link href={`/blocks/${encodeSegment(id)}`} className={styles['title']}>
             {title}
           </Link>
         </h2>

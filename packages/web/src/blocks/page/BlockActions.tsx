@@ -3,8 +3,8 @@ import { hasAclBit } from '@behalf/contracts/plain';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { blockRemoved, blocksChanged, removeBlock } from '../../api/blocks.ts';
-import { segment } from '../../api/request.ts';
+import { removeCachedBlock, invalidateBlocks, deleteBlock } from '../../api/blocks.ts';
+import { encodeSegment } from '../../api/request.ts';
 import { usePermission } from '../../api/user.ts';
 import { useOpenDialog } from '../../servers/page/useOpenDialog.ts';
 import { SharingDialog } from '../../servers/sharing/SharingDialog.tsx';
@@ -12,7 +12,7 @@ import { strings } from '../../strings/strings.ts';
 import buttons from '../../ui/Button.module.css';
 import { Button } from '../../ui/Button.tsx';
 import links from '../../ui/ButtonLink.module.css';
-import { classes } from '../../ui/classes.ts';
+import { classNames } from '../../ui/classNames.ts';
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { showToast } from '../../ui/toasts.ts';
@@ -28,8 +28,8 @@ export function BlockActions({ block }: { readonly block: BlockView }) {
     <>
       {hasAclBit(permissions, 'EDIT') && (
         <Link
-          href={`/blocks/${segment(id)}/edit`}
-          className={classes(buttons['button'], buttons['plain'], links['link'])}
+          href={`/blocks/${encodeSegment(id)}/edit`}
+          className={classNames(buttons['button'], buttons['plain'], links['link'])}
         >
           <Icon name="pencil" />
           {words.edit}
@@ -41,19 +41,19 @@ export function BlockActions({ block }: { readonly block: BlockView }) {
         </Button>
       )}
       {hasAclBit(permissions, 'DELETE') && (
-        <Button look="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
+        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
           {words.remove}
         </Button>
       )}
       {open === 'share' && (
         <SharingDialog
-          shared={{ kind: 'block', id }}
+          resource={{ kind: 'block', id }}
           title={title}
-          words={words.sharing}
-          held={permissions}
-          mayShare={mayShare}
+          texts={words.sharing}
+          ownBits={permissions}
+          canShare={mayShare}
           onClose={close}
-          onShared={blocksChanged}
+          onShared={invalidateBlocks}
         />
       )}
       {isRemoving && <RemoveBlock block={block} onClose={() => setRemoving(false)} />}
@@ -67,9 +67,9 @@ function RemoveBlock({ block, onClose }: { readonly block: BlockView; readonly o
   const client = useQueryClient();
   const [, navigate] = useLocation();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => removeBlock(id),
+    mutationFn: () => deleteBlock(id),
     onSuccess: () => {
-      blockRemoved(client, id);
+      removeCachedBlock(client, id);
       navigate('/blocks');
       showToast('success', words.removed(title));
     },

@@ -1,6 +1,6 @@
 import type { BlockCheckView, BlockView, ServerToolsView, ToolDetail } from '@behalf/contracts';
 import { Link } from 'wouter';
-import { segment } from '../../api/request.ts';
+import { encodeSegment } from '../../api/request.ts';
 import { TitledName } from '../../call/TitledName.tsx';
 import { AuthorityBadge } from '../../result/AuthorityBadge.tsx';
 import { strings } from '../../strings/strings.ts';
@@ -33,7 +33,7 @@ export function BlockHeader({
       <p className={styles['names']}>
         <TitledName name={block.tool} title={tool?.title} />{' '}
         {server.state === 'available' ? (
-          <Link href={`/servers/${segment(server.name)}`}>{panel.on(view?.title ?? server.name)}</Link>
+          <Link href={`/servers/${encodeSegment(server.name)}`}>{panel.on(view?.title ?? server.name)}</Link>
         ) : (
           panel.on(server.name)
         )}

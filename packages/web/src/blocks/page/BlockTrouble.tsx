@@ -1,5 +1,5 @@
 import type { BlockCheckView, BlockView, CheckedBlock } from '@behalf/contracts';
-import { explainCode } from '../../api/explain.ts';
+import { explainErrorCode } from '../../api/explain.ts';
 import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 import { Notice } from '../../ui/Notice.tsx';
@@ -36,7 +36,7 @@ function Standing({
   readonly checked: CheckedBlock | undefined;
 }) {
   const { name, text } = strings.blocks.states[standing];
-  const why = standing === 'unknown' ? explainCode(checked?.code ?? '') : undefined;
+  const why = standing === 'unknown' ? explainErrorCode(checked?.code ?? '') : undefined;
   const tone: Tone = standingTones[standing];
   return (
     <Notice tone={tone} title={name}>

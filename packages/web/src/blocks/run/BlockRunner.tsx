@@ -141,7 +141,7 @@ function Runner({ schema, first, isLinked, ...props }: RunnerProps & Begun) {
             <Button
               ref={runButton}
               type="submit"
-              look="primary"
+              variant="primary"
               aria-disabled={isRunning}
               aria-busy={isRunning}
               icon={isRunning ? <Spinner /> : <Icon name="play" size={16} />}

@@ -1,7 +1,7 @@
 import type { CheckedBlock } from '@behalf/contracts';
 import { useId, type Ref } from 'react';
 import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
-import { ConnectNews } from '../../connect/ConnectNews.tsx';
+import { ConnectStatus } from '../../connect/ConnectStatus.tsx';
 import { useConnect } from '../../connect/useConnect.ts';
 import { credentialName } from '../../servers/credentials/credentialState.ts';
 import { strings } from '../../strings/strings.ts';
@@ -77,7 +77,7 @@ function ConnectInstead({ server }: { readonly server: string }) {
   return (
     <div className={styles['actions']}>
       <ConnectButtons connect={connect} label={strings.blocks.credential.connect} />
-      <ConnectNews connect={connect} />
+      <ConnectStatus connect={connect} />
     </div>
   );
 }

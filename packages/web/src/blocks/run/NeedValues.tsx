@@ -1,8 +1,8 @@
 import type { CredentialNeed } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
-import { fieldError, isAboutFields } from '../../api/fieldErrors.ts';
-import { serversChanged, setValues } from '../../api/servers.ts';
+import { fieldErrorText, hasOnlyFieldErrors } from '../../api/fieldErrors.ts';
+import { invalidateServers, setValues } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
@@ -31,7 +31,7 @@ export function NeedValues({
     mutationFn: () => setValues(server, typed),
     onSuccess: async () => {
       showToast('success', words.valuesSaved);
-      await serversChanged(client);
+      await invalidateServers(client);
       onMet();
     },
   });
@@ -59,13 +59,15 @@ export function NeedValues({
           error={
             isTried && isEmpty(name)
               ? words.valueMissing
-              : (fieldError(saving.error, name) ?? fieldError(saving.error, `auth.${name}`))
+              : (fieldErrorText(saving.error, name) ?? fieldErrorText(saving.error, `auth.${name}`))
           }
           value={typed[name] ?? ''}
           onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
         />
       ))}
-      {saving.error !== null && !isAboutFields(saving.error, paths) && <ErrorNotice error={saving.error} />}
+      {saving.error !== null && !hasOnlyFieldErrors(saving.error, paths) && (
+        <ErrorNotice error={saving.error} />
+      )}
       <div>
         <Button type="submit" isBusy={saving.isPending}>
           {words.valuesSave}

@@ -4,9 +4,9 @@ import { Link } from 'wouter';
 import { ConnectCard } from '../../call/ConnectCard.tsx';
 import { ServerName } from '../../call/ServerName.tsx';
 import { useServerTitles } from '../../api/serverTitles.ts';
-import { segment } from '../../api/request.ts';
-import type { Wanted } from '../../connect/connecting.ts';
-import { connects } from '../../connect/pageConnects.ts';
+import { encodeSegment } from '../../api/request.ts';
+import type { ConnectOptions } from '../../connect/connectController.ts';
+import { connectControllers } from '../../connect/pageConnectControllers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Card } from '../../ui/Card.tsx';
 import styles from './BlockRunner.module.css';
@@ -75,9 +75,9 @@ function NeedView({
   switch (need.kind) {
     case 'sign_in': {
       const { connectUrl, reason, label } = need;
-      const begin = async (wanted: Wanted) => {
+      const begin = async (wanted: ConnectOptions) => {
         const whole = { ...wanted, ...(label !== undefined && { label }) };
-        if (await connects.of(server).begin(whole)) onMet();
+        if (await connectControllers.get(server).begin(whole)) onMet();
       };
       return (
         <ConnectCard
@@ -98,7 +98,7 @@ function NeedView({
           {!offersChoice && (
             <>
               <ServerName server={server} title={title} />{' '}
-              <Link href={`/servers/${segment(server)}`}>{words.toServer}</Link>
+              <Link href={`/servers/${encodeSegment(server)}`}>{words.toServer}</Link>
             </>
           )}
         </p>

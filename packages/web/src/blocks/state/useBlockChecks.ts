@@ -1,6 +1,6 @@
 import type { BlockCheckView, CheckedBlock, MissingParts } from '@behalf/contracts';
 import { useQueries } from '@tanstack/react-query';
-import { blockCheckQuery, MOST_CHECKED } from '../../api/blocks.ts';
+import { blockCheckQuery, MAX_CHECKED_BLOCKS } from '../../api/blocks.ts';
 
 export interface BlockCheck {
   readonly checked: CheckedBlock;
@@ -9,8 +9,8 @@ export interface BlockCheck {
 
 /** How each of these blocks stands, as far as it is known yet. */
 export function useBlockChecks(ids: readonly string[]): ReadonlyMap<string, BlockCheck> {
-  const chunks = Array.from({ length: Math.ceil(ids.length / MOST_CHECKED) }, (_, index) =>
-    ids.slice(index * MOST_CHECKED, (index + 1) * MOST_CHECKED),
+  const chunks = Array.from({ length: Math.ceil(ids.length / MAX_CHECKED_BLOCKS) }, (_, index) =>
+    ids.slice(index * MAX_CHECKED_BLOCKS, (index + 1) * MAX_CHECKED_BLOCKS),
   );
   return useQueries({
     queries: chunks.map((chunk) => blockCheckQuery(chunk)),

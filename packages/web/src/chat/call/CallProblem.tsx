@@ -20,7 +20,7 @@ export function CallProblem({
     <Notice
       tone="danger"
       // An old failure is not read out again whenever its conversation is opened.
-      isQuiet
+      isSilent
       title={title}
       actions={isAboutServer(code) ? <ServerLink server={server} code={code} /> : undefined}
     >

@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
-import { tellConnected } from '../../api/chat.ts';
+import { reportConnected } from '../../api/chat.ts';
 import { useStore } from '../../app/store.ts';
 import { ConnectCard } from '../../call/ConnectCard.tsx';
-import type { Wanted } from '../../connect/connecting.ts';
-import { connects } from '../../connect/pageConnects.ts';
+import type { ConnectOptions } from '../../connect/connectController.ts';
+import { connectControllers } from '../../connect/pageConnectControllers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { showError } from '../../ui/toasts.ts';
@@ -27,15 +27,15 @@ export function Connect({
   const { writing } = useStore(session.state);
   const id = useStore(session.id);
   const telling = useMutation({
-    mutationFn: (connected: boolean) => tellConnected(id ?? '', callId, connected),
+    mutationFn: (connected: boolean) => reportConnected(id ?? '', callId, connected),
     onSuccess: focusComposer,
     onError: showError,
   });
   if (!connect) return null;
 
-  async function begin(server: string, wanted: Wanted): Promise<void> {
+  async function begin(server: string, wanted: ConnectOptions): Promise<void> {
     // The answer that waits hears of it wherever it was begun.
-    if (await connects.of(server).begin(wanted)) focusComposer();
+    if (await connectControllers.get(server).begin(wanted)) focusComposer();
   }
   return (
     <ConnectCard
@@ -52,7 +52,7 @@ export function Connect({
         ) : (
           isLast &&
           writing === 'no' && (
-            <Button size="small" look={isConnected ? 'primary' : 'plain'} onClick={sendAgain}>
+            <Button size="small" variant={isConnected ? 'primary' : 'plain'} onClick={sendAgain}>
               {words.again}
             </Button>
           )

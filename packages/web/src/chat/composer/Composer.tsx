@@ -90,7 +90,7 @@ export function Composer({
         {user && <ServerChooser userId={user.id} />}
         <span className={styles['space']} />
         {writing === 'no' ? (
-          <Button type="submit" look="primary" disabled={!maySend} icon={<Icon name="send" />}>
+          <Button type="submit" variant="primary" disabled={!maySend} icon={<Icon name="send" />}>
             {words.send}
           </Button>
         ) : (

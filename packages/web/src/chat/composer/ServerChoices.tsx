@@ -9,7 +9,7 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { serverTones } from '../../ui/serverTones.ts';
+import { serverStateTones } from '../../ui/serverStateTones.ts';
 import { leftOutServers } from './choices.ts';
 import { withServer } from './chosenServers.ts';
 import styles from './Pickers.module.css';
@@ -41,10 +41,10 @@ export function ServerChoices({ userId }: { readonly userId: string }) {
       <div className={styles['heading']}>
         <h2>{words.title}</h2>
         <div>
-          <Button size="small" look="quiet" onClick={() => store.set([])}>
+          <Button size="small" variant="quiet" onClick={() => store.set([])}>
             {words.chooseAll}
           </Button>
-          <Button size="small" look="quiet" onClick={() => store.set(names)}>
+          <Button size="small" variant="quiet" onClick={() => store.set(names)}>
             {words.chooseNone}
           </Button>
         </div>
@@ -93,7 +93,7 @@ function ServerChoice({
             {listed.state === 'connected' ? (
               words.tools(listed.tools.length)
             ) : (
-              <Badge tone={serverTones[listed.state]}>{words.states[listed.state]}</Badge>
+              <Badge tone={serverStateTones[listed.state]}>{words.states[listed.state]}</Badge>
             )}
           </span>
         )}

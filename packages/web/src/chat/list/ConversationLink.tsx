@@ -3,7 +3,7 @@ import { memo } from 'react';
 import { Link } from 'wouter';
 import { strings } from '../../strings/strings.ts';
 import { IconButton } from '../../ui/Button.tsx';
-import { classes } from '../../ui/classes.ts';
+import { classNames } from '../../ui/classNames.ts';
 import { Icon } from '../../ui/Icon.tsx';
 import styles from './ConversationLink.module.css';
 
@@ -23,7 +23,7 @@ export const ConversationLink = memo(
     const words = strings.chat.list;
     const name = title || words.untitled;
     return (
-      <li className={classes(styles['entry'], isHere && styles['here'])}>
+      <li className={classNames(styles['entry'], isHere && styles['here'])}>
         <Link
           href={`/chat/${encodeURIComponent(id)}`}
           className={styles['link']}

@@ -47,7 +47,7 @@ export function RenameDialog({
       actions={
         <>
           <Button onClick={onClose}>{common.cancel}</Button>
-          <Button type="submit" look="primary" isBusy={rename.isPending} disabled={title.trim() === ''}>
+          <Button type="submit" variant="primary" isBusy={rename.isPending} disabled={title.trim() === ''}>
             {common.save}
           </Button>
         </>

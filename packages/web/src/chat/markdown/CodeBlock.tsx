@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { chunkText } from '../../result/chunkText.ts';
 import { strings } from '../../strings/strings.ts';
-import { classes } from '../../ui/classes.ts';
+import { classNames } from '../../ui/classNames.ts';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import styles from './CodeBlock.module.css';
 
@@ -16,7 +16,7 @@ export function CodeBlock({ text, language }: { readonly text: string; readonly 
         <CopyButton text={() => text} />
       </figcaption>
       <pre
-        className={classes(styles['code'], chunks.length > 1 && styles['long'])}
+        className={classNames(styles['code'], chunks.length > 1 && styles['long'])}
         tabIndex={0}
         role="group"
         aria-label={language ? words.codeIn(language) : words.code}

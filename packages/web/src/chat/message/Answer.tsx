@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { useStore } from '../../app/store.ts';
-import { formatMoment } from '../../hooks/formatTime.ts';
+import { formatDateTime } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import { Spinner } from '../../ui/Spinner.tsx';
@@ -46,7 +46,7 @@ export const Answer = memo(function Answer({
             {parts.some(({ type }) => type === 'text') && (
               <CopyButton text={() => answerText(answer)} label={words.copy} />
             )}
-            <span title={formatMoment(at)}>{model}</span>
+            <span title={formatDateTime(at)}>{model}</span>
           </footer>
         </>
       )}

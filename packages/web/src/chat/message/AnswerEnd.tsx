@@ -28,7 +28,7 @@ export function AnswerEnd({
   if (problem) {
     const { text, advice } = tellProblem(problem);
     return (
-      <Notice isQuiet tone="danger" title={problem.title} actions={again}>
+      <Notice isSilent tone="danger" title={problem.title} actions={again}>
         <p>{text}</p>
         <p>{advice}</p>
       </Notice>
@@ -38,7 +38,7 @@ export function AnswerEnd({
     // Said below the conversation, with what is being done about it.
     if (isLast && (failure?.kind === 'broken' || writing === 'elsewhere')) return null;
     return (
-      <Notice isQuiet tone="warning" title={words.unfinishedTitle} actions={again}>
+      <Notice isSilent tone="warning" title={words.unfinishedTitle} actions={again}>
         {words.unfinishedText}
       </Notice>
     );

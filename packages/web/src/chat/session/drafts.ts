@@ -1,4 +1,4 @@
-import { signedInAs } from '../../app/sessionState.ts';
+import { currentUserId } from '../../app/sessionStatus.ts';
 import type { Store } from '../../app/store.ts';
 
 /** What was written and not sent, by conversation. */
@@ -53,4 +53,4 @@ export function createDrafts(
   };
 }
 
-export const pageDrafts = createDrafts(signedInAs, () => sessionStorage);
+export const pageDrafts = createDrafts(currentUserId, () => sessionStorage);

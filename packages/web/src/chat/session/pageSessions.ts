@@ -1,14 +1,14 @@
 import type { ConversationSummary } from '@behalf/contracts';
 import {
-  beginAnswer,
+  startAnswer,
   conversationQuery,
   conversationsQuery,
   stopAnswer,
-  tellConnected,
+  reportConnected,
 } from '../../api/chat.ts';
-import { noted } from '../../app/noted.ts';
+import { runAsMutation } from '../../app/runAsMutation.ts';
 import { queryClient } from '../../app/queryClient.ts';
-import { connects } from '../../connect/pageConnects.ts';
+import { connectControllers } from '../../connect/pageConnectControllers.ts';
 import { withNewest, withoutConversation } from '../list/conversationPages.ts';
 import { showError } from '../../ui/toasts.ts';
 import { pageDrafts } from './drafts.ts';
@@ -17,9 +17,10 @@ import { schedule } from './textBatch.ts';
 
 /** The conversations of this page. Whoever signs in anew loads the page anew. */
 export const sessions = createSessions({
-  begin: beginAnswer,
+  begin: startAnswer,
   stop: stopAnswer,
-  goOn: (id, callId) => noted(() => tellConnected(id, callId, true)).then(() => undefined, showError),
+  goOn: (id, callId) =>
+    runAsMutation(() => reportConnected(id, callId, true)).then(() => undefined, showError),
   drafts: pageDrafts,
   schedule,
   now: () => Date.now(),
@@ -31,7 +32,7 @@ export const sessions = createSessions({
   },
 });
 
-connects.onConnected((server) => sessions.connected(server));
+connectControllers.onConnected((server) => sessions.connected(server));
 
 function newest(summary: ConversationSummary): void {
   queryClient.setQueryData(conversationsQuery.queryKey, (pages) => withNewest(pages, summary));

@@ -6,7 +6,7 @@ import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { serverTones } from '../../ui/serverTones.ts';
+import { serverStateTones } from '../../ui/serverStateTones.ts';
 import styles from './Start.module.css';
 
 const MOST = 6;
@@ -31,7 +31,7 @@ export function ConnectedServers({ query }: { readonly query: UseQueryResult<Too
           <li key={name}>
             <Link href={`/servers/${encodeURIComponent(name)}`} className={styles['server']}>
               <span className={styles['serverName']}>{title}</span>
-              <Badge tone={serverTones[state]}>{chooser.states[state]}</Badge>
+              <Badge tone={serverStateTones[state]}>{chooser.states[state]}</Badge>
               {state === 'connected' && (
                 <span className={styles['count']}>{chooser.tools(tools.length)}</span>
               )}

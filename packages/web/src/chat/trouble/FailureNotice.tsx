@@ -1,5 +1,5 @@
 import { ApiError } from '../../api/apiError.ts';
-import { explain } from '../../api/explain.ts';
+import { explainError } from '../../api/explain.ts';
 import { useStore } from '../../app/store.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -41,7 +41,7 @@ export function FailureNotice({ failure }: { readonly failure: Failure }) {
       </div>
       <Notice
         tone={failure.kind === 'refused' ? 'danger' : 'neutral'}
-        title={failure.kind === 'refused' ? explain(failure.error).title : trouble.withdrawnTitle}
+        title={failure.kind === 'refused' ? explainError(failure.error).title : trouble.withdrawnTitle}
         actions={
           <>
             {writing === 'no' && (
@@ -67,7 +67,7 @@ export function FailureNotice({ failure }: { readonly failure: Failure }) {
 }
 
 function Reason({ error }: { readonly error: unknown }) {
-  if (!(error instanceof ApiError) || !error.problem) return <p>{explain(error).text}</p>;
+  if (!(error instanceof ApiError) || !error.problem) return <p>{explainError(error).text}</p>;
   const { text, advice } = tellProblem(error.problem);
   const { retryAfterMs } = error;
   return (

@@ -1,4 +1,4 @@
-import { explainCode, withoutTitle } from '../../api/explain.ts';
+import { explainErrorCode, withoutTitle } from '../../api/explain.ts';
 import { ownAdvice } from './ownAdvice.ts';
 
 /** What is wrong beyond the title, and what to do about it. Either may be empty. */
@@ -14,7 +14,7 @@ export function tellProblem(problem: {
   readonly detail: string;
 }): Told {
   const { code, title, detail } = problem;
-  const action = explainCode(code)?.text ?? '';
+  const action = explainErrorCode(code)?.text ?? '';
   const said = withoutTitle(detail, title);
   const text = action !== '' && said.endsWith(action) ? said.slice(0, -action.length).trim() : said;
   return { text, advice: ownAdvice(code) ?? action };

@@ -1,33 +1,33 @@
 import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api/apiError.ts';
-import { fieldError } from '../../api/fieldErrors.ts';
-import { explain } from '../../api/explain.ts';
+import { fieldErrorText } from '../../api/fieldErrors.ts';
+import { explainError } from '../../api/explain.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
-import { urlProblemOf } from '../form/formProblems.ts';
-import { transports, type Transport } from '../form/serverForm.ts';
+import { validateUrl } from '../form/formProblems.ts';
+import { transports, type ServerTransport } from '../form/serverForm.ts';
 import styles from '../form/ServerDialog.module.css';
-import { foundForm, type Begun } from './foundForm.ts';
-import { LookOutcome } from './LookOutcome.tsx';
+import { toInitialForm, type InitialForm } from './initialForm.ts';
+import { DiscoveryOutcome } from './DiscoveryOutcome.tsx';
 import { useDiscovery } from './useDiscovery.ts';
 
 /** Where a server is, what it wants, and what it has, before anything of it is saved. */
 export function DiscoverDialog({
-  mayCreate,
+  canCreate,
   onClose,
   onFound,
 }: {
-  readonly mayCreate: boolean;
+  readonly canCreate: boolean;
   readonly onClose: () => void;
-  readonly onFound: (begun: Begun) => void;
+  readonly onFound: (initial: InitialForm) => void;
 }) {
-  const words = strings.servers.adding;
+  const words = strings.servers.addDialog;
   const text = strings.servers.form;
   const discovery = useDiscovery();
-  const { endpoint, result, error, isAsking } = discovery;
+  const { endpoint, result, error, isDiscovering } = discovery;
   const [urlProblem, setUrlProblem] = useState<string>();
   const fields = useRef<HTMLDivElement>(null);
   const outcome = useRef<HTMLDivElement>(null);
@@ -40,44 +40,44 @@ export function DiscoverDialog({
 
   function submit(): void {
     if (isFound) {
-      onFound(foundForm(endpoint, result));
+      onFound(toInitialForm(endpoint, result));
       return;
     }
-    const problem = urlProblemOf(endpoint.url, endpoint.type);
+    const problem = validateUrl(endpoint.url, endpoint.type);
     setUrlProblem(problem);
-    if (problem === undefined) discovery.ask({ type: 'none' });
+    if (problem === undefined) discovery.discover({ type: 'none' });
     else fields.current?.querySelector('input')?.focus();
   }
-  function enter(): void {
-    discovery.stop();
-    onFound(foundForm(endpoint, undefined));
+  function setUpManually(): void {
+    discovery.cancel();
+    onFound(toInitialForm(endpoint, undefined));
   }
   function close(): void {
-    discovery.stop();
+    discovery.cancel();
     onClose();
   }
 
-  const urlError = urlProblem ?? aboutUrl(error);
+  const urlError = urlProblem ?? urlErrorText(error);
   return (
     <Dialog
       isWide
       title={words.title}
       onClose={close}
-      onSubmit={() => mayCreate && !isAsking && submit()}
+      onSubmit={() => canCreate && !isDiscovering && submit()}
       actions={
         <>
-          <Button look="quiet" onClick={enter}>
-            {words.byHand}
+          <Button variant="quiet" onClick={setUpManually}>
+            {words.manualSetup}
           </Button>
           <Button onClick={close}>{strings.common.cancel}</Button>
-          <Button type="submit" look="primary" isBusy={isAsking} disabled={!mayCreate}>
-            {isAsking ? words.looking : isFound ? words.goOn : words.look}
+          <Button type="submit" variant="primary" isBusy={isDiscovering} disabled={!canCreate}>
+            {isDiscovering ? words.connecting : isFound ? words.next : words.connect}
           </Button>
         </>
       }
     >
       <div ref={fields} className={styles['fields']}>
-        {!mayCreate && <Notice tone="warning" title={text.rightsLost} />}
+        {!canCreate && <Notice tone="warning" title={text.rightsLost} />}
         <p className={styles['hint']}>{words.lead}</p>
         <TextField
           label={text.url}
@@ -92,7 +92,7 @@ export function DiscoverDialog({
           value={endpoint.url}
           onChange={({ target }) => {
             setUrlProblem(undefined);
-            discovery.change({ ...endpoint, url: target.value });
+            discovery.setNewEndpoint({ ...endpoint, url: target.value });
           }}
         />
         <SelectField
@@ -100,7 +100,7 @@ export function DiscoverDialog({
           value={endpoint.type}
           onChange={({ target }) => {
             setUrlProblem(undefined);
-            discovery.change({ ...endpoint, type: target.value as Transport });
+            discovery.setNewEndpoint({ ...endpoint, type: target.value as ServerTransport });
           }}
         >
           {transports.map((type) => (
@@ -112,10 +112,10 @@ export function DiscoverDialog({
         {error !== null && urlError === undefined && <ErrorNotice error={error} />}
         <div ref={outcome} tabIndex={-1} className={styles['fields']}>
           {result && (
-            <LookOutcome
-              look={result}
+            <DiscoveryOutcome
+              result={result}
               discovery={discovery}
-              onDetails={() => onFound(foundForm(endpoint, result))}
+              onDetails={() => onFound(toInitialForm(endpoint, result))}
             />
           )}
         </div>
@@ -125,10 +125,10 @@ export function DiscoverDialog({
 }
 
 /** What is wrong with the address itself, or with asking there. */
-function aboutUrl(error: unknown): string | undefined {
-  const said = fieldError(error, 'url') ?? fieldError(error, 'config.url');
-  if (said !== undefined) return said;
+function urlErrorText(error: unknown): string | undefined {
+  const fieldText = fieldErrorText(error, 'url') ?? fieldErrorText(error, 'config.url');
+  if (fieldText !== undefined) return fieldText;
   if (!(error instanceof ApiError) || error.code !== 'MCP_DOMAIN_NOT_ALLOWED') return undefined;
-  const { title, text } = explain(error);
+  const { title, text } = explainError(error);
   return `${title}. ${text}`;
 }

@@ -1,34 +1,34 @@
 import { useState } from 'react';
-import type { LookAuth } from '../../api/discover.ts';
+import type { DiscoveryAuth } from '../../api/discover.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import styles from '../form/ServerDialog.module.css';
 import { emptyForm, keyForms, type ServerForm } from '../form/serverForm.ts';
-import type { Discovery } from './useDiscovery.ts';
+import type { DiscoveryState } from './useDiscovery.ts';
 
 /** A token or a key that the server is asked with. It stands in the form of the details afterwards, and nowhere else. */
 export function KeyForm({
-  discovery: { ask, isAsking },
-  first,
+  discovery: { discover, isDiscovering },
+  previousAuth,
 }: {
-  readonly discovery: Discovery;
+  readonly discovery: DiscoveryState;
   /** What was tried before. */
-  readonly first: LookAuth | undefined;
+  readonly previousAuth: DiscoveryAuth | undefined;
 }) {
-  const words = strings.servers.adding;
+  const words = strings.servers.addDialog;
   const text = strings.servers.form;
-  const tried = first?.type === 'key' ? first : undefined;
-  const [form, setForm] = useState<ServerForm['apiKey']['form']>(tried?.authorization_type ?? 'bearer');
-  const [header, setHeader] = useState(tried?.custom_header ?? emptyForm.apiKey.customHeader);
+  const previousKey = previousAuth?.type === 'key' ? previousAuth : undefined;
+  const [form, setForm] = useState<ServerForm['apiKey']['form']>(previousKey?.authorization_type ?? 'bearer');
+  const [header, setHeader] = useState(previousKey?.custom_header ?? emptyForm.apiKey.customHeader);
   const [key, setKey] = useState('');
-  const [isTried, setTried] = useState(false);
+  const [hasSubmitted, setHasSubmitted] = useState(false);
   const isHeaderMissing = form === 'custom' && header.trim() === '';
 
-  function attempt(): void {
-    setTried(true);
-    if (key === '' || isHeaderMissing || isAsking) return;
-    ask({
+  function submitKey(): void {
+    setHasSubmitted(true);
+    if (key === '' || isHeaderMissing || isDiscovering) return;
+    discover({
       ...{ type: 'key', authorization_type: form, key },
       ...(form === 'custom' && { custom_header: header.trim() }),
     });
@@ -43,13 +43,13 @@ export function KeyForm({
         // Enter tries the key, and not the address without one.
         if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return;
         event.preventDefault();
-        attempt();
+        submitKey();
       }}
     >
       <TextField
         label={text.key}
         hint={words.keyText}
-        error={isTried && key === '' ? words.keyMissing : undefined}
+        error={hasSubmitted && key === '' ? words.keyMissing : undefined}
         isRequired
         type="password"
         autoComplete="new-password"
@@ -73,7 +73,7 @@ export function KeyForm({
         {form === 'custom' && (
           <TextField
             label={text.customHeader}
-            error={isTried && isHeaderMissing ? words.headerMissing : undefined}
+            error={hasSubmitted && isHeaderMissing ? words.headerMissing : undefined}
             isRequired
             autoComplete="off"
             spellCheck={false}
@@ -83,7 +83,7 @@ export function KeyForm({
         )}
       </div>
       <div>
-        <Button isBusy={isAsking} onClick={attempt}>
+        <Button isBusy={isDiscovering} onClick={submitKey}>
           {words.tryKey}
         </Button>
       </div>

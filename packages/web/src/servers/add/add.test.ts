@@ -1,26 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
 import { emptyForm } from '../form/serverForm.ts';
-import { foundForm } from './foundForm.ts';
-import { forgetDiscovery, keepDiscovery, readDiscovery } from './keptDiscovery.ts';
+import { toInitialForm } from './initialForm.ts';
+import { clearDiscovery, saveDiscovery, loadDiscovery } from './savedDiscovery.ts';
 
 const at = { url: 'https://tools.test/mcp', type: 'sse' } as const;
 const tools = { outcome: 'tools' as const, tools: [] };
 
 describe('the details of a server that was found', () => {
   test('begin with its address, and with what it was asked with', () => {
-    expect(foundForm(at, undefined)).toEqual({ form: { ...emptyForm, ...at } });
-    expect(foundForm(at, { auth: { type: 'none' }, view: tools })).toEqual({ form: { ...emptyForm, ...at } });
+    expect(toInitialForm(at, undefined)).toEqual({ form: { ...emptyForm, ...at } });
+    expect(toInitialForm(at, { auth: { type: 'none' }, view: tools })).toEqual({
+      form: { ...emptyForm, ...at },
+    });
     const key = { type: 'key', authorization_type: 'custom', custom_header: 'X-A', key: 'k' } as const;
-    expect(foundForm(at, { auth: key, view: tools }).form).toMatchObject({
+    expect(toInitialForm(at, { auth: key, view: tools }).form).toMatchObject({
       ...{ auth: 'apiKey', apiKey: { source: 'admin', form: 'custom', customHeader: 'X-A', key: 'k' } },
     });
   });
 
   test('take along a sign-in that the server took, and no other', () => {
     const auth = { type: 'draft', draftId: 'd1' } as const;
-    expect(foundForm(at, { auth, view: tools })).toMatchObject({ form: { auth: 'oauth' }, draft: 'd1' });
+    expect(toInitialForm(at, { auth, view: tools })).toMatchObject({ form: { auth: 'oauth' }, draft: 'd1' });
     const view = { outcome: 'credential_rejected', hint: 'scopes', wantedScopes: 'a b' } as const;
-    const refused = foundForm(at, { auth, view });
+    const refused = toInitialForm(at, { auth, view });
     expect(refused).toMatchObject({ form: { auth: 'oauth', oauth: { scope: 'a b' } } });
     expect(refused).not.toHaveProperty('draft');
   });
@@ -39,11 +41,11 @@ describe('what waits for a sign-in that leaves the page', () => {
   test('is read until it was taken up, and holds what it must alone', () => {
     const one = storage();
     const stored = { ...at, draftId: 'd1' };
-    keepDiscovery(stored, () => one);
-    expect([readDiscovery(() => one), readDiscovery(() => one)]).toEqual([stored, stored]);
+    saveDiscovery(stored, () => one);
+    expect([loadDiscovery(() => one), loadDiscovery(() => one)]).toEqual([stored, stored]);
     expect(one.getItem('behalf.discovery')).toBe(JSON.stringify(stored));
-    forgetDiscovery(() => one);
-    expect(readDiscovery(() => one)).toBeUndefined();
+    clearDiscovery(() => one);
+    expect(loadDiscovery(() => one)).toBeUndefined();
   });
 
   test('is nothing where it cannot be read', () => {
@@ -56,12 +58,12 @@ describe('what waits for a sign-in that leaves the page', () => {
     ]) {
       const one = storage();
       one.setItem('behalf.discovery', text);
-      expect([text, readDiscovery(() => one)]).toEqual([text, undefined]);
+      expect([text, loadDiscovery(() => one)]).toEqual([text, undefined]);
     }
     const refused = () => {
       throw new Error('no storage');
     };
-    expect(readDiscovery(refused)).toBeUndefined();
-    expect(() => forgetDiscovery(refused)).not.toThrow();
+    expect(loadDiscovery(refused)).toBeUndefined();
+    expect(() => clearDiscovery(refused)).not.toThrow();
   });
 });

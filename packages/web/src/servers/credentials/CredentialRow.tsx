@@ -1,19 +1,19 @@
 import type { CredentialView } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { makeDefault } from '../../api/credentials.ts';
-import { serversChanged } from '../../api/servers.ts';
+import { setDefaultCredential } from '../../api/credentials.ts';
+import { invalidateServers } from '../../api/servers.ts';
 import { visibleText } from '../../call/visibleText.ts';
 import { ScopeList } from '../../connect/ScopeList.tsx';
-import { formatAgo, formatMoment } from '../../hooks/formatTime.ts';
+import { formatAgo, formatDateTime } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { showError, showToast } from '../../ui/toasts.ts';
-import { credentialName, credentialText } from './credentialState.ts';
+import { credentialName, describeCredential } from './credentialState.ts';
 import styles from './credentials.module.css';
-import { Disconnect } from './Disconnect.tsx';
+import { DisconnectDialog } from './DisconnectDialog.tsx';
 
 /** One thing that the user has at a server: how it stands, and what can be done with it. */
 export function CredentialRow({
@@ -27,39 +27,41 @@ export function CredentialRow({
   readonly onConnect: (() => void) | undefined;
 }) {
   const words = strings.credentials;
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const { server, label, kind, isDefault } = view;
   const name = visibleText(credentialName(label));
-  const { tone, chip, text, isWanting } = credentialText(view);
+  const { tone, badge, text, needsSignIn } = describeCredential(view);
   return (
     <li className={styles['row']}>
       <div className={styles['head']}>
         <strong className={styles['name']}>
           <bdi>{name}</bdi>
         </strong>
-        <Badge tone={tone}>{chip}</Badge>
+        <Badge tone={tone}>{badge}</Badge>
         <Badge>{words.kinds[kind]}</Badge>
-        {isDefault && !isOnly && <Badge tone="info">{words.isDefault}</Badge>}
+        {isDefault && !isOnly && <Badge tone="info">{words.defaultBadge}</Badge>}
       </div>
       <p>{text}</p>
       <Details view={view} />
       <div className={styles['actions']}>
-        {isWanting && onConnect && kind === 'oauth_code' && (
-          <Button size="small" look="primary" onClick={onConnect}>
-            {strings.connect.again}
+        {needsSignIn && onConnect && kind === 'oauth_code' && (
+          <Button size="small" variant="primary" onClick={onConnect}>
+            {strings.connect.connectAgain}
           </Button>
         )}
-        {!isDefault && <MakeDefault server={server} label={label} name={name} />}
-        <Button size="small" aria-label={words.disconnectOf(name)} onClick={() => setAsking(true)}>
+        {!isDefault && <MakeDefaultButton server={server} label={label} name={name} />}
+        <Button size="small" aria-label={words.disconnectOf(name)} onClick={() => setConfirming(true)}>
           {words.disconnect}
         </Button>
       </div>
-      {isAsking && <Disconnect server={server} label={label} onClose={() => setAsking(false)} />}
+      {isConfirming && (
+        <DisconnectDialog server={server} label={label} onClose={() => setConfirming(false)} />
+      )}
     </li>
   );
 }
 
-function MakeDefault({
+function MakeDefaultButton({
   server,
   label,
   name,
@@ -71,10 +73,10 @@ function MakeDefault({
   const words = strings.credentials;
   const client = useQueryClient();
   const { mutate, isPending } = useMutation({
-    mutationFn: () => makeDefault(server, label),
+    mutationFn: () => setDefaultCredential(server, label),
     onSuccess: () => {
       showToast('success', words.madeDefault(name));
-      return serversChanged(client);
+      return invalidateServers(client);
     },
     onError: showError,
   });
@@ -92,20 +94,20 @@ function Details({
 }) {
   const words = strings.credentials;
   const facts = [
-    { name: words.issuer, value: issuer, isCode: true, isThere: issuer !== '' },
-    { name: words.scopes, value: <ScopeList scopes={scopes} />, isThere: scopes.trim() !== '' },
-    { name: words.fingerprint, value: fingerprint, isCode: true, isThere: fingerprint !== null },
-    { name: words.added, value: formatMoment(createdAt), isThere: true },
+    { name: words.issuer, value: issuer, isCode: true, isShown: issuer !== '' },
+    { name: words.scopes, value: <ScopeList scopes={scopes} />, isShown: scopes.trim() !== '' },
+    { name: words.fingerprint, value: fingerprint, isCode: true, isShown: fingerprint !== null },
+    { name: words.added, value: formatDateTime(createdAt), isShown: true },
     {
       name: words.lastUsed,
       value: lastUsedAt === null ? words.neverUsed : formatAgo(lastUsedAt),
-      isThere: true,
+      isShown: true,
     },
   ];
   return (
     <details className={styles['details']}>
       <summary>{words.details}</summary>
-      <Facts facts={facts.filter(({ isThere }) => isThere)} />
+      <Facts facts={facts.filter(({ isShown }) => isShown)} />
     </details>
   );
 }

@@ -3,16 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { credentialsQuery } from '../../api/credentials.ts';
 import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
-import { isUnderWay } from '../../connect/connectState.ts';
-import { connectText } from '../../connect/connectText.ts';
-import { useConnect, type Connect } from '../../connect/useConnect.ts';
+import { isInProgress } from '../../connect/connectState.ts';
+import { describeConnectState } from '../../connect/connectText.ts';
+import { useConnect, type ConnectHandle } from '../../connect/useConnect.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { BringToken } from './BringToken.tsx';
-import { ConnectAnother } from './ConnectAnother.tsx';
+import { ImportToken } from './ImportToken.tsx';
+import { ConnectAnotherDialog } from './ConnectAnotherDialog.tsx';
 import { CredentialRow } from './CredentialRow.tsx';
 import styles from './credentials.module.css';
 
@@ -27,20 +27,20 @@ export function SignInCard({ server }: { readonly server: string }) {
       <p>{words.text}</p>
       {error !== null && !stored && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!stored && error === null && <Skeleton lines={3} />}
-      {stored && <Stored stored={stored} connect={connect} />}
-      <Connecting connect={connect} isFirst={stored?.length === 0} />
-      {stored && stored.length > 0 && <Another stored={stored} connect={connect} />}
-      <BringToken server={server} />
+      {stored && <StoredCredentials stored={stored} connect={connect} />}
+      <ConnectProgress connect={connect} isFirst={stored?.length === 0} />
+      {stored && stored.length > 0 && <AnotherAccount stored={stored} connect={connect} />}
+      <ImportToken server={server} />
     </Card>
   );
 }
 
-function Stored({
+function StoredCredentials({
   stored,
   connect,
 }: {
   readonly stored: readonly CredentialView[];
-  readonly connect: Connect;
+  readonly connect: ConnectHandle;
 }) {
   const words = strings.credentials;
   if (stored.length === 0) return <p className={styles['muted']}>{words.none}</p>;
@@ -51,7 +51,9 @@ function Stored({
           key={view.id}
           view={view}
           isOnly={stored.length === 1}
-          onConnect={isUnderWay(connect.state) ? undefined : () => void connect.begin({ label: view.label })}
+          onConnect={
+            isInProgress(connect.state) ? undefined : () => void connect.begin({ label: view.label })
+          }
         />
       ))}
     </ul>
@@ -59,23 +61,29 @@ function Stored({
 }
 
 /** How the sign-in of this page goes; before it was begun, the button that begins the first one. */
-function Connecting({ connect, isFirst }: { readonly connect: Connect; readonly isFirst: boolean }) {
+function ConnectProgress({
+  connect,
+  isFirst,
+}: {
+  readonly connect: ConnectHandle;
+  readonly isFirst: boolean;
+}) {
   const [shownAt] = useState(() => Date.now());
   const { state, dismiss } = connect;
-  const isOver = state.kind === 'connected';
-  const told = isOver && state.at < shownAt ? undefined : connectText(state);
+  const isConnected = state.kind === 'connected';
+  const connectText = isConnected && state.at < shownAt ? undefined : describeConnectState(state);
   return (
     <>
-      {told && (
+      {connectText && (
         <Notice
-          tone={told.tone}
-          title={told.title}
-          actions={isOver ? <Dismiss onClick={dismiss} /> : undefined}
+          tone={connectText.tone}
+          title={connectText.title}
+          actions={isConnected ? <DismissButton onClick={dismiss} /> : undefined}
         >
-          {told.text}
+          {connectText.text}
         </Notice>
       )}
-      {(told ? !isOver : isFirst) && (
+      {(connectText ? !isConnected : isFirst) && (
         <div className={styles['actions']}>
           <ConnectButtons connect={connect} size="normal" />
         </div>
@@ -85,7 +93,7 @@ function Connecting({ connect, isFirst }: { readonly connect: Connect; readonly 
 }
 
 /** It takes the place of the button that began it all, and so the focus. */
-function Dismiss({ onClick }: { readonly onClick: () => void }) {
+function DismissButton({ onClick }: { readonly onClick: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (document.activeElement === document.body) button.current?.focus();
@@ -97,22 +105,22 @@ function Dismiss({ onClick }: { readonly onClick: () => void }) {
   );
 }
 
-function Another({
+function AnotherAccount({
   stored,
   connect,
 }: {
   readonly stored: readonly CredentialView[];
-  readonly connect: Connect;
+  readonly connect: ConnectHandle;
 }) {
   const words = strings.credentials;
   const [isOpen, setOpen] = useState(false);
-  if (isUnderWay(connect.state)) return null;
+  if (isInProgress(connect.state)) return null;
   return (
     <div className={styles['actions']}>
-      <Button onClick={() => setOpen(true)}>{words.another}</Button>
+      <Button onClick={() => setOpen(true)}>{words.connectAnother}</Button>
       {isOpen && (
-        <ConnectAnother
-          taken={stored.map(({ label }) => label)}
+        <ConnectAnotherDialog
+          existingLabels={stored.map(({ label }) => label)}
           onConnect={(label) => {
             void connect.begin({ label });
             setOpen(false);

@@ -1,46 +1,62 @@
 import type { CredentialView } from '@behalf/contracts';
-import { reasonText } from '../../connect/connectText.ts';
-import { formatNear } from '../../hooks/formatTime.ts';
+import { describeSignInReason } from '../../connect/connectText.ts';
+import { formatTimeOrDate } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 
 /** How something stored stands, for who stored it. */
 export interface CredentialText {
   readonly tone: Tone;
-  readonly chip: string;
+  readonly badge: string;
   readonly text: string;
   /** Its user has to act before it works. */
-  readonly isWanting: boolean;
+  readonly needsSignIn: boolean;
 }
 
 type Stored = Pick<CredentialView, 'status' | 'reason' | 'expiresAt' | 'hasRefreshToken'>;
 
-export function credentialText(view: Stored, now = Date.now()): CredentialText {
+export function describeCredential(view: Stored, now = Date.now()): CredentialText {
   const words = strings.credentials;
-  const why = whyWanting(view, now);
-  if (why !== undefined) {
-    return { tone: 'warning', chip: words.wanting, text: reasonText(why), isWanting: true };
+  const reason = signInReason(view, now);
+  if (reason !== undefined) {
+    return {
+      tone: 'warning',
+      badge: words.signInAgain,
+      text: describeSignInReason(reason),
+      needsSignIn: true,
+    };
   }
   const { expiresAt, hasRefreshToken } = view;
-  const good = { tone: 'success', chip: words.good, isWanting: false } as const;
-  if (expiresAt === null) return { ...good, text: words.endless };
+  const active = { tone: 'success', badge: words.active, needsSignIn: false } as const;
+  if (expiresAt === null) return { ...active, text: words.noExpiry };
   if (hasRefreshToken) {
-    return { ...good, text: expiresAt > now ? words.renewed(formatNear(expiresAt)) : words.renewedNext };
+    return {
+      ...active,
+      text: expiresAt > now ? words.renewedUntil(formatTimeOrDate(expiresAt)) : words.renewedOnUse,
+    };
   }
-  return { ...good, tone: 'info', chip: words.endsSoon, text: words.ends(formatNear(expiresAt)) };
+  return {
+    ...active,
+    tone: 'info',
+    badge: words.expires,
+    text: words.expiresAt(formatTimeOrDate(expiresAt)),
+  };
 }
 
 /** The reason for which its user has to sign in again; undefined where it works. */
-function whyWanting({ status, reason, expiresAt, hasRefreshToken }: Stored, now: number): string | undefined {
+function signInReason(
+  { status, reason, expiresAt, hasRefreshToken }: Stored,
+  now: number,
+): string | undefined {
   if (reason !== undefined) return reason;
   if (status !== 'active') return status;
-  const isOver = expiresAt !== null && expiresAt <= now && !hasRefreshToken;
-  return isOver ? 'expired_no_refresh' : undefined;
+  const isExpired = expiresAt !== null && expiresAt <= now && !hasRefreshToken;
+  return isExpired ? 'expired_no_refresh' : undefined;
 }
 
 /** What the gateway calls the one that has no name of its own. */
-const UNNAMED = 'default';
+const DEFAULT_LABEL = 'default';
 
 export function credentialName(label: string): string {
-  return label === UNNAMED ? strings.credentials.mine : label;
+  return label === DEFAULT_LABEL ? strings.credentials.defaultName : label;
 }

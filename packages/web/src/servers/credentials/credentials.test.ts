@@ -1,7 +1,7 @@
 import type { CredentialView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { credentialName, credentialText } from './credentialState.ts';
-import { disconnectText } from './disconnectText.ts';
+import { credentialName, describeCredential } from './credentialState.ts';
+import { describeDisconnect } from './disconnectText.ts';
 import { emptyToken, tokenProblems, tokenRequest } from './tokenDraft.ts';
 
 const now = Date.now();
@@ -9,29 +9,29 @@ const hour = 3_600_000;
 
 function say(view: Partial<CredentialView>) {
   const base = { status: 'active', expiresAt: now + hour, hasRefreshToken: true } as const;
-  return credentialText({ ...base, ...view }, now);
+  return describeCredential({ ...base, ...view }, now);
 }
 
 describe('a sign-in that is stored', () => {
   test('says whether it works, and until when', () => {
-    expect(say({})).toMatchObject({ tone: 'success', isWanting: false });
+    expect(say({})).toMatchObject({ tone: 'success', needsSignIn: false });
     expect(say({}).text).toMatch(/^Renewed automatically.*\d/);
-    expect(say({ expiresAt: now - 1 })).toMatchObject({ tone: 'success', isWanting: false });
-    expect(say({ hasRefreshToken: false })).toMatchObject({ tone: 'info', isWanting: false });
+    expect(say({ expiresAt: now - 1 })).toMatchObject({ tone: 'success', needsSignIn: false });
+    expect(say({ hasRefreshToken: false })).toMatchObject({ tone: 'info', needsSignIn: false });
     expect(say({ hasRefreshToken: false }).text).toMatch(/^Expires at .*\d.*Sign in again/);
     expect(say({ expiresAt: null, hasRefreshToken: false }).text).toMatch(/No expiry/);
   });
 
   test('says that its user has to act, and why', () => {
     const over = say({ expiresAt: now, hasRefreshToken: false });
-    expect([over.isWanting, over.text]).toEqual([true, expect.stringMatching(/expired/)]);
+    expect([over.needsSignIn, over.text]).toEqual([true, expect.stringMatching(/expired/)]);
     for (const status of ['rejected', 'revoked', 'unreadable', 'unbound'] as const) {
-      const { isWanting, tone, text } = say({ status });
-      expect([status, isWanting, tone]).toEqual([status, true, 'warning']);
+      const { needsSignIn, tone, text } = say({ status });
+      expect([status, needsSignIn, tone]).toEqual([status, true, 'warning']);
       expect(text.length).toBeGreaterThan(20);
     }
     expect(say({ status: 'rejected', reason: 'lost_rotation' }).text).toMatch(/lost while/);
-    expect(say({ reason: 'insufficient_scope' })).toMatchObject({ isWanting: true });
+    expect(say({ reason: 'insufficient_scope' })).toMatchObject({ needsSignIn: true });
   });
 
   test('has a name, also where it was given none', () => {
@@ -40,13 +40,15 @@ describe('a sign-in that is stored', () => {
 
   test('what may live on elsewhere is not called ended', () => {
     const tell = (revoked: 'yes' | 'failed' | 'unsupported' | 'none') =>
-      disconnectText({ disconnected: true, revoked });
+      describeDisconnect({ disconnected: true, revoked });
     expect([tell('yes').tone, tell('none').tone]).toEqual(['success', 'success']);
     expect([tell('failed').tone, tell('unsupported').tone]).toEqual(['warning', 'warning']);
     expect(tell('failed').text).toMatch(/may stay valid/);
     expect(tell('unsupported').text).toMatch(/may stay valid/);
     expect(tell('yes').text).toMatch(/revoked/);
-    expect(disconnectText({ disconnected: false, revoked: 'none' }).title).toMatch(/Already disconnected/);
+    expect(describeDisconnect({ disconnected: false, revoked: 'none' }).title).toMatch(
+      /Already disconnected/,
+    );
   });
 });
 

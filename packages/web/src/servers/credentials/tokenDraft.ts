@@ -21,19 +21,19 @@ export const emptyToken: TokenDraft = {
 /** What can be said before it is sent. The gateway judges the rest. */
 export function tokenProblems(draft: TokenDraft): TokenProblems {
   const words = strings.credentials;
-  const { accessToken, refreshToken, issuer, clientId, expiresIn } = trimmed(draft);
-  const renews = refreshToken !== '';
+  const { accessToken, refreshToken, issuer, clientId, expiresIn } = trimFields(draft);
+  const hasRefreshToken = refreshToken !== '';
   return {
     ...(accessToken === '' && { accessToken: words.tokenMissing }),
-    ...(renews && issuer === '' && { issuer: words.neededToRenew }),
-    ...(renews && clientId === '' && { clientId: words.neededToRenew }),
+    ...(hasRefreshToken && issuer === '' && { issuer: words.requiredWithRefreshToken }),
+    ...(hasRefreshToken && clientId === '' && { clientId: words.requiredWithRefreshToken }),
     ...(expiresIn !== '' && !/^[1-9]\d{0,9}$/.test(expiresIn) && { expiresIn: words.expiresInWrong }),
   };
 }
 
 /** As it is sent; what was left empty is left out. */
 export function tokenRequest(draft: TokenDraft): ImportCredentialRequest {
-  const { accessToken, label, refreshToken, issuer, clientId, expiresIn } = trimmed(draft);
+  const { accessToken, label, refreshToken, issuer, clientId, expiresIn } = trimFields(draft);
   return {
     accessToken,
     ...(label !== '' && { label }),
@@ -45,7 +45,14 @@ export function tokenRequest(draft: TokenDraft): ImportCredentialRequest {
 }
 
 /** What is copied brings blanks along. */
-function trimmed({ accessToken, label, refreshToken, issuer, clientId, expiresIn }: TokenDraft): TokenDraft {
+function trimFields({
+  accessToken,
+  label,
+  refreshToken,
+  issuer,
+  clientId,
+  expiresIn,
+}: TokenDraft): TokenDraft {
   return {
     accessToken: accessToken.trim(),
     label: label.trim(),

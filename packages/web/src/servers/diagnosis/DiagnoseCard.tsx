@@ -1,16 +1,16 @@
 import type { DiagnosisView } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { diagnose } from '../../api/diagnosis.ts';
-import { serversChanged } from '../../api/servers.ts';
-import { formatNear } from '../../hooks/formatTime.ts';
+import { diagnoseServer } from '../../api/diagnosis.ts';
+import { invalidateServers } from '../../api/servers.ts';
+import { formatTimeOrDate } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import styles from './diagnosis.module.css';
-import { partsOf, verdictOf } from './diagnosisText.ts';
+import { splitSteps, summarizeDiagnosis } from './diagnosisText.ts';
 import { StepRow } from './StepRow.tsx';
 
 /** Why calls of this person to the server do or do not work, when they ask. */
@@ -18,11 +18,11 @@ export function DiagnoseCard({ server }: { readonly server: string }) {
   const words = strings.diagnosis;
   const client = useQueryClient();
   const { mutate, isPending, data, error } = useMutation({
-    mutationFn: async () => ({ view: await diagnose(server), at: Date.now() }),
+    mutationFn: async () => ({ view: await diagnoseServer(server), at: Date.now() }),
     // It may have connected the server, or met that it does not answer.
-    onSettled: () => serversChanged(client),
+    onSettled: () => invalidateServers(client),
   });
-  const button = useFocusAfter(isPending);
+  const button = useRestoredFocus(isPending);
   const run = () => mutate();
   return (
     <Card className={styles['card']} aria-label={words.title}>
@@ -39,23 +39,23 @@ export function DiagnoseCard({ server }: { readonly server: string }) {
         {isPending && words.runningText}
       </p>
       {!isPending && error !== null && <ErrorNotice error={error} onRetry={run} />}
-      {!isPending && error === null && data && <Found view={data.view} at={data.at} />}
+      {!isPending && error === null && data && <DiagnosisResult view={data.view} at={data.at} />}
     </Card>
   );
 }
 
-function Found({ view, at }: { readonly view: DiagnosisView; readonly at: number }) {
+function DiagnosisResult({ view, at }: { readonly view: DiagnosisView; readonly at: number }) {
   const words = strings.diagnosis;
-  const { tone, title, text } = verdictOf(view);
-  const { looked, skipped } = partsOf(view);
-  if (view.steps.length === 0) return <Notice tone="warning" title={words.empty} />;
+  const { tone, title, text } = summarizeDiagnosis(view);
+  const { checked, skipped } = splitSteps(view);
+  if (view.steps.length === 0) return <Notice tone="warning" title={words.noSteps} />;
   return (
     <>
       <Notice tone={tone} title={title}>
         {text}
       </Notice>
       <ol className={styles['steps']} aria-label={words.listTitle}>
-        {looked.map((step) => (
+        {checked.map((step) => (
           <StepRow key={step.step} step={step} />
         ))}
       </ol>
@@ -69,18 +69,18 @@ function Found({ view, at }: { readonly view: DiagnosisView; readonly at: number
           </ol>
         </details>
       )}
-      <p className={styles['muted']}>{words.lookedAt(formatNear(at))}</p>
+      <p className={styles['muted']}>{words.checkedAt(formatTimeOrDate(at))}</p>
     </>
   );
 }
 
 /** A button that takes no click for a while loses the focus; who pressed it finds it there again. */
-function useFocusAfter(isBusy: boolean) {
+function useRestoredFocus(isBusy: boolean) {
   const button = useRef<HTMLButtonElement>(null);
-  const was = useRef(isBusy);
+  const wasBusy = useRef(isBusy);
   useEffect(() => {
-    if (was.current && !isBusy && document.activeElement === document.body) button.current?.focus();
-    was.current = isBusy;
+    if (wasBusy.current && !isBusy && document.activeElement === document.body) button.current?.focus();
+    wasBusy.current = isBusy;
   }, [isBusy]);
   return button;
 }

@@ -13,7 +13,7 @@ export function StepRow({ step }: { readonly step: DiagnosisStep }) {
   const words = strings.diagnosis;
   const { outcome, message, action, code, durationMs = 0 } = step;
   const isSlow = outcome !== 'skipped' && durationMs >= SLOW_MS;
-  const isBad = outcome === 'failed' || outcome === 'warning';
+  const hasProblem = outcome === 'failed' || outcome === 'warning';
   return (
     <li className={styles['step']}>
       <span className={styles['outcome']}>
@@ -27,7 +27,7 @@ export function StepRow({ step }: { readonly step: DiagnosisStep }) {
             <strong>{words.whatToDo}</strong> {action}
           </p>
         )}
-        {isBad && code !== undefined && (
+        {hasProblem && code !== undefined && (
           <p className={styles['muted']}>
             <code>{code}</code>
           </p>

@@ -14,20 +14,20 @@ export function stepName(step: string): string {
   return (strings.diagnosis.steps as Readonly<Record<string, string>>)[step] ?? step.replaceAll('_', ' ');
 }
 
-export interface Verdict {
+export interface DiagnosisSummary {
   readonly tone: 'success' | 'danger';
   readonly title: string;
   readonly text: string;
 }
 
 /** What it comes to, in a sentence, and what to do where something is to be done. */
-export function verdictOf({ ok, failedAt, steps }: DiagnosisView): Verdict {
+export function summarizeDiagnosis({ ok, failedAt, steps }: DiagnosisView): DiagnosisSummary {
   const words = strings.diagnosis;
   const failed =
     steps.find(({ step }) => step === failedAt) ?? steps.find(({ outcome }) => outcome === 'failed');
   if (ok || !failed) {
-    const noted = steps.filter(({ outcome }) => outcome === 'warning').length;
-    return { tone: 'success', title: words.works, text: words.worksText(noted) };
+    const warnings = steps.filter(({ outcome }) => outcome === 'warning').length;
+    return { tone: 'success', title: words.works, text: words.worksText(warnings) };
   }
   const { step, message, action } = failed;
   return {
@@ -38,12 +38,12 @@ export function verdictOf({ ok, failedAt, steps }: DiagnosisView): Verdict {
 }
 
 /** Those that say something, and those that were left out. */
-export function partsOf({ steps }: Pick<DiagnosisView, 'steps'>): {
-  readonly looked: readonly DiagnosisStep[];
+export function splitSteps({ steps }: Pick<DiagnosisView, 'steps'>): {
+  readonly checked: readonly DiagnosisStep[];
   readonly skipped: readonly DiagnosisStep[];
 } {
   return {
-    looked: steps.filter(({ outcome }) => outcome !== 'skipped'),
+    checked: steps.filter(({ outcome }) => outcome !== 'skipped'),
     skipped: steps.filter(({ outcome }) => outcome === 'skipped'),
   };
 }

@@ -1,10 +1,10 @@
 import { strings } from '../../strings/strings.ts';
 import { SelectField, TextArea, TextField } from '../../ui/Field.tsx';
-import type { FormParts } from './formParts.ts';
-import { fitsTogether, transports, type Transport } from './serverForm.ts';
+import type { FormSectionProps } from './formSectionProps.ts';
+import { isCompatible, transports, type ServerTransport } from './serverForm.ts';
 
 /** What people read. Everybody who may edit may change these. */
-export function TextFields({ form, before, problems, change }: FormParts) {
+export function DescriptionFields({ form, before, problems, change }: FormSectionProps) {
   const text = strings.servers.form;
   return (
     <>
@@ -31,7 +31,7 @@ export function TextFields({ form, before, problems, change }: FormParts) {
 }
 
 /** Where it is. */
-export function AddressFields({ form, problems, change }: FormParts) {
+export function AddressFields({ form, problems, change }: FormSectionProps) {
   const text = strings.servers.form;
   return (
     <>
@@ -39,10 +39,10 @@ export function AddressFields({ form, problems, change }: FormParts) {
         label={text.transport}
         error={problems['type']}
         value={form.type}
-        onChange={({ target }) => change({ type: target.value as Transport }, 'type', 'url', 'auth')}
+        onChange={({ target }) => change({ type: target.value as ServerTransport }, 'type', 'url', 'auth')}
       >
         {transports.map((type) => (
-          <option key={type} value={type} disabled={!fitsTogether(type, form.auth)}>
+          <option key={type} value={type} disabled={!isCompatible(type, form.auth)}>
             {text.transports[type]}
           </option>
         ))}

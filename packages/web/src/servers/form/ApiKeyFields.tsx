@@ -1,17 +1,17 @@
 import { secretMask } from '@behalf/contracts/plain';
 import { strings } from '../../strings/strings.ts';
 import { SelectField, TextField } from '../../ui/Field.tsx';
-import type { FormParts } from './formParts.ts';
+import type { FormSectionProps } from './formSectionProps.ts';
 import styles from './ServerDialog.module.css';
-import { keepsKey, keyForms, keySources, type ServerForm } from './serverForm.ts';
+import { keepsStoredKey, keyForms, keySources, type ServerForm } from './serverForm.ts';
 
 type ApiKeyForm = ServerForm['apiKey'];
 
 /** A key that is sent with every call: the author's, or one of each user. */
-export function ApiKeyFields({ form, before, problems, change }: FormParts) {
+export function ApiKeyFields({ form, before, problems, change }: FormSectionProps) {
   const text = strings.servers.form;
   const { apiKey } = form;
-  const isStored = keepsKey({ ...form, apiKey: { ...apiKey, key: '' } }, before);
+  const isStored = keepsStoredKey({ ...form, apiKey: { ...apiKey, key: '' } }, before);
   const set = (patch: Partial<ApiKeyForm>, ...fields: readonly string[]) =>
     change({ apiKey: { ...apiKey, ...patch } }, ...fields);
   return (

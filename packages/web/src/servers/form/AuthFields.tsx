@@ -2,34 +2,34 @@ import { strings } from '../../strings/strings.ts';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { ApiKeyFields } from './ApiKeyFields.tsx';
-import type { FormParts } from './formParts.ts';
+import type { FormSectionProps } from './formSectionProps.ts';
 import { OAuthFields } from './OAuthFields.tsx';
 import styles from './ServerDialog.module.css';
-import { authKinds, fitsTogether, type AuthKind } from './serverForm.ts';
+import { authKinds, isCompatible, type AuthKind } from './serverForm.ts';
 
 /** With which credential it is called. On-Behalf-Of is offered to those whose role may configure it. */
 export function AuthFields({
-  mayConfigureObo,
+  canConfigureObo,
   isLocked,
   ...parts
-}: FormParts & { readonly mayConfigureObo: boolean; readonly isLocked: boolean }) {
+}: FormSectionProps & { readonly canConfigureObo: boolean; readonly isLocked: boolean }) {
   const text = strings.servers.form;
   const { form, problems, change } = parts;
   const { auth } = form;
-  const isForbidden = auth === 'obo' && !mayConfigureObo && !isLocked;
+  const isForbidden = auth === 'obo' && !canConfigureObo && !isLocked;
   return (
     <>
       <SelectField
         label={text.auth}
         hint={text.authHints[auth]}
-        error={isForbidden ? text.oboLost : problems['auth']}
+        error={isForbidden ? text.oboPermissionLost : problems['auth']}
         value={auth}
         onChange={({ target }) => change({ auth: target.value as AuthKind }, 'auth', 'url')}
       >
         {authKinds
-          .filter((kind) => kind !== 'obo' || mayConfigureObo || auth === 'obo')
+          .filter((kind) => kind !== 'obo' || canConfigureObo || auth === 'obo')
           .map((kind) => (
-            <option key={kind} value={kind} disabled={!fitsTogether(form.type, kind)}>
+            <option key={kind} value={kind} disabled={!isCompatible(form.type, kind)}>
               {text.auths[kind]}
             </option>
           ))}

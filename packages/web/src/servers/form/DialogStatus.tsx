@@ -6,13 +6,13 @@ import type { ServerDialogState } from './useServerDialog.ts';
 
 /** What came of a test or of saving, where it is seen however far the form is scrolled. */
 export function DialogStatus({ state }: { readonly state: ServerDialogState }) {
-  const content = contentOf(state);
+  const content = statusContent(state);
   return content && <div className={styles['status']}>{content}</div>;
 }
 
-function contentOf(state: ServerDialogState) {
+function statusContent(state: ServerDialogState) {
   const text = strings.servers.form;
-  const { error, others, problems, checked, hasConflict } = state;
+  const { error, otherProblems, problems, checkResult, hasConflict } = state;
   if (state.reloadError !== null) return <ErrorNotice error={state.reloadError} onRetry={state.reload} />;
   if (hasConflict) {
     return (
@@ -29,13 +29,13 @@ function contentOf(state: ServerDialogState) {
       </Notice>
     );
   }
-  if (others.length > 0 || Object.keys(problems).length > 0) {
+  if (otherProblems.length > 0 || Object.keys(problems).length > 0) {
     const hasFields = Object.keys(problems).length > 0;
     return (
-      <Notice tone="danger" title={hasFields ? text.correctTitle : text.othersTitle}>
-        {others.length > 0 && (
+      <Notice tone="danger" title={hasFields ? text.invalidFieldsTitle : text.invalidTitle}>
+        {otherProblems.length > 0 && (
           <ul>
-            {others.map((other) => (
+            {otherProblems.map((other) => (
               <li key={other}>{other}</li>
             ))}
           </ul>
@@ -44,10 +44,10 @@ function contentOf(state: ServerDialogState) {
     );
   }
   if (error !== null) return <ErrorNotice error={error} />;
-  if (!checked) return null;
-  return checked.inspected ? (
-    <Notice tone="success" title={text.works}>
-      {text.worksText(checked.tools ?? 0)}
+  if (!checkResult) return null;
+  return checkResult.inspected ? (
+    <Notice tone="success" title={text.connected}>
+      {text.toolsFound(checkResult.tools ?? 0)}
     </Notice>
   ) : (
     <Notice tone="info" title={text.notInspected}>

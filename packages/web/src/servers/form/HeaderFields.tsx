@@ -2,13 +2,13 @@ import { strings } from '../../strings/strings.ts';
 import { Button, IconButton } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Icon } from '../../ui/Icon.tsx';
-import type { FormParts } from './formParts.ts';
+import type { FormSectionProps } from './formSectionProps.ts';
 import { rowPath } from './formProblems.ts';
 import styles from './ServerDialog.module.css';
 import type { HeaderRow } from './serverForm.ts';
 
 /** Headers sent with every call. Stored ones are kept unseen, or replaced as a whole. */
-export function HeaderFields({ form, before, problems, change }: FormParts) {
+export function HeaderFields({ form, before, problems, change }: FormSectionProps) {
   const text = strings.servers.form;
   const { headers, replacesHeaders } = form;
   const error = problems['headers'];
@@ -21,14 +21,14 @@ export function HeaderFields({ form, before, problems, change }: FormParts) {
   const pathsOf = ({ id, name }: HeaderRow) => [rowPath(id), `headers.${name.trim().toLowerCase()}`];
   const update = (row: HeaderRow, patch: Partial<HeaderRow>) =>
     change(
-      { headers: headers.map((known) => (known.id === row.id ? { ...row, ...patch } : known)) },
+      { headers: headers.map((candidate) => (candidate.id === row.id ? { ...row, ...patch } : candidate)) },
       ...pathsOf(row),
     );
 
   return (
     <fieldset className={styles['headers']}>
       <legend className={styles['legend']}>{text.headers}</legend>
-      <p className={styles['hint']}>{replacesHeaders ? text.headersHint : text.headersKept}</p>
+      <p className={styles['hint']}>{replacesHeaders ? text.headersHint : text.headersKeptHint}</p>
       {replacesHeaders &&
         headers.map((row) => (
           <div key={row.id} className={styles['row']}>
@@ -72,7 +72,7 @@ export function HeaderFields({ form, before, problems, change }: FormParts) {
       {before && (
         <Button
           size="small"
-          look="quiet"
+          variant="quiet"
           className={styles['start']}
           onClick={() => change({ replacesHeaders: !replacesHeaders, headers: [] }, 'headers')}
         >

@@ -1,7 +1,7 @@
 import { secretMask } from '@behalf/contracts/plain';
 import { strings } from '../../strings/strings.ts';
 import { SelectField, Switch, TextField } from '../../ui/Field.tsx';
-import type { FormParts } from './formParts.ts';
+import type { FormSectionProps } from './formSectionProps.ts';
 import styles from './ServerDialog.module.css';
 import { exchangeMethods, type ServerForm } from './serverForm.ts';
 
@@ -9,14 +9,14 @@ type OAuthForm = ServerForm['oauth'];
 type TextKey = 'clientId' | 'authorizationUrl' | 'tokenUrl' | 'revocationUrl' | 'scope';
 
 /** How users sign in there. What is left empty is discovered. */
-export function OAuthFields({ form, before, problems, change }: FormParts) {
+export function OAuthFields({ form, before, problems, change }: FormSectionProps) {
   const text = strings.servers.form;
   const { oauth } = form;
   // Nobody is told whether there is one.
-  const mayBeStored = before?.oauth !== undefined;
+  const mayHaveStoredSecret = before?.oauth !== undefined;
   const set = (patch: Partial<OAuthForm>, ...fields: readonly string[]) =>
     change({ oauth: { ...oauth, ...patch } }, ...fields);
-  const wire = (key: TextKey, field: string) => ({
+  const fieldProps = (key: TextKey, field: string) => ({
     error: problems[`oauth.${field}`],
     value: oauth[key],
     autoComplete: 'off',
@@ -27,48 +27,50 @@ export function OAuthFields({ form, before, problems, change }: FormParts) {
   return (
     <div className={styles['section']}>
       <div className={styles['pair']}>
-        <TextField label={text.clientId} hint={text.clientIdHint} {...wire('clientId', 'client_id')} />
+        <TextField label={text.clientId} hint={text.clientIdHint} {...fieldProps('clientId', 'client_id')} />
         <TextField
           label={text.clientSecret}
-          hint={mayBeStored ? text.secretUnknown : text.clientSecretHint}
+          hint={mayHaveStoredSecret ? text.secretUnknown : text.clientSecretHint}
           error={problems['oauth.client_secret']}
           type="password"
           autoComplete="new-password"
           spellCheck={false}
-          disabled={oauth.dropsSecret}
-          placeholder={mayBeStored && !oauth.dropsSecret ? secretMask : undefined}
+          disabled={oauth.removesSecret}
+          placeholder={mayHaveStoredSecret && !oauth.removesSecret ? secretMask : undefined}
           value={oauth.clientSecret}
           onChange={({ target }) => set({ clientSecret: target.value }, 'oauth.client_secret', 'auth')}
         />
       </div>
-      {mayBeStored && (
+      {mayHaveStoredSecret && (
         <Switch
-          label={text.dropSecret}
-          isOn={oauth.dropsSecret}
-          onChange={(dropsSecret) => set({ dropsSecret, clientSecret: '' }, 'oauth.client_secret', 'auth')}
+          label={text.removeSecret}
+          isOn={oauth.removesSecret}
+          onChange={(dropsSecret) =>
+            set({ removesSecret: dropsSecret, clientSecret: '' }, 'oauth.client_secret', 'auth')
+          }
         />
       )}
-      <TextField label={text.scope} hint={text.scopeHint} {...wire('scope', 'scope')} />
+      <TextField label={text.scope} hint={text.scopeHint} {...fieldProps('scope', 'scope')} />
       <div className={styles['pair']}>
         <TextField
           label={text.authorizationUrl}
-          hint={text.discovered}
+          hint={text.discoveredHint}
           type="url"
-          {...wire('authorizationUrl', 'authorization_url')}
+          {...fieldProps('authorizationUrl', 'authorization_url')}
         />
         <TextField
           label={text.tokenUrl}
-          hint={text.discovered}
+          hint={text.discoveredHint}
           type="url"
-          {...wire('tokenUrl', 'token_url')}
+          {...fieldProps('tokenUrl', 'token_url')}
         />
       </div>
       <div className={styles['pair']}>
         <TextField
           label={text.revocationUrl}
-          hint={text.discovered}
+          hint={text.discoveredHint}
           type="url"
-          {...wire('revocationUrl', 'revocation_endpoint')}
+          {...fieldProps('revocationUrl', 'revocation_endpoint')}
         />
         <SelectField
           label={text.exchangeMethod}

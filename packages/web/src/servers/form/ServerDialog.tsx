@@ -7,8 +7,8 @@ import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import type { Begun } from '../add/foundForm.ts';
-import { AddressFields, TextFields } from './AddressFields.tsx';
+import type { InitialForm } from '../add/initialForm.ts';
+import { AddressFields, DescriptionFields } from './AddressFields.tsx';
 import { AuthFields } from './AuthFields.tsx';
 import { DialogStatus } from './DialogStatus.tsx';
 import { HeaderFields } from './HeaderFields.tsx';
@@ -19,32 +19,32 @@ import { useServerDialog, type EditedServer } from './useServerDialog.ts';
 /** Adds a server, or changes one. It offers what the gateway would accept, and shows at the fields what it refuses. */
 export function ServerDialog({
   server,
-  begun,
-  mayEdit,
+  initial,
+  canEdit,
   onClose,
   onSaved,
 }: {
   readonly server?: EditedServer;
   /** What was found out about a new one. */
-  readonly begun?: Begun;
+  readonly initial?: InitialForm;
   /** False once the right to do this was taken away. */
-  readonly mayEdit: boolean;
+  readonly canEdit: boolean;
   readonly onClose: () => void;
   readonly onSaved: (view: CreatedServerView) => void;
 }) {
   const text = strings.servers.form;
-  const mayConfigureObo = usePermission('CONFIGURE_OBO');
-  const state = useServerDialog(server, begun, onSaved);
+  const canConfigureObo = usePermission('CONFIGURE_OBO');
+  const state = useServerDialog(server, initial, onSaved);
   const { form, before, problems, change, isSaving, isChecking } = state;
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirmingClose, setConfirmingClose] = useState(false);
   const fields = useRef<HTMLDivElement>(null);
-  const locked = isLocked(before, mayConfigureObo);
-  const parts = { form, before, problems, change };
+  const locked = isLocked(before, canConfigureObo);
+  const sectionProps = { form, before, problems, change };
 
   useEffect(() => {
     // At first where one begins to type, and not at the button that closes the dialog.
-    const wanted = state.refusals === 0 ? 'input' : '[aria-invalid]';
-    const field = fields.current?.querySelector<HTMLElement>(wanted);
+    const selector = state.refusals === 0 ? 'input' : '[aria-invalid]';
+    const field = fields.current?.querySelector<HTMLElement>(selector);
     field?.focus();
     // With room for what is said below it.
     field?.scrollIntoView({ block: 'center' });
@@ -53,7 +53,7 @@ export function ServerDialog({
 
   function close(): void {
     if (isSaving) return;
-    if (state.isChanged) setAsking(true);
+    if (state.isChanged) setConfirmingClose(true);
     else onClose();
   }
 
@@ -63,41 +63,41 @@ export function ServerDialog({
         isWide
         title={server ? text.editTitle(server.view.title ?? server.name) : text.addTitle}
         onClose={close}
-        onSubmit={() => mayEdit && state.save()}
+        onSubmit={() => canEdit && state.save()}
         actions={
           <>
             <DialogStatus state={state} />
             <Button onClick={close}>{strings.common.cancel}</Button>
-            <Button isBusy={isChecking} disabled={isSaving || !mayEdit} onClick={state.check}>
+            <Button isBusy={isChecking} disabled={isSaving || !canEdit} onClick={state.check}>
               {isChecking ? text.testing : text.test}
             </Button>
-            <Button type="submit" look="primary" isBusy={isSaving} disabled={isChecking || !mayEdit}>
+            <Button type="submit" variant="primary" isBusy={isSaving} disabled={isChecking || !canEdit}>
               {server ? text.save : text.add}
             </Button>
           </>
         }
       >
         <div ref={fields} className={styles['fields']}>
-          {!mayEdit && <Notice tone="warning" title={text.rightsLost} />}
-          <TextFields {...parts} />
+          {!canEdit && <Notice tone="warning" title={text.rightsLost} />}
+          <DescriptionFields {...sectionProps} />
           {locked && (
             <Notice tone="neutral" title={text.lockedTitle}>
               {text.lockedText}
             </Notice>
           )}
           <fieldset disabled={locked} className={styles['fields']}>
-            <AddressFields {...parts} />
-            <AuthFields {...parts} mayConfigureObo={mayConfigureObo} isLocked={locked} />
-            <HeaderFields {...parts} />
+            <AddressFields {...sectionProps} />
+            <AuthFields {...sectionProps} canConfigureObo={canConfigureObo} isLocked={locked} />
+            <HeaderFields {...sectionProps} />
           </fieldset>
         </div>
       </Dialog>
-      {isAsking && (
+      {isConfirmingClose && (
         <ConfirmDialog
           title={text.unsavedTitle}
-          confirm={text.unsavedClose}
+          confirm={text.unsavedDiscard}
           onConfirm={onClose}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirmingClose(false)}
         >
           {text.unsavedText}
         </ConfirmDialog>

@@ -1,8 +1,8 @@
 import type { Problem, ServerView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../api/apiError.ts';
-import { fieldAt, missingIn, problemsIn, stepsOf } from './formProblems.ts';
-import { emptyForm, formOf, isChanged, isLocked, type ServerForm } from './serverForm.ts';
+import { fieldOfPath, validateForm, toFormProblems, parsePath } from './formProblems.ts';
+import { emptyForm, toServerForm, isChanged, isLocked, type ServerForm } from './serverForm.ts';
 
 const view: ServerView = {
   type: 'sse',
@@ -23,8 +23,8 @@ function refusal(code: ApiError['code'], more: Partial<Problem>, status = 400): 
 
 describe('what is wrong with a form', () => {
   test('a path of the gateway leads to the field of the dialog', () => {
-    expect(stepsOf('config.headers["X Key"]')).toEqual(['config', 'headers', 'X Key']);
-    expect(stepsOf('config.oauth.grant_types_supported[0]')).toEqual([
+    expect(parsePath('config.headers["X Key"]')).toEqual(['config', 'headers', 'X Key']);
+    expect(parsePath('config.oauth.grant_types_supported[0]')).toEqual([
       'config',
       'oauth',
       'grant_types_supported',
@@ -47,7 +47,8 @@ describe('what is wrong with a form', () => {
       config: undefined,
       'elsewhere.url': undefined,
     };
-    for (const [path, field] of Object.entries(fields)) expect([path, fieldAt(path)]).toEqual([path, field]);
+    for (const [path, field] of Object.entries(fields))
+      expect([path, fieldOfPath(path)]).toEqual([path, field]);
   });
 
   test('what no field stands for is not swallowed', () => {
@@ -58,13 +59,13 @@ describe('what is wrong with a form', () => {
         { path: 'config.timeout', code: 'operator_only', message: 'can be set by the operator only' },
       ],
     });
-    expect(problemsIn(error, emptyForm, undefined)).toEqual({
+    expect(toFormProblems(error, emptyForm, undefined)).toEqual({
       fields: { url: 'Has no host. Must be https. Use https.' },
       others: ['config.timeout: Can be set by the operator only.'],
     });
-    expect(problemsIn(new TypeError('?'), emptyForm, undefined)).toEqual({ fields: {}, others: [] });
+    expect(toFormProblems(new TypeError('?'), emptyForm, undefined)).toEqual({ fields: {}, others: [] });
     const domain = refusal('MCP_DOMAIN_NOT_ALLOWED', {}, 403);
-    expect(problemsIn(domain, emptyForm, undefined).fields['url']).toMatch(/^Title\. Ask the operator/);
+    expect(toFormProblems(domain, emptyForm, undefined).fields['url']).toMatch(/^Title\. Ask the operator/);
   });
 
   test('a secret to be entered again is asked for where it is typed', () => {
@@ -72,46 +73,46 @@ describe('what is wrong with a form', () => {
       changedFields: ['url'],
       errors: [{ path: 'config.url', code: 'secret_binding', message: 'has changed' }],
     });
-    const storedForm = formOf(keyed);
-    expect(problemsIn(moved, storedForm, keyed).fields).toEqual({
+    const storedForm = toServerForm(keyed);
+    expect(toFormProblems(moved, storedForm, keyed).fields).toEqual({
       'apiKey.key': expect.stringMatching(/You changed “URL”\./),
     });
     const typed = { ...storedForm, apiKey: { ...storedForm.apiKey, key: 'new' } };
-    expect(Object.keys(problemsIn(moved, typed, keyed).fields)).toEqual(['headers']);
+    expect(Object.keys(toFormProblems(moved, typed, keyed).fields)).toEqual(['headers']);
     const client = refusal('MCP_OAUTH_SECRET_REENTRY_REQUIRED', {
       changedFields: ['oauth.token_url', 'oauth.client_id'],
     });
-    expect(problemsIn(client, emptyForm, view).fields).toEqual({
+    expect(toFormProblems(client, emptyForm, view).fields).toEqual({
       'oauth.client_secret': expect.stringMatching(/You changed “Token URL” and “Client ID”\./),
     });
   });
 
   test('what is missing is seen before the gateway is asked', () => {
-    expect(Object.keys(missingIn(emptyForm, undefined))).toEqual(['title', 'url']);
-    expect(missingIn(formOf(view), view)).toEqual({});
+    expect(Object.keys(validateForm(emptyForm, undefined))).toEqual(['title', 'url']);
+    expect(validateForm(toServerForm(view), view)).toEqual({});
     const urlOf = (url: string, type: ServerForm['type'] = 'sse') =>
-      missingIn({ ...formOf(view), url, type }, view)['url'];
+      validateForm({ ...toServerForm(view), url, type }, view)['url'];
     expect(urlOf('tools.example.com/mcp')).toBe('Enter a URL that starts with http:// or https://.');
     expect(urlOf('https://')).toBe('Enter a URL that starts with http:// or https://.');
     expect(urlOf('https://a.example/mcp', 'websocket')).toBe('Enter a URL that starts with ws:// or wss://.');
     expect(urlOf('wss://a.example/mcp', 'websocket')).toBeUndefined();
     expect([urlOf('https://{{HOST}}/mcp'), urlOf('{{URL}}')]).toEqual([undefined, undefined]);
-    expect(missingIn(formOf(keyed), keyed)).toEqual({});
+    expect(validateForm(toServerForm(keyed), keyed)).toEqual({});
     const custom: ServerForm = {
-      ...formOf(view),
+      ...toServerForm(view),
       auth: 'apiKey',
       apiKey: { source: 'admin', form: 'custom', customHeader: ' ', key: '' },
     };
-    expect(Object.keys(missingIn(custom, view))).toEqual(['apiKey.key', 'apiKey.custom_header']);
-    expect(Object.keys(missingIn({ ...formOf(view), auth: 'obo' }, view))).toEqual(['obo.scopes']);
+    expect(Object.keys(validateForm(custom, view))).toEqual(['apiKey.key', 'apiKey.custom_header']);
+    expect(Object.keys(validateForm({ ...toServerForm(view), auth: 'obo' }, view))).toEqual(['obo.scopes']);
     const rows = [
       { id: 1, name: 'X-A', value: '1' },
       { id: 2, name: 'x-a ', value: '2' },
       { id: 3, name: '', value: '3' },
       { id: 4, name: '', value: '' },
     ];
-    const headers = { ...formOf(view), replacesHeaders: true, headers: rows };
-    expect(Object.keys(missingIn(headers, view))).toEqual(['headers#2', 'headers#3']);
+    const headers = { ...toServerForm(view), replacesHeaders: true, headers: rows };
+    expect(Object.keys(validateForm(headers, view))).toEqual(['headers#2', 'headers#3']);
   });
 
   test('only a server that has On-Behalf-Of is locked, and for who may not', () => {
@@ -122,9 +123,9 @@ describe('what is wrong with a form', () => {
       false,
     ]);
     expect(isLocked(undefined, false)).toBe(false);
-    expect([isChanged(formOf(view), formOf(view)), isChanged(formOf(view), formOf(keyed))]).toEqual([
-      false,
-      true,
-    ]);
+    expect([
+      isChanged(toServerForm(view), toServerForm(view)),
+      isChanged(toServerForm(view), toServerForm(keyed)),
+    ]).toEqual([false, true]);
   });
 });

@@ -1,10 +1,10 @@
 import type { ServerView } from '@behalf/contracts';
 import { parseUrl } from '@behalf/contracts/plain';
 import { ApiError } from '../../api/apiError.ts';
-import { explain } from '../../api/explain.ts';
+import { explainError } from '../../api/explain.ts';
 import { diagnosticText } from '../../api/fieldErrors.ts';
 import { strings } from '../../strings/strings.ts';
-import { keepsKey, type ServerForm, type Transport } from './serverForm.ts';
+import { keepsStoredKey, type ServerForm, type ServerTransport } from './serverForm.ts';
 
 /** What is wrong, by the field where it is shown: `url`, `apiKey.key`, `headers.X-Key`. */
 export type FieldProblems = Readonly<Record<string, string>>;
@@ -16,34 +16,36 @@ export interface FormProblems {
 }
 
 /** What anybody can see before the gateway is asked. */
-export function missingIn(form: ServerForm, before: ServerView | undefined): FieldProblems {
+export function validateForm(form: ServerForm, before: ServerView | undefined): FieldProblems {
   const { problems } = strings.servers.form;
   const { auth, apiKey, headers } = form;
   const found: Record<string, string> = {};
-  const need = (path: string, value: string, problem: string) => {
+  const requireValue = (path: string, value: string, problem: string) => {
     if (value.trim() === '') found[path] = problem;
   };
   // The name of a new one is made of it.
-  if (!before) need('title', form.title, problems.title);
-  const urlProblem = urlProblemOf(form.url, form.type);
+  if (!before) requireValue('title', form.title, problems.title);
+  const urlProblem = validateUrl(form.url, form.type);
   if (urlProblem !== undefined) found['url'] = urlProblem;
   if (auth === 'apiKey') {
-    if (apiKey.source === 'admin' && !keepsKey(form, before)) need('apiKey.key', apiKey.key, problems.key);
-    if (apiKey.form === 'custom') need('apiKey.custom_header', apiKey.customHeader, problems.customHeader);
+    if (apiKey.source === 'admin' && !keepsStoredKey(form, before))
+      requireValue('apiKey.key', apiKey.key, problems.key);
+    if (apiKey.form === 'custom')
+      requireValue('apiKey.custom_header', apiKey.customHeader, problems.customHeader);
   }
-  if (auth === 'obo') need('obo.scopes', form.oboScopes, problems.oboScopes);
+  if (auth === 'obo') requireValue('obo.scopes', form.oboScopes, problems.oboScopes);
   const seen = new Set<string>();
   for (const { id, name, value } of form.replacesHeaders ? headers : []) {
-    const known = name.trim().toLowerCase();
-    if (known === '' && value !== '') found[rowPath(id)] = problems.headerName;
-    else if (known !== '' && seen.has(known)) found[rowPath(id)] = problems.headerTwice;
-    seen.add(known);
+    const normalized = name.trim().toLowerCase();
+    if (normalized === '' && value !== '') found[rowPath(id)] = problems.headerName;
+    else if (normalized !== '' && seen.has(normalized)) found[rowPath(id)] = problems.headerTwice;
+    seen.add(normalized);
   }
   return found;
 }
 
 /** The error of a URL field; undefined for a URL of the right scheme. Placeholders are filled in by the gateway. */
-export function urlProblemOf(url: string, type: Transport): string | undefined {
+export function validateUrl(url: string, type: ServerTransport): string | undefined {
   const { problems } = strings.servers.form;
   if (url.trim() === '') return problems.url;
   const schemes = type === 'websocket' ? ['ws:', 'wss:'] : ['http:', 'https:'];
@@ -60,7 +62,7 @@ export function rowPath(id: number): string {
   return `headers#${id}`;
 }
 
-const plainFields = ['title', 'description', 'type', 'url', 'headers'];
+const topLevelFields = ['title', 'description', 'type', 'url', 'headers'];
 const sectionFields: Readonly<Record<string, readonly string[]>> = {
   apiKey: ['source', 'authorization_type', 'custom_header', 'key'],
   oauth: [
@@ -76,35 +78,39 @@ const sectionFields: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The field at which a path of the gateway's answer is shown; undefined where there is none. */
-export function fieldAt(path: string): string | undefined {
-  const [root, key, inner] = stepsOf(path);
+export function fieldOfPath(path: string): string | undefined {
+  const [root, key, inner] = parsePath(path);
   if (root !== 'config' || key === undefined) return undefined;
   if (key === 'headers' && inner !== undefined) return `headers.${inner.toLowerCase()}`;
-  if (plainFields.includes(key)) return key;
-  const inside = sectionFields[key];
-  if (!inside) return undefined;
+  if (topLevelFields.includes(key)) return key;
+  const allowed = sectionFields[key];
+  if (!allowed) return undefined;
   if (inner === undefined) return 'auth';
-  return inside.includes(inner) ? `${key}.${inner}` : undefined;
+  return allowed.includes(inner) ? `${key}.${inner}` : undefined;
 }
 
 /** `config.headers["X Key"]` as its steps. */
-export function stepsOf(path: string): string[] {
+export function parsePath(path: string): string[] {
   const step = /\.?([A-Za-z0-9_-]+)|\[("(?:[^"\\]|\\.)*"|\d+)\]/gy;
   return [...path.matchAll(step)].map(([, name, quoted = '""']) => name ?? String(JSON.parse(quoted)));
 }
 
 /** What the gateway said about it, field by field. */
-export function problemsIn(error: unknown, form: ServerForm, before: ServerView | undefined): FormProblems {
+export function toFormProblems(
+  error: unknown,
+  form: ServerForm,
+  before: ServerView | undefined,
+): FormProblems {
   if (!(error instanceof ApiError)) return { fields: {}, others: [] };
-  if (isReentry(error)) return { fields: reentryProblems(error, form, before), others: [] };
+  if (isSecretReentry(error)) return { fields: reentryProblems(error, form, before), others: [] };
   if (error.code === 'MCP_DOMAIN_NOT_ALLOWED') {
-    const { title, text } = explain(error);
+    const { title, text } = explainError(error);
     return { fields: { url: `${title}. ${text}` }, others: [] };
   }
   const fields: Record<string, string> = {};
   const others: string[] = [];
   for (const problem of error.errors) {
-    const field = fieldAt(problem.path);
+    const field = fieldOfPath(problem.path);
     const text = diagnosticText(problem);
     if (field === undefined) others.push(strings.servers.form.otherField(problem.path, text));
     else fields[field] = fields[field] === undefined ? text : `${fields[field]} ${text}`;
@@ -112,7 +118,7 @@ export function problemsIn(error: unknown, form: ServerForm, before: ServerView 
   return { fields, others };
 }
 
-function isReentry({ code }: ApiError): boolean {
+function isSecretReentry({ code }: ApiError): boolean {
   return code === 'MCP_SECRET_REENTRY_REQUIRED' || code === 'MCP_OAUTH_SECRET_REENTRY_REQUIRED';
 }
 
@@ -121,13 +127,16 @@ function isReentry({ code }: ApiError): boolean {
  * headers are bound to, so where both are kept it is the key that is asked for first.
  */
 function reentryProblems(error: ApiError, form: ServerForm, before: ServerView | undefined): FieldProblems {
-  const { reenter, reenterHeaders } = strings.servers.form;
-  const changed = namesOf(error.problem?.changedFields ?? []);
-  if (error.code === 'MCP_OAUTH_SECRET_REENTRY_REQUIRED') return { 'oauth.client_secret': reenter(changed) };
-  return keepsKey(form, before) ? { 'apiKey.key': reenter(changed) } : { headers: reenterHeaders(changed) };
+  const { reenterSecret, reenterHeaders } = strings.servers.form;
+  const changed = fieldNames(error.problem?.changedFields ?? []);
+  if (error.code === 'MCP_OAUTH_SECRET_REENTRY_REQUIRED')
+    return { 'oauth.client_secret': reenterSecret(changed) };
+  return keepsStoredKey(form, before)
+    ? { 'apiKey.key': reenterSecret(changed) }
+    : { headers: reenterHeaders(changed) };
 }
 
-function namesOf(paths: readonly string[]): string {
+function fieldNames(paths: readonly string[]): string {
   const { form } = strings.servers;
   const names: Readonly<Record<string, string>> = {
     type: form.transport,
@@ -141,6 +150,6 @@ function namesOf(paths: readonly string[]): string {
     'oauth.revocation_endpoint': form.revocationUrl,
     'oauth.token_exchange_method': form.exchangeMethod,
   };
-  const known = paths.flatMap((path) => (names[path] === undefined ? [] : [`“${names[path]}”`]));
-  return known.length > 0 ? known.join(form.and) : form.somethingChanged;
+  const normalized = paths.flatMap((path) => (names[path] === undefined ? [] : [`“${names[path]}”`]));
+  return normalized.length > 0 ? normalized.join(form.and) : form.destination;
 }

@@ -4,7 +4,7 @@ import type { ServerConfig } from '../../api/servers.ts';
 
 /** What users may define; processes are the operator's. */
 export const transports = ['streamable-http', 'sse', 'websocket'] as const;
-export type Transport = (typeof transports)[number];
+export type ServerTransport = (typeof transports)[number];
 
 export const authKinds = ['none', 'apiKey', 'oauth', 'obo'] as const;
 export type AuthKind = (typeof authKinds)[number];
@@ -23,7 +23,7 @@ export interface HeaderRow {
 export interface ServerForm {
   readonly title: string;
   readonly description: string;
-  readonly type: Transport;
+  readonly type: ServerTransport;
   readonly url: string;
   readonly auth: AuthKind;
   readonly apiKey: {
@@ -36,7 +36,7 @@ export interface ServerForm {
     readonly clientId: string;
     readonly clientSecret: string;
     /** The stored secret is to go. */
-    readonly dropsSecret: boolean;
+    readonly removesSecret: boolean;
     readonly authorizationUrl: string;
     readonly tokenUrl: string;
     readonly revocationUrl: string;
@@ -61,7 +61,7 @@ export const emptyForm: ServerForm = {
   oauth: {
     clientId: '',
     clientSecret: '',
-    dropsSecret: false,
+    removesSecret: false,
     authorizationUrl: '',
     tokenUrl: '',
     revocationUrl: '',
@@ -74,7 +74,7 @@ export const emptyForm: ServerForm = {
 };
 
 /** The form of a server that is there. */
-export function formOf(view: ServerView): ServerForm {
+export function toServerForm(view: ServerView): ServerForm {
   const { apiKey, oauth, obo } = view;
   const text = (key: string) => (typeof oauth?.[key] === 'string' ? oauth[key] : '');
   return {
@@ -95,7 +95,7 @@ export function formOf(view: ServerView): ServerForm {
     oauth: {
       clientId: text('client_id'),
       clientSecret: '',
-      dropsSecret: false,
+      removesSecret: false,
       authorizationUrl: text('authorization_url'),
       tokenUrl: text('token_url'),
       revocationUrl: text('revocation_endpoint'),
@@ -108,7 +108,7 @@ export function formOf(view: ServerView): ServerForm {
 }
 
 /** Whether the key that is stored is the one that goes on being used. */
-export function keepsKey({ auth, apiKey }: ServerForm, before: ServerView | undefined): boolean {
+export function keepsStoredKey({ auth, apiKey }: ServerForm, before: ServerView | undefined): boolean {
   const isStored = before?.apiKey?.source === 'admin';
   return isStored && auth === 'apiKey' && apiKey.source === 'admin' && apiKey.key === '';
 }
@@ -127,7 +127,7 @@ const oauthFields = {
  * The whole definition, as a change is sent. What the form has no field for is carried over from what was shown, and
  * what was not shown stays because it is not named: headers, and the secret of a section.
  */
-export function configOf(form: ServerForm, before: ServerView | undefined): ServerConfig {
+export function toServerConfig(form: ServerForm, before: ServerView | undefined): ServerConfig {
   const { title, description, type, url, auth } = form;
   return {
     type,
@@ -135,39 +135,39 @@ export function configOf(form: ServerForm, before: ServerView | undefined): Serv
     ...(title.trim() !== '' && { title }),
     ...(description.trim() !== '' && { description }),
     ...(before?.iconPath !== undefined && { iconPath: before.iconPath }),
-    ...(form.replacesHeaders && headersOf(form, before)),
-    ...(auth === 'apiKey' && { apiKey: apiKeyOf(form, before) }),
-    ...(auth === 'oauth' && { oauth: oauthOf(form, before) }),
+    ...(form.replacesHeaders && toHeaders(form, before)),
+    ...(auth === 'apiKey' && { apiKey: toApiKey(form, before) }),
+    ...(auth === 'oauth' && { oauth: toOAuth(form, before) }),
     ...(auth === 'obo' && { obo: { ...before?.obo, scopes: form.oboScopes } }),
   };
 }
 
-function headersOf({ headers }: ServerForm, before: ServerView | undefined): ServerConfig {
-  const named = headers.filter(({ name }) => name.trim() !== '');
+function toHeaders({ headers }: ServerForm, before: ServerView | undefined): ServerConfig {
+  const namedHeaders = headers.filter(({ name }) => name.trim() !== '');
   // None at all: of a server that is there, the stored ones are to go.
-  if (named.length === 0 && !before) return {};
-  return { headers: Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])) };
+  if (namedHeaders.length === 0 && !before) return {};
+  return { headers: Object.fromEntries(namedHeaders.map(({ name, value }) => [name.trim(), value])) };
 }
 
-function apiKeyOf(form: ServerForm, before: ServerView | undefined): ServerConfig {
+function toApiKey(form: ServerForm, before: ServerView | undefined): ServerConfig {
   const { source, form: authorization_type, customHeader, key } = form.apiKey;
   return {
     source,
     authorization_type,
     ...(authorization_type === 'custom' && { custom_header: customHeader.trim() }),
-    ...(source === 'admin' && { key: keepsKey(form, before) ? secretMask : key }),
+    ...(source === 'admin' && { key: keepsStoredKey(form, before) ? secretMask : key }),
   };
 }
 
-function oauthOf({ oauth }: ServerForm, before: ServerView | undefined): ServerConfig {
-  const carried = Object.entries(before?.oauth ?? {}).filter(([key]) => !Object.hasOwn(oauthFields, key));
-  const typed = Object.entries(oauthFields).map(([key, field]) => [key, oauth[field].trim()] as const);
+function toOAuth({ oauth }: ServerForm, before: ServerView | undefined): ServerConfig {
+  const preserved = Object.entries(before?.oauth ?? {}).filter(([key]) => !Object.hasOwn(oauthFields, key));
+  const entered = Object.entries(oauthFields).map(([key, field]) => [key, oauth[field].trim()] as const);
   return {
-    ...Object.fromEntries(carried),
-    ...Object.fromEntries(typed.filter(([, value]) => value !== '')),
+    ...Object.fromEntries(preserved),
+    ...Object.fromEntries(entered.filter(([, value]) => value !== '')),
     // Left out, a stored secret stays; only `null` takes it away.
     ...(oauth.clientSecret !== '' && { client_secret: oauth.clientSecret }),
-    ...(oauth.clientSecret === '' && oauth.dropsSecret && { client_secret: null }),
+    ...(oauth.clientSecret === '' && oauth.removesSecret && { client_secret: null }),
   };
 }
 
@@ -177,11 +177,11 @@ export function isChanged(form: ServerForm, initial: ServerForm): boolean {
 }
 
 /** Who may not configure On-Behalf-Of changes no more than the texts of a server that has it. */
-export function isLocked(before: ServerView | undefined, mayConfigureObo: boolean): boolean {
-  return before?.obo !== undefined && !mayConfigureObo;
+export function isLocked(before: ServerView | undefined, canConfigureObo: boolean): boolean {
+  return before?.obo !== undefined && !canConfigureObo;
 }
 
 /** No message of a websocket can carry a token of its own. */
-export function fitsTogether(type: Transport, auth: AuthKind): boolean {
+export function isCompatible(type: ServerTransport, auth: AuthKind): boolean {
   return auth !== 'obo' || type !== 'websocket';
 }

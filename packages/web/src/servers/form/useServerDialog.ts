@@ -2,10 +2,16 @@ import type { CreatedServerView, ServerView } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../api/apiError.ts';
-import { changeServer, checkServer, createServer, serverQuery, serversChanged } from '../../api/servers.ts';
-import type { Begun } from '../add/foundForm.ts';
-import { missingIn, problemsIn, type FieldProblems } from './formProblems.ts';
-import { configOf, emptyForm, formOf, isChanged, type ServerForm } from './serverForm.ts';
+import {
+  updateServer,
+  checkServer,
+  createServer,
+  serverQuery,
+  invalidateServers,
+} from '../../api/servers.ts';
+import type { InitialForm } from '../add/initialForm.ts';
+import { validateForm, toFormProblems, type FieldProblems } from './formProblems.ts';
+import { toServerConfig, emptyForm, toServerForm, isChanged, type ServerForm } from './serverForm.ts';
 
 /** The server that is being edited, as it was when the dialog opened. */
 export interface EditedServer {
@@ -18,36 +24,38 @@ export type Change = (patch: Partial<ServerForm>, ...fields: readonly string[]) 
 
 export function useServerDialog(
   edited: EditedServer | undefined,
-  begun: Begun | undefined,
+  initialForm: InitialForm | undefined,
   onSaved: (view: CreatedServerView) => void,
 ) {
   const client = useQueryClient();
   const [before, setBefore] = useState(edited?.view);
-  const initial = before ? formOf(before) : (begun?.form ?? emptyForm);
-  const [form, setForm] = useState(initial);
+  const savedForm = before ? toServerForm(before) : (initialForm?.form ?? emptyForm);
+  const [form, setForm] = useState(savedForm);
   const [problems, setProblems] = useState<FieldProblems>({});
   // Counts what was refused, so that the focus goes to the first wrong field each time.
   const [refusals, setRefusals] = useState(0);
 
-  function refuse(fields: FieldProblems): void {
+  function showProblems(fields: FieldProblems): void {
     setProblems(fields);
     setRefusals((count) => count + 1);
   }
 
-  const onError = (error: unknown) => refuse(problemsIn(error, form, before).fields);
+  const onError = (error: unknown) => showProblems(toFormProblems(error, form, before).fields);
   const saving = useMutation({
     mutationFn: (): Promise<CreatedServerView> => {
-      const config = configOf(form, before);
-      return edited ? changeServer(edited.name, config, before?.version) : createServer(config, begun?.draft);
+      const config = toServerConfig(form, before);
+      return edited
+        ? updateServer(edited.name, config, before?.version)
+        : createServer(config, initialForm?.draft);
     },
     onSuccess: (view) => {
       onSaved(view);
-      return serversChanged(client);
+      return invalidateServers(client);
     },
     onError,
   });
   const checking = useMutation({
-    mutationFn: () => checkServer(configOf(form, before), edited?.name),
+    mutationFn: () => checkServer(toServerConfig(form, before), edited?.name),
     onError,
   });
 
@@ -56,17 +64,17 @@ export function useServerDialog(
     mutationFn: (name: string) => client.query({ ...serverQuery(name), staleTime: 0 }),
     onSuccess: (view) => {
       setBefore(view);
-      setForm(formOf(view));
+      setForm(toServerForm(view));
       setProblems({});
       saving.reset();
     },
   });
 
-  function attempt(run: () => void): void {
+  function validateAndRun(run: () => void): void {
     saving.reset();
     checking.reset();
-    const missing = missingIn(form, before);
-    if (Object.keys(missing).length > 0) refuse(missing);
+    const fieldProblems = validateForm(form, before);
+    if (Object.keys(fieldProblems).length > 0) showProblems(fieldProblems);
     else {
       setProblems({});
       run();
@@ -87,17 +95,17 @@ export function useServerDialog(
     problems,
     refusals,
     change,
-    isChanged: isChanged(form, initial),
+    isChanged: isChanged(form, savedForm),
     error,
-    others: problemsIn(error, form, before).others,
+    otherProblems: toFormProblems(error, form, before).others,
     hasConflict: error instanceof ApiError && error.code === 'MCP_VERSION_CONFLICT',
-    checked: checking.data,
+    checkResult: checking.data,
     isSaving: saving.isPending,
     isChecking: checking.isPending,
     isReloading: reloading.isPending,
     reloadError: reloading.error,
-    save: () => attempt(() => saving.mutate()),
-    check: () => attempt(() => checking.mutate()),
+    save: () => validateAndRun(() => saving.mutate()),
+    check: () => validateAndRun(() => checking.mutate()),
     reload: () => edited && reloading.mutate(edited.name),
   };
 }

@@ -3,18 +3,18 @@ import { Link } from 'wouter';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Icon } from '../../ui/Icon.tsx';
-import { titleOf, type ListedServer } from '../state/filterServers.ts';
+import { serverTitle, type ListedServer } from '../state/filterServers.ts';
 import { needsAttention } from '../state/serverState.ts';
-import { problemIn, stateLabel, stateSentences, stateTones } from '../state/stateText.ts';
-import { ListedConnect } from './ListedConnect.tsx';
+import { stateProblem, stateLabel, stateDescription, stateTones } from '../state/stateText.ts';
+import { CardConnect } from './CardConnect.tsx';
 import styles from './ServerCard.module.css';
 
 /** One server in the list: what it is, how it stands, and what is the matter. Typing a search renders none anew. */
 export const ServerCard = memo(function ServerCard({ server }: { readonly server: ListedServer }) {
   const text = strings.servers;
   const { name, view, state, origin } = server;
-  const title = titleOf(server);
-  const problem = problemIn(state);
+  const title = serverTitle(server);
+  const problem = stateProblem(state);
   return (
     <li className={styles['card']}>
       <div className={styles['head']}>
@@ -35,15 +35,15 @@ export const ServerCard = memo(function ServerCard({ server }: { readonly server
           <span>
             {problem
               ? text.problemAndAdvice(problem.title, problem.advice)
-              : stateSentences(state, !view.obo)}
+              : stateDescription(state, !view.obo)}
           </span>
         </p>
       )}
-      {canConnect(server) && <ListedConnect server={name} title={title} />}
+      {canConnect(server) && <CardConnect server={name} title={title} />}
       <p className={styles['facts']}>
         <Badge>{text.origins[origin]}</Badge>
-        {state.kind !== 'not_yours' && <span>{toolsText(server)}</span>}
-        {view.obo && <span>{text.behalfTitle}</span>}
+        {state.kind !== 'not_shared' && <span>{toolsText(server)}</span>}
+        {view.obo && <span>{text.oboTitle}</span>}
       </p>
     </li>
   );

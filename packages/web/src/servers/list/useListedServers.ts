@@ -1,12 +1,12 @@
 import type { ServerStatus, ServersView, ToolsView } from '@behalf/contracts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
-import { allToolsQuery, isRefused, serversQuery, statusesQuery } from '../../api/servers.ts';
+import { allToolsQuery, isForbidden, serversQuery, statusesQuery } from '../../api/servers.ts';
 import { useUser } from '../../api/user.ts';
 import { sortServers, type ListedServer } from '../state/filterServers.ts';
-import { originOf } from '../state/origin.ts';
-import { stateOf } from '../state/serverState.ts';
-import { useFreshAfter } from '../useFreshAfter.ts';
+import { serverOrigin } from '../state/origin.ts';
+import { toServerState } from '../state/serverState.ts';
+import { useStatusRefetch } from '../useStatusRefetch.ts';
 
 type Statuses = Readonly<Record<string, ServerStatus>>;
 type Tools = ToolsView['servers'];
@@ -17,20 +17,20 @@ export function useListedServers() {
   const statuses = useQuery(statusesQuery);
   const tools = useQuery(allToolsQuery);
   const userId = useUser()?.id;
-  useFreshTools(statuses.data, tools.data);
-  useFreshAfter(tools.dataUpdatedAt, statuses.refetch);
+  useToolsRefetch(statuses.data, tools.data);
+  useStatusRefetch(tools.dataUpdatedAt, statuses.refetch);
   const listed = useMemo(
-    () => servers.data && list(servers.data, statuses.data, tools.data, userId),
+    () => servers.data && toListedServers(servers.data, statuses.data, tools.data, userId),
     [servers.data, statuses.data, tools.data, userId],
   );
   return {
-    listed: isRefused(servers.error) ? undefined : listed,
+    listed: isForbidden(servers.error) ? undefined : listed,
     error: servers.error,
     refetch: servers.refetch,
   };
 }
 
-function list(
+function toListedServers(
   servers: ServersView,
   statuses: Statuses | undefined,
   tools: Tools | undefined,
@@ -39,13 +39,13 @@ function list(
   const listedServers = Object.entries(servers).map(([name, view]): ListedServer => {
     const listed = tools?.[name];
     const status = statuses && (statuses[name] ?? null);
-    const state = stateOf(view, status, listed);
+    const state = toServerState(view, status, listed);
     const isKnown = listed && (listed.state === 'connected' || listed.tools.length > 0);
     return {
       name,
       view,
       state,
-      origin: originOf(view, userId, state.kind),
+      origin: serverOrigin(view, userId, state.kind),
       tools: isKnown ? listed.tools.length : undefined,
     };
   });
@@ -53,19 +53,20 @@ function list(
 }
 
 /** Once a server has come up whose tools were missing, they are asked for again. */
-function useFreshTools(statuses: Statuses | undefined, tools: Tools | undefined): void {
+function useToolsRefetch(statuses: Statuses | undefined, tools: Tools | undefined): void {
   const client = useQueryClient();
-  const before = useRef<Statuses | undefined>(undefined);
+  const previous = useRef<Statuses | undefined>(undefined);
   useEffect(() => {
-    if (!statuses || !tools || before.current === statuses) return;
-    const was = before.current;
-    before.current = statuses;
-    const cameUp = Object.entries(statuses).some(
+    if (!statuses || !tools || previous.current === statuses) return;
+    const previousStatuses = previous.current;
+    previous.current = statuses;
+    const hasNewConnection = Object.entries(statuses).some(
       ([name, { connectionState }]) =>
         connectionState === 'connected' &&
-        was?.[name]?.connectionState !== 'connected' &&
+        previousStatuses?.[name]?.connectionState !== 'connected' &&
         tools[name]?.state !== 'connected',
     );
-    if (was && cameUp) void client.invalidateQueries({ queryKey: allToolsQuery.queryKey });
+    if (previousStatuses && hasNewConnection)
+      void client.invalidateQueries({ queryKey: allToolsQuery.queryKey });
   }, [client, statuses, tools]);
 }

@@ -3,7 +3,7 @@ import { hasAclBit } from '@behalf/contracts/plain';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { removeServer, serverRemoved, serversChanged } from '../../api/servers.ts';
+import { deleteServer, removeCachedServer, invalidateServers } from '../../api/servers.ts';
 import { usePermission } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -17,36 +17,36 @@ import { useOpenDialog } from './useOpenDialog.ts';
 /** What the person may do with the definition: both their role and the server's own rights have to allow it. */
 export function ServerActions({ name, view }: { readonly name: string; readonly view: ServerView }) {
   const text = strings.servers;
-  const [isRemoving, setRemoving] = useState(false);
+  const [isDeleting, setDeleting] = useState(false);
   const isStored = view.source === 'user';
   // Changing and deleting is defining, and asks for the same permission of the role.
-  const mayDefine = usePermission('CREATE') && isStored;
-  const mayShare = usePermission('SHARE') && hasAclBit(view.permissions, 'SHARE');
-  const mayEdit = mayDefine && hasAclBit(view.permissions, 'EDIT');
-  const mayRemove = mayDefine && hasAclBit(view.permissions, 'DELETE');
+  const canDefine = usePermission('CREATE') && isStored;
+  const canShare = usePermission('SHARE') && hasAclBit(view.permissions, 'SHARE');
+  const canEdit = canDefine && hasAclBit(view.permissions, 'EDIT');
+  const canDelete = canDefine && hasAclBit(view.permissions, 'DELETE');
   const title = view.title ?? name;
-  const { open, show, close } = useOpenDialog({ edit: mayEdit, share: mayShare });
+  const { open, show, close } = useOpenDialog({ edit: canEdit, share: canShare });
   return (
     <>
-      {mayEdit && (
+      {canEdit && (
         <Button icon={<Icon name="pencil" />} onClick={() => show('edit')}>
           {text.edit}
         </Button>
       )}
-      {mayShare && (
+      {canShare && (
         <Button icon={<Icon name="share" />} onClick={() => show('share')}>
           {text.share}
         </Button>
       )}
-      {mayRemove && (
-        <Button look="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
+      {canDelete && (
+        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setDeleting(true)}>
           {text.remove}
         </Button>
       )}
       {open === 'edit' && (
         <ServerDialog
           server={{ name, view }}
-          mayEdit={mayEdit}
+          canEdit={canEdit}
           onClose={close}
           onSaved={(saved) => {
             showToast('success', text.saved(saved.title ?? name));
@@ -56,16 +56,16 @@ export function ServerActions({ name, view }: { readonly name: string; readonly 
       )}
       {open === 'share' && (
         <SharingDialog
-          shared={{ kind: 'mcpServer', id: view.dbId ?? name }}
-          words={{ ...text.sharing, lead: sharingLead(view) }}
+          resource={{ kind: 'mcpServer', id: view.dbId ?? name }}
+          texts={{ ...text.sharing, lead: sharingLead(view) }}
           title={title}
-          held={view.permissions}
-          mayShare={mayShare}
+          ownBits={view.permissions}
+          canShare={canShare}
           onClose={close}
-          onShared={serversChanged}
+          onShared={invalidateServers}
         />
       )}
-      {isRemoving && <RemoveServer name={name} title={title} onClose={() => setRemoving(false)} />}
+      {isDeleting && <DeleteServerDialog name={name} title={title} onClose={() => setDeleting(false)} />}
     </>
   );
 }
@@ -77,7 +77,7 @@ function sharingLead({ source, apiKey }: ServerView): string {
   return apiKey?.source === 'admin' ? sharing.leadKey : sharing.lead;
 }
 
-function RemoveServer({
+function DeleteServerDialog({
   name,
   title,
   onClose,
@@ -90,9 +90,9 @@ function RemoveServer({
   const client = useQueryClient();
   const [, navigate] = useLocation();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => removeServer(name),
+    mutationFn: () => deleteServer(name),
     onSuccess: () => {
-      serverRemoved(client, name);
+      removeCachedServer(client, name);
       navigate('/servers');
       showToast('success', text.removed(title));
     },

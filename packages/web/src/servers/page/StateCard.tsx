@@ -1,7 +1,7 @@
 import type { ServerView } from '@behalf/contracts';
 import { useSearch } from 'wouter';
 import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
-import { ConnectNews } from '../../connect/ConnectNews.tsx';
+import { ConnectStatus } from '../../connect/ConnectStatus.tsx';
 import { useConnect } from '../../connect/useConnect.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -9,12 +9,12 @@ import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
-import { reinitText, type ReinitText } from '../state/reinitText.ts';
+import { describeReinit, type ReinitText } from '../state/reinitText.ts';
 import { needsAttention, type ServerState } from '../state/serverState.ts';
-import { problemIn, stateSentences, stateTones } from '../state/stateText.ts';
-import { SignInAgain } from './SignInAgain.tsx';
+import { stateProblem, stateDescription, stateTones } from '../state/stateText.ts';
+import { OrganizationSignIn } from './OrganizationSignIn.tsx';
 import styles from './StateCard.module.css';
-import type { Reinit } from './useReinitialize.ts';
+import type { Reinitialization } from './useReinitialize.ts';
 
 /** How it stands, why, what to do, and the button that tries it anew with what came of it. */
 export function StateCard({
@@ -28,27 +28,27 @@ export function StateCard({
   readonly view: ServerView;
   readonly state: ServerState;
   readonly isSignInThere: boolean;
-  readonly reinit: Reinit;
+  readonly reinit: Reinitialization;
 }) {
   const text = strings.servers;
-  const problem = needsAttention(state) ? problemIn(state) : undefined;
-  const isUsable = state.kind !== 'not_yours';
+  const problem = needsAttention(state) ? stateProblem(state) : undefined;
+  const isUsable = state.kind !== 'not_shared';
   const outcome =
     reinit.outcome &&
-    reinitText(reinit.outcome, {
+    describeReinit(reinit.outcome, {
       wasUnreachable: reinit.wasUnreachable,
       labelOf: (variable) => view.customUserVars?.[variable]?.title ?? variable,
     });
   // Whoever was sent here for it is not sent on with the same words once they come back.
-  const isSentHere = new URLSearchParams(useSearch()).get('signIn') === 'here';
+  const isSignInRequested = new URLSearchParams(useSearch()).get('signIn') === 'here';
   const needsSignIn = (state.kind === 'needs_sign_in' && !isSignInThere) || outcome?.signIn === 'here';
-  const isUnreachable = state.kind === 'unreachable' || state.kind === 'left_alone';
+  const isUnreachable = state.kind === 'unreachable' || state.kind === 'paused';
   return (
     <Card className={styles['card']}>
       <div className={styles['state']}>
         <div className={styles['words']} role="status">
           <Badge tone={stateTones[state.kind]}>{text.states[state.kind]}</Badge>
-          <p>{stateSentences(state, isSignInThere)}</p>
+          <p>{stateDescription(state, isSignInThere)}</p>
         </div>
         {isUsable && (
           <Button
@@ -69,7 +69,9 @@ export function StateCard({
         </dl>
       )}
       <Outcome server={name} outcome={outcome} reinit={reinit} />
-      {(needsSignIn || isSentHere) && <SignInAgain back={isSentHere ? location.pathname : undefined} />}
+      {(needsSignIn || isSignInRequested) && (
+        <OrganizationSignIn back={isSignInRequested ? location.pathname : undefined} />
+      )}
     </Card>
   );
 }
@@ -81,7 +83,7 @@ function Outcome({
 }: {
   readonly server: string;
   readonly outcome: ReinitText | undefined;
-  readonly reinit: Reinit;
+  readonly reinit: Reinitialization;
 }) {
   const connect = useConnect(server);
   if (isBusy) return null;
@@ -94,7 +96,7 @@ function Outcome({
       actions={outcome.signIn === 'there' ? <ConnectButtons connect={connect} /> : undefined}
     >
       {outcome.text}
-      {outcome.signIn === 'there' && <ConnectNews connect={connect} />}
+      {outcome.signIn === 'there' && <ConnectStatus connect={connect} />}
     </Notice>
   );
 }

@@ -9,31 +9,31 @@ import { Card } from '../../ui/Card.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { useFirst } from '../useFirst.ts';
-import { readFound, type ShownTool } from './foundTools.ts';
+import { usePagedItems } from '../usePagedItems.ts';
+import { parseDiscoveredTools, type ListedTool } from './discoveredTools.ts';
 import styles from './ToolList.module.css';
 
 /** As many as fit without searching. */
-const MANY = 12;
-const STEP = 100;
+const SEARCH_THRESHOLD = 12;
+const PAGE_SIZE = 100;
 
 /** What it offers: as it was listed, or what a reinit found before anybody could sign in. */
 export function ToolList({
   server,
   tools,
   error,
-  found,
+  discovered,
   onRetry,
 }: {
   readonly server: string;
   readonly tools: ServerToolsView | null | undefined;
   readonly error: unknown;
-  readonly found: readonly unknown[] | null | undefined;
+  readonly discovered: readonly unknown[] | null | undefined;
   readonly onRetry: () => void;
 }) {
   const text = strings.servers;
-  const listed: readonly ShownTool[] = tools?.tools ?? [];
-  const shown = listed.length > 0 ? listed : readFound(found ?? []);
+  const listed: readonly ListedTool[] = tools?.tools ?? [];
+  const shown = listed.length > 0 ? listed : parseDiscoveredTools(discovered ?? []);
   const isConnected = tools?.state === 'connected';
   return (
     <Card className={styles['card']}>
@@ -42,27 +42,33 @@ export function ToolList({
       </h2>
       {error !== null && shown.length === 0 && <ErrorNotice error={error} onRetry={onRetry} />}
       {tools === undefined && error === null && <Skeleton lines={4} />}
-      {shown.length > 0 && !isConnected && <p className={styles['muted']}>{text.toolsFound}</p>}
+      {shown.length > 0 && !isConnected && <p className={styles['muted']}>{text.toolsNeedSignIn}</p>}
       {tools?.incomplete && <p className={styles['muted']}>{text.toolsIncomplete}</p>}
       {tools && shown.length === 0 && (
-        <p className={styles['muted']}>{isConnected ? text.toolsNone : text.toolsOnceConnected}</p>
+        <p className={styles['muted']}>{isConnected ? text.noTools : text.toolsOnceConnected}</p>
       )}
-      {shown.length > 0 && <SearchedTools server={server} tools={shown} />}
+      {shown.length > 0 && <SearchableTools server={server} tools={shown} />}
     </Card>
   );
 }
 
-function SearchedTools({ server, tools }: { readonly server: string; readonly tools: readonly ShownTool[] }) {
+function SearchableTools({
+  server,
+  tools,
+}: {
+  readonly server: string;
+  readonly tools: readonly ListedTool[];
+}) {
   const text = strings.servers;
   const [search, setSearch] = useState('');
-  const wanted = useDeferredValue(search.trim().toLowerCase());
-  const matching = tools.filter(({ name, title = '', description }) =>
-    `${name} ${title} ${description}`.toLowerCase().includes(wanted),
+  const query = useDeferredValue(search.trim().toLowerCase());
+  const matches = tools.filter(({ name, title = '', description }) =>
+    `${name} ${title} ${description}`.toLowerCase().includes(query),
   );
-  const { shown, next, showMore } = useFirst(matching, STEP);
+  const { shown, next, showMore } = usePagedItems(matches, PAGE_SIZE);
   return (
     <>
-      {tools.length > MANY && (
+      {tools.length > SEARCH_THRESHOLD && (
         <TextField
           type="search"
           label={text.toolsSearch}
@@ -70,16 +76,16 @@ function SearchedTools({ server, tools }: { readonly server: string; readonly to
           onChange={({ target }) => setSearch(target.value)}
         />
       )}
-      {matching.length === 0 && <p className={styles['muted']}>{strings.common.noMatches}</p>}
+      {matches.length === 0 && <p className={styles['muted']}>{strings.common.noMatches}</p>}
       <ul className={styles['tools']}>
-        {shown.map(({ name, title, description, asksFirst }) => (
+        {shown.map(({ name, title, description, asksFirst: needsApproval }) => (
           <li key={name} className={styles['tool']}>
             <p className={styles['name']}>
               <Link href={`/tools/${encodeURIComponent(server)}/${encodeURIComponent(name)}`}>
                 {title === undefined ? <code>{name}</code> : <bdi>{visibleText(title)}</bdi>}
               </Link>
               {title !== undefined && title !== name && <code className={styles['muted']}>{name}</code>}
-              {asksFirst && <Badge tone="info">{text.asksFirst}</Badge>}
+              {needsApproval && <Badge tone="info">{text.needsApproval}</Badge>}
             </p>
             {description !== '' && <p className={styles['description']}>{description}</p>}
           </li>

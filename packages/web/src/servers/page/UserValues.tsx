@@ -2,7 +2,7 @@ import type { ServerView } from '@behalf/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { ApiError } from '../../api/apiError.ts';
-import { authValuesQuery, clearValues, serversChanged, setValues } from '../../api/servers.ts';
+import { authValuesQuery, deleteValues, invalidateServers, setValues } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
@@ -27,48 +27,48 @@ export function UserValues({
   const text = strings.servers;
   const client = useQueryClient();
   const { data: flags, error: flagsError, refetch } = useQuery(authValuesQuery(name));
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const [draft, setDraft] = useState<Readonly<Record<string, string>>>({});
   const [isEmpty, setEmpty] = useState(false);
   const [isClearing, setClearing] = useState(false);
-  const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value.trim() !== ''));
+  const enteredValues = Object.fromEntries(Object.entries(draft).filter(([, value]) => value.trim() !== ''));
 
-  function changed(): Promise<void> {
+  function handleChange(): Promise<void> {
     onChanged();
-    return serversChanged(client);
+    return invalidateServers(client);
   }
 
   const saving = useMutation({
-    mutationFn: () => setValues(name, given),
+    mutationFn: () => setValues(name, enteredValues),
     onSuccess: () => {
-      setTyped({});
+      setDraft({});
       showToast('success', text.valuesSaved);
-      return changed();
+      return handleChange();
     },
   });
   const clearing = useMutation({
-    mutationFn: (cleared: readonly string[]) => clearValues(name, cleared),
-    onSuccess: (_none, [only]) => {
+    mutationFn: (variableNames: readonly string[]) => deleteValues(name, variableNames),
+    onSuccess: (_none, [single]) => {
       setClearing(false);
-      const label = only === undefined ? undefined : (variables[only]?.title ?? only);
+      const label = single === undefined ? undefined : (variables[single]?.title ?? single);
       showToast('success', label === undefined ? text.valuesCleared : text.valueCleared(label));
-      return changed();
+      return handleChange();
     },
-    onError: (error, cleared) => {
-      if (cleared.length > 0) showError(error);
+    onError: (error, variableNames) => {
+      if (variableNames.length > 0) showError(error);
     },
   });
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    setEmpty(Object.keys(given).length === 0);
-    if (Object.keys(given).length > 0) saving.mutate();
+    setEmpty(Object.keys(enteredValues).length === 0);
+    if (Object.keys(enteredValues).length > 0) saving.mutate();
   }
 
   const problems = saving.error instanceof ApiError ? saving.error.errors : [];
   // A value that is refused for its form alone is named by its place in the request.
-  const problemOf = (variable: string) =>
+  const fieldErrorOf = (variable: string) =>
     problems.find(({ path }) => path === variable || path === `auth.${variable}`)?.message;
-  const isToldAtFields = Object.keys(variables).some((variable) => problemOf(variable) !== undefined);
+  const hasFieldErrors = Object.keys(variables).some((variable) => fieldErrorOf(variable) !== undefined);
   const isAnySet = Object.values(flags ?? {}).some(Boolean);
   return (
     <Card className={styles['card']}>
@@ -76,17 +76,17 @@ export function UserValues({
       <p className={styles['muted']}>{text.valuesText}</p>
       {flagsError !== null && <ErrorNotice error={flagsError} onRetry={() => void refetch()} />}
       <form className={styles['form']} onSubmit={submit} noValidate autoComplete="off">
-        {Object.entries(variables).map(([variable, described]) => (
+        {Object.entries(variables).map(([variable, definition]) => (
           <ValueField
             key={variable}
-            described={described}
+            definition={definition}
             isSet={flags?.[variable]}
-            value={typed[variable] ?? ''}
-            error={problemOf(variable)}
+            value={draft[variable] ?? ''}
+            error={fieldErrorOf(variable)}
             isBusy={clearing.isPending && clearing.variables[0] === variable}
             onChange={(value) => {
               setEmpty(false);
-              setTyped({ ...typed, [variable]: value });
+              setDraft({ ...draft, [variable]: value });
             }}
             onClear={() => clearing.mutate([variable])}
           />
@@ -96,9 +96,9 @@ export function UserValues({
             {text.valuesEmpty}
           </p>
         )}
-        {saving.error !== null && !isToldAtFields && <ErrorNotice error={saving.error} />}
+        {saving.error !== null && !hasFieldErrors && <ErrorNotice error={saving.error} />}
         <div className={styles['actions']}>
-          <Button type="submit" look="primary" isBusy={saving.isPending}>
+          <Button type="submit" variant="primary" isBusy={saving.isPending}>
             {text.valuesSave}
           </Button>
           {isAnySet && <Button onClick={() => setClearing(true)}>{text.valuesClearAll}</Button>}

@@ -6,11 +6,11 @@ import { Button } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import styles from './UserValues.module.css';
 
-type Described = NonNullable<ServerView['customUserVars']>[string];
+type UserVariable = NonNullable<ServerView['customUserVars']>[string];
 
 /** One value: whether it is there, a field for another one, and a way to take it back. */
 export function ValueField({
-  described: { title, description, sensitive },
+  definition: { title, description, sensitive },
   isSet,
   value,
   error,
@@ -18,7 +18,7 @@ export function ValueField({
   onChange,
   onClear,
 }: {
-  readonly described: Described;
+  readonly definition: UserVariable;
   /** Undefined while it is not known. */
   readonly isSet: boolean | undefined;
   readonly value: string;
@@ -48,7 +48,7 @@ export function ValueField({
         {isSet && (
           <Button
             size="small"
-            look="quiet"
+            variant="quiet"
             isBusy={isBusy}
             aria-label={text.valueClearOf(title)}
             onClick={onClear}

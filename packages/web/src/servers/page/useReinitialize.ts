@@ -1,8 +1,8 @@
 import type { ReinitializeView } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { reinitialize, serversChanged } from '../../api/servers.ts';
+import { reinitializeServer, invalidateServers } from '../../api/servers.ts';
 
-export interface Reinit {
+export interface Reinitialization {
   readonly isBusy: boolean;
   /** Of the definition that is shown: what came of an older one says nothing about this. */
   readonly outcome: ReinitializeView | undefined;
@@ -11,16 +11,16 @@ export interface Reinit {
   readonly wasUnreachable: boolean;
   readonly run: (wasUnreachable: boolean) => void;
   /** Something else was changed that it depended on. */
-  readonly forget: () => void;
+  readonly clear: () => void;
 }
 
 /** Brings the server up anew; however it ends, everything known about it may be different then. */
-export function useReinitialize(name: string, version: number | undefined): Reinit {
+export function useReinitialize(name: string, version: number | undefined): Reinitialization {
   const client = useQueryClient();
   const { mutate, reset, isPending, data, error, variables } = useMutation({
-    mutationFn: (_begun: { readonly version: number | undefined; readonly wasUnreachable: boolean }) =>
-      reinitialize(name),
-    onSettled: () => serversChanged(client),
+    mutationFn: (_variables: { readonly version: number | undefined; readonly wasUnreachable: boolean }) =>
+      reinitializeServer(name),
+    onSettled: () => invalidateServers(client),
   });
   const isCurrent = variables?.version === version;
   return {
@@ -29,6 +29,6 @@ export function useReinitialize(name: string, version: number | undefined): Rein
     error: isCurrent ? error : null,
     wasUnreachable: variables?.wasUnreachable ?? false,
     run: (wasUnreachable) => mutate({ version, wasUnreachable }),
-    forget: reset,
+    clear: reset,
   };
 }

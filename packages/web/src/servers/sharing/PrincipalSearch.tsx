@@ -1,46 +1,46 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useId, useState, type KeyboardEvent } from 'react';
-import { principalsQuery, SHORTEST_SEARCH } from '../../api/sharing.ts';
+import { principalsQuery, MIN_SEARCH_LENGTH } from '../../api/sharing.ts';
 import { useDebounced } from '../../hooks/useDebounced.ts';
 import { strings } from '../../strings/strings.ts';
-import { classes } from '../../ui/classes.ts';
+import { classNames } from '../../ui/classNames.ts';
 import { TextField } from '../../ui/Field.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
-import { optionsOf } from './principalOptions.ts';
+import { toPrincipalOptions } from './principalOptions.ts';
 import { PrincipalName } from './PrincipalName.tsx';
-import type { Picked } from './shareDraft.ts';
+import type { PrincipalCandidate } from './shareDraft.ts';
 import styles from './SharingDialog.module.css';
 
 /** A field that finds people, roles and groups; by keyboard as the combobox pattern of ARIA wants it. */
 export function PrincipalSearch({
   isTaken,
   mayPublic,
-  onPick,
+  onSelect,
 }: {
-  readonly isTaken: (found: Picked) => boolean;
+  readonly isTaken: (found: PrincipalCandidate) => boolean;
   readonly mayPublic: boolean;
-  readonly onPick: (picked: Picked) => void;
+  readonly onSelect: (picked: PrincipalCandidate) => void;
 }) {
   const text = strings.servers.sharing;
   const list = useId();
-  const [typed, setTyped] = useState('');
+  const [input, setInput] = useState('');
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(0);
-  const wanted = useDebounced(typed.trim());
+  const query = useDebounced(input.trim());
   const { data, error, isFetching } = useQuery({
-    ...principalsQuery(wanted),
+    ...principalsQuery(query),
     placeholderData: keepPreviousData,
   });
-  const isAsked = wanted.length >= SHORTEST_SEARCH && typed.trim() !== '';
-  const options = isAsked && data ? optionsOf(data, wanted, { isTaken, mayPublic }) : [];
+  const isSearching = query.length >= MIN_SEARCH_LENGTH && input.trim() !== '';
+  const options = isSearching && data ? toPrincipalOptions(data, query, { isTaken, mayPublic }) : [];
   const isShown = isOpen && options.length > 0;
-  const at = Math.min(active, options.length - 1);
+  const activeIndex = Math.min(active, options.length - 1);
 
-  function pick(index: number): void {
+  function selectOption(index: number): void {
     const option = options[index];
     if (!option) return;
-    onPick(option);
-    setTyped('');
+    onSelect(option);
+    setInput('');
     setOpen(false);
   }
 
@@ -49,11 +49,11 @@ export function PrincipalSearch({
     if (step !== undefined && options.length > 0) {
       event.preventDefault();
       setOpen(true);
-      setActive(isShown ? (at + step + options.length) % options.length : 0);
-    } else if (event.key === 'Enter' && typed !== '') {
+      setActive(isShown ? (activeIndex + step + options.length) % options.length : 0);
+    } else if (event.key === 'Enter' && input !== '') {
       // What is typed here is searched for; it does not send the dialog.
       event.preventDefault();
-      if (isShown) pick(at);
+      if (isShown) selectOption(activeIndex);
     } else if (event.key === 'Escape' && isShown) {
       event.preventDefault();
       event.stopPropagation();
@@ -73,10 +73,10 @@ export function PrincipalSearch({
         aria-expanded={isShown}
         aria-controls={list}
         aria-autocomplete="list"
-        aria-activedescendant={isShown ? `${list}-${at}` : undefined}
-        value={typed}
+        aria-activedescendant={isShown ? `${list}-${activeIndex}` : undefined}
+        value={input}
         onChange={({ target }) => {
-          setTyped(target.value);
+          setInput(target.value);
           setOpen(true);
           setActive(0);
         }}
@@ -89,18 +89,18 @@ export function PrincipalSearch({
             key={`${option.type}:${option.id}`}
             id={`${list}-${index}`}
             role="option"
-            aria-selected={index === at}
-            className={classes(styles['option'], index === at && styles['active'])}
+            aria-selected={index === activeIndex}
+            className={classNames(styles['option'], index === activeIndex && styles['active'])}
             // The field keeps the focus, so that its blur does not close the list before the click.
             onMouseDown={(event) => event.preventDefault()}
-            onClick={() => pick(index)}
+            onClick={() => selectOption(index)}
           >
             <PrincipalName principal={option} note={option.note} />
           </li>
         ))}
       </ul>
       <p className="visually-hidden" role="status">
-        {isAsked && (isFetching ? text.searching : text.foundCount(options.length))}
+        {isSearching && (isFetching ? text.searching : text.foundCount(options.length))}
       </p>
       {error !== null && <ErrorNotice error={error} />}
     </div>

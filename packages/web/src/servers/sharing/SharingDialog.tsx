@@ -3,7 +3,7 @@ import type { AclRole } from '@behalf/contracts/plain';
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api/apiError.ts';
-import { share, sharingQuery, type Shared } from '../../api/sharing.ts';
+import { updateSharing, sharingQuery, type SharedResource } from '../../api/sharing.ts';
 import { usePermission, useUser } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -13,36 +13,36 @@ import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
 import { showToast } from '../../ui/toasts.ts';
 import { PrincipalSearch } from './PrincipalSearch.tsx';
-import { RoleMeanings, RoleSelect } from './RoleSelect.tsx';
+import { AccessRoleDescriptions, AccessRoleSelect } from './AccessRoleSelect.tsx';
 import {
-  changesSharing,
-  draftOf,
-  isSame,
-  losesOwn,
-  rolesWithin,
-  shareRequest,
-  without,
-  withPrincipal,
-  withRole,
+  hasSharingChanges,
+  toShareDraft,
+  isSamePrincipal,
+  reducesOwnAccess,
+  grantableRoles,
+  toShareRequest,
+  removePrincipal,
+  addPrincipal,
+  setPrincipalRole,
 } from './shareDraft.ts';
-import { SharedRow } from './SharedRow.tsx';
+import { SharedPrincipalRow } from './SharedPrincipalRow.tsx';
 import styles from './SharingDialog.module.css';
 
-export interface SharingProps {
-  readonly shared: Shared;
+export interface SharingDialogProps {
+  readonly resource: SharedResource;
   readonly title: string;
   /** What is said otherwise about this kind of thing. */
-  readonly words: SharingWords;
+  readonly texts: SharingTexts;
   /** What the caller may do with it: nobody gives more than they have. */
-  readonly held: number;
+  readonly ownBits: number;
   /** False once the right to share it was taken away. */
-  readonly mayShare: boolean;
+  readonly canShare: boolean;
   readonly onClose: () => void;
   /** What shows it has to be read anew. */
   readonly onShared: (client: QueryClient) => Promise<void>;
 }
 
-export interface SharingWords {
+export interface SharingTexts {
   readonly lead: string;
   readonly nobody: string;
   readonly rightsLost: string;
@@ -50,10 +50,10 @@ export interface SharingWords {
 }
 
 /** Who may see, change and own something. */
-export function SharingDialog(props: SharingProps) {
+export function SharingDialog(props: SharingDialogProps) {
   const text = strings.servers.sharing;
-  const { data, error, refetch } = useQuery(sharingQuery(props.shared));
-  if (data) return <SharingForm {...props} before={data} />;
+  const { data, error, refetch } = useQuery(sharingQuery(props.resource));
+  if (data) return <SharingForm {...props} original={data} />;
   return (
     <Dialog isWide title={text.title(props.title)} onClose={props.onClose}>
       {error === null ? <Skeleton lines={9} /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
@@ -62,33 +62,33 @@ export function SharingDialog(props: SharingProps) {
 }
 
 function SharingForm({
-  shared,
+  resource,
   title,
-  words,
-  held,
-  mayShare,
+  texts,
+  ownBits,
+  canShare,
   onClose,
   onShared,
-  before,
-}: SharingProps & { readonly before: SharingView }) {
+  original,
+}: SharingDialogProps & { readonly original: SharingView }) {
   const text = strings.servers.sharing;
   const client = useQueryClient();
   const user = useUser();
   const search = useRef<HTMLDivElement>(null);
-  const mayPublic = usePermission('SHARE_PUBLIC');
-  const [draft, setDraft] = useState(() => draftOf(before));
-  const roles = rolesWithin(held);
-  const saving = useMutation({
-    mutationFn: () => share(shared, shareRequest(before, draft)),
+  const canSharePublicly = usePermission('SHARE_PUBLIC');
+  const [draft, setDraft] = useState(() => toShareDraft(original));
+  const roles = grantableRoles(ownBits);
+  const mutation = useMutation({
+    mutationFn: () => updateSharing(resource, toShareRequest(original, draft)),
     onSuccess: () => {
       showToast('success', text.saved);
       onClose();
       return onShared(client);
     },
   });
-  const isChanged = changesSharing(before, draft);
+  const isChanged = hasSharingChanges(original, draft);
   // An administrator can always give it back.
-  const isLosing = losesOwn(before, draft, user?.id) && !user?.isAdmin;
+  const isReducingAccess = reducesOwnAccess(original, draft, user?.id) && !user?.isAdmin;
 
   useEffect(() => search.current?.querySelector('input')?.focus(), []);
 
@@ -97,78 +97,83 @@ function SharingForm({
       isWide
       title={text.title(title)}
       onClose={onClose}
-      onSubmit={() => mayShare && isChanged && saving.mutate()}
+      onSubmit={() => canShare && isChanged && mutation.mutate()}
       actions={
         <>
           <Button onClick={onClose}>{strings.common.cancel}</Button>
-          <Button type="submit" look="primary" isBusy={saving.isPending} disabled={!isChanged || !mayShare}>
+          <Button
+            type="submit"
+            variant="primary"
+            isBusy={mutation.isPending}
+            disabled={!isChanged || !canShare}
+          >
             {text.save}
           </Button>
         </>
       }
     >
-      {!mayShare && <Notice tone="warning" title={words.rightsLost} />}
-      <p className={styles['muted']}>{words.lead}</p>
+      {!canShare && <Notice tone="warning" title={texts.rightsLost} />}
+      <p className={styles['muted']}>{texts.lead}</p>
       <div ref={search}>
         <PrincipalSearch
-          isTaken={(found) => draft.principals.some((known) => isSame(known, found))}
-          mayPublic={mayPublic}
-          onPick={(found) => setDraft(withPrincipal(draft, found))}
+          isTaken={(found) => draft.principals.some((messages) => isSamePrincipal(messages, found))}
+          mayPublic={canSharePublicly}
+          onSelect={(found) => setDraft(addPrincipal(draft, found))}
         />
       </div>
       <section className={styles['shared']} aria-label={text.people}>
         <h3>{text.people}</h3>
         {draft.principals.length === 0 && !draft.isPublic && (
-          <p className={styles['muted']}>{words.nobody}</p>
+          <p className={styles['muted']}>{texts.nobody}</p>
         )}
         <ul>
           {draft.principals.map((principal) => (
-            <SharedRow
+            <SharedPrincipalRow
               key={`${principal.type}:${principal.id}`}
               principal={principal}
               roles={roles}
-              isOwn={isSame(principal, { type: 'user', id: user?.id ?? '' })}
-              onRole={(role) => setDraft(withRole(draft, principal, role))}
-              onRemove={() => setDraft(without(draft, principal))}
+              isOwn={isSamePrincipal(principal, { type: 'user', id: user?.id ?? '' })}
+              onRole={(role) => setDraft(setPrincipalRole(draft, principal, role))}
+              onRemove={() => setDraft(removePrincipal(draft, principal))}
             />
           ))}
         </ul>
-        <RoleMeanings roles={roles} texts={words.roleTexts} />
+        <AccessRoleDescriptions roles={roles} texts={texts.roleTexts} />
       </section>
       <div className={styles['public']}>
         <Switch
           label={text.publicTitle}
-          hint={mayPublic ? text.publicHint : text.publicForbidden}
+          hint={canSharePublicly ? text.publicHint : text.publicForbidden}
           isOn={draft.isPublic}
           // Who may not make it public may still end it.
-          disabled={!mayPublic && !before.public}
+          disabled={!canSharePublicly && !original.public}
           onChange={(isPublic) => setDraft({ ...draft, isPublic })}
         />
         {draft.isPublic && (
-          <RoleSelect
+          <AccessRoleSelect
             label={text.publicAccess}
             value={draft.publicRole}
             roles={roles}
-            isDisabled={!mayPublic}
+            isDisabled={!canSharePublicly}
             onChange={(publicRole) => setDraft({ ...draft, publicRole })}
           />
         )}
       </div>
-      {isLosing && <Notice tone="warning" title={text.losesOwn} />}
-      {saving.error !== null && <SharingProblem error={saving.error} />}
+      {isReducingAccess && <Notice tone="warning" title={text.losesOwn} />}
+      {mutation.error !== null && <SharingError error={mutation.error} />}
     </Dialog>
   );
 }
 
 /** What is wrong with the request as a whole: it names nobody that a field could stand for. */
-function SharingProblem({ error }: { readonly error: unknown }) {
+function SharingError({ error }: { readonly error: unknown }) {
   const text = strings.servers.sharing;
   const codes = error instanceof ApiError ? error.errors.map(({ code }) => code) : [];
-  const known = [...new Set(codes)].flatMap((code) => text.problems[code] ?? []);
-  if (known.length === 0) return <ErrorNotice error={error} />;
+  const messages = [...new Set(codes)].flatMap((code) => text.problems[code] ?? []);
+  if (messages.length === 0) return <ErrorNotice error={error} />;
   return (
     <Notice tone="danger" title={text.problemTitle}>
-      {known.join(' ')}
+      {messages.join(' ')}
     </Notice>
   );
 }

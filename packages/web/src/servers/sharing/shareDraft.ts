@@ -9,21 +9,21 @@ export interface ShareDraft {
 }
 
 /** Somebody who was found. */
-export type Picked = Omit<FoundPrincipal, 'source'>;
+export type PrincipalCandidate = Omit<FoundPrincipal, 'source'>;
 
-type Who = Pick<SharedPrincipalView, 'type' | 'id'>;
+type PrincipalRef = Pick<SharedPrincipalView, 'type' | 'id'>;
 
-export function draftOf({ principals, public: isPublic, publicAccessRoleId }: SharingView): ShareDraft {
+export function toShareDraft({ principals, public: isPublic, publicAccessRoleId }: SharingView): ShareDraft {
   return { principals, isPublic, publicRole: publicAccessRoleId ?? 'mcpServer_viewer' };
 }
 
-export function isSame(a: Who, b: Who): boolean {
+export function isSamePrincipal(a: PrincipalRef, b: PrincipalRef): boolean {
   return a.type === b.type && a.id === b.id;
 }
 
 /** Who comes new begins with the least. */
-export function withPrincipal(draft: ShareDraft, found: Picked): ShareDraft {
-  if (draft.principals.some((known) => isSame(known, found))) return draft;
+export function addPrincipal(draft: ShareDraft, found: PrincipalCandidate): ShareDraft {
+  if (draft.principals.some((candidate) => isSamePrincipal(candidate, found))) return draft;
   const { type, id, name, email } = found;
   const added = { type, id, name, ...(email !== undefined && { email }) };
   return {
@@ -32,51 +32,66 @@ export function withPrincipal(draft: ShareDraft, found: Picked): ShareDraft {
   };
 }
 
-export function withRole(draft: ShareDraft, who: Who, accessRoleId: AclRole): ShareDraft {
+export function setPrincipalRole(
+  draft: ShareDraft,
+  principal: PrincipalRef,
+  accessRoleId: AclRole,
+): ShareDraft {
   return {
     ...draft,
-    principals: draft.principals.map((known) => (isSame(known, who) ? { ...known, accessRoleId } : known)),
+    principals: draft.principals.map((candidate) =>
+      isSamePrincipal(candidate, principal) ? { ...candidate, accessRoleId } : candidate,
+    ),
   };
 }
 
-export function without(draft: ShareDraft, who: Who): ShareDraft {
-  return { ...draft, principals: draft.principals.filter((known) => !isSame(known, who)) };
+export function removePrincipal(draft: ShareDraft, principal: PrincipalRef): ShareDraft {
+  return {
+    ...draft,
+    principals: draft.principals.filter((candidate) => !isSamePrincipal(candidate, principal)),
+  };
 }
 
 /** What is to change, and nothing else: what somebody else changed meanwhile stays as they left it. */
-export function shareRequest(before: SharingView, draft: ShareDraft): ShareRequest {
-  const was = (who: Who) => before.principals.find((known) => isSame(known, who));
+export function toShareRequest(original: SharingView, draft: ShareDraft): ShareRequest {
+  const originalOf = (principal: PrincipalRef) =>
+    original.principals.find((candidate) => isSamePrincipal(candidate, principal));
   return {
     updated: draft.principals
-      .filter((now) => was(now)?.accessRoleId !== now.accessRoleId)
+      .filter((current) => originalOf(current)?.accessRoleId !== current.accessRoleId)
       .map(({ type, id, accessRoleId }) => ({ type, id, accessRoleId })),
-    removed: before.principals
-      .filter((known) => !draft.principals.some((now) => isSame(now, known)))
+    removed: original.principals
+      .filter((candidate) => !draft.principals.some((current) => isSamePrincipal(current, candidate)))
       .map(({ type, id }) => ({ type, id })),
     public: draft.isPublic,
     ...(draft.isPublic && { publicAccessRoleId: draft.publicRole }),
   };
 }
 
-export function changesSharing(before: SharingView, draft: ShareDraft): boolean {
-  const { updated, removed } = shareRequest(before, draft);
-  const was = draftOf(before);
+export function hasSharingChanges(original: SharingView, draft: ShareDraft): boolean {
+  const { updated, removed } = toShareRequest(original, draft);
+  const originalDraft = toShareDraft(original);
   const isPublicChanged =
-    was.isPublic !== draft.isPublic || (draft.isPublic && was.publicRole !== draft.publicRole);
+    originalDraft.isPublic !== draft.isPublic ||
+    (draft.isPublic && originalDraft.publicRole !== draft.publicRole);
   return updated.length > 0 || removed.length > 0 || isPublicChanged;
 }
 
 /** Nobody gives what they do not have. */
-export function rolesWithin(held: number): AclRole[] {
-  return (Object.keys(aclRoles) as AclRole[]).filter((role) => (aclRoles[role] & ~held) === 0);
+export function grantableRoles(ownBits: number): AclRole[] {
+  return (Object.keys(aclRoles) as AclRole[]).filter((role) => (aclRoles[role] & ~ownBits) === 0);
 }
 
 /** Whether somebody takes rights from themselves. */
-export function losesOwn(before: SharingView, draft: ShareDraft, userId: string | undefined): boolean {
+export function reducesOwnAccess(
+  original: SharingView,
+  draft: ShareDraft,
+  userId: string | undefined,
+): boolean {
   const own = { type: 'user' as const, id: userId ?? '' };
   const bitsIn = (principals: readonly SharedPrincipalView[]) => {
-    const found = principals.find((known) => isSame(known, own));
+    const found = principals.find((candidate) => isSamePrincipal(candidate, own));
     return found ? aclRoles[found.accessRoleId] : 0;
   };
-  return (bitsIn(before.principals) & ~bitsIn(draft.principals)) !== 0;
+  return (bitsIn(original.principals) & ~bitsIn(draft.principals)) !== 0;
 }

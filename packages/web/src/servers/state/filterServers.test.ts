@@ -1,6 +1,12 @@
 import type { ServerView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { filterServers, readShow, sortServers, type ListedServer, type Show } from './filterServers.ts';
+import {
+  filterServers,
+  parseServerFilter,
+  sortServers,
+  type ListedServer,
+  type ServerFilter,
+} from './filterServers.ts';
 import type { Origin } from './origin.ts';
 import type { StateKind } from './serverState.ts';
 
@@ -22,10 +28,10 @@ const servers = [
   listed('notes', 'unreachable', 'yours'),
   listed('crm', 'needs_values', 'shared', { title: 'Customers' }),
   listed('docs', 'idle', 'override'),
-  listed('eves', 'not_yours', 'managed'),
+  listed('eves', 'not_shared', 'managed'),
 ];
 
-const names = (show: Show, search = '') =>
+const names = (show: ServerFilter, search = '') =>
   filterServers(sortServers(servers), show, search).map(({ name }) => name);
 
 describe('the list of servers', () => {
@@ -44,6 +50,10 @@ describe('the list of servers', () => {
       ['mail'],
     ]);
     expect(names('yours', 'mail')).toEqual([]);
-    expect([readShow('attention'), readShow('<b>'), readShow(null)]).toEqual(['attention', 'all', 'all']);
+    expect([parseServerFilter('attention'), parseServerFilter('<b>'), parseServerFilter(null)]).toEqual([
+      'attention',
+      'all',
+      'all',
+    ]);
   });
 });

@@ -12,32 +12,36 @@ export interface ListedServer {
   readonly tools: number | undefined;
 }
 
-export const shows = ['all', 'attention', 'yours', 'shared', 'configuration'] as const;
-export type Show = (typeof shows)[number];
+export const serverFilters = ['all', 'attention', 'yours', 'shared', 'configuration'] as const;
+export type ServerFilter = (typeof serverFilters)[number];
 
 /** As it stands in an address; anything else shows all. */
-export function readShow(text: string | null): Show {
-  return shows.find((show) => show === text) ?? 'all';
+export function parseServerFilter(text: string | null): ServerFilter {
+  return serverFilters.find((filter) => filter === text) ?? 'all';
 }
 
 const { compare } = new Intl.Collator();
 
 /** In the order of what people read. */
 export function sortServers(servers: readonly ListedServer[]): ListedServer[] {
-  return [...servers].sort((a, b) => compare(titleOf(a), titleOf(b)) || compare(a.name, b.name));
+  return [...servers].sort((a, b) => compare(serverTitle(a), serverTitle(b)) || compare(a.name, b.name));
 }
 
-export function filterServers(servers: readonly ListedServer[], show: Show, search: string): ListedServer[] {
-  const wanted = search.trim().toLowerCase();
-  return servers.filter((server) => isShown(server, show) && matches(server, wanted));
+export function filterServers(
+  servers: readonly ListedServer[],
+  filter: ServerFilter,
+  search: string,
+): ListedServer[] {
+  const query = search.trim().toLowerCase();
+  return servers.filter((server) => matchesFilter(server, filter) && matchesSearch(server, query));
 }
 
-export function titleOf({ name, view }: Pick<ListedServer, 'name' | 'view'>): string {
+export function serverTitle({ name, view }: Pick<ListedServer, 'name' | 'view'>): string {
   return view.title ?? name;
 }
 
-function isShown({ state, origin }: ListedServer, show: Show): boolean {
-  switch (show) {
+function matchesFilter({ state, origin }: ListedServer, filter: ServerFilter): boolean {
+  switch (filter) {
     case 'all':
       return true;
     case 'attention':
@@ -51,6 +55,6 @@ function isShown({ state, origin }: ListedServer, show: Show): boolean {
   }
 }
 
-function matches({ name, view }: ListedServer, wanted: string): boolean {
-  return [name, view.title, view.description].some((text) => text?.toLowerCase().includes(wanted));
+function matchesSearch({ name, view }: ListedServer, query: string): boolean {
+  return [name, view.title, view.description].some((text) => text?.toLowerCase().includes(query));
 }

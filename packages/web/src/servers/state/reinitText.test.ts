@@ -1,6 +1,6 @@
 import type { ReinitializeView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { reinitText } from './reinitText.ts';
+import { describeReinit } from './reinitText.ts';
 
 const base: ReinitializeView = {
   success: false,
@@ -14,7 +14,7 @@ const base: ReinitializeView = {
 
 function say(view: Partial<ReinitializeView>, wasUnreachable = false) {
   const labelOf = (name: string) => (name === 'CRM_TOKEN' ? 'Your token' : name);
-  return reinitText({ ...base, ...view }, { wasUnreachable, labelOf });
+  return describeReinit({ ...base, ...view }, { wasUnreachable, labelOf });
 }
 
 /** The rows of docs/reference/rest.md. */

@@ -1,9 +1,9 @@
 import type { ReinitializeView } from '@behalf/contracts';
 import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
-import { formatNear } from '../../hooks/formatTime.ts';
-import { signInCodes } from './serverState.ts';
-import { problemOf } from './stateText.ts';
+import { formatTimeOrDate } from '../../hooks/formatTime.ts';
+import { organizationSignInCodes } from './serverState.ts';
+import { describeErrorCode } from './stateText.ts';
 
 /** How bringing a server up anew ended, to be read by who asked for it. */
 export interface ReinitText {
@@ -14,33 +14,33 @@ export interface ReinitText {
   readonly signIn?: 'there' | 'here';
 }
 
-export interface Asked {
+export interface ReinitContext {
   /** It could not be reached before either. */
   readonly wasUnreachable: boolean;
   /** What a value is called on the page. */
   readonly labelOf: (variable: string) => string;
 }
 
-export function reinitText(view: ReinitializeView, asked: Asked): ReinitText {
-  return view.success ? goodText(view) : badText(view, asked);
+export function describeReinit(view: ReinitializeView, context: ReinitContext): ReinitText {
+  return view.success ? successText(view) : failureText(view, context);
 }
 
-function goodText({ code, connectionDeferred, oauthRequired, tools }: ReinitializeView): ReinitText {
+function successText({ code, connectionDeferred, oauthRequired, tools }: ReinitializeView): ReinitText {
   const { outcomes, stateTexts, problemAndAdvice } = strings.servers;
   if (connectionDeferred) return { tone: 'info', title: outcomes.deferred, text: outcomes.deferredText };
   if (oauthRequired) {
     return {
       tone: 'warning',
-      title: outcomes.foundSignInThere,
-      text: stateTexts.sign_in_there,
+      title: outcomes.toolsNeedServerSignIn,
+      text: stateTexts.needs_server_sign_in,
       signIn: 'there',
     };
   }
   if (code !== undefined) {
-    const { title, advice } = problemOf(code);
+    const { title, advice } = describeErrorCode(code);
     return {
       tone: 'warning',
-      title: outcomes.foundSignInHere,
+      title: outcomes.toolsNeedOrganizationSignIn,
       text: problemAndAdvice(title, advice),
       signIn: 'here',
     };
@@ -48,31 +48,36 @@ function goodText({ code, connectionDeferred, oauthRequired, tools }: Reinitiali
   return { tone: 'success', title: outcomes.connected, text: outcomes.connectedText(tools?.length ?? 0) };
 }
 
-function badText(view: ReinitializeView, { wasUnreachable, labelOf }: Asked): ReinitText {
-  const { outcomes, stateTexts, triedAgainAt, problemAndAdvice } = strings.servers;
+function failureText(view: ReinitializeView, { wasUnreachable, labelOf }: ReinitContext): ReinitText {
+  const { outcomes, stateTexts, nextRetryAt, problemAndAdvice } = strings.servers;
   const { failureReason, code = 'INTERNAL', missingUserVars = [], retryable, retryAt } = view;
-  const { title, advice } = problemOf(code);
-  const why = problemAndAdvice(title, advice);
+  const { title, advice } = describeErrorCode(code);
+  const explanation = problemAndAdvice(title, advice);
   if (failureReason === 'oauth_required') {
-    return { tone: 'warning', title: outcomes.signInThere, text: stateTexts.sign_in_there, signIn: 'there' };
+    return {
+      tone: 'warning',
+      title: outcomes.needsServerSignIn,
+      text: stateTexts.needs_server_sign_in,
+      signIn: 'there',
+    };
   }
   if (failureReason === 'missing_custom_user_vars') {
     const names = missingUserVars.map(labelOf).join(', ');
     return { tone: 'warning', title: outcomes.valuesMissing, text: outcomes.valuesMissingText(names) };
   }
   if (failureReason === 'unreachable') {
-    const isStill = wasUnreachable || retryAt !== undefined;
+    const isStillUnreachable = wasUnreachable || retryAt !== undefined;
     return {
       tone: 'danger',
-      title: isStill ? outcomes.stillUnreachable : outcomes.unreachable,
-      text: retryAt === undefined ? why : `${why} ${triedAgainAt(formatNear(retryAt))}`,
+      title: isStillUnreachable ? outcomes.stillUnreachable : outcomes.unreachable,
+      text: retryAt === undefined ? explanation : `${explanation} ${nextRetryAt(formatTimeOrDate(retryAt))}`,
     };
   }
-  if (signInCodes.has(code)) {
-    return { tone: 'warning', title: outcomes.signInHere, text: why, signIn: 'here' };
+  if (organizationSignInCodes.has(code)) {
+    return { tone: 'warning', title: outcomes.needsOrganizationSignIn, text: explanation, signIn: 'here' };
   }
   if (code === 'MCP_CREDENTIAL_REJECTED') return { tone: 'danger', title: outcomes.refused, text: advice };
   if (code === 'MCP_OBO_FORBIDDEN') return { tone: 'danger', title: outcomes.forbidden, text: advice };
   if (retryable) return { tone: 'warning', title: outcomes.busy, text: `${title}. ${outcomes.busyText}` };
-  return { tone: 'danger', title: outcomes.failed, text: why };
+  return { tone: 'danger', title: outcomes.failed, text: explanation };
 }

@@ -1,8 +1,8 @@
 import type { ServerStatus } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { originOf } from './origin.ts';
-import { needsAttention, signsInThere, stateOf, type Listed } from './serverState.ts';
-import { problemOf, stateLabel, stateSentences } from './stateText.ts';
+import { serverOrigin } from './origin.ts';
+import { needsAttention, requiresServerSignIn, toServerState, type ToolListStatus } from './serverState.ts';
+import { describeErrorCode, stateLabel, stateDescription } from './stateText.ts';
 
 const well: ServerStatus = {
   requiresOAuth: false,
@@ -10,8 +10,8 @@ const well: ServerStatus = {
   authorizationState: 'not_required',
 };
 
-function kindOf(status: Partial<ServerStatus>, listed?: Listed, view = {}): string {
-  return stateOf(view, { ...well, ...status }, listed).kind;
+function kindOf(status: Partial<ServerStatus>, listed?: ToolListStatus, view = {}): string {
+  return toServerState(view, { ...well, ...status }, listed).kind;
 }
 
 describe('how a server stands', () => {
@@ -28,70 +28,65 @@ describe('how a server stands', () => {
     expect(kindOf({ connectionState: 'error', code: 'OBO_REJECTED' })).toBe('needs_sign_in');
     expect(kindOf({ connectionState: 'error' })).toBe('unreachable');
     expect(kindOf({ connectionState: 'connecting', code: 'MCP_TIMEOUT' })).toBe('connecting');
-    expect(kindOf({ connectionState: 'error', code: 'MCP_BREAKER_OPEN' })).toBe('left_alone');
+    expect(kindOf({ connectionState: 'error', code: 'MCP_BREAKER_OPEN' })).toBe('paused');
     expect(kindOf({ connectionState: 'error', code: 'MCP_CREDENTIAL_REJECTED' })).toBe('refused');
     expect(kindOf({ requiresOAuth: true, authorizationState: 'needs_authorization' })).toBe('needs_sign_in');
     expect(kindOf({ configurationState: 'needs_configuration', connectionState: 'error' })).toBe(
       'needs_values',
     );
     expect(kindOf({ configurationState: 'configured' })).toBe('connected');
-    expect(stateOf({}, null, undefined).kind).toBe('not_yours');
-    expect(stateOf({}, undefined, undefined).kind).toBe('unknown');
+    expect(toServerState({}, null, undefined).kind).toBe('not_shared');
+    expect(toServerState({}, undefined, undefined).kind).toBe('unknown');
   });
 
   test('the list of tools knows of a sign-in that the status does not', () => {
-    const unsigned: Listed = { state: 'needs_authorization', code: 'OBO_SUBJECT_TOKEN_EXPIRED' };
+    const unsigned: ToolListStatus = { state: 'needs_authorization', code: 'OBO_SUBJECT_TOKEN_EXPIRED' };
     expect(kindOf({ connectionState: 'disconnected' }, unsigned)).toBe('needs_sign_in');
     expect(kindOf({}, unsigned)).toBe('needs_sign_in');
     expect(kindOf({ connectionState: 'error', code: 'MCP_UNREACHABLE' }, unsigned)).toBe('unreachable');
-    const refused: Listed = { state: 'needs_authorization', code: 'MCP_CREDENTIAL_REJECTED' };
+    const refused: ToolListStatus = { state: 'needs_authorization', code: 'MCP_CREDENTIAL_REJECTED' };
     expect(kindOf({}, refused)).toBe('connected');
     expect(kindOf({ connectionState: 'disconnected' }, refused)).toBe('refused');
-    const forbidden: Listed = { state: 'unreachable', code: 'MCP_OBO_FORBIDDEN' };
+    const forbidden: ToolListStatus = { state: 'unreachable', code: 'MCP_OBO_FORBIDDEN' };
     expect(kindOf({ connectionState: 'disconnected' }, forbidden)).toBe('failing');
-    const perChat: Listed = { state: 'unreachable', code: 'REQUEST_INVALID' };
+    const perChat: ToolListStatus = { state: 'unreachable', code: 'REQUEST_INVALID' };
     expect(kindOf({ connectionState: 'disconnected' }, perChat, { requestScoped: true })).toBe('per_request');
     expect(kindOf({ connectionState: 'disconnected' }, { state: 'connected' })).toBe('idle');
-    expect(signsInThere({ requiresOAuth: false }, { ...well, requiresOAuth: true })).toBe(true);
-    expect(signsInThere({ requiresOAuth: false }, well)).toBe(false);
+    expect(requiresServerSignIn({ requiresOAuth: false }, { ...well, requiresOAuth: true })).toBe(true);
+    expect(requiresServerSignIn({ requiresOAuth: false }, well)).toBe(false);
   });
 
   test('since when and until when are said, and what to do', () => {
     const now = Date.now();
     const since = now - 5 * 60_000;
     const failed = { connectionState: 'error', since, retryAt: now + 60_000 } as const;
-    const breakerOnly = stateOf({}, { ...well, ...failed, code: 'MCP_BREAKER_OPEN' }, undefined);
-    expect(breakerOnly).toEqual({
-      kind: 'left_alone',
-      code: 'MCP_BREAKER_OPEN',
-      since,
-      retryAt: now + 60_000,
-    });
+    const breakerOnly = toServerState({}, { ...well, ...failed, code: 'MCP_BREAKER_OPEN' }, undefined);
+    expect(breakerOnly).toEqual({ kind: 'paused', code: 'MCP_BREAKER_OPEN', since, retryAt: now + 60_000 });
     expect(stateLabel(breakerOnly)).toMatch(/^Paused after errors \(until .*\d/);
-    expect(stateSentences(breakerOnly, false)).toMatch(/at .*\d.*Reconnect/);
+    expect(stateDescription(breakerOnly, false)).toMatch(/at .*\d.*Reconnect/);
     const over = { ...breakerOnly, retryAt: now - 1 };
-    expect([stateLabel(over), stateSentences(over, false)]).toEqual([
+    expect([stateLabel(over), stateDescription(over, false)]).toEqual([
       'Paused after errors',
       expect.stringMatching(/on the next use/),
     ]);
-    const down = stateOf({}, { ...well, ...failed, code: 'MCP_UNREACHABLE' }, undefined);
+    const down = toServerState({}, { ...well, ...failed, code: 'MCP_UNREACHABLE' }, undefined);
     expect(stateLabel(down)).toMatch(/^Unreachable since .*\d/);
-    expect(stateSentences(down, false)).toMatch(/Since .*5 min ago.*retries at/);
+    expect(stateDescription(down, false)).toMatch(/Since .*5 min ago.*retries at/);
     expect([needsAttention(down), needsAttention({ kind: 'idle' })]).toEqual([true, false]);
     // A programmer waits for Retry-After; a person does not.
-    expect(problemOf('MCP_BREAKER_OPEN').advice).not.toContain('Retry-After');
-    expect(problemOf('MCP_PROTOCOL_ERROR')).toEqual({
+    expect(describeErrorCode('MCP_BREAKER_OPEN').advice).not.toContain('Retry-After');
+    expect(describeErrorCode('MCP_PROTOCOL_ERROR')).toEqual({
       title: 'The server violated the MCP protocol',
       advice: 'Report it to the maintainers of the server.',
     });
-    expect(problemOf('SOMETHING_NEW').title).toBe('Unreachable');
+    expect(describeErrorCode('SOMETHING_NEW').title).toBe('Unreachable');
   });
 
   test('where it comes from depends on who looks', () => {
-    expect(originOf({ source: 'yaml' }, 'ada', 'connected')).toBe('configuration');
-    expect(originOf({ source: 'config' }, 'ada', 'connected')).toBe('override');
-    expect(originOf({ source: 'user', author: 'ada' }, 'ada', 'connected')).toBe('yours');
-    expect(originOf({ source: 'user', author: 'eve' }, 'ada', 'connected')).toBe('shared');
-    expect(originOf({ source: 'user', author: 'eve' }, 'ada', 'not_yours')).toBe('managed');
+    expect(serverOrigin({ source: 'yaml' }, 'ada', 'connected')).toBe('configuration');
+    expect(serverOrigin({ source: 'config' }, 'ada', 'connected')).toBe('override');
+    expect(serverOrigin({ source: 'user', author: 'ada' }, 'ada', 'connected')).toBe('yours');
+    expect(serverOrigin({ source: 'user', author: 'eve' }, 'ada', 'connected')).toBe('shared');
+    expect(serverOrigin({ source: 'user', author: 'eve' }, 'ada', 'not_shared')).toBe('managed');
   });
 });

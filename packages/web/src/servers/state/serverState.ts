@@ -27,25 +27,25 @@ export type StateKind =
   /** It is there, or nobody tried, and something else is wrong. */
   | 'failing'
   /** It failed so often that it is not asked for a while. */
-  | 'left_alone'
+  | 'paused'
   /** Somebody looks after it without being allowed to use it. */
-  | 'not_yours';
+  | 'not_shared';
 
 /** What the last list of its tools said. */
-export type Listed = Pick<ServerToolsView, 'state' | 'code'>;
+export type ToolListStatus = Pick<ServerToolsView, 'state' | 'code'>;
 
 /** What is to be done by somebody before it works. */
-const wanting: ReadonlySet<StateKind> = new Set([
+const attentionKinds: ReadonlySet<StateKind> = new Set([
   'needs_sign_in',
   'needs_values',
   'refused',
   'unreachable',
   'failing',
-  'left_alone',
+  'paused',
 ]);
 
 /** Codes that another sign-in at the organisation settles. */
-export const signInCodes: ReadonlySet<string> = new Set([
+export const organizationSignInCodes: ReadonlySet<string> = new Set([
   'OBO_SUBJECT_TOKEN_MISSING',
   'OBO_SUBJECT_TOKEN_EXPIRED',
   'OBO_REJECTED',
@@ -54,19 +54,19 @@ export const signInCodes: ReadonlySet<string> = new Set([
 ]);
 
 export function needsAttention({ kind }: ServerState): boolean {
-  return wanting.has(kind);
+  return attentionKinds.has(kind);
 }
 
 /**
  * From what is asked every few seconds and what was listed once. The first is younger, but does not know whether there
  * is a sign-in to exchange; the list does. `null`: not for the caller to use. `undefined`: not known yet.
  */
-export function stateOf(
+export function toServerState(
   view: Pick<ServerView, 'requestScoped'>,
   status: ServerStatus | null | undefined,
-  listed: Listed | null | undefined,
+  toolList: ToolListStatus | null | undefined,
 ): ServerState {
-  if (status === null) return { kind: 'not_yours' };
+  if (status === null) return { kind: 'not_shared' };
   if (!status) return { kind: 'unknown' };
   const { connectionState, code, since, retryAt } = status;
   const details = {
@@ -78,22 +78,22 @@ export function stateOf(
   if (status.authorizationState === 'needs_authorization') return { kind: 'needs_sign_in', ...details };
   if (status.authorizationState === 'authorizing') return { kind: 'signing_in' };
   if (connectionState === 'connecting') return { kind: 'connecting' };
-  if (code !== undefined) return { kind: kindOf(code), ...details };
+  if (code !== undefined) return { kind: stateKindOf(code), ...details };
   if (connectionState === 'error') return { kind: 'unreachable', ...details };
-  const lacked = listed && listed.state !== 'connected' ? listed.code : undefined;
-  const lackedKind = lacked === undefined ? undefined : kindOf(lacked);
-  if (lacked !== undefined && lackedKind === 'needs_sign_in') return { kind: lackedKind, code: lacked };
+  const listCode = toolList && toolList.state !== 'connected' ? toolList.code : undefined;
+  const listKind = listCode === undefined ? undefined : stateKindOf(listCode);
+  if (listCode !== undefined && listKind === 'needs_sign_in') return { kind: listKind, code: listCode };
   if (connectionState === 'connected') return { kind: 'connected' };
   if (view.requestScoped) return { kind: 'per_request' };
-  if (lacked === undefined || lackedKind === undefined) return { kind: 'idle' };
-  return { kind: lackedKind, code: lacked };
+  if (listCode === undefined || listKind === undefined) return { kind: 'idle' };
+  return { kind: listKind, code: listCode };
 }
 
-function kindOf(code: string): StateKind {
-  if (signInCodes.has(code)) return 'needs_sign_in';
+function stateKindOf(code: string): StateKind {
+  if (organizationSignInCodes.has(code)) return 'needs_sign_in';
   switch (code) {
     case 'MCP_BREAKER_OPEN':
-      return 'left_alone';
+      return 'paused';
     case 'MCP_CREDENTIAL_REJECTED':
       return 'refused';
     case 'MCP_AUTHORIZATION_REQUIRED':
@@ -110,7 +110,7 @@ function kindOf(code: string): StateKind {
 }
 
 /** Where the sign-in is missing: at the server itself, or at the organisation whose token is exchanged for it. */
-export function signsInThere(
+export function requiresServerSignIn(
   view: Pick<ServerView, 'requiresOAuth'>,
   status: ServerStatus | null | undefined,
 ): boolean {

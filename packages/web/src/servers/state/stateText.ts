@@ -1,5 +1,5 @@
-import { explainCode } from '../../api/explain.ts';
-import { formatAgo, formatNear } from '../../hooks/formatTime.ts';
+import { explainErrorCode } from '../../api/explain.ts';
+import { formatAgo, formatTimeOrDate } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 import type { ServerState, StateKind } from './serverState.ts';
@@ -16,35 +16,35 @@ export const stateTones: Readonly<Record<StateKind, Tone>> = {
   refused: 'danger',
   unreachable: 'danger',
   failing: 'danger',
-  left_alone: 'danger',
-  not_yours: 'neutral',
+  paused: 'danger',
+  not_shared: 'neutral',
 };
 
 /** A few words, with the time that matters. */
 export function stateLabel({ kind, since, retryAt = 0 }: ServerState): string {
   const text = strings.servers;
-  if (kind === 'left_alone' && retryAt > Date.now()) return text.leftAloneUntil(formatNear(retryAt));
-  if (kind === 'unreachable' && since !== undefined) return text.unreachableSince(formatNear(since));
+  if (kind === 'paused' && retryAt > Date.now()) return text.pausedUntil(formatTimeOrDate(retryAt));
+  if (kind === 'unreachable' && since !== undefined) return text.unreachableSince(formatTimeOrDate(since));
   return text.states[kind];
 }
 
 /** What it means, in sentences. */
-export function stateSentences(state: ServerState, isSignInThere: boolean): string {
+export function stateDescription(state: ServerState, isSignInThere: boolean): string {
   const { servers } = strings;
   const { kind, since, retryAt = 0 } = state;
   const { stateTexts } = servers;
-  const isTriedLater = retryAt > Date.now();
+  const isRetryScheduled = retryAt > Date.now();
   switch (kind) {
     case 'needs_sign_in':
-      return isSignInThere ? stateTexts.sign_in_there : stateTexts.sign_in_here;
-    case 'left_alone':
-      return isTriedLater ? servers.leftAloneText(formatNear(retryAt)) : stateTexts.left_alone;
+      return isSignInThere ? stateTexts.needs_server_sign_in : stateTexts.needs_organization_sign_in;
+    case 'paused':
+      return isRetryScheduled ? servers.pausedText(formatTimeOrDate(retryAt)) : stateTexts.paused;
     case 'refused':
     case 'unreachable':
     case 'failing':
       return [
-        since === undefined ? '' : servers.since(formatNear(since), formatAgo(since)),
-        isTriedLater ? servers.triedAgainAt(formatNear(retryAt)) : '',
+        since === undefined ? '' : servers.since(formatTimeOrDate(since), formatAgo(since)),
+        isRetryScheduled ? servers.nextRetryAt(formatTimeOrDate(retryAt)) : '',
       ]
         .filter(Boolean)
         .join(' ');
@@ -59,14 +59,14 @@ export interface ProblemText {
 }
 
 /** What failed and what to do about it, in words for people. */
-export function problemOf(code: string): ProblemText {
+export function describeErrorCode(code: string): ProblemText {
   const { advice, states } = strings.servers;
-  const known = explainCode(code);
+  const known = explainErrorCode(code);
   return { title: known?.title ?? states.unreachable, advice: advice[code] ?? known?.text ?? '' };
 }
 
 /** The same of a state, where its own words do not say all of it. */
-export function problemIn({ kind, code }: ServerState): ProblemText | undefined {
-  const isTold = code === undefined || code === 'MCP_AUTHORIZATION_REQUIRED' || kind === 'needs_values';
-  return isTold ? undefined : problemOf(code);
+export function stateProblem({ kind, code }: ServerState): ProblemText | undefined {
+  const isDescribed = code === undefined || code === 'MCP_AUTHORIZATION_REQUIRED' || kind === 'needs_values';
+  return isDescribed ? undefined : describeErrorCode(code);
 }

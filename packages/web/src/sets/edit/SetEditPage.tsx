@@ -4,8 +4,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 import { Link, useLocation } from 'wouter';
 import { blocksQuery } from '../../api/blocks.ts';
-import { segment } from '../../api/request.ts';
-import { changeSet, createSet, setQuery, setsChanged } from '../../api/sets.ts';
+import { encodeSegment } from '../../api/request.ts';
+import { changeSet, createSet, setQuery, invalidateSets } from '../../api/sets.ts';
 import styles from '../../blocks/edit/BlockEditor.module.css';
 import { useUnloadWarning } from '../../hooks/useUnloadWarning.ts';
 import { focusFirstInvalid } from '../../schemaForm/focusFirstControl.ts';
@@ -83,8 +83,8 @@ function Editor({
     onSuccess: (saved) => {
       showToast('success', words.saved(saved.title));
       client.setQueryData(setQuery(saved.id).queryKey, saved);
-      navigate(`/sets/${segment(saved.id)}`);
-      return setsChanged(client);
+      navigate(`/sets/${encodeSegment(saved.id)}`);
+      return invalidateSets(client);
     },
   });
   useUnloadWarning((steps !== first || title !== (set?.title ?? '')) && !saving.isSuccess);
@@ -139,10 +139,10 @@ function Editor({
         </div>
         {saving.error !== null && <ErrorNotice error={saving.error} />}
         <div className={styles['actions']}>
-          <Button type="submit" look="primary" isBusy={saving.isPending} disabled={steps.length === 0}>
+          <Button type="submit" variant="primary" isBusy={saving.isPending} disabled={steps.length === 0}>
             {words.save}
           </Button>
-          <Button onClick={() => navigate(set ? `/sets/${segment(set.id)}` : '/sets')}>
+          <Button onClick={() => navigate(set ? `/sets/${encodeSegment(set.id)}` : '/sets')}>
             {strings.common.cancel}
           </Button>
         </div>

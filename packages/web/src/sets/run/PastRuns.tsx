@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { runsQuery } from '../../api/sets.ts';
-import { formatNear } from '../../hooks/formatTime.ts';
+import { formatTimeOrDate } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import history from '../../tools/RunHistory.module.css';
 import { Badge } from '../../ui/Badge.tsx';
@@ -29,8 +29,8 @@ export function PastRuns({
           <li key={id} className={history['past']}>
             <div className={history['summary']}>
               <Badge tone={runTones[state]}>{words.runStates[state]}</Badge>
-              <Button size="small" look="quiet" aria-current={id === shown} onClick={() => onShow(id)}>
-                {words.open(formatNear(createdAt))}
+              <Button size="small" variant="quiet" aria-current={id === shown} onClick={() => onShow(id)}>
+                {words.open(formatTimeOrDate(createdAt))}
               </Button>
               <span className={history['facts']}>{words.progress(done, total)}</span>
             </div>

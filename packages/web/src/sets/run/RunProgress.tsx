@@ -1,12 +1,12 @@
 import type { RunStepView, RunView, ToolResult } from '@behalf/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { explainCode } from '../../api/explain.ts';
-import { segment } from '../../api/request.ts';
+import { explainErrorCode } from '../../api/explain.ts';
+import { encodeSegment } from '../../api/request.ts';
 import { useServerTitles } from '../../api/serverTitles.ts';
 import { cancelRun, resumeRun, runQuery, runsQuery } from '../../api/sets.ts';
 import styles from '../../blocks/run/BlockRunner.module.css';
 import { ConnectCard } from '../../call/ConnectCard.tsx';
-import { connects } from '../../connect/pageConnects.ts';
+import { connectControllers } from '../../connect/pageConnectControllers.ts';
 import { ResultView } from '../../result/ResultView.tsx';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -88,21 +88,21 @@ function StepOutcome({
     return (
       <ConnectCard
         connect={{ server: wait.server, title: serverTitle(wait.server), reason, connectUrl }}
-        returnTo={`/sets/${segment(set)}`}
+        returnTo={`/sets/${encodeSegment(set)}`}
         afterwards={words.afterSignIn}
         onBegin={async (wanted) => {
-          if (await connects.of(wait.server).begin(wanted)) onSignedIn();
+          if (await connectControllers.get(wait.server).begin(wanted)) onSignedIn();
         }}
       />
     );
   }
   if (wait?.kind === 'approval') return <Notice tone="warning" title={words.asksFirst} />;
   if (state === 'uncertain') return <Notice tone="danger" title={words.uncertain} />;
-  const why = code === undefined ? undefined : explainCode(code);
+  const why = code === undefined ? undefined : explainErrorCode(code);
   return (
     <>
       {why && (
-        <Notice tone="danger" title={why.title} isQuiet>
+        <Notice tone="danger" title={why.title} isSilent>
           {why.text}
         </Notice>
       )}

@@ -3,13 +3,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, type SubmitEvent } from 'react';
 import { useSearchParams } from 'wouter';
 import { ApiError } from '../../api/apiError.ts';
-import { blocksChanged } from '../../api/blocks.ts';
-import { segment } from '../../api/request.ts';
+import { invalidateBlocks } from '../../api/blocks.ts';
+import { encodeSegment } from '../../api/request.ts';
 import {
   runQuery,
   runsQuery,
   setCheckQuery,
-  setsChanged,
+  invalidateSets,
   startRun,
   type SetRunInput,
 } from '../../api/sets.ts';
@@ -37,7 +37,8 @@ export function SetRunner({ set }: { readonly set: SetView }) {
   const starting = useMutation({
     mutationFn: (run: SetRunInput) => startRun(set.id, run),
     onError: (error) =>
-      isChanged(error) && Promise.all([setsChanged(client), blocksChanged(client)]).then(() => undefined),
+      isChanged(error) &&
+      Promise.all([invalidateSets(client), invalidateBlocks(client)]).then(() => undefined),
     onSuccess: (run) => {
       client.setQueryData(runQuery(run.id).queryKey, run);
       setParams({ run: run.id }, { replace: true });
@@ -75,7 +76,7 @@ export function SetRunner({ set }: { readonly set: SetView }) {
           <div className={styles['actions']}>
             <Button
               type="submit"
-              look="primary"
+              variant="primary"
               isBusy={starting.isPending}
               icon={<Icon name="play" size={16} />}
             >
@@ -96,7 +97,7 @@ export function SetRunner({ set }: { readonly set: SetView }) {
           serverOf={(block) => servers.get(block) ?? ''}
           titleOf={(block) => titles.get(block) ?? ''}
           afterwards={strings.blocks.needs.thenRun}
-          returnTo={`/sets/${segment(set.id)}`}
+          returnTo={`/sets/${encodeSegment(set.id)}`}
           offersChoice={false}
           onMet={() => {
             starting.reset();

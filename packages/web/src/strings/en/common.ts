@@ -9,7 +9,7 @@ export const common = {
   edit: 'Edit',
   copy: 'Copy',
   copied: 'Copied',
-  copyByHand: 'Copy manually',
+  copyManually: 'Copy manually',
   copyText: 'Text to copy',
   copyFailed: 'The browser blocked copying. The text is selected: press Ctrl+C, or Cmd+C on a Mac.',
   retry: 'Try again',
@@ -65,5 +65,5 @@ export const shell = {
   signedOutText: 'Your session has ended. Sign in again to return to this page.',
   signedOutBanner: 'You are signed out. This page may be out of date.',
   signIn: 'Sign in',
-  rightsChanged: 'Your permissions have changed.',
+  permissionsChanged: 'Your permissions have changed.',
 };

@@ -1,12 +1,12 @@
 import type { FlowError } from '@behalf/contracts';
 
-export interface Told {
+export interface FlowErrorText {
   readonly title: string;
   readonly text: string;
 }
 
 /** Why a sign-in to a server failed, and what to do. */
-const errors: Readonly<Record<FlowError, Told>> = {
+const errors: Readonly<Record<FlowError, FlowErrorText>> = {
   access_denied: {
     title: 'Access was denied',
     text: 'Nothing was connected. Connect again if this was a mistake.',
@@ -102,20 +102,20 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Texts of signing in to a server. */
 export const connect = {
-  neededTitle: (server: string) => `Sign in to ${server} to continue`,
+  signInTitle: (server: string) => `Sign in to ${server} to continue`,
   connect: 'Connect',
   connectTo: (title: string) => `Connect ${title}`,
-  again: 'Connect again',
+  connectAgain: 'Connect again',
   starting: 'Connecting…',
   reopen: 'Reopen window',
-  here: 'Continue in this window',
+  continueHere: 'Continue in this window',
   cancel: 'Cancel',
-  ending: 'Canceling…',
+  canceling: 'Canceling…',
   waitingTitle: 'Waiting for you to sign in',
-  waiting: 'Finish signing in in the other window. This page continues automatically.',
-  away: 'If you closed that window, reopen it.',
+  waitingText: 'Finish signing in in the other window. This page continues automatically.',
+  windowClosed: 'If you closed that window, reopen it.',
   blockedTitle: 'Your browser blocked the sign-in window',
-  blocked:
+  blockedText:
     'Allow pop-ups for this page and reopen the window, or continue in this window. You return to this page.',
   scopes: 'Requested scopes:',
   connectedTitle: 'Connected',
@@ -124,15 +124,15 @@ export const connect = {
     unverified: 'The server also answers without a sign-in, so yours could not be verified.',
     unreachable: 'You are signed in, but the server could not be reached to verify it.',
   },
-  foreignTitle: 'This link is for another user',
-  foreignText:
+  otherUserTitle: 'This link is for another user',
+  otherUserText:
     'Nothing was started. If someone sent you this link, they may be after your account. Do not continue.',
   expiredTitle: 'This link has expired',
   expiredText: 'Nothing was started. Request a new link, or open the server page.',
   openServer: 'Open server',
   signIn: 'Sign in',
-  comeBack: 'You return to this page. Then try again.',
-  nowhere: 'You cannot connect from here. The server page says what is missing.',
+  returnHint: 'You return to this page. Then try again.',
+  unavailable: 'You cannot connect from here. The server page says what is missing.',
   errors,
   reasons,
 };

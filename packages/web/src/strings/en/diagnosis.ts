@@ -40,10 +40,10 @@ export const diagnosis = {
   outcomes,
   listTitle: 'Steps of the diagnosis',
   works: 'Your calls to this server work',
-  worksText: (noted: number) => (noted === 0 ? 'All checks passed.' : 'See the warnings below.'),
+  worksText: (warnings: number) => (warnings === 0 ? 'All checks passed.' : 'See the warnings below.'),
   failed: (step: string) => `Failed at: ${step}`,
   skipped: (amount: number) => (amount === 1 ? '1 step skipped' : `${amount} steps skipped`),
   whatToDo: 'What to do',
-  lookedAt: (moment: string) => `Checked at ${moment}.`,
-  empty: 'The gateway returned no steps. Reload the page.',
+  checkedAt: (moment: string) => `Checked at ${moment}.`,
+  noSteps: 'The gateway returned no steps. Reload the page.',
 };

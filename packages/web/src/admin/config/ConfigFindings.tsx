@@ -1,0 +1,29 @@
+import { strings } from '../../strings/strings.ts';
+import styles from './ConfigFindings.module.css';
+
+export interface ConfigFinding {
+  readonly path: string;
+  readonly message: string;
+  readonly suggestion?: string | undefined;
+  readonly line?: number | undefined;
+}
+
+/** What is wrong with a configuration or remarkable in it: where, what, and what was probably meant. */
+export function ConfigFindings({ findings }: { readonly findings: readonly ConfigFinding[] }) {
+  const { config } = strings.admin;
+  return (
+    <ul className={styles['findings']}>
+      {findings.map(({ path, message, suggestion, line }, index) => (
+        <li key={index}>
+          <p>
+            <code>{path}</code> {line !== undefined && <span>{config.line(line)}</span>}
+          </p>
+          <p>{message}</p>
+          {suggestion !== undefined && (
+            <p className={styles['suggestion']}>{config.suggestion(suggestion)}</p>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,20 @@
+import type { AdminUsersView, AdminUserView } from '@behalf/contracts';
+import type { InfiniteData, QueryClient } from '@tanstack/react-query';
+import { userDetailsQuery } from '../../api/admin.ts';
+import { userQuery } from '../../api/user.ts';
+
+/** Puts what the gateway answered about an account into everything that shows it. */
+export function cacheUser(client: QueryClient, user: AdminUserView): void {
+  client.setQueryData(userDetailsQuery(user.id).queryKey, user);
+  client.setQueriesData<InfiniteData<AdminUsersView>>(
+    { queryKey: ['admin', 'users'] },
+    (data) => data && { ...data, pages: data.pages.map((page) => replaceUser(page, user)) },
+  );
+  // It may be the one who is signed in.
+  void client.invalidateQueries({ queryKey: userQuery.queryKey });
+}
+
+export function replaceUser(page: AdminUsersView, user: AdminUserView): AdminUsersView {
+  if (!page.users.some(({ id }) => id === user.id)) return page;
+  return { ...page, users: page.users.map((other) => (other.id === user.id ? user : other)) };
+}

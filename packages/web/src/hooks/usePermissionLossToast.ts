@@ -1,0 +1,28 @@
+import { mcpPermissions } from '@behalf/contracts/plain';
+import { useEffect, useRef } from 'react';
+import { useUser } from '../api/user.ts';
+import { strings } from '../strings/strings.ts';
+import { showToast } from '../ui/toasts.ts';
+
+/** Says once that rights were taken away while the page is open: buttons that vanish without a word look like a fault. */
+export function usePermissionLossToast(bits: number | undefined): void {
+  const previousBits = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (bits === undefined) return;
+    const lost = (previousBits.current ?? bits) & ~bits;
+    previousBits.current = bits;
+    if (lost !== 0) showToast('warning', strings.shell.permissionsChanged);
+  }, [bits]);
+}
+
+/** The same of what the role of who is signed in allows. */
+export function useRolePermissionLossToast(): void {
+  const permissions = useUser()?.permissions.MCP_SERVERS;
+  usePermissionLossToast(
+    permissions &&
+      mcpPermissions.reduce(
+        (bits, permission, index) => bits | (permissions[permission] ? 1 << index : 0),
+        0,
+      ),
+  );
+}

@@ -1,0 +1,73 @@
+import type { Authority, ServerView } from '@behalf/contracts';
+import { Link } from 'wouter';
+import { formatDateTime } from '../../hooks/formatTime.ts';
+import { strings } from '../../strings/strings.ts';
+import { Card } from '../../ui/Card.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import type { Origin } from '../state/origin.ts';
+import styles from './AboutServer.module.css';
+
+/** What is known of a definition, and where it is changed if not here. */
+export function AboutServer({
+  name,
+  view,
+  origin,
+  authority,
+  isOperator,
+}: {
+  readonly name: string;
+  readonly view: ServerView;
+  readonly origin: Origin;
+  readonly authority: Authority | undefined;
+  readonly isOperator: boolean;
+}) {
+  const text = strings.servers;
+  const { facts } = text;
+  const transports: Readonly<Record<string, string>> = text.form.transports;
+  return (
+    <Card className={styles['card']}>
+      <h2>{text.aboutTitle}</h2>
+      <dl className={styles['facts']}>
+        <dt>{facts.name}</dt>
+        <dd>
+          <code>{name}</code>
+        </dd>
+        <dt>{facts.origin}</dt>
+        <dd>{text.origins[origin]}</dd>
+        <dt>{facts.transport}</dt>
+        <dd>{transports[view.type] ?? view.type}</dd>
+        {view.url !== undefined && (
+          <>
+            <dt>{facts.url}</dt>
+            <dd>
+              <code>{view.url}</code>
+            </dd>
+          </>
+        )}
+        {authority && (
+          <>
+            <dt>{facts.authority}</dt>
+            <dd>{text.authorities[authority.kind]}</dd>
+            <dt>{facts.connection}</dt>
+            <dd>{authority.shared ? text.connectionShared : text.connectionPerUser}</dd>
+          </>
+        )}
+        {view.updatedAt !== undefined && (
+          <>
+            <dt>{facts.changed}</dt>
+            <dd>{formatDateTime(view.updatedAt)}</dd>
+          </>
+        )}
+      </dl>
+      {view.source !== 'user' && (
+        <Notice
+          tone="neutral"
+          title={text.configurationTitle}
+          actions={isOperator && <Link href="/admin/config">{text.openConfiguration}</Link>}
+        >
+          {view.source === 'config' ? text.overrideText : text.configurationText}
+        </Notice>
+      )}
+    </Card>
+  );
+}

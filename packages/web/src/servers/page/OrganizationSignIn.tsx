@@ -1,0 +1,21 @@
+import { useUser } from '../../api/user.ts';
+import { saveHash, currentPath } from '../../app/returnHash.ts';
+import { strings } from '../../strings/strings.ts';
+import { Icon } from '../../ui/Icon.tsx';
+import styles from './cards.module.css';
+
+/** The way to a sign-in at the organisation that can be exchanged, and back to this page. */
+export function OrganizationSignIn({ back }: { readonly back?: string | undefined }) {
+  const text = strings.servers;
+  if (!useUser()?.offersOpenId) return <p className={styles['muted']}>{text.signInNotOffered}</p>;
+  const returnTo = encodeURIComponent(back ?? currentPath());
+  return (
+    <p className={styles['action']}>
+      <a href={`/oauth/openid?returnTo=${returnTo}`} className={styles['link']} onClick={saveHash}>
+        <Icon name="user" size={16} />
+        {text.signInAgain}
+      </a>
+      <span className={styles['muted']}>{text.signInAgainText}</span>
+    </p>
+  );
+}
