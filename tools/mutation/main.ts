@@ -184,14 +184,14 @@ function strykerOptions(
         globalSetup: null,
         cacheDirectory: join(copy, '.jest-cache'),
         // A mutant that makes a promise never settle is killed by this limit.
-        testTimeout: 5_000,
+        testTimeout: 10_000,
       },
     },
     coverageAnalysis: 'perTest',
     concurrency: Number(options.concurrency ?? Math.max(1, Math.floor(availableParallelism() / 2))),
     // Modules of finished tests stay in memory (vm modules).
     maxTestRunnerReuse: 100,
-    timeoutMS: 8_000,
+    timeoutMS: 15_000,
     timeoutFactor: 1.5,
     dryRunTimeoutMinutes: 5,
     inPlace: true,
