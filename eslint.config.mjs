@@ -14,7 +14,7 @@ const ambient = [
 ].map(([name, message]) => ({ name, message }));
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '.build/**', 'data/**', 'coverage/**', 'node_modules/**'] },
+  { ignores: ['**/dist/**', '.build/**', 'data/**', 'coverage/**', 'reports/**', 'node_modules/**'] },
   ...tseslint.configs.strictTypeChecked.map((c) => ({ ...c, files: ['**/*.ts', '**/*.tsx'] })),
   {
     files: ['**/*.ts', '**/*.tsx'],
