@@ -4,10 +4,10 @@
  */
 export const mutatedFiles: readonly string[] = [
   // Refresh of tokens and their persistence.
-  'packages/gateway/src/credentials/vault/attempt.ts',
-  'packages/gateway/src/credentials/vault/judge.ts',
-  'packages/gateway/src/credentials/vault/keepPair.ts',
-  'packages/gateway/src/credentials/vault/savePair.ts',
+  'packages/gateway/src/credentials/vault/refreshOnce.ts',
+  'packages/gateway/src/credentials/vault/evaluateCredential.ts',
+  'packages/gateway/src/credentials/vault/persistTokens.ts',
+  'packages/gateway/src/credentials/vault/casTokens.ts',
   // On-Behalf-Of: single flight, cache key and cache of the exchange.
   'packages/gateway/src/credentials/obo/createExchanger.ts',
   'packages/gateway/src/credentials/obo/exchangeKey.ts',
@@ -17,11 +17,11 @@ export const mutatedFiles: readonly string[] = [
   'packages/gateway/src/access/oboTargets.ts',
   'packages/gateway/src/access/acl.ts',
   // The egress guard.
-  'packages/egress/src/judge.ts',
+  'packages/egress/src/targetCheck.ts',
   'packages/egress/src/policy.ts',
   // Encryption at rest.
   'packages/kernel/src/seal.ts',
   // Verification of sessions and API keys.
-  'packages/gateway/src/identity/sessions.ts',
+  'packages/gateway/src/identity/signInSessions.ts',
   'packages/gateway/src/identity/apiKeys.ts',
 ];
