@@ -1,17 +1,24 @@
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
+import { allowedNames } from './tools/lint/exceptions.mjs';
+import { plainEnglish } from './tools/lint/plainEnglish.mjs';
 
-/** Everything a gateway module must receive as a part instead of reaching for it. */
+/** Globals that a gateway module receives as a dependency instead. */
 const ambient = [
   ['Date', 'Take a Clock.'],
   ['performance', 'Take a Clock.'],
   ['setTimeout', 'Take a Clock and use its timers.'],
   ['setInterval', 'Take a Clock and use its timers.'],
   ['setImmediate', 'Take a Clock and use its timers.'],
-  ['fetch', 'Take a Fetch; egress is the only door out.'],
+  ['fetch', 'Take a Fetch: all network access passes egress.'],
   ['process', 'The environment is read in api/src/env.ts.'],
   ['crypto', 'Take a Random, or use kernel.'],
 ].map(([name, message]) => ({ name, message }));
+
+/** Comments, test titles and their data follow when their files are rewritten. */
+const plainEnglishIn = (options) => ({
+  'behalf/plain-english': ['error', { comments: false, exceptions: Object.keys(allowedNames), ...options }],
+});
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '.build/**', 'data/**', 'coverage/**', 'reports/**', 'node_modules/**'] },
@@ -49,6 +56,23 @@ export default tseslint.config(
       // Methods of ports return promises; an in-memory one has nothing to await.
       '@typescript-eslint/require-await': 'off',
     },
+  },
+  {
+    files: ['**/*.ts', '**/*.tsx'],
+    ignores: ['tools/lint/**', 'test/mutants/**'],
+    plugins: { behalf: { rules: { 'plain-english': plainEnglish } } },
+    rules: plainEnglishIn({ strings: true }),
+  },
+  {
+    files: [
+      '**/*.test.ts',
+      'test/**/*.ts',
+      'packages/*/test/**/*.ts',
+      'packages/testkit/**/*.ts',
+      'bench/**/*.ts',
+    ],
+    ignores: ['tools/lint/**', 'test/mutants/**'],
+    rules: plainEnglishIn({ strings: false }),
   },
   {
     files: ['packages/gateway/src/**/*.ts'],

@@ -4,10 +4,13 @@ import { readFileSync } from 'node:fs';
 import { unreviewedDocs } from './exceptions.mjs';
 import { findPhrases } from './vocabulary.mjs';
 
-/** The text of a page with code blocks and code spans blanked, so that line numbers stay. */
+/** The text of a page with code and quoted test titles blanked, so that line numbers stay. */
 export function proseOf(markdown) {
   const blank = (code) => code.replace(/[^\n]/g, ' ');
-  return markdown.replace(/^(```|~~~)[\s\S]*?^\1/gm, blank).replace(/`[^`\n]*`/g, blank);
+  return markdown
+    .replace(/^(```|~~~)[\s\S]*?^\1/gm, blank)
+    .replace(/`[^`\n]*`/g, blank)
+    .replace(/(?<=\.test\.ts\): )"[^"\n]*"/g, blank);
 }
 
 /** One line per finding: `page:line "phrase" -> advice`. */

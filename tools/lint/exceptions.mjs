@@ -13,5 +13,11 @@ export const unreviewedDocs = [
   'bench/',
   'docs/adr/',
   'docs/guides/',
-  'docs/reference/',
+  'docs/reference/cli.md',
+  'docs/reference/config.md',
+  'docs/reference/environment.md',
+  'docs/reference/errors.md',
+  'docs/reference/mcp.md',
+  'docs/reference/permissions.md',
+  'docs/reference/rest.md',
 ];

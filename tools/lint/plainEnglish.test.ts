@@ -11,7 +11,7 @@ RuleTester.itOnly = test.only;
 (RuleTester as unknown as { afterAll: typeof afterAll }).afterAll = afterAll;
 
 const tester = new RuleTester({
-  languageOptions: { parser: tseslint.parser as never, ecmaVersion: 2023, sourceType: 'module' },
+  languageOptions: { parser: tseslint.parser, ecmaVersion: 2023, sourceType: 'module' },
 });
 
 tester.run('plain-english', plainEnglish, {
@@ -64,5 +64,9 @@ describe('Markdown', () => {
 
   test('code blocks and code spans are not checked', () => {
     expect(findInMarkdown('a.md', '```\nnobody\n```\n\nThe user `nobody` runs the process.\n')).toEqual([]);
+  });
+
+  test('quoted test titles are not checked', () => {
+    expect(findInMarkdown('a.md', '- It works. ([a.test.ts](a.test.ts): "nobody is told")\n')).toEqual([]);
   });
 });
