@@ -15,7 +15,7 @@ import { createSdkAccount, type SdkAccount } from './sdkAccount.ts';
 const MODERN_VERSION = '2026-07-28';
 
 /**
- * The same as `createPerson`, with the SDK's own client in the place of the gateway and nothing but what it offers publicly: its
+ * The same as `createConformanceUser`, with the SDK's own client in the place of the gateway and nothing but what it offers publicly: its
  * providers for the extensions, its defaults for forms, its rounds. It is told which era the server speaks; the gateway finds out.
  */
 export async function useServerWithSdk({ name, url, context, revision }: ConformanceScenario): Promise<void> {

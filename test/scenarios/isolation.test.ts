@@ -171,8 +171,11 @@ describe('what belongs to one user', () => {
   test('a ping of the server is answered in the middle of a call', async () => {
     const ask = {
       name: 'ask',
-      handler: async (_args: object, call: { ask(method: string, params: object): Promise<object> }) => ({
-        content: [{ type: 'text', text: JSON.stringify(await call.ask('ping', {})) }],
+      handler: async (
+        _args: object,
+        call: { sendRequest(method: string, params: object): Promise<object> },
+      ) => ({
+        content: [{ type: 'text', text: JSON.stringify(await call.sendRequest('ping', {})) }],
       }),
     };
     const server = await rig.startServer({ era: 'legacy', tools: [ask] });

@@ -73,7 +73,11 @@ describe('what Behalf does where others do not', () => {
       roles: { roleHasPermission: () => true, isFresh: () => true, refresh: async () => undefined },
     };
     const trust = createOboTrust(silent);
-    const server = { source: 'user', tenant: 'default', secured: { by: 'otto', intact: true } };
+    const server = {
+      source: 'user',
+      tenant: 'default',
+      securityDecision: { decidedBy: 'otto', isIntact: true },
+    };
     expect(await trust.isTrusted(server as ServerSnapshot)).toBe(false);
     const noSeal = { ...server, securityDecision: undefined };
     expect(await trust.isTrusted(noSeal as unknown as ServerSnapshot)).toBe(false);

@@ -97,7 +97,7 @@ const modelScript: ModelScript = function* ({ messages, tools: shown }) {
   const isAsked = messages.at(-1)?.content === 'Ask me first';
   const ours = shown
     .map(({ function: { name } }) => name)
-    .filter((name) => name.includes(isAsked ? 'wicked' : 'server'))
+    .filter((name) => name.includes(isAsked ? 'wicked' : 'evil'))
     .slice(0, isAsked ? 1 : undefined);
   yield {
     calls: ours.map((name) => ({
@@ -317,11 +317,11 @@ describeWith('chromium', 'texts that want to be more than texts', () => {
     const { page, watched } = await visit('ada', '/admin');
     await sendRest(page, 'POST', '/api/admin/roles', { name: 'Odd', description: injectionText('role') });
     const panels: Record<string, string> = {
-      overview: 'server',
+      overview: injectionText('server'),
       roles: injectionText('role'),
       users: injectionText('person'),
       audit: NAME,
-      connections: 'server',
+      connections: 'evil',
       config: injectionText('server'),
     };
     for (const [panel, text] of Object.entries(panels)) {

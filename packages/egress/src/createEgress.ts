@@ -42,7 +42,7 @@ export interface FetchOptions {
    */
   ca?: string | undefined;
   /**
-   * What `readHop` gave for the inbound request. On a connection that many requests share, pass the inbound
+   * What `readHopCount` gave for the inbound request. On a connection that many requests share, pass the inbound
    * `x-behalf-hop` header through with each call instead: it is read, counted up and replaced.
    */
   hop?: number;

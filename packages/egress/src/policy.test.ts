@@ -127,7 +127,7 @@ describe('the domain list', () => {
       'h..:80',
     ]) {
       for (const setting of ['allowedAddresses', 'operatorAddresses']) {
-        expect(() => createEgressRig({ settings: { [setting]: [entry] } })).toThrow(`${setting}[0] is not`);
+        expect(() => createEgressRig({ settings: { [setting]: [entry] } })).toThrow(`${setting}[0] `);
       }
     }
     expect(() => createEgressRig({ settings: { allowedAddresses: ['0.0.0.0:80'] } })).toThrow(
@@ -156,7 +156,10 @@ describe('the domain list', () => {
     for (const [setting, good, bad] of cases) {
       const error = thrown({ [setting]: [good, bad] });
       expect(error).toBeInstanceOf(EgressPolicyError);
-      expect(error).toMatchObject({ path: [setting, 1], reason: expect.stringMatching(/^is not /) });
+      expect(error).toMatchObject({
+        path: [setting, 1],
+        reason: expect.stringMatching(/^(is not|must be) /),
+      });
       expect(inspect(error)).not.toContain('hunter2');
     }
   });

@@ -50,9 +50,9 @@ const rangeEntries: readonly RangeEntry[] = [
   ['ff00::/8', 'multicast-v6', 'never'], // RFC 4291 section 2.7
 ];
 
-const ranges = rangeEntries.map(([prefix, name, openable]) => ({
+const ranges = rangeEntries.map(([prefix, name, rule]) => ({
   name,
-  openable: openable === 'openable',
+  canBeAllowed: rule === 'openable',
   prefix: requirePrefix(prefix),
 }));
 

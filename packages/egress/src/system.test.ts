@@ -34,7 +34,7 @@ describe('the system parts', () => {
   test('a name is never dialled', async () => {
     await expect(
       systemDial({ address: 'localhost', port: 9, servername: 'localhost', tls: false }, signal),
-    ).rejects.toThrow('checked');
+    ).rejects.toThrow('Only an IP address can be dialed');
   });
 
   test('sockets open, fail and stop as asked', async () => {

@@ -66,7 +66,7 @@ export function createRelayTo<S extends RunningServer>(
         const bearer = {
           token: () => tokenFor(principal),
           ...withoutRenewal,
-          shown: () => [tokenFor(principal)],
+          presentedTokens: () => [tokenFor(principal)],
         };
         const target = {
           type: 'streamable-http' as const,

@@ -7,7 +7,7 @@ import type { SessionStates } from './sessionStates.ts';
 export interface SessionStreams {
   /**
    * The one stream for what nobody asked for: of all that a session opens, at whichever replicas, the last to come is the
-   * one that reads. `onNews`: something about the session may have changed.
+   * one that reads. `onChange`: something about the session may have changed.
    */
   openListener(session: McpSession, end: () => void, onChange: () => void): () => void;
   /** Any other one. */

@@ -39,7 +39,7 @@ export function getDiagnosisExitStatus({ ok, steps }: DiagnosisView): ExitStatus
 export function formatConclusion({ serverName, ok }: DiagnosisView, style: Style): string {
   return ok
     ? style.good(`Your calls to ${stripControls(serverName)} work.`)
-    : style.bad(`Calls of yours to ${stripControls(serverName)} do not work, or not for long.`);
+    : style.bad(`Your calls to ${stripControls(serverName)} do not work, or will stop working soon.`);
 }
 
 /** A line for each step, what to do below those that need it, and what it comes to. */

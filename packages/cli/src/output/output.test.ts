@@ -95,7 +95,7 @@ describe('what is printed', () => {
       'default: abcd1234, expires in 60 s, renewed automatically',
     );
     expect(formatCredential({ ...credential, expiresAt: 0, hasRefreshToken: false } as never, 1_000)).toBe(
-      'default: abcd1234, ended 1 s ago',
+      'default: abcd1234, expired 1 s ago',
     );
   });
 });

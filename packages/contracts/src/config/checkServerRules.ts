@@ -8,7 +8,7 @@ export interface RuleReport {
   warnings: Finding[];
 }
 
-/** Rules between the fields of one definition. Texts are looked at by `textRules`, once their variables are known. */
+/** Rules between the fields of one definition. Texts are looked at by `checkTextValues`, once their variables are known. */
 export function checkServerRules(server: McpServer, path: Path): RuleReport {
   const report: RuleReport = { errors: [], warnings: [] };
   checkOAuth(server, path, report);

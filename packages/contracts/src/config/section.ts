@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * A mapping of ours: a key that is not listed is an error, because a misspelt key that vanishes disables a feature
- * without a word. zod itself only drops such keys; `findKeys` reports them, so that comments (`x-...`) stay possible and a
+ * without a word. zod itself only drops such keys; `checkKeys` reports them, so that comments (`x-...`) stay possible and a
  * migration can ask for warnings instead.
  */
 export function section<S extends z.ZodRawShape>(shape: S): z.ZodObject<S> {

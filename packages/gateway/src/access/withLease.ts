@@ -12,7 +12,7 @@ const RETRY_INTERVAL_MS = 50;
 
 /**
  * Runs work while nobody else in any process runs work of the same key: what is looked at stays true until it is acted
- * upon. `stillAlone` is asked right before writing; it throws when the work took so long that somebody else may have begun.
+ * upon. `assertLeaseHeld` is asked right before writing; it throws when the work took so long that somebody else may have begun.
  */
 export async function withLease<T>(
   { leases, clock }: WithLeaseParts,

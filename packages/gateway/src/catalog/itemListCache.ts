@@ -6,7 +6,7 @@ import type { ItemList, ListMethod } from './listAll.ts';
 /** What servers have besides tools, as those who use them saw it a moment ago. */
 export interface ItemListCache {
   /**
-   * `holderKey` as for tools: everybody's for a shared server, one user's otherwise. Who asks for the same meanwhile waits
+   * `ownerKey` as for tools: everybody's for a shared server, one user's otherwise. Who asks for the same meanwhile waits
    * for the one answer; `list` ends when nobody waits any more.
    */
   load(

@@ -23,7 +23,7 @@ interface InternedRecord {
 
 /**
  * One object for all lists that say the same: ten thousand users of one server mostly see the same tools. Held weakly,
- * so that a list goes with its last holder. Together they take no more than `mostBytes`: a server may show every user
+ * so that a list goes with its last holder. Together they take no more than `maxBytes`: a server may show every user
  * another list as large as one may be. Then the longest unused go, of the server whose lists take the most.
  */
 export function createListInterner(maxBytes: number): ListInterner {

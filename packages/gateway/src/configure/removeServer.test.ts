@@ -110,7 +110,7 @@ describe('removing a server', () => {
   const failing: Record<string, (rig: Scene) => ConfigureParts> = {
     grants: ({ parts }) => ({ ...parts, grants: { removeAll: down } }),
     rights: ({ parts }) => ({ ...parts, acl: { ...parts.acl, removeServer: down } }),
-    values: (rig) => withStore(rig, { variables: { ...rig.store.variables, removeOfServer: down } }),
+    values: (rig) => withStore(rig, { variables: { ...rig.store.variables, removeByServer: down } }),
     'the server itself': (rig) => withStore(rig, { servers: { ...rig.store.servers, remove: down } }),
     'telling others': ({ parts }) => ({ ...parts, refreshRegistry: down }),
   };

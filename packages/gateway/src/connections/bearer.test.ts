@@ -125,9 +125,9 @@ describe('a shared connection', () => {
     const server: AppServer = { ...createAppServer(), target };
     // @ts-expect-error nor is there a way to hand one in beside it
     const beside = () => rig.manager.shared.lease(createAppServer(), { signal, bearer });
+    const holder = createHolder('ann', { target });
     // @ts-expect-error or in the place of a holder
-    const third = () =>
-      rig.manager.shared.lease(createAppServer(), { signal }, createHolder('ann', { target }));
+    const third = () => rig.manager.shared.lease(createAppServer(), { signal }, holder);
     expect([shared, beside, third]).toHaveLength(3);
     await expect(rig.leaseShared(server)).rejects.toMatchObject({ reason: 'bearer_unsupported' });
     expect(rig.pendingOpens).toHaveLength(0);

@@ -50,9 +50,9 @@ describe('the shared pool', () => {
     // The types are the promise: this must not compile, and the function has no third parameter to misuse.
     // @ts-expect-error a user's server has no shared connection
     const refused = () => shared.lease(createUserServer(), { signal: rig.signal });
+    const holder = createHolder('ann');
     // @ts-expect-error there is no parameter for a user
-    const alsoRefused = () =>
-      shared.lease(createAppServer(), { signal: rig.signal, holder: createHolder('ann') });
+    const alsoRefused = () => shared.lease(createAppServer(), { signal: rig.signal, holder });
     expect([refused, alsoRefused]).toHaveLength(2);
     expect(shared.lease.length).toBe(2);
   });

@@ -40,7 +40,7 @@ export async function matchDraft(
 }
 
 /**
- * Makes a server, of the draft where its sign-in fits and nobody else was faster. `takeId`: the id that the server gets then. What was
+ * Makes a server, of the draft where its sign-in fits and nobody else was faster. `consumeDraftId`: the id that the server gets then. What was
  * given is bound to that id, so nothing is moved, opened or sealed anew: there is one copy at every moment, and it belongs to the draft,
  * then to the server. What is not kept is ended, and no sign-in at the draft goes on.
  */

@@ -72,7 +72,7 @@ describe('personal API keys', () => {
     store.changes.subscribe(({ topic, id }) => received.push(`${topic} ${id}`));
     await keys.remove(owner, record.id);
     expect(await keys.resolve(key)).toBeNull();
-    expect(received).toEqual([`keys ${record.hash}`]);
+    expect(received).toEqual([`apiKeys ${record.hash}`]);
     expect(await keys.list(owner)).toEqual([]);
   });
 

@@ -41,7 +41,7 @@ describe('the key check', () => {
   });
 
   test('a store that does not answer is not a wrong key', async () => {
-    const system = { keyCheck: () => Promise.reject(new Error('away')) };
+    const system = { getOrCreateKeyCheck: () => Promise.reject(new Error('away')) };
     await expect(isStoreKeyValid(system as never, ring(1))).rejects.toThrow('away');
   });
 });

@@ -2,7 +2,7 @@ import type { SealContext } from '@behalf/kernel';
 
 /** Something our own authorization server must remember: a code, a token, a client, a consent, its keys. */
 export interface AuthorizationServerRecord {
-  /** Made by `facadeKey`: of the id only the hash, for a code or a token is its own id. */
+  /** Made by `authorizationServerRecordKey`: of the id only the hash, for a code or a token is its own id. */
   key: string;
   /** What kind of thing it is. */
   kind: string;

@@ -13,7 +13,7 @@ describe('an override that was stored', () => {
     const { registry, logged } = createRegistryRig({ one: secret }, { overrides });
     expect(registry.find('acme', 'one')).toBeUndefined();
     expect(registry.find('other', 'one')).toBeDefined();
-    expect(logged.join()).toContain('mcpServers.one.url differs from the file');
+    expect(logged.join()).toContain('mcpServers.one.url differs from the configuration file');
     expect(logged.join()).not.toContain('pl4nted');
   });
 

@@ -15,7 +15,7 @@ import { handleUnlistedServer } from './handleUnlistedServer.ts';
 
 type NotFoundCode = 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND';
 
-/** What a name without a key means: by the rules of `createOwnName`. Undefined: such a name has a key before it. */
+/** What a name without a key means: by the rules of `createUnprefixedNameLookup`. Undefined: such a name has a key before it. */
 export function routeUnprefixedTool(
   parts: EndpointParts,
   inbound: Inbound,

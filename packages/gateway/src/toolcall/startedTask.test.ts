@@ -22,7 +22,7 @@ describe('a server that begins a task', () => {
       tool: 'slow',
       id: 'own',
       ttlMs: 5,
-      targetFingerprint: place,
+      targetFingerprint,
     });
   });
 

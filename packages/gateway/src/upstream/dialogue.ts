@@ -13,7 +13,7 @@ export type Dialogue =
   | {
       readonly era: 'legacy';
       readonly capabilities: JsonObject;
-      /** Passes a request of the server on and waits for the answer; rejects with `PeerRefusal` where there was one. */
+      /** Passes a request of the server on and waits for the answer; rejects with `ClientRpcError` where there was one. */
       readonly sendRequest: (method: string, params: JsonObject, signal: Cancellation) => Promise<JsonObject>;
     }
   | {

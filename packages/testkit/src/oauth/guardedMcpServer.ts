@@ -167,7 +167,7 @@ export async function guardedMcpServer({
     ...Object.getOwnPropertyDescriptors(server),
     authorizationServer: { value: core },
     metadataUrl: { get: metadataUrl },
-    visits: { value: guardedRequests },
+    guardedRequests: { value: guardedRequests },
     guard: { value: (changes: Partial<GuardSwitches>) => void (switches = { ...switches, ...changes }) },
     // What a test scripts stands behind the guard, never in its place.
     change: {

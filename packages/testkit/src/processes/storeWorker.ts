@@ -42,7 +42,9 @@ async function execute(method: string, args: unknown[]): Promise<unknown> {
       const target = (opened as unknown as Record<string, Record<string, (...args: unknown[]) => unknown>>)[
         port
       ];
-      return target?.[name]?.(...args);
+      const operation = target?.[name];
+      if (!operation) throw new Error(`Unknown store operation: ${method}`);
+      return operation.apply(target, args);
     }
   }
 }

@@ -90,7 +90,7 @@ export function vaultProcessesSuite(label: string, spec: () => Promise<StoreSpec
       expect(started.filter(({ kind }) => kind === 'inserted')).toHaveLength(1);
       expect(started.filter(({ kind }) => kind === 'pending')).toHaveLength(14);
       const [joined] = started.flatMap((each) => (each.kind === 'pending' ? [each.flow.id] : []));
-      const transitions = await callOnAll(processes, 'oauthFlows.move', () => [
+      const transitions = await callOnAll(processes, 'oauthFlows.transition', () => [
         joined,
         { status: ['created'] },
         { status: 'exchanging' },

@@ -16,7 +16,7 @@ const BYTES_PER_SERVER = 1_000;
 const RETAINED_SHARE = 3 / 4;
 
 /**
- * Remembered for as long as a tool's definition is, within `mostBytes` of all. Then they go of the server that has the most of them: one
+ * Remembered for as long as a tool's definition is, within `maxBytes` of all. Then they go of the server that has the most of them: one
  * that shows endless tools, or others to everybody, is read anew each time, and nobody else is. What went with its definition
  * still counts, until its server is the fullest.
  */

@@ -31,7 +31,7 @@ const texts: readonly (readonly [keyof KeyParts] | readonly ['provider' | 'subje
   ['role'],
   ['serverId'],
   ['revision'],
-  ['author'],
+  ['securedBy'],
   ['provider', 'provider'],
   ['provider', 'grant'],
   ['provider', 'endpoint'],

@@ -17,7 +17,7 @@ function createRig({ isDeaf = false } = {}) {
   const store = openMemoryStore({ clock, random });
   const keyring = createKeyring([Buffer.alloc(32, 1)], random);
   const records = createAuthorizationServerRecords({ store: store.authorizationServer, keyring, clock });
-  const silent = { ...store.changes, subscribe: () => () => undefined, checkedAt: () => 0 };
+  const silent = { ...store.changes, subscribe: () => () => undefined, syncedUntil: () => 0 };
   const changes = isDeaf ? silent : store.changes;
   const replica = () => createAuthorizationServerKeys({ records, changes, random, clock });
   const signing = async (keys: AuthorizationServerKeys) => (await keys.secrets()).jwks[0]!;

@@ -133,11 +133,11 @@ describe('bearer tokens that say nothing themselves', () => {
     };
     const start = clock.now();
     // Known for as long as the answer counts; what is held open for the caller lasts as long as the token.
-    expect(await known()).toMatchObject([start + 30_000, { until: start + 300_000 }]);
+    expect(await known()).toMatchObject([start + 30_000, { expiresAt: start + 300_000 }]);
     await clock.advance(30_000);
     says({ exp: seconds() + 10 });
     const end = clock.now() + 10_000;
-    expect(await known()).toMatchObject([end, { until: end }]);
+    expect(await known()).toMatchObject([end, { expiresAt: end }]);
     await clock.advance(10_000);
     await refuses('expired');
   });

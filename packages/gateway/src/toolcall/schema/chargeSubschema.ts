@@ -13,7 +13,7 @@ const costByLength = ['minLength', 'maxLength', 'enum', 'const'];
 const costByItems = ['items', 'contains', 'unevaluatedItems'];
 
 /**
- * Writes the payment for one evaluation of one part into its code. `keysAlways`: where what was evaluated is remembered,
+ * Writes the payment for one evaluation of one part into its code. `alwaysChargeKeys`: where what was evaluated is remembered,
  * every part copies the names that the parts inside it saw.
  */
 export function chargeSubschema(

@@ -143,9 +143,9 @@ for (const isDeferred of [false, true]) {
       const bearer = createCountingBearer('t', { isDeferred });
       const asks = {
         name: 'asks',
-        handler: async (_: unknown, call: { ask(m: string, p: object): Promise<unknown> }) => {
-          await call.ask('ping', {});
-          await call.ask('elicitation/create', {});
+        handler: async (_: unknown, call: { sendRequest(m: string, p: object): Promise<unknown> }) => {
+          await call.sendRequest('ping', {});
+          await call.sendRequest('elicitation/create', {});
           return { content: [] };
         },
       };

@@ -102,7 +102,7 @@ function readRedirectHost(location: string | undefined, base: string): string | 
   return host !== '' && host.length <= MAX_HOST_LENGTH ? host : undefined;
 }
 
-/** Seconds or a date (RFC 9110, section 10.2.3), and never more than `longestMs`. */
+/** Seconds or a date (RFC 9110, section 10.2.3), and never more than `maxMs`. */
 export function readRetryAfter(header: string | undefined, clock: Clock, maxMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();

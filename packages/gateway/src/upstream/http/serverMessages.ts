@@ -49,7 +49,7 @@ const CHANGE_NOTIFICATION =
   /^notifications\/(?:(?:tools|prompts|resources)\/list_changed|resources\/updated)$/;
 
 /**
- * Only changes of lists are for everybody, and an updated resource for who subscribed it (`heardBy`). Anything else that
+ * Only changes of lists are for everybody, and an updated resource for who subscribed it (`filterNotifications`). Anything else that
  * comes unasked may be about one user, and which one is known only to the stream of that user's own request.
  */
 export function toChangeNotification({ method, params }: JsonRpcMessage): ServerNotification | undefined {

@@ -113,7 +113,7 @@ describe('where users of a server sign in', () => {
     const rig = await createSignInServerRig({ guard: { documents: 'both' } });
     const { origin } = new URL(rig.mcp.url);
     rig.mcp.guard({ metadata: { resource: origin } });
-    await expect(rig.startSignIn('files')).rejects.toThrow('another address');
+    await expect(rig.startSignIn('files')).rejects.toThrow('does not match the server’s URL');
     rig.mcp.guard({ documents: 'root' });
     const { opened } = await rig.startSignIn('files');
     expect(new URL(opened.url).searchParams.get('resource')).toBe(origin);
