@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { blocksQuery } from '../api/blocks.ts';
-import { useServerTitles } from '../api/serverTitles.ts';
+import { useServerTitleLookup } from '../api/serverTitleLookup.ts';
 import { usePermission, useUser } from '../api/user.ts';
 import { useRolePermissionLossToast } from '../hooks/usePermissionLossToast.ts';
 import listStyles from '../servers/ServersPage.module.css';
@@ -25,10 +25,10 @@ import { useBlockChecks } from './state/useBlockChecks.ts';
 /** The blocks one may run. What is searched for stands in the address. */
 export function BlocksPage() {
   const words = strings.blocks;
-  const isKnown = useUser() !== undefined;
-  const mayUse = usePermission('USE');
+  const isUserLoaded = useUser() !== undefined;
+  const canUse = usePermission('USE');
   useRolePermissionLossToast();
-  const add = (
+  const addLinks = (
     <>
       <Link href="/sets" className={classNames(buttons['button'], buttons['quiet'])}>
         {strings.sets.toSets}
@@ -40,8 +40,8 @@ export function BlocksPage() {
     </>
   );
   return (
-    <Page title={words.title} lead={words.lead} actions={mayUse ? add : undefined}>
-      {isKnown && !mayUse ? (
+    <Page title={words.title} lead={words.lead} actions={canUse ? addLinks : undefined}>
+      {isUserLoaded && !canUse ? (
         <EmptyState icon="shield" title={words.forbiddenTitle}>
           {words.forbiddenText}
         </EmptyState>
@@ -59,7 +59,7 @@ function AllBlocks() {
     if (error === null) return <Skeleton lines={8} />;
     return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   }
-  if (blocks.length > 0) return <FilteredBlocks blocks={blocks} />;
+  if (blocks.length > 0) return <SearchableBlocks blocks={blocks} />;
   return (
     <EmptyState
       icon="block"
@@ -67,7 +67,7 @@ function AllBlocks() {
       actions={
         <>
           <Link href="/blocks/new">{words.add}</Link>
-          <Link href="/tools">{words.noneTry}</Link>
+          <Link href="/tools">{words.tryTool}</Link>
         </>
       }
     >
@@ -76,18 +76,18 @@ function AllBlocks() {
   );
 }
 
-const STEP = 50;
+const PAGE_SIZE = 50;
 
-function FilteredBlocks({ blocks }: { readonly blocks: readonly BlockSummary[] }) {
+function SearchableBlocks({ blocks }: { readonly blocks: readonly BlockSummary[] }) {
   const words = strings.blocks;
   const user = useUser();
   const [params, setParams] = useSearchParams();
   const search = params.get('q') ?? '';
-  const serverTitle = useServerTitles();
-  const found = filterBlocks(blocks, useDeferredValue(search), serverTitle);
-  const { shown, next, showMore } = usePagedItems(found, STEP);
+  const serverTitle = useServerTitleLookup();
+  const matches = filterBlocks(blocks, useDeferredValue(search), serverTitle);
+  const { shown, nextCount, showMore } = usePagedItems(matches, PAGE_SIZE);
   const checks = useBlockChecks(shown.map(({ id }) => id));
-  const searchFor = (text: string) => setParams(text === '' ? {} : { q: text }, { replace: true });
+  const setSearch = (text: string) => setParams(text === '' ? {} : { q: text }, { replace: true });
   return (
     <>
       <div role="search">
@@ -96,17 +96,17 @@ function FilteredBlocks({ blocks }: { readonly blocks: readonly BlockSummary[] }
           label={words.search}
           placeholder={words.searchPlaceholder}
           value={search}
-          onChange={({ target }) => searchFor(target.value)}
+          onChange={({ target }) => setSearch(target.value)}
         />
       </div>
       <p className="visually-hidden" role="status">
-        {words.found(found.length)}
+        {words.count(matches.length)}
       </p>
-      {found.length === 0 ? (
+      {matches.length === 0 ? (
         <EmptyState
           icon="search"
           title={words.noMatchTitle}
-          actions={<Button onClick={() => searchFor('')}>{words.showAll}</Button>}
+          actions={<Button onClick={() => setSearch('')}>{words.showAll}</Button>}
         >
           {words.noMatchText}
         </EmptyState>
@@ -117,13 +117,13 @@ function FilteredBlocks({ blocks }: { readonly blocks: readonly BlockSummary[] }
               key={block.id}
               block={block}
               check={checks.get(block.id)}
-              isOwn={block.owner === user?.id}
+              isOwner={block.owner === user?.id}
               serverTitle={serverTitle(block.server.name)}
             />
           ))}
         </ul>
       )}
-      {next > 0 && <Button onClick={showMore}>{words.showMore(next)}</Button>}
+      {nextCount > 0 && <Button onClick={showMore}>{words.showMore(nextCount)}</Button>}
     </>
   );
 }

@@ -1,11 +1,11 @@
 import type { BlockInputs, CheckedBlock, CredentialNeed, MissingParts } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { pathKey } from '../schemaForm/fieldPath.ts';
-import { beginInputs, placeRefusals, proposalsOf, readInputs } from './edit/inputsDraft.ts';
-import { askedSchema, proposedInputs, savedValues } from './run/askedInputs.ts';
-import { needGroups } from './run/needGroups.ts';
-import { firstStanding, standingOf } from './state/blockState.ts';
-import { driftText } from './state/driftText.ts';
+import { createInputsDraft, assignInputErrors, toDefaultInputs, parseInputs } from './edit/inputsDraft.ts';
+import { runInputSchema, initialRunInputs, presetValues } from './run/runInputs.ts';
+import { groupNeeds } from './run/groupNeeds.ts';
+import { initialBlockStatus, blockStatus } from './state/blockStatus.ts';
+import { describeDrift } from './state/describeDrift.ts';
 
 const schema = {
   type: 'object',
@@ -26,16 +26,16 @@ const inputs: BlockInputs = {
 
 describe('the form of a run', () => {
   test('has no field for what is fixed, and begins with what is proposed', () => {
-    const requestedSchema = askedSchema(schema, inputs);
+    const requestedSchema = runInputSchema(schema, inputs);
     expect(Object.keys(requestedSchema['properties'] as object)).toEqual(['times', 'flag', '__proto__x']);
     expect(requestedSchema['required']).toEqual([]);
-    expect(proposedInputs(requestedSchema, inputs)).toEqual({ times: 3 });
-    expect(proposedInputs(askedSchema(schema, {}), {})).toEqual({ times: 1 });
+    expect(initialRunInputs(requestedSchema, inputs)).toEqual({ times: 3 });
+    expect(initialRunInputs(runInputSchema(schema, {}), {})).toEqual({ times: 1 });
   });
 
   test('says whole what the block brings by itself', () => {
-    expect(savedValues(inputs, ['fixed'])).toEqual({ text: 'hello', other: [1, null] });
-    expect(savedValues(inputs, ['fixed', 'default'])).toEqual({ text: 'hello', times: 3, other: [1, null] });
+    expect(presetValues(inputs, ['fixed'])).toEqual({ text: 'hello', other: [1, null] });
+    expect(presetValues(inputs, ['fixed', 'default'])).toEqual({ text: 'hello', times: 3, other: [1, null] });
   });
 
   test('of a schema without single arguments is that of the tool', () => {
@@ -44,41 +44,41 @@ describe('the form of a run', () => {
       { type: 'object', additionalProperties: true },
       { properties: 7, required: 'x' },
     ]) {
-      expect(askedSchema(odd, inputs)).toEqual(odd);
+      expect(runInputSchema(odd, inputs)).toEqual(odd);
     }
   });
 });
 
 describe('the inputs of a block', () => {
   test('come out as they went in, also those that the tool does not name', () => {
-    const { inputs: read, errors } = readInputs(beginInputs(schema, inputs));
+    const { inputs: read, errors } = parseInputs(createInputsDraft(schema, inputs));
     expect(read).toEqual({ ...inputs, ['__proto__x']: { mode: 'ask' } });
     expect(errors.size).toBe(0);
   });
 
   test('of a call by hand are proposed', () => {
-    expect(proposalsOf({ text: 'a' })).toEqual({ text: { mode: 'default', value: 'a' } });
+    expect(toDefaultInputs({ text: 'a' })).toEqual({ text: { mode: 'default', value: 'a' } });
   });
 
   test('need a value wherever they are not asked for', () => {
-    const started = beginInputs(schema, { text: { mode: 'ask' } });
+    const started = createInputsDraft(schema, { text: { mode: 'ask' } });
     if (started.kind !== 'rows') throw new Error('no rows');
     const rows = started.rows.map((row) =>
       row.property.name === 'text' ? { ...row, mode: 'fixed' as const } : row,
     );
-    const { errors } = readInputs({ ...started, rows });
+    const { errors } = parseInputs({ ...started, rows });
     expect([...errors.keys()]).toEqual([pathKey(['text'])]);
     // A switch that nobody touched says no.
     const flags = started.rows.map((row) =>
       row.property.name === 'flag' ? { ...row, mode: 'fixed' as const } : row,
     );
-    expect(readInputs({ ...started, rows: flags }).inputs['flag']).toEqual({ mode: 'fixed', value: false });
+    expect(parseInputs({ ...started, rows: flags }).inputs['flag']).toEqual({ mode: 'fixed', value: false });
   });
 
   test('are JSON where the schema has no single arguments, and held to their shape', () => {
-    const started = beginInputs({ type: 'object', additionalProperties: { type: 'string' } }, inputs);
+    const started = createInputsDraft({ type: 'object', additionalProperties: { type: 'string' } }, inputs);
     expect(started.kind).toBe('raw');
-    expect(readInputs(started).inputs).toEqual(inputs);
+    expect(parseInputs(started).inputs).toEqual(inputs);
     for (const text of [
       '[]',
       '{"a": 1}',
@@ -86,7 +86,7 @@ describe('the inputs of a block', () => {
       '{"a": {"mode": "ask", "value": 1}}',
       '{',
     ]) {
-      expect([text, readInputs({ kind: 'raw', text }).errors.size]).toEqual([text, 1]);
+      expect([text, parseInputs({ kind: 'raw', text }).errors.size]).toEqual([text, 1]);
     }
   });
 
@@ -95,7 +95,10 @@ describe('the inputs of a block', () => {
       { path: 'inputs.times', code: 'type', message: 'inputs.times must be an integer' },
       { path: 'inputs.other', code: 'unknown_field', message: 'is not a field' },
     ];
-    const { fields, others } = placeRefusals(beginInputs(schema, inputs), refused);
+    const { byField: fields, otherErrors: others } = assignInputErrors(
+      createInputsDraft(schema, inputs),
+      refused,
+    );
     expect([...fields.keys()]).toEqual([pathKey(['times'])]);
     expect(others).toHaveLength(1);
   });
@@ -111,31 +114,31 @@ describe('how a block stands', () => {
     inputs: [],
     credentials: needs.length > 0 ? [{ needs }] : [],
   });
-  const checked = (state: CheckedBlock['state']): CheckedBlock => ({ id: 'a', state, runs: false });
+  const checkedBlock = (state: CheckedBlock['state']): CheckedBlock => ({ id: 'a', state, runs: false });
 
   test('is what it waits for; inputs that a run brings are no trouble', () => {
-    expect(standingOf(checked('incomplete'), missing())).toBe('asks');
-    expect(standingOf(checked('incomplete'), missing(need('values', 's', ['a'])))).toBe('values');
-    expect(standingOf(checked('incomplete'), missing(need('choose', 's', ['a'])))).toBe('choose');
+    expect(blockStatus(checkedBlock('incomplete'), missing())).toBe('asks');
+    expect(blockStatus(checkedBlock('incomplete'), missing(need('values', 's', ['a'])))).toBe('values');
+    expect(blockStatus(checkedBlock('incomplete'), missing(need('choose', 's', ['a'])))).toBe('choose');
     const both = missing(need('values', 's', ['a']), need('sign_in', 's', ['a']));
-    expect(standingOf(checked('incomplete'), both)).toBe('sign_in');
+    expect(blockStatus(checkedBlock('incomplete'), both)).toBe('sign_in');
     // What another block waits for is not its own trouble.
-    expect(standingOf(checked('incomplete'), missing(need('sign_in', 's', ['b'])))).toBe('asks');
-    expect(standingOf(checked('server_gone'), missing())).toBe('server_gone');
-    expect(firstStanding({ server: { name: 's', state: 'gone' } })).toBe('server_gone');
-    expect(firstStanding({ server: { name: 's', state: 'no_access' } })).toBe('no_access');
-    expect(firstStanding({ server: { name: 's', state: 'available' } })).toBe('checking');
+    expect(blockStatus(checkedBlock('incomplete'), missing(need('sign_in', 's', ['b'])))).toBe('asks');
+    expect(blockStatus(checkedBlock('server_gone'), missing())).toBe('server_gone');
+    expect(initialBlockStatus({ server: { name: 's', state: 'gone' } })).toBe('server_gone');
+    expect(initialBlockStatus({ server: { name: 's', state: 'no_access' } })).toBe('no_access');
+    expect(initialBlockStatus({ server: { name: 's', state: 'available' } })).toBe('checking');
   });
 
   test('names what the tool changed, and nothing that it did not', () => {
     const none = { added: [], removed: [], changed: [], required: [], optional: [], other: false };
-    const text = driftText({
+    const text = describeDrift({
       input: { ...none, added: ['b', 'c'], required: ['c'] },
       output: { ...none, other: true },
     });
     expect(text.map(({ changes }) => changes.length)).toEqual([2, 1]);
     expect(text[0]?.changes[0]).toContain('b, c');
-    expect(driftText({})).toEqual([]);
+    expect(describeDrift({})).toEqual([]);
   });
 
   test('stands with its inputs at the server of their block, in one order', () => {
@@ -153,11 +156,11 @@ describe('how a block stands', () => {
       ],
     };
     const servers: Record<string, string> = { a: 'one', b: 'uno', c: 'far', d: 'two' };
-    const groups = needGroups(all, (block) => servers[block] ?? '');
+    const groups = groupNeeds(all, (block) => servers[block] ?? '');
     expect(
-      groups.map(({ titles, inputs: missed, needs }) => [
+      groups.map(({ titles, inputs: missingInputs, needs }) => [
         titles,
-        missed.map(({ name }) => name),
+        missingInputs.map(({ name }) => name),
         needs.length,
       ]),
     ).toEqual([

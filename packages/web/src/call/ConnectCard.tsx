@@ -12,81 +12,85 @@ import { strings } from '../strings/strings.ts';
 import buttons from '../ui/Button.module.css';
 import { classNames } from '../ui/classNames.ts';
 import { Notice } from '../ui/Notice.tsx';
-import { connectAddress } from './connectAddress.ts';
-import { ServerName } from './ServerName.tsx';
-import { visibleText } from './visibleText.ts';
+import { buildSignInUrl } from './buildSignInUrl.ts';
+import { ServerIdentity } from './ServerIdentity.tsx';
+import { escapeInvisible } from './escapeInvisible.ts';
 
-interface CardProps {
+interface ConnectCardProps {
   readonly connect: ConnectNeeded;
   /** The path to come back to, for who has to leave the page. */
   readonly returnTo: string;
   /** What happens once they have signed in. */
-  readonly afterwards: string;
+  readonly nextStepText: string;
   /** Further buttons. `isConnected`: it was connected since this was shown. */
   readonly children?: (isConnected: boolean) => ReactNode;
   /** Begins the sign-in, with what this call wants of it. */
-  readonly onBegin: (wanted: ConnectOptions) => unknown;
+  readonly onStart: (options: ConnectOptions) => unknown;
   /** Before the page is left for the sign-in. */
-  readonly onLeave?: () => void;
+  readonly onBeforeLeave?: () => void;
 }
 
 /** A call that could not be made because its user has to sign in first: where, why, and how it goes on. */
-export function ConnectCard(props: CardProps) {
-  const place = signInLocation(props.connect.connectUrl, location.origin);
-  return place === 'server' ? <AtServer {...props} /> : <Elsewhere {...props} />;
+export function ConnectCard(props: ConnectCardProps) {
+  const target = signInLocation(props.connect.connectUrl, location.origin);
+  return target === 'server' ? <ServerSignIn {...props} /> : <GatewaySignIn {...props} />;
 }
 
 /** In a window beside this page. */
-function AtServer({ connect: needed, afterwards, children, onBegin, onLeave }: CardProps) {
+function ServerSignIn({ connect: need, nextStepText, children, onStart, onBeforeLeave }: ConnectCardProps) {
   const words = strings.connect;
-  const connect = useConnect(needed.server);
+  const connect = useConnect(need.server);
   const [shownAt] = useState(() => Date.now());
   const { state } = connect;
   const isConnected = state.kind === 'connected' && state.at >= shownAt;
   // One that succeeded before this was needed says nothing about it.
-  const told = state.kind === 'connected' && !isConnected ? undefined : describeConnectState(state);
+  const stateText = state.kind === 'connected' && !isConnected ? undefined : describeConnectState(state);
   return (
     <Notice
-      tone={told?.tone ?? 'warning'}
-      title={told?.title ?? words.signInTitle(visibleText(needed.title))}
+      tone={stateText?.tone ?? 'warning'}
+      title={stateText?.title ?? words.signInTitle(escapeInvisible(need.title))}
       actions={
         <>
           {!isConnected && (
-            <ConnectButtons connect={connect} onBegin={() => onBegin(wantedBy(needed))} onLeave={onLeave} />
+            <ConnectButtons
+              connect={connect}
+              onBegin={() => onStart(toConnectOptions(need))}
+              onLeave={onBeforeLeave}
+            />
           )}
           {children?.(isConnected)}
         </>
       }
     >
-      {told && <p>{told.text}</p>}
-      <Needed needed={needed} />
-      {!told && <p>{afterwards}</p>}
+      {stateText && <p>{stateText.text}</p>}
+      <NeedDetails need={need} />
+      {!stateText && <p>{nextStepText}</p>}
     </Notice>
   );
 }
 
 /** A sign-in that is there and does not reach far enough is widened; any other asks for what the server names. */
-function wantedBy({ reason, scopes }: ConnectNeeded): ConnectOptions {
+function toConnectOptions({ reason, scopes }: ConnectNeeded): ConnectOptions {
   return reason === 'insufficient_scope' && scopes !== undefined ? { scopes } : {};
 }
 
 /** At our own identity provider, which leaves the page; or nowhere from here. */
-function Elsewhere({ connect: needed, returnTo, children }: CardProps) {
+function GatewaySignIn({ connect: need, returnTo, children }: ConnectCardProps) {
   const words = strings.connect;
-  const address = connectAddress(needed.connectUrl, returnTo, location.origin);
-  const look = classNames(buttons['button'], buttons['small']);
+  const signInUrl = buildSignInUrl(need.connectUrl, returnTo, location.origin);
+  const linkClass = classNames(buttons['button'], buttons['small']);
   return (
     <Notice
       tone="warning"
-      title={words.signInTitle(visibleText(needed.title))}
+      title={words.signInTitle(escapeInvisible(need.title))}
       actions={
         <>
-          {address === undefined ? (
-            <Link href={`/servers/${encodeSegment(needed.server)}`} className={look}>
-              {strings.call.toServer}
+          {signInUrl === undefined ? (
+            <Link href={`/servers/${encodeSegment(need.server)}`} className={linkClass}>
+              {strings.call.openServer}
             </Link>
           ) : (
-            <a href={address} className={classNames(look, buttons['primary'])}>
+            <a href={signInUrl} className={classNames(linkClass, buttons['primary'])}>
               {words.signIn}
             </a>
           )}
@@ -94,17 +98,17 @@ function Elsewhere({ connect: needed, returnTo, children }: CardProps) {
         </>
       }
     >
-      <Needed needed={needed} />
-      <p>{address === undefined ? words.unavailable : words.returnHint}</p>
+      <NeedDetails need={need} />
+      <p>{signInUrl === undefined ? words.unavailable : words.returnHint}</p>
     </Notice>
   );
 }
 
-function Needed({ needed: { server, title, reason, scopes } }: { readonly needed: ConnectNeeded }) {
+function NeedDetails({ need: { server, title, reason, scopes } }: { readonly need: ConnectNeeded }) {
   return (
     <>
       <p>
-        <ServerName server={server} title={title} />
+        <ServerIdentity server={server} title={title} />
       </p>
       <p>{describeSignInReason(reason)}</p>
       {scopes !== undefined && scopes.trim() !== '' && (

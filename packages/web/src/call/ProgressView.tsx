@@ -21,13 +21,17 @@ export function ProgressView({ progress: { progress, total, message } }: { reado
       <p className={styles['text']}>
         <span>{message}</span>
         {progress !== undefined && (
-          <span>{isKnown ? words.of(number(progress), number(total)) : number(progress)}</span>
+          <span>
+            {isKnown
+              ? words.progressOf(formatProgress(progress), formatProgress(total))
+              : formatProgress(progress)}
+          </span>
         )}
       </p>
     </div>
   );
 }
 
-function number(value: number): string {
+function formatProgress(value: number): string {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(value);
 }

@@ -24,7 +24,7 @@ export function ChatPage({ id }: { readonly id: string | undefined }) {
   const words = strings.chat;
   const user = useUser();
   const models = useQuery(modelsQuery);
-  const isReady = useAnswerCode(id !== undefined);
+  const areViewsLoaded = usePreloadedViews(id !== undefined);
   if (user && !user.permissions.MCP_SERVERS.USE)
     return (
       <Page title={words.title}>
@@ -45,45 +45,48 @@ export function ChatPage({ id }: { readonly id: string | undefined }) {
         <ConsoleStart />
       </Suspense>
     );
-  return <Room id={id} models={models.data} isReady={isReady} />;
+  return <ConversationRoom id={id} models={models.data} areViewsLoaded={areViewsLoaded} />;
 }
 
-const settled = createStore<SessionState>({ writing: 'no' });
-const nothing = createStore<string | undefined>(undefined);
+const idleState = createStore<SessionState>({ answering: 'no' });
+const noConversationId = createStore<string | undefined>(undefined);
 
 /**
  * One conversation, with an address or without. It gets one with its first answer, and goes on under it as it is: what
  * is on the screen belongs to the session, not to the address.
  */
-function Room({
+function ConversationRoom({
   id,
   models,
-  isReady,
+  areViewsLoaded,
 }: {
   readonly id: string | undefined;
   readonly models: ModelsView | undefined;
   /** Whether kept answers can be shown as they will stay. */
-  readonly isReady: boolean;
+  readonly areViewsLoaded: boolean;
 }) {
   const [, navigate] = useLocation();
   // The same until the address changes: it has begun before it has an address.
-  const fresh = useMemo(() => (id === undefined ? sessions.fresh() : undefined), [id]);
-  const known = id === undefined ? fresh : sessions.get(id);
-  const { writing } = useStore(known?.state ?? settled);
-  const query = useQuery({ ...conversationQuery(id ?? ''), enabled: id !== undefined && writing !== 'here' });
-  const session = known ?? (isReady && query.data ? sessions.open(query.data) : undefined);
-  const begun = useStore(fresh?.id ?? nothing);
+  const newSession = useMemo(() => (id === undefined ? sessions.openNew() : undefined), [id]);
+  const openSession = id === undefined ? newSession : sessions.get(id);
+  const { answering: writing } = useStore(openSession?.state ?? idleState);
+  const query = useQuery({
+    ...conversationQuery(id ?? ''),
+    enabled: id !== undefined && writing !== 'local',
+  });
+  const session = openSession ?? (areViewsLoaded && query.data ? sessions.open(query.data) : undefined);
+  const startedId = useStore(newSession?.id ?? noConversationId);
   useEffect(() => {
-    if (begun !== undefined) navigate(`/chat/${encodeURIComponent(begun)}`, { replace: true });
-  }, [begun, navigate]);
+    if (startedId !== undefined) navigate(`/chat/${encodeURIComponent(startedId)}`, { replace: true });
+  }, [startedId, navigate]);
   useEffect(() => {
-    if (query.data) session?.receive(query.data);
+    if (query.data) session?.applyView(query.data);
   }, [session, query.data]);
-  const isGone = query.error instanceof ApiError && query.error.status === 404;
+  const isNotFound = query.error instanceof ApiError && query.error.status === 404;
   useEffect(() => {
-    if (isGone && id !== undefined) forgetConversation(id);
-  }, [isGone, id]);
-  if (isGone) return <NoSuchConversation />;
+    if (isNotFound && id !== undefined) forgetConversation(id);
+  }, [isNotFound, id]);
+  if (isNotFound) return <ConversationNotFound />;
   if (session) return <Conversation key={session.key} session={session} models={models} />;
   return (
     <Page title={strings.chat.title}>
@@ -96,7 +99,7 @@ function Room({
   );
 }
 
-function NoSuchConversation() {
+function ConversationNotFound() {
   const words = strings.chat;
   return (
     <Page title={words.notFoundTitle}>
@@ -113,16 +116,16 @@ function NoSuchConversation() {
  * Loads what an answer is shown with: at once where there are some, else while nobody waits for anything. True once it is
  * there, or cannot be had: answers that were shown before it would be as high as their source, and then move.
  */
-function useAnswerCode(isKept: boolean): boolean {
-  const [isReady, setReady] = useState(false);
+function usePreloadedViews(isExisting: boolean): boolean {
+  const [areViewsLoaded, setViewsLoaded] = useState(false);
   useEffect(() => {
     const load = () =>
       void Promise.allSettled([import('./markdown/MarkdownBlock.tsx'), import('./call/CallCard.tsx')]).then(
-        () => setReady(true),
+        () => setViewsLoaded(true),
       );
-    if (isKept) load();
+    if (isExisting) load();
     else if ('requestIdleCallback' in window) requestIdleCallback(load);
     else setTimeout(load);
-  }, [isKept]);
-  return isReady;
+  }, [isExisting]);
+  return areViewsLoaded;
 }

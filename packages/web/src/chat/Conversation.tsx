@@ -11,16 +11,18 @@ import { Icon } from '../ui/Icon.tsx';
 import { Notice } from '../ui/Notice.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
 import { showError } from '../ui/toasts.ts';
-import { ActionsProvider, type Actions } from './actions.ts';
-import { currentChoice } from './composer/choices.ts';
+import { ConversationActionsProvider, type ConversationActions } from './conversationActions.ts';
+import { currentAnswerOptions } from './composer/answerOptions.ts';
 import { Composer } from './composer/Composer.tsx';
 import styles from './Conversation.module.css';
 import { MessageList } from './message/MessageList.tsx';
 import { useFollowEnd } from './scroll/useFollowEnd.ts';
 import type { Session } from './session/session.ts';
-import { FailureNotice } from './trouble/FailureNotice.tsx';
+import { FailureNotice } from './errors/FailureNotice.tsx';
 
-const Start = lazy(() => import('./start/Start.tsx').then((m) => ({ default: m.Start })));
+const EmptyConversation = lazy(() =>
+  import('./start/EmptyConversation.tsx').then((m) => ({ default: m.EmptyConversation })),
+);
 
 /** A conversation: what was said, and where one goes on. */
 export function Conversation({
@@ -33,36 +35,38 @@ export function Conversation({
 }) {
   const words = strings.chat;
   const messages = useStore(session.messages);
-  const { writing, failure } = useStore(session.state);
+  const { answering, failure } = useStore(session.state);
   const title = useStore(session.title);
-  const field = useRef<HTMLTextAreaElement>(null);
+  const inputRef = useRef<HTMLTextAreaElement>(null);
   const isEmpty = messages.length === 0 && !failure;
-  const { scroller, content, isFollowing, follow } = useFollowEnd(!isEmpty);
-  const actions = useSessionActions(session, follow, () => field.current?.focus());
+  const { scrollerRef, contentRef, isFollowing, scrollToEnd } = useFollowEnd(!isEmpty);
+  const actions = useSessionActions(session, scrollToEnd, () => inputRef.current?.focus());
   useTitle(title || words.title);
-  useEscape(writing !== 'no', actions.stop);
-  const mayWrite = models === undefined || models.endpoints.length > 0;
+  useStopOnEscape(answering !== 'no', actions.stop);
+  const canWrite = models === undefined || models.endpoints.length > 0;
   return (
-    <ActionsProvider value={actions}>
+    <ConversationActionsProvider value={actions}>
       <div className={styles['room']}>
         <h1 className="visually-hidden">{title || words.title}</h1>
         <div
-          ref={scroller}
+          ref={scrollerRef}
           className={styles['scroller']}
           tabIndex={0}
           role="region"
           aria-label={words.conversation}
         >
-          <div ref={content} className={styles['content']}>
+          <div ref={contentRef} className={styles['content']}>
             {isEmpty ? (
               <Suspense fallback={<Skeleton lines={8} />}>
-                <Start />
+                <EmptyConversation />
               </Suspense>
             ) : (
               <MessageList messages={messages} />
             )}
             {failure && <FailureNotice failure={failure} />}
-            {writing === 'elsewhere' && <Notice title={words.elsewhereTitle}>{words.elsewhereText}</Notice>}
+            {answering === 'remote' && (
+              <Notice title={words.remoteAnswerTitle}>{words.remoteAnswerText}</Notice>
+            )}
           </div>
         </div>
         <div className={styles['bottom']}>
@@ -73,22 +77,22 @@ export function Conversation({
               icon={<Icon name="down" size={16} />}
               onClick={() => {
                 // It is gone once it was pressed.
-                follow();
+                scrollToEnd();
                 actions.focusComposer();
               }}
             >
-              {words.jump}
+              {words.jumpToLatest}
             </Button>
           )}
-          {mayWrite ? (
-            <Composer {...{ session, models, field }} onSend={actions.send} onStop={actions.stop} />
+          {canWrite ? (
+            <Composer {...{ session, models, inputRef }} onSend={actions.send} onStop={actions.stop} />
           ) : (
             <Notice title={words.composer.noModel} />
           )}
         </div>
         <Announcements session={session} />
       </div>
-    </ActionsProvider>
+    </ConversationActionsProvider>
   );
 }
 
@@ -101,10 +105,14 @@ function Announcements({ session }: { readonly session: Session }) {
   );
 }
 
-function useSessionActions(session: Session, follow: () => void, focusComposer: () => void): Actions {
+function useSessionActions(
+  session: Session,
+  scrollToEnd: () => void,
+  focusComposer: () => void,
+): ConversationActions {
   const client = useQueryClient();
   const { mutate: send } = useMutation({
-    mutationFn: (text: string) => session.send(text, currentChoice),
+    mutationFn: (text: string) => session.send(text, currentAnswerOptions),
     onError(error) {
       const id = session.id.get();
       if (id !== undefined) void client.invalidateQueries({ queryKey: conversationQuery(id).queryKey });
@@ -114,35 +122,35 @@ function useSessionActions(session: Session, follow: () => void, focusComposer: 
     },
   });
   const { mutate: stop } = useMutation({ mutationFn: () => session.stop(), onError: showError });
-  const focus = useRef(focusComposer);
+  const focusRef = useRef(focusComposer);
   return useMemo(() => {
-    const say = (text: string) => {
+    const sendAndScroll = (text: string) => {
       send(text);
-      follow();
+      scrollToEnd();
     };
     return {
       session,
-      send: say,
-      sendAgain() {
-        const last = session.messages.get().findLast(({ role }) => role === 'user');
-        if (last?.role === 'user') say(last.text);
+      send: sendAndScroll,
+      resend() {
+        const lastUserMessage = session.messages.get().findLast(({ role }) => role === 'user');
+        if (lastUserMessage?.role === 'user') sendAndScroll(lastUserMessage.text);
       },
       stop: () => stop(),
-      focusComposer: () => focus.current(),
+      focusComposer: () => focusRef.current(),
     };
-  }, [session, send, stop, follow]);
+  }, [session, send, stop, scrollToEnd]);
 }
 
 /** Stops an answer, unless the key was meant for something that is open above it. */
-function useEscape(isActive: boolean, stop: () => void): void {
+function useStopOnEscape(isActive: boolean, stop: () => void): void {
   useEffect(() => {
     if (!isActive) return undefined;
-    const onKey = (event: KeyboardEvent) => {
-      const isElsewhere =
+    const handleKeyDown = (event: KeyboardEvent) => {
+      const isOtherTarget =
         event.target instanceof Element && event.target.closest('dialog, nav, [role="dialog"]');
-      if (event.key === 'Escape' && !event.defaultPrevented && !isElsewhere) stop();
+      if (event.key === 'Escape' && !event.defaultPrevented && !isOtherTarget) stop();
     };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
+    addEventListener('keydown', handleKeyDown);
+    return () => removeEventListener('keydown', handleKeyDown);
   }, [isActive, stop]);
 }

@@ -10,15 +10,19 @@ import { ErrorNotice } from '../ui/Notice.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
 import styles from './ConversationList.module.css';
 import { ConversationLink } from './list/ConversationLink.tsx';
-import { listed } from './list/conversationPages.ts';
-import { byDay } from './list/dayGroup.ts';
+import { flattenPages } from './list/conversationPages.ts';
+import { groupByDay } from './list/dayGroup.ts';
 
-const RenameDialog = lazy(() => import('./list/RenameDialog.tsx').then((m) => ({ default: m.RenameDialog })));
-const DeleteDialog = lazy(() => import('./list/DeleteDialog.tsx').then((m) => ({ default: m.DeleteDialog })));
+const RenameConversationDialog = lazy(() =>
+  import('./list/RenameConversationDialog.tsx').then((m) => ({ default: m.RenameConversationDialog })),
+);
+const DeleteConversationDialog = lazy(() =>
+  import('./list/DeleteConversationDialog.tsx').then((m) => ({ default: m.DeleteConversationDialog })),
+);
 
-interface Asked {
-  readonly about: ConversationSummary;
-  readonly what: 'rename' | 'delete';
+interface OpenDialog {
+  readonly conversation: ConversationSummary;
+  readonly action: 'rename' | 'delete';
 }
 
 /** What was talked about, the newest first. */
@@ -27,12 +31,12 @@ export function ConversationList() {
   const query = useInfiniteQuery(conversationsQuery);
   const models = useQuery(modelsQuery);
   const [path] = useLocation();
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [openDialog, setOpenDialog] = useState<OpenDialog | null>(null);
   // By which days they are gathered: as of when this was first shown.
   const [now] = useState(() => Date.now());
   const heading = useRef<HTMLHeadingElement>(null);
-  const conversations = listed(query.data);
-  const close = () => setAsked(null);
+  const conversations = flattenPages(query.data);
+  const closeDialog = () => setOpenDialog(null);
   // Without a model there is nothing to talk with; what was said before can still be read.
   if (conversations.length === 0 && models.data?.endpoints.length === 0) return null;
   return (
@@ -43,17 +47,17 @@ export function ConversationList() {
       {query.isPending && <Skeleton lines={5} />}
       {query.error && !query.data && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.data && conversations.length === 0 && <p className={styles['empty']}>{words.empty}</p>}
-      {byDay(conversations, now).map(({ group, entries }) => (
+      {groupByDay(conversations, now).map(({ group, entries }) => (
         <div key={group}>
           <h3 className={styles['day']}>{words.groups[group]}</h3>
           <ul>
-            {entries.map((about) => (
+            {entries.map((conversation) => (
               <ConversationLink
-                key={about.id}
-                conversation={about}
-                isHere={path === `/chat/${encodeURIComponent(about.id)}`}
-                onRename={() => setAsked({ about, what: 'rename' })}
-                onDelete={() => setAsked({ about, what: 'delete' })}
+                key={conversation.id}
+                conversation={conversation}
+                isCurrent={path === `/chat/${encodeURIComponent(conversation.id)}`}
+                onRename={() => setOpenDialog({ conversation, action: 'rename' })}
+                onDelete={() => setOpenDialog({ conversation, action: 'delete' })}
               />
             ))}
           </ul>
@@ -70,14 +74,16 @@ export function ConversationList() {
         </Button>
       )}
       <Suspense>
-        {asked?.what === 'rename' && <RenameDialog conversation={asked.about} onClose={close} />}
-        {asked?.what === 'delete' && (
-          <DeleteDialog
-            conversation={asked.about}
-            onClose={close}
+        {openDialog?.action === 'rename' && (
+          <RenameConversationDialog conversation={openDialog.conversation} onClose={closeDialog} />
+        )}
+        {openDialog?.action === 'delete' && (
+          <DeleteConversationDialog
+            conversation={openDialog.conversation}
+            onClose={closeDialog}
             onDeleted={() => {
               // What was pressed is gone with its conversation, and the dialog would give the focus back to it.
-              flushSync(close);
+              flushSync(closeDialog);
               heading.current?.focus();
             }}
           />

@@ -1,4 +1,4 @@
-import { Name } from '../call/Name.tsx';
+import { IdText } from '../call/IdText.tsx';
 import styles from './ScopeList.module.css';
 
 /** What a token reaches, in the words of whoever gives it. `scopes` has blanks between. */
@@ -7,7 +7,7 @@ export function ScopeList({ scopes }: { readonly scopes: string }) {
     <ul className={styles['scopes']}>
       {splitScopes(scopes).map((scope) => (
         <li key={scope}>
-          <Name name={scope} className={styles['scope']} />
+          <IdText name={scope} className={styles['scope']} />
         </li>
       ))}
     </ul>

@@ -4,7 +4,7 @@ import { Badge, type Tone } from '../ui/Badge.tsx';
 import { Icon, type IconName } from '../ui/Icon.tsx';
 import styles from './AuthorityBadge.module.css';
 
-const looks = {
+const badgeStyles = {
   none: ['neutral', 'users'],
   static: ['neutral', 'key'],
   user_values: ['info', 'user'],
@@ -16,11 +16,11 @@ const looks = {
 export function AuthorityBadge({ authority }: { readonly authority: Authority }) {
   const words = strings.tools.authority;
   const { kind, scopes = [], shared } = authority;
-  const [tone, icon] = looks[kind];
+  const [tone, icon] = badgeStyles[kind];
   return (
     <details className={styles['authority']}>
       <summary className={styles['summary']}>
-        <span className="visually-hidden">{words.what}</span>
+        <span className="visually-hidden">{words.label}</span>
         <Badge tone={tone}>
           <Icon name={icon} size={14} /> {words[kind].name}
         </Badge>

@@ -4,11 +4,11 @@ import { Button } from '../ui/Button.tsx';
 import styles from './JsonTree.module.css';
 
 /** What is shown of one object or array before somebody asks for more. */
-const PAGE = 100;
-const LONGEST_TEXT = 2_000;
+const PAGE_SIZE = 100;
+const MAX_TEXT_LENGTH = 2_000;
 /** So much is open from the start: a person sees what it is about, and a large value costs nothing until it is opened. */
-const OPEN_DEPTH = 2;
-const OPEN_ENTRIES = 20;
+const INITIAL_OPEN_DEPTH = 2;
+const MAX_INITIAL_OPEN_ENTRIES = 20;
 
 /** A value as a tree that can be folded. What is folded is not there at all, however large it is. */
 export function JsonTree({ value }: { readonly value: unknown }) {
@@ -29,8 +29,8 @@ function JsonNode({ value, depth, name }: NodeProps) {
   if (typeof value !== 'object' || value === null) {
     return (
       <div className={styles['leaf']}>
-        <Name name={name} />
-        <Leaf value={value} />
+        <EntryName name={name} />
+        <ScalarValue value={value} />
       </div>
     );
   }
@@ -42,13 +42,13 @@ function Branch({ value, depth, name }: NodeProps & { readonly value: object }) 
   const isArray = Array.isArray(value);
   const names = isArray ? undefined : Object.keys(value);
   const count = names?.length ?? (value as readonly unknown[]).length;
-  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH && count <= OPEN_ENTRIES);
-  const [shown, setShown] = useState(PAGE);
+  const [isOpen, setOpen] = useState(depth < INITIAL_OPEN_DEPTH && count <= MAX_INITIAL_OPEN_ENTRIES);
+  const [shownCount, setShownCount] = useState(PAGE_SIZE);
   const empty = isArray ? '[]' : '{}';
   if (count === 0) {
     return (
       <div className={styles['leaf']}>
-        <Name name={name} />
+        <EntryName name={name} />
         {empty}
       </div>
     );
@@ -56,21 +56,21 @@ function Branch({ value, depth, name }: NodeProps & { readonly value: object }) 
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className={styles['summary']}>
-        <Name name={name} />
+        <EntryName name={name} />
         <span className={styles['count']}>
           {empty} {words.entries(count)}
         </span>
       </summary>
       {isOpen && (
         <div className={styles['children']}>
-          {Array.from({ length: Math.min(count, shown) }, (_, index) => {
+          {Array.from({ length: Math.min(count, shownCount) }, (_, index) => {
             const key = names ? (names[index] ?? '') : String(index);
             const child = (value as Readonly<Record<string, unknown>>)[key];
             return <JsonNode key={key} name={key} value={child} depth={depth + 1} />;
           })}
-          {count > shown && (
-            <Button size="small" variant="quiet" onClick={() => setShown(shown + PAGE)}>
-              {words.moreEntries(Math.min(PAGE, count - shown))}
+          {count > shownCount && (
+            <Button size="small" variant="quiet" onClick={() => setShownCount(shownCount + PAGE_SIZE)}>
+              {words.moreEntries(Math.min(PAGE_SIZE, count - shownCount))}
             </Button>
           )}
         </div>
@@ -79,20 +79,22 @@ function Branch({ value, depth, name }: NodeProps & { readonly value: object }) 
   );
 }
 
-function Name({ name }: { readonly name: string | undefined }) {
+function EntryName({ name }: { readonly name: string | undefined }) {
   return name === undefined ? null : <span className={styles['name']}>{`${name}: `}</span>;
 }
 
-function Leaf({ value }: { readonly value: unknown }) {
-  const [isWhole, setWhole] = useState(false);
+function ScalarValue({ value }: { readonly value: unknown }) {
+  const [isExpanded, setExpanded] = useState(false);
   if (typeof value !== 'string') return <span className={styles['value']}>{String(value)}</span>;
-  const isCut = !isWhole && value.length > LONGEST_TEXT;
+  const isTruncated = !isExpanded && value.length > MAX_TEXT_LENGTH;
   return (
     <>
-      <span className={styles['text']}>{JSON.stringify(isCut ? value.slice(0, LONGEST_TEXT) : value)}</span>
-      {isCut && (
-        <Button size="small" variant="quiet" onClick={() => setWhole(true)}>
-          {strings.tools.result.moreText}
+      <span className={styles['text']}>
+        {JSON.stringify(isTruncated ? value.slice(0, MAX_TEXT_LENGTH) : value)}
+      </span>
+      {isTruncated && (
+        <Button size="small" variant="quiet" onClick={() => setExpanded(true)}>
+          {strings.tools.result.showFullText}
         </Button>
       )}
     </>

@@ -1,10 +1,10 @@
 import { strings } from '../strings/strings.ts';
 import { Icon } from '../ui/Icon.tsx';
 import styles from './LinkView.module.css';
-import type { Block } from './readBlock.ts';
+import type { ResultBlock } from './parseResultBlock.ts';
 
 /** A link of a server: what it is called, and above all where it leads. Nothing of it is loaded. */
-export function LinkView({ link }: { readonly link: Extract<Block, { kind: 'link' }> }) {
+export function LinkView({ link }: { readonly link: Extract<ResultBlock, { kind: 'link' }> }) {
   const words = strings.tools.result;
   const { name, uri, href, description } = link;
   return (
@@ -15,7 +15,7 @@ export function LinkView({ link }: { readonly link: Extract<Block, { kind: 'link
         {href === undefined ? (
           <>
             <p className={styles['address']}>{uri}</p>
-            <p className={styles['note']}>{words.leadsNowhere}</p>
+            <p className={styles['note']}>{words.notWebLink}</p>
           </>
         ) : (
           <a className={styles['address']} href={href} target="_blank" rel="noopener noreferrer">

@@ -3,10 +3,10 @@ import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { showToast } from '../ui/toasts.ts';
-import { fileName } from './fileName.ts';
+import { toFileName } from './toFileName.ts';
 import { formatBytes } from './formatBytes.ts';
 import styles from './PayloadView.module.css';
-import type { Payload } from './readBlock.ts';
+import type { Payload } from './parseResultBlock.ts';
 import { saveFile } from './saveFile.ts';
 
 /** The kinds of pictures are listed where blocks are read: nothing else comes here. */
@@ -18,7 +18,7 @@ export function ImageView({ payload }: { readonly payload: Payload }) {
     <figure className={styles['figure']}>
       <img
         className={styles['image']}
-        src={dataAddress(payload)}
+        src={dataUrl(payload)}
         alt={payload.name || words.image}
         onError={() => setFailed(true)}
       />
@@ -37,7 +37,7 @@ export function AudioView({ payload }: { readonly payload: Payload }) {
         className={styles['audio']}
         controls
         preload="metadata"
-        src={dataAddress(payload)}
+        src={dataUrl(payload)}
         aria-label={payload.name || words.audio}
         onError={() => setFailed(true)}
       />
@@ -52,7 +52,7 @@ export function FileView({ payload, note }: { readonly payload: Payload; readonl
     <div className={styles['file']}>
       <Icon name="download" />
       <div className={styles['about']}>
-        <p className={styles['name']}>{payload.name || fileName(payload) || words.file}</p>
+        <p className={styles['name']}>{payload.name || toFileName(payload) || words.file}</p>
         <p className={styles['facts']}>
           {[payload.mimeType, formatBytes(payload.base64.length * 0.75), note].filter(Boolean).join(' · ')}
         </p>
@@ -78,6 +78,6 @@ function SaveButton({ payload }: { readonly payload: Payload }) {
   );
 }
 
-function dataAddress({ mimeType, base64 }: Payload): string {
+function dataUrl({ mimeType, base64 }: Payload): string {
   return `data:${mimeType};base64,${base64}`;
 }

@@ -5,27 +5,27 @@ import { Badge } from '../ui/Badge.tsx';
 import { Button } from '../ui/Button.tsx';
 import { LinkView } from './LinkView.tsx';
 import { AudioView, FileView, ImageView } from './PayloadView.tsx';
-import { planResult } from './planResult.ts';
-import type { Block } from './readBlock.ts';
+import { toResultContent } from './toResultContent.ts';
+import type { ResultBlock } from './parseResultBlock.ts';
 import styles from './ResultView.module.css';
 import { StructuredView } from './StructuredView.tsx';
 import { TextView } from './TextView.tsx';
 
 /** So many pieces are shown before somebody asks for more: a server may send thousands. */
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 /** What a tool gave back. All of it is data of a server: shown, and never taken for markup or an address to load from. */
 export function ResultView({
   result,
-  cut = {},
+  truncation = {},
 }: {
   readonly result: ToolResult;
   /** What of it is missing, here or the next time. */
-  readonly cut?: Pick<ChatCall, 'isCut' | 'leftOut' | 'keepsLess'>;
+  readonly truncation?: Pick<ChatCall, 'isCut' | 'leftOut' | 'keepsLess'>;
 }) {
   const words = strings.tools.result;
-  const { isError, blocks, structured } = useMemo(() => planResult(result), [result]);
-  const [shown, setShown] = useState(PAGE);
+  const { isError, blocks, structured } = useMemo(() => toResultContent(result), [result]);
+  const [shownCount, setShownCount] = useState(PAGE_SIZE);
   return (
     <div className={styles['result']}>
       {isError && (
@@ -33,25 +33,31 @@ export function ResultView({
           <Badge tone="danger">{words.failed}</Badge>
         </div>
       )}
-      {blocks.slice(0, shown).map((block, index) => (
-        <BlockView key={index} block={block} />
+      {blocks.slice(0, shownCount).map((block, index) => (
+        <ResultBlockView key={index} block={block} />
       ))}
-      {blocks.length > shown && (
+      {blocks.length > shownCount && (
         <div>
-          <Button size="small" onClick={() => setShown(shown + PAGE)}>
+          <Button size="small" onClick={() => setShownCount(shownCount + PAGE_SIZE)}>
             {strings.common.more}
           </Button>
         </div>
       )}
       {structured && <StructuredView value={structured.value} label={words.structured} />}
-      {blocks.length === 0 && !structured && !cut.isCut && <p className={styles['note']}>{words.empty}</p>}
-      {cut.isCut && <p className={styles['note']}>{cut.leftOut ? words.leftOut(cut.leftOut) : words.cut}</p>}
-      {cut.keepsLess && <p className={styles['note']}>{words.keepsLess}</p>}
+      {blocks.length === 0 && !structured && !truncation.isCut && (
+        <p className={styles['note']}>{words.empty}</p>
+      )}
+      {truncation.isCut && (
+        <p className={styles['note']}>
+          {truncation.leftOut ? words.omittedParts(truncation.leftOut) : words.truncated}
+        </p>
+      )}
+      {truncation.keepsLess && <p className={styles['note']}>{words.storedPartly}</p>}
     </div>
   );
 }
 
-function BlockView({ block }: { readonly block: Block }) {
+function ResultBlockView({ block }: { readonly block: ResultBlock }) {
   switch (block.kind) {
     case 'text':
       return <TextView text={block.text} name={block.name ?? ''} />;
@@ -64,6 +70,6 @@ function BlockView({ block }: { readonly block: Block }) {
     case 'link':
       return <LinkView link={block} />;
     case 'unknown':
-      return <StructuredView value={block.value} label={strings.tools.result.unknown} />;
+      return <StructuredView value={block.value} label={strings.tools.result.unsupported} />;
   }
 }

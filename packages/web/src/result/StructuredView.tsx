@@ -2,13 +2,13 @@ import { useMemo } from 'react';
 import { strings } from '../strings/strings.ts';
 import { CopyButton } from '../ui/CopyButton.tsx';
 import { JsonTree } from './JsonTree.tsx';
-import { readTable } from './readTable.ts';
+import { toResultTable } from './toResultTable.ts';
 import styles from './StructuredView.module.css';
 import { TableView } from './TableView.tsx';
 
 /** A value of JSON: rows where it has the shape of rows, else a tree. */
 export function StructuredView({ value, label }: { readonly value: unknown; readonly label: string }) {
-  const table = useMemo(() => readTable(value), [value]);
+  const table = useMemo(() => toResultTable(value), [value]);
   return (
     <figure className={styles['figure']}>
       <figcaption className={styles['bar']}>

@@ -4,42 +4,42 @@ import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { classNames } from '../ui/classNames.ts';
 import { columnWidths } from './columnWidths.ts';
-import { isScalar, type Table } from './readTable.ts';
+import { isScalar, type ResultTable } from './toResultTable.ts';
 import styles from './TableView.module.css';
 
-const ROWS_OF_CHUNK = 50;
+const CHUNK_ROWS = 50;
 /** More rows than this are there when somebody asks for them. */
-const MOST_ROWS = 1_000;
+const PAGE_ROWS = 1_000;
 
-type Rows = Table['rows'];
+type Rows = ResultTable['rows'];
 
 /**
  * Rows and columns. It is made of boxes with the roles of a table, because a browser can leave out the layout of boxes
  * that are out of view, and not that of the rows of a table.
  */
-export function TableView({ table }: { readonly table: Table }) {
+export function TableView({ table }: { readonly table: ResultTable }) {
   const words = strings.tools.result;
-  const [most, setMost] = useState(MOST_ROWS);
-  const { name, columns, rows, isPairs } = table;
-  const allowed = Math.min(rows.length, most);
-  const shown = useProgressiveCount(allowed, ROWS_OF_CHUNK);
+  const [maxRows, setMaxRows] = useState(PAGE_ROWS);
+  const { name, columns, rows, isKeyValue } = table;
+  const rowCount = Math.min(rows.length, maxRows);
+  const renderedCount = useProgressiveCount(rowCount, CHUNK_ROWS);
   const chunks = Array.from(
-    { length: Math.ceil(shown / ROWS_OF_CHUNK) },
-    (_, index) => index * ROWS_OF_CHUNK,
+    { length: Math.ceil(renderedCount / CHUNK_ROWS) },
+    (_, index) => index * CHUNK_ROWS,
   );
-  const { template, least } = columnWidths(table);
-  const width = { '--columns': template, '--least': least } as CSSProperties;
+  const { template, minWidth } = columnWidths(table);
+  const style = { '--columns': template, '--least': minWidth } as CSSProperties;
   return (
     <div className={styles['box']}>
       <div className={styles['scroll']} tabIndex={0} role="group" aria-label={words.table(name ?? '')}>
         <div
           role="table"
           aria-label={words.table(name ?? '')}
-          aria-rowcount={rows.length + (isPairs ? 0 : 1)}
-          className={classNames(styles['table'], isPairs && styles['pairs'])}
-          style={width}
+          aria-rowcount={rows.length + (isKeyValue ? 0 : 1)}
+          className={classNames(styles['table'], isKeyValue && styles['pairs'])}
+          style={style}
         >
-          {!isPairs && (
+          {!isKeyValue && (
             <div role="rowgroup" className={styles['head']}>
               <div role="row" className={styles['row']}>
                 {columns.map((column) => (
@@ -55,15 +55,15 @@ export function TableView({ table }: { readonly table: Table }) {
               key={start}
               rows={rows}
               start={start}
-              end={Math.min(start + ROWS_OF_CHUNK, allowed)}
-              isPairs={isPairs}
+              end={Math.min(start + CHUNK_ROWS, rowCount)}
+              isKeyValue={isKeyValue}
             />
           ))}
         </div>
       </div>
-      {rows.length > allowed && (
-        <Button size="small" variant="quiet" onClick={() => setMost(most + MOST_ROWS)}>
-          {words.moreRows(Math.min(MOST_ROWS, rows.length - allowed))}
+      {rows.length > rowCount && (
+        <Button size="small" variant="quiet" onClick={() => setMaxRows(maxRows + PAGE_ROWS)}>
+          {words.moreRows(Math.min(PAGE_ROWS, rows.length - rowCount))}
         </Button>
       )}
     </div>
@@ -74,12 +74,12 @@ const Chunk = memo(function Chunk({
   rows,
   start,
   end,
-  isPairs,
+  isKeyValue,
 }: {
   readonly rows: Rows;
   readonly start: number;
   readonly end: number;
-  readonly isPairs: boolean;
+  readonly isKeyValue: boolean;
 }) {
   return (
     <div role="rowgroup" className={styles['chunk']}>
@@ -88,7 +88,7 @@ const Chunk = memo(function Chunk({
           {row.map((cell, column) => (
             <div
               key={column}
-              role={isPairs && column === 0 ? 'rowheader' : 'cell'}
+              role={isKeyValue && column === 0 ? 'rowheader' : 'cell'}
               className={classNames(styles['cell'], typeof cell === 'number' && styles['number'])}
             >
               {isScalar(cell) ? String(cell) : ''}

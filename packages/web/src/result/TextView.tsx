@@ -3,19 +3,19 @@ import { strings } from '../strings/strings.ts';
 import { Badge } from '../ui/Badge.tsx';
 import { CopyButton } from '../ui/CopyButton.tsx';
 import { chunkText } from './chunkText.ts';
-import { prettyJson } from './prettyJson.ts';
+import { formatJson } from './formatJson.ts';
 import styles from './TextView.module.css';
 
 /** A text of a server, as text. JSON is indented and called so; what is copied is what came. */
 export function TextView({ text, name = '' }: { readonly text: string; readonly name?: string }) {
   const words = strings.tools.result;
-  const pretty = useMemo(() => prettyJson(text), [text]);
-  const chunks = useMemo(() => chunkText(pretty ?? text), [pretty, text]);
+  const formatted = useMemo(() => formatJson(text), [text]);
+  const chunks = useMemo(() => chunkText(formatted ?? text), [formatted, text]);
   return (
     <figure className={styles['figure']}>
       <figcaption className={styles['bar']}>
         <span className={styles['name']}>{name || words.text}</span>
-        {pretty !== undefined && <Badge>{words.json}</Badge>}
+        {formatted !== undefined && <Badge>{words.json}</Badge>}
         <CopyButton text={() => text} />
       </figcaption>
       {/* It scrolls by itself, so the keyboard must be able to reach it. */}

@@ -1,14 +1,14 @@
 /** What is laid out at once. The style sheet knows the height of this many lines. */
-export const LINES_OF_CHUNK = 50;
+export const CHUNK_LINES = 50;
 /** A line can be megabytes long; laid out as one it would hold up the page. */
-const LONGEST_CHUNK = 20_000;
+const MAX_CHUNK_LENGTH = 20_000;
 
 /** A text in pieces that a browser lays out one by one, as they come into view. Joined with line ends they are the text again. */
 export function chunkText(text: string): string[] {
   const chunks: string[] = [];
   let start = 0;
   while (start <= text.length) {
-    const end = endOfChunk(text, start);
+    const end = findChunkEnd(text, start);
     chunks.push(text.slice(start, end));
     // A line that was cut has no line end to leave out.
     start = end < text.length && text[end] !== '\n' ? end : end + 1;
@@ -16,13 +16,13 @@ export function chunkText(text: string): string[] {
   return chunks;
 }
 
-function endOfChunk(text: string, start: number): number {
+function findChunkEnd(text: string, start: number): number {
   let end = start - 1;
-  for (let lines = 0; lines < LINES_OF_CHUNK; lines += 1) {
+  for (let lines = 0; lines < CHUNK_LINES; lines += 1) {
     const next = text.indexOf('\n', end + 1);
     const lineEnd = next === -1 ? text.length : next;
-    if (lineEnd - start > LONGEST_CHUNK)
-      return lines === 0 ? wholeCharacter(text, start + LONGEST_CHUNK) : end;
+    if (lineEnd - start > MAX_CHUNK_LENGTH)
+      return lines === 0 ? characterBoundary(text, start + MAX_CHUNK_LENGTH) : end;
     end = lineEnd;
     if (next === -1) break;
   }
@@ -30,7 +30,7 @@ function endOfChunk(text: string, start: number): number {
 }
 
 /** Not between the halves of a surrogate pair. */
-function wholeCharacter(text: string, at: number): number {
+function characterBoundary(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code <= 0xdbff ? at - 1 : at;
 }

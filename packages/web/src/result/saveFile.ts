@@ -1,15 +1,18 @@
-import { fileName } from './fileName.ts';
-import type { Payload } from './readBlock.ts';
+import { toFileName } from './toFileName.ts';
+import type { Payload } from './parseResultBlock.ts';
 
 /**
  * Hands a payload to the browser as a file. Whatever its server says it is, here it is bytes: a page of our own origin
  * that could be opened must not come out of it. Throws where the text is not base64.
  */
 export function saveFile(payload: Payload): void {
-  saveBlob(new Blob([decode(payload.base64)], { type: 'application/octet-stream' }), fileName(payload));
+  saveBlob(
+    new Blob([decodeBase64(payload.base64)], { type: 'application/octet-stream' }),
+    toFileName(payload),
+  );
 }
 
-function decode(base64: string): Uint8Array<ArrayBuffer> {
+function decodeBase64(base64: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64.replaceAll('-', '+').replaceAll('_', '/'));
   const bytes = new Uint8Array(text.length);
   for (let index = 0; index < text.length; index += 1) bytes[index] = text.charCodeAt(index);
@@ -17,13 +20,13 @@ function decode(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Long enough for the browser to begin; then its copy is let go. */
-const KEPT_MS = 10_000;
+const URL_LIFETIME_MS = 10_000;
 
 function saveBlob(blob: Blob, name: string): void {
-  const address = URL.createObjectURL(blob);
+  const objectUrl = URL.createObjectURL(blob);
   const link = document.createElement('a');
-  link.href = address;
+  link.href = objectUrl;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(address), KEPT_MS);
+  setTimeout(() => URL.revokeObjectURL(objectUrl), URL_LIFETIME_MS);
 }

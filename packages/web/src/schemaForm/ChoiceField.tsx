@@ -1,7 +1,7 @@
 import { strings } from '../strings/strings.ts';
 import { SelectField } from '../ui/Field.tsx';
 import type { Draft } from './draft.ts';
-import { fieldHint } from './FieldHint.tsx';
+import { renderFieldHint } from './renderFieldHint.tsx';
 import { useFieldError, type FieldProps } from './formContext.ts';
 import type { ChoiceNode } from './formNode.ts';
 
@@ -18,7 +18,7 @@ export function ChoiceField({
   return (
     <SelectField
       {...{ label, error, isRequired }}
-      hint={fieldHint(node)}
+      hint={renderFieldHint(node)}
       value={String(draft.index)}
       onChange={({ target }) => onChange({ kind: 'choice', index: Number(target.value) }, path)}
     >

@@ -4,12 +4,12 @@ import { strings } from '../strings/strings.ts';
 import { Button, IconButton } from '../ui/Button.tsx';
 import { TextField } from '../ui/Field.tsx';
 import { Icon } from '../ui/Icon.tsx';
-import { draftOfNew } from './createDraft.ts';
-import { nextId, type Entry } from './draft.ts';
+import { createNewDraft } from './createDraft.ts';
+import { nextItemId, type Entry } from './draft.ts';
 import type { FieldPath } from './fieldPath.ts';
 import { FieldView } from './FieldView.tsx';
 import { focusFirstControl } from './focusFirstControl.ts';
-import { useFieldError, useRoot } from './formContext.ts';
+import { useFieldError, useRootSchema } from './formContext.ts';
 import type { FormNode } from './formNode.ts';
 import styles from './SchemaForm.module.css';
 
@@ -28,29 +28,29 @@ export function EntriesField({
   readonly onChange: (entries: readonly Entry[]) => void;
 }) {
   const words = strings.tools.form;
-  const root = useRoot();
-  const box = useRef<HTMLDivElement>(null);
+  const root = useRootSchema();
+  const boxRef = useRef<HTMLDivElement>(null);
 
   function add(): void {
-    const draft = draftOfNew(root, node, path.length + 1);
-    flushSync(() => onChange([...entries, { id: nextId(entries), name: '', draft }]));
-    focusFirstControl(box.current?.querySelector('[data-entry]:nth-last-child(2)') ?? null);
+    const draft = createNewDraft(root, node, path.length + 1);
+    flushSync(() => onChange([...entries, { id: nextItemId(entries), name: '', draft }]));
+    focusFirstControl(boxRef.current?.querySelector('[data-entry]:nth-last-child(2)') ?? null);
   }
 
   function remove(id: number): void {
     flushSync(() => onChange(entries.filter((entry) => entry.id !== id)));
-    focusFirstControl(box.current);
+    focusFirstControl(boxRef.current);
   }
 
   return (
-    <div ref={box} className={styles['stack']}>
+    <div ref={boxRef} className={styles['stack']}>
       {entries.map((entry, index) => (
         <EntryRow
           key={entry.id}
           node={node}
           entry={entry}
           path={path}
-          isTwice={entries.findIndex(({ name }) => name === entry.name) !== index}
+          isDuplicate={entries.findIndex(({ name }) => name === entry.name) !== index}
           onChange={(next) => onChange(entries.with(index, next))}
           onRemove={() => remove(entry.id)}
         />
@@ -70,34 +70,34 @@ function EntryRow({
   node,
   entry,
   path,
-  isTwice,
+  isDuplicate,
   onChange,
   onRemove,
 }: {
   readonly node: FormNode;
   readonly entry: Entry;
   readonly path: FieldPath;
-  readonly isTwice: boolean;
+  readonly isDuplicate: boolean;
   readonly onChange: (entry: Entry) => void;
   readonly onRemove: () => void;
 }) {
   const words = strings.tools.form;
-  const at = [...path, entry.name];
-  const error = useFieldError(at);
+  const entryPath = [...path, entry.name];
+  const error = useFieldError(entryPath);
   return (
     <div className={styles['entry']} data-entry="">
       <TextField
         label={words.entryName}
         autoComplete="off"
         value={entry.name}
-        error={isTwice || entry.name === '' ? error : undefined}
+        error={isDuplicate || entry.name === '' ? error : undefined}
         onChange={(event) => onChange({ ...entry, name: event.target.value })}
       />
       <FieldView
         node={node}
         draft={entry.draft}
         label={node.title || words.entryValue}
-        path={at}
+        path={entryPath}
         isRequired
         onChange={(draft) => onChange({ ...entry, draft })}
       />

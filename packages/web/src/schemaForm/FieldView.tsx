@@ -1,8 +1,8 @@
 import { strings } from '../strings/strings.ts';
 import { Switch } from '../ui/Field.tsx';
 import { ChoiceField } from './ChoiceField.tsx';
-import { draftOfNew } from './createDraft.ts';
-import { useRoot, type FieldProps } from './formContext.ts';
+import { createNewDraft } from './createDraft.ts';
+import { useRootSchema, type FieldProps } from './formContext.ts';
 import { GroupField } from './GroupField.tsx';
 import { JsonField } from './JsonField.tsx';
 import { BooleanField, ConstantField, NumberField, TextLineField } from './ScalarFields.tsx';
@@ -12,28 +12,29 @@ import styles from './SchemaForm.module.css';
 export function FieldView(props: FieldProps) {
   const { node, draft, isRequired } = props;
   // Leaving out what would be null anyway says the same.
-  const offersNull = draft.kind === 'null' || (node.isNullable && !(node.initial === null && !isRequired));
-  if (!offersNull) return <Place {...props} />;
+  const canBeNull =
+    draft.kind === 'null' || (node.isNullable && !(node.defaultValue === null && !isRequired));
+  if (!canBeNull) return <FieldControl {...props} />;
   return (
     <div className={styles['nullable']}>
-      {draft.kind !== 'null' && <Place {...props} />}
+      {draft.kind !== 'null' && <FieldControl {...props} />}
       <NullSwitch {...props} />
     </div>
   );
 }
 
 function NullSwitch({ node, draft, label, path, onChange }: FieldProps) {
-  const root = useRoot();
+  const root = useRootSchema();
   return (
     <Switch
       label={strings.tools.form.setNull(label)}
       isOn={draft.kind === 'null'}
-      onChange={(isOn) => onChange(isOn ? { kind: 'null' } : draftOfNew(root, node, path.length), path)}
+      onChange={(isOn) => onChange(isOn ? { kind: 'null' } : createNewDraft(root, node, path.length), path)}
     />
   );
 }
 
-function Place(props: FieldProps) {
+function FieldControl(props: FieldProps) {
   const { node, draft } = props;
   switch (draft.kind) {
     case 'json':

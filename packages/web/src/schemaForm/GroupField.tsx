@@ -3,36 +3,36 @@ import { flushSync } from 'react-dom';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
-import { draftOfNew } from './createDraft.ts';
+import { createNewDraft } from './createDraft.ts';
 import { EntriesField } from './EntriesField.tsx';
-import { useFieldError, useRoot, type FieldProps } from './formContext.ts';
+import { useFieldError, useRootSchema, type FieldProps } from './formContext.ts';
 import { focusFirstControl } from './focusFirstControl.ts';
-import { Group } from './Group.tsx';
+import { FieldGroup } from './FieldGroup.tsx';
 import { ListField } from './ListField.tsx';
 import { ObjectFields } from './ObjectFields.tsx';
-import { readNode } from './readNode.ts';
+import { parseNode } from './parseNode.ts';
 import styles from './SchemaForm.module.css';
 import { VariantsField } from './VariantsField.tsx';
 
 /** A place that holds other places. One that is optional is not there until somebody adds it. */
 export function GroupField(props: FieldProps) {
   const { node, draft, label, path, isRequired, onChange } = props;
-  const root = useRoot();
+  const root = useRootSchema();
   const error = useFieldError(path);
-  const box = useRef<HTMLDivElement>(null);
+  const boxRef = useRef<HTMLDivElement>(null);
 
   function add(): void {
-    flushSync(() => onChange(draftOfNew(root, node, path.length), path));
-    focusFirstControl(box.current);
+    flushSync(() => onChange(createNewDraft(root, node, path.length), path));
+    focusFirstControl(boxRef.current);
   }
 
   function remove(): void {
     flushSync(() => onChange({ kind: 'absent' }, path));
-    focusFirstControl(box.current);
+    focusFirstControl(boxRef.current);
   }
 
   return (
-    <div ref={box}>
+    <div ref={boxRef}>
       {draft.kind === 'absent' ? (
         <>
           <Button
@@ -46,13 +46,13 @@ export function GroupField(props: FieldProps) {
           {error !== undefined && <p className={styles['error']}>{error}</p>}
         </>
       ) : (
-        <Group {...{ node, label, path, isRequired }} onRemove={isRequired ? undefined : remove}>
+        <FieldGroup {...{ node, label, path, isRequired }} onRemove={isRequired ? undefined : remove}>
           {draft.kind === 'object' && node.kind === 'object' && (
             <ObjectFields {...{ node, draft, path, onChange }} />
           )}
           {draft.kind === 'map' && node.kind === 'map' && (
             <EntriesField
-              node={readNode(root, node.valueSchema)}
+              node={parseNode(root, node.valueSchema)}
               entries={draft.entries}
               path={path}
               canAdd
@@ -65,7 +65,7 @@ export function GroupField(props: FieldProps) {
           {draft.kind === 'variants' && node.kind === 'variants' && (
             <VariantsField {...{ node, draft, label, path, isRequired, onChange }} />
           )}
-        </Group>
+        </FieldGroup>
       )}
     </div>
   );

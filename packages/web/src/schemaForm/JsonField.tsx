@@ -1,10 +1,10 @@
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { TextArea } from '../ui/Field.tsx';
-import { draftOfNew } from './createDraft.ts';
+import { createNewDraft } from './createDraft.ts';
 import type { Draft } from './draft.ts';
-import { fieldHint } from './FieldHint.tsx';
-import { useFieldError, useRoot, type FieldProps } from './formContext.ts';
+import { renderFieldHint } from './renderFieldHint.tsx';
+import { useFieldError, useRootSchema, type FieldProps } from './formContext.ts';
 import styles from './SchemaForm.module.css';
 
 /** A value written as JSON: where the schema is beyond a form, or the value beyond its field. */
@@ -17,14 +17,14 @@ export function JsonField({
   onChange,
 }: FieldProps<FieldProps['node'], Extract<Draft, { kind: 'json' }>>) {
   const words = strings.tools.form;
-  const root = useRoot();
+  const root = useRootSchema();
   const error = useFieldError(path);
   const types = node.kind === 'json' ? node.types : [];
   return (
     <div className={styles['stack']}>
       <TextArea
         {...{ label, error, isRequired }}
-        hint={fieldHint(node, types.length > 0 ? words.jsonTypes(types.join(', ')) : words.jsonValue)}
+        hint={renderFieldHint(node, types.length > 0 ? words.jsonTypes(types.join(', ')) : words.jsonValue)}
         rows={2}
         className={styles['json']}
         autoComplete="off"
@@ -34,7 +34,7 @@ export function JsonField({
       />
       {node.kind !== 'json' && path.length > 0 && (
         <div>
-          <Button size="small" onClick={() => onChange(draftOfNew(root, node, path.length), path)}>
+          <Button size="small" onClick={() => onChange(createNewDraft(root, node, path.length), path)}>
             {words.useField}
           </Button>
         </div>

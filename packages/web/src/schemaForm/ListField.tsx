@@ -3,13 +3,13 @@ import { flushSync } from 'react-dom';
 import { strings } from '../strings/strings.ts';
 import { Button, IconButton } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
-import { draftOfNew } from './createDraft.ts';
-import { nextId, type Draft, type Item } from './draft.ts';
+import { createNewDraft } from './createDraft.ts';
+import { nextItemId, type Draft, type Item } from './draft.ts';
 import { FieldView } from './FieldView.tsx';
 import { focusFirstControl } from './focusFirstControl.ts';
-import { useRoot, type FieldProps } from './formContext.ts';
+import { useRootSchema, type FieldProps } from './formContext.ts';
 import type { ListNode } from './formNode.ts';
-import { readNode } from './readNode.ts';
+import { parseNode } from './parseNode.ts';
 import styles from './SchemaForm.module.css';
 
 /** Items one below the other, which can be added, removed and moved. */
@@ -21,35 +21,35 @@ export function ListField({
   onChange,
 }: Omit<FieldProps<ListNode, Extract<Draft, { kind: 'list' }>>, 'isRequired'>) {
   const words = strings.tools.form;
-  const root = useRoot();
-  const box = useRef<HTMLDivElement>(null);
-  const adder = useRef<HTMLButtonElement>(null);
+  const root = useRootSchema();
+  const boxRef = useRef<HTMLDivElement>(null);
+  const addButtonRef = useRef<HTMLButtonElement>(null);
   const { items } = draft;
-  const child = readNode(root, node.itemSchema);
+  const child = parseNode(root, node.itemSchema);
   const change = (next: readonly Item[]) => onChange({ kind: 'list', items: next }, path);
 
   function add(): void {
-    const item = { id: nextId(items), draft: draftOfNew(root, child, path.length + 1) };
+    const item = { id: nextItemId(items), draft: createNewDraft(root, child, path.length + 1) };
     flushSync(() => change([...items, item]));
-    focusFirstControl(box.current?.querySelector('[data-item]:nth-last-child(2)') ?? null);
+    focusFirstControl(boxRef.current?.querySelector('[data-item]:nth-last-child(2)') ?? null);
   }
 
   function remove(index: number): void {
     flushSync(() => change(items.toSpliced(index, 1)));
-    adder.current?.focus();
+    addButtonRef.current?.focus();
   }
 
-  function move(index: number, by: 1 | -1, { currentTarget }: MouseEvent<HTMLButtonElement>): void {
+  function move(index: number, offset: 1 | -1, { currentTarget }: MouseEvent<HTMLButtonElement>): void {
     const item = items[index];
     if (!item) return;
-    flushSync(() => change(items.toSpliced(index, 1).toSpliced(index + by, 0, item)));
+    flushSync(() => change(items.toSpliced(index, 1).toSpliced(index + offset, 0, item)));
     // An item that is moved loses the focus, and a button that has nothing left to do cannot have it.
     if (!currentTarget.disabled) currentTarget.focus();
     else focusFirstControl(currentTarget.parentElement?.parentElement ?? null);
   }
 
   return (
-    <div ref={box} className={styles['stack']}>
+    <div ref={boxRef} className={styles['stack']}>
       {items.map((item, index) => {
         const name = words.item(child.title || label, index + 1);
         return (
@@ -91,7 +91,7 @@ export function ListField({
       })}
       <div>
         <Button
-          ref={adder}
+          ref={addButtonRef}
           size="small"
           icon={<Icon name="plus" size={16} />}
           disabled={node.maxItems !== undefined && items.length >= node.maxItems}

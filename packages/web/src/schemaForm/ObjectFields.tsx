@@ -3,13 +3,13 @@ import { strings } from '../strings/strings.ts';
 import type { Draft } from './draft.ts';
 import { EntriesField } from './EntriesField.tsx';
 import { FieldView } from './FieldView.tsx';
-import { useRoot, type FieldProps } from './formContext.ts';
+import { useRootSchema, type FieldProps } from './formContext.ts';
 import type { FormNode, ObjectNode } from './formNode.ts';
-import { readNode } from './readNode.ts';
+import { parseNode } from './parseNode.ts';
 import styles from './SchemaForm.module.css';
 
 /** Rendered at once; the others follow. */
-const FIELDS_AT_ONCE = 30;
+const FIELDS_PER_STEP = 30;
 
 /** The members of an object, in the order in which the server describes them. */
 export function ObjectFields({
@@ -19,15 +19,15 @@ export function ObjectFields({
   onChange,
 }: Pick<FieldProps<ObjectNode, Extract<Draft, { kind: 'object' }>>, 'node' | 'draft' | 'path' | 'onChange'>) {
   const words = strings.tools.form;
-  const root = useRoot();
-  const shown = useProgressiveCount(node.properties.length, FIELDS_AT_ONCE);
-  const any: FormNode = { ...node, kind: 'json', types: [], title: '', description: '' };
+  const root = useRootSchema();
+  const shownCount = useProgressiveCount(node.properties.length, FIELDS_PER_STEP);
+  const anyNode: FormNode = { ...node, kind: 'json', types: [], title: '', description: '' };
   return (
     <div className={styles['stack']}>
-      {node.properties.slice(0, shown).map(({ name, schema, isRequired }, index) => {
+      {node.properties.slice(0, shownCount).map(({ name, schema, isRequired }, index) => {
         const field = draft.fields[index];
         if (!field) return null;
-        const child = readNode(root, schema);
+        const child = parseNode(root, schema);
         return (
           <FieldView
             key={name}
@@ -36,15 +36,17 @@ export function ObjectFields({
             label={child.title || name}
             path={[...path, name]}
             isRequired={isRequired}
-            onChange={(next, at) => onChange({ ...draft, fields: draft.fields.with(index, next) }, at)}
+            onChange={(next, changedPath) =>
+              onChange({ ...draft, fields: draft.fields.with(index, next) }, changedPath)
+            }
           />
         );
       })}
       {draft.extras.length > 0 && (
         <>
-          <p className={styles['hint']}>{words.others}</p>
+          <p className={styles['hint']}>{words.otherArguments}</p>
           <EntriesField
-            node={any}
+            node={anyNode}
             entries={draft.extras}
             path={path}
             canAdd={false}

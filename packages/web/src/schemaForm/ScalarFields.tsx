@@ -1,15 +1,15 @@
 import { strings } from '../strings/strings.ts';
 import { SelectField, Switch, TextArea, TextField } from '../ui/Field.tsx';
 import type { Draft } from './draft.ts';
-import { fieldHint } from './FieldHint.tsx';
+import { renderFieldHint } from './renderFieldHint.tsx';
 import { useFieldError, type FieldProps } from './formContext.ts';
 import type { ConstantNode, NumberNode, TextNode } from './formNode.ts';
-import { labelOf } from './readOptions.ts';
+import { optionLabel } from './parseOptions.ts';
 import styles from './SchemaForm.module.css';
 
-type Typed = Extract<Draft, { kind: 'text' }>;
+type TypedField = Extract<Draft, { kind: 'text' }>;
 
-const TYPES = { line: 'text', date: 'date', email: 'email', url: 'url', password: 'password' } as const;
+const INPUT_TYPES = { line: 'text', date: 'date', email: 'email', url: 'url', password: 'password' } as const;
 
 export function TextLineField({
   node,
@@ -18,19 +18,19 @@ export function TextLineField({
   path,
   isRequired,
   onChange,
-}: FieldProps<TextNode, Typed>) {
+}: FieldProps<TextNode, TypedField>) {
   const error = useFieldError(path);
-  const shared = {
-    ...{ label, error, isRequired, hint: fieldHint(node), value: draft.text },
+  const inputProps = {
+    ...{ label, error, isRequired, hint: renderFieldHint(node), value: draft.text },
     ...{ autoComplete: 'off', spellCheck: false },
     onChange: (event: { readonly target: { readonly value: string } }) =>
       onChange({ kind: 'text', text: event.target.value }, path),
   };
   // A field of one line would drop the line ends of a text that has some.
   if (node.input === 'area' || draft.text.includes('\n')) {
-    return <TextArea {...shared} rows={1} className={styles['area']} />;
+    return <TextArea {...inputProps} rows={1} className={styles['area']} />;
   }
-  return <TextField {...shared} type={TYPES[node.input]} />;
+  return <TextField {...inputProps} type={INPUT_TYPES[node.input]} />;
 }
 
 /** A text that is read as a number: what is typed stays there, also while it is none yet. */
@@ -41,12 +41,12 @@ export function NumberField({
   path,
   isRequired,
   onChange,
-}: FieldProps<NumberNode, Typed>) {
+}: FieldProps<NumberNode, TypedField>) {
   const error = useFieldError(path);
   return (
     <TextField
       {...{ label, error, isRequired }}
-      hint={fieldHint(node)}
+      hint={renderFieldHint(node)}
       inputMode={node.isInteger && (node.min ?? -1) >= 0 ? 'numeric' : 'decimal'}
       autoComplete="off"
       value={draft.text}
@@ -67,10 +67,10 @@ export function BooleanField({
   const { form, ...words } = { form: strings.tools.form, ...strings.common };
   const error = useFieldError(path);
   const change = (value: boolean | undefined) => onChange({ kind: 'boolean', value }, path);
-  if (isRequired || typeof node.initial === 'boolean') {
+  if (isRequired || typeof node.defaultValue === 'boolean') {
     return (
       <div>
-        <Switch label={label} hint={fieldHint(node)} isOn={draft.value ?? false} onChange={change} />
+        <Switch label={label} hint={renderFieldHint(node)} isOn={draft.value ?? false} onChange={change} />
         {error !== undefined && <p className={styles['error']}>{error}</p>}
       </div>
     );
@@ -78,7 +78,7 @@ export function BooleanField({
   return (
     <SelectField
       {...{ label, error }}
-      hint={fieldHint(node)}
+      hint={renderFieldHint(node)}
       value={draft.value === undefined ? '' : String(draft.value)}
       onChange={({ target }) => change(target.value === '' ? undefined : target.value === 'true')}
     >
@@ -98,12 +98,12 @@ export function ConstantField({
   isRequired,
   onChange,
 }: FieldProps<ConstantNode, Extract<Draft, { kind: 'constant' }>>) {
-  const value = labelOf(node.value);
-  if (isRequired) return <TextField label={label} hint={fieldHint(node)} value={value} readOnly />;
+  const value = optionLabel(node.value);
+  if (isRequired) return <TextField label={label} hint={renderFieldHint(node)} value={value} readOnly />;
   return (
     <Switch
       label={strings.tools.form.constant(label, value)}
-      hint={fieldHint(node)}
+      hint={renderFieldHint(node)}
       isOn={draft.isOn}
       onChange={(isOn) => onChange({ kind: 'constant', isOn }, path)}
     />

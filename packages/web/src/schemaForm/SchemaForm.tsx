@@ -6,8 +6,8 @@ import type { FieldPath } from './fieldPath.ts';
 import { FieldView } from './FieldView.tsx';
 import { formContext } from './formContext.ts';
 import { ObjectFields } from './ObjectFields.tsx';
-import type { Form } from './readForm.ts';
-import { readNode } from './readNode.ts';
+import type { Form } from './parseForm.ts';
+import { parseNode } from './parseNode.ts';
 import styles from './SchemaForm.module.css';
 
 /** The fields for the arguments of a tool. What is entered lives with whoever shows the form. */
@@ -25,11 +25,11 @@ export function SchemaForm({
   readonly onChange: (draft: Draft, path: FieldPath) => void;
 }) {
   const context = useMemo(() => ({ root: form.root, errors }), [form, errors]);
-  return <formContext.Provider value={context}>{fieldsOf(form, draft, onChange)}</formContext.Provider>;
+  return <formContext.Provider value={context}>{renderFields(form, draft, onChange)}</formContext.Provider>;
 }
 
 /** The arguments themselves need no frame around their fields. */
-function fieldsOf({ root, node }: Form, draft: Draft, onChange: (draft: Draft, path: FieldPath) => void) {
+function renderFields({ root, node }: Form, draft: Draft, onChange: (draft: Draft, path: FieldPath) => void) {
   const words = strings.tools.form;
   if (node.kind === 'object' && draft.kind === 'object') {
     if (node.properties.length > 0 || draft.extras.length > 0) {
@@ -40,7 +40,7 @@ function fieldsOf({ root, node }: Form, draft: Draft, onChange: (draft: Draft, p
   if (node.kind === 'map' && draft.kind === 'map') {
     return (
       <EntriesField
-        node={readNode(root, node.valueSchema)}
+        node={parseNode(root, node.valueSchema)}
         entries={draft.entries}
         path={[]}
         canAdd

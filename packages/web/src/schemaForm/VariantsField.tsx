@@ -1,13 +1,13 @@
 import { strings } from '../strings/strings.ts';
 import { SelectField } from '../ui/Field.tsx';
-import { draftOfNew } from './createDraft.ts';
+import { createNewDraft } from './createDraft.ts';
 import type { Draft } from './draft.ts';
 import type { FieldPath } from './fieldPath.ts';
 import { FieldView } from './FieldView.tsx';
-import { useRoot, type FieldProps } from './formContext.ts';
+import { useRootSchema, type FieldProps } from './formContext.ts';
 import type { VariantsNode } from './formNode.ts';
 import { ObjectFields } from './ObjectFields.tsx';
-import { readNode } from './readNode.ts';
+import { parseNode } from './parseNode.ts';
 import styles from './SchemaForm.module.css';
 
 /** One of several forms: which one, and then its fields. */
@@ -20,16 +20,16 @@ export function VariantsField({
   onChange,
 }: FieldProps<VariantsNode, Extract<Draft, { kind: 'variants' }>>) {
   const words = strings.tools.form;
-  const root = useRoot();
+  const root = useRootSchema();
   const { variants } = node;
-  const nameOf = (index: number) => variants[index]?.label || words.variantNumber(index + 1);
-  const child = readNode(root, variants[draft.index]?.schema);
+  const variantLabelAt = (index: number) => variants[index]?.label || words.variantNumber(index + 1);
+  const child = parseNode(root, variants[draft.index]?.schema);
 
   const change = (next: Draft, at: FieldPath) => onChange({ ...draft, draft: next }, at);
 
   function choose(index: number): void {
-    const chosen = readNode(root, variants[index]?.schema);
-    onChange({ kind: 'variants', index, draft: draftOfNew(root, chosen, path.length + 1) }, path);
+    const selectedNode = parseNode(root, variants[index]?.schema);
+    onChange({ kind: 'variants', index, draft: createNewDraft(root, selectedNode, path.length + 1) }, path);
   }
 
   return (
@@ -41,7 +41,7 @@ export function VariantsField({
       >
         {variants.map((_, index) => (
           <option key={index} value={String(index)}>
-            {nameOf(index)}
+            {variantLabelAt(index)}
           </option>
         ))}
       </SelectField>
@@ -53,7 +53,7 @@ export function VariantsField({
           key={draft.index}
           node={child}
           draft={draft.draft}
-          label={nameOf(draft.index)}
+          label={variantLabelAt(draft.index)}
           path={path}
           isRequired={isRequired}
           onChange={change}

@@ -1,44 +1,44 @@
 import { isRecord, type JsonRecord } from '../result/isRecord.ts';
-import { sameJson } from '../result/sameJson.ts';
+import { isEqualJson } from '../result/isEqualJson.ts';
 import type { Draft, Entry } from './draft.ts';
 import type { FormNode, ListNode, ObjectNode, VariantsNode } from './formNode.ts';
-import type { Form } from './readForm.ts';
-import { readDraft } from './readDraft.ts';
-import { readNode } from './readNode.ts';
+import type { Form } from './parseForm.ts';
+import { collectValue } from './collectValue.ts';
+import { parseNode } from './parseNode.ts';
 
 /** What lies deeper is written as JSON: nobody finds their way in such a form. */
-const DEEPEST = 10;
+const MAX_DEPTH = 10;
 /** How many places one form has. References make a small schema as large as they like. */
-const MOST_PLACES = 600;
+const MAX_FIELDS = 600;
 /** A list longer than this is written as JSON. */
-const MOST_ITEMS = 100;
-const MOST_ITEMS_AT_FIRST = 10;
+const MAX_ITEMS = 100;
+const MAX_INITIAL_ITEMS = 10;
 
 /** A form that nobody has touched: what the schema fills in, and nothing else. */
 export function createDraft({ root, node }: Form): Draft {
-  return createDrafting(root).empty(node, { isRequired: true, depth: 0 });
+  return createDraftBuilder(root).emptyDraft(node, { isRequired: true, depth: 0 });
 }
 
 /** A form that holds the arguments, whole: what has no place of its own stands there as JSON. */
-export function draftOf({ root, node }: Form, args: unknown): Draft {
-  return createDrafting(root).filled(node, args, 0);
+export function draftFromArguments({ root, node }: Form, args: unknown): Draft {
+  return createDraftBuilder(root).draftFromValue(node, args, 0);
 }
 
 /** What is there when somebody adds something optional, or another item. */
-export function draftOfNew(root: JsonRecord, node: FormNode, depth: number): Draft {
-  return createDrafting(root).empty(node, { isRequired: true, depth });
+export function createNewDraft(root: JsonRecord, node: FormNode, depth: number): Draft {
+  return createDraftBuilder(root).emptyDraft(node, { isRequired: true, depth });
 }
 
-function createDrafting(root: JsonRecord) {
-  let left = MOST_PLACES;
+function createDraftBuilder(root: JsonRecord) {
+  let remainingFields = MAX_FIELDS;
 
-  function empty(node: FormNode, { isRequired, depth }: { isRequired: boolean; depth: number }): Draft {
-    left -= 1;
-    if (left < 0 || depth > DEEPEST) return { kind: 'json', text: '' };
-    const { initial } = node;
+  function emptyDraft(node: FormNode, { isRequired, depth }: { isRequired: boolean; depth: number }): Draft {
+    remainingFields -= 1;
+    if (remainingFields < 0 || depth > MAX_DEPTH) return { kind: 'json', text: '' };
+    const { defaultValue } = node;
     // Leaving it out says the same as null, or as an empty text.
-    const isSilent = initial === '' || (initial === null && !isRequired);
-    if (initial !== undefined && !isSilent) return filled(node, initial, depth);
+    const isOmittable = defaultValue === '' || (defaultValue === null && !isRequired);
+    if (defaultValue !== undefined && !isOmittable) return draftFromValue(node, defaultValue, depth);
     switch (node.kind) {
       case 'text':
       case 'number':
@@ -52,53 +52,53 @@ function createDrafting(root: JsonRecord) {
       case 'json':
         return { kind: 'json', text: '' };
       default:
-        return isRequired ? emptyGroup(node, depth) : { kind: 'absent' };
+        return isRequired ? emptyGroupDraft(node, depth) : { kind: 'absent' };
     }
   }
 
-  function emptyGroup(
+  function emptyGroupDraft(
     node: Extract<FormNode, { kind: 'object' | 'map' | 'list' | 'variants' }>,
     depth: number,
   ): Draft {
     switch (node.kind) {
       case 'object': {
         const fields = node.properties.map(({ schema, isRequired }) =>
-          empty(readNode(root, schema), { isRequired, depth: depth + 1 }),
+          emptyDraft(parseNode(root, schema), { isRequired, depth: depth + 1 }),
         );
         return { kind: 'object', fields, extras: [] };
       }
       case 'map':
         return { kind: 'map', entries: [] };
       case 'list': {
-        const count = Math.min(node.minItems, MOST_ITEMS_AT_FIRST);
-        const item = readNode(root, node.itemSchema);
+        const count = Math.min(node.minItems, MAX_INITIAL_ITEMS);
+        const item = parseNode(root, node.itemSchema);
         const items = Array.from({ length: count }, (_, index) => ({
           id: index + 1,
-          draft: empty(item, { isRequired: true, depth: depth + 1 }),
+          draft: emptyDraft(item, { isRequired: true, depth: depth + 1 }),
         }));
         return { kind: 'list', items };
       }
       case 'variants': {
         const [first] = node.variants;
-        const draft = empty(readNode(root, first?.schema), { isRequired: true, depth: depth + 1 });
+        const draft = emptyDraft(parseNode(root, first?.schema), { isRequired: true, depth: depth + 1 });
         return { kind: 'variants', index: 0, draft };
       }
     }
   }
 
-  function filled(node: FormNode, value: unknown, depth: number): Draft {
-    left -= 1;
-    const fits = left >= 0 && depth <= DEEPEST ? fitting(node, value, depth) : undefined;
-    return fits ?? { kind: 'json', text: asJson(value) };
+  function draftFromValue(node: FormNode, value: unknown, depth: number): Draft {
+    remainingFields -= 1;
+    const exact = remainingFields >= 0 && depth <= MAX_DEPTH ? exactDraft(node, value, depth) : undefined;
+    return exact ?? { kind: 'json', text: toJsonText(value) };
   }
 
   /** The draft that says exactly this value; undefined where the place has no room for it. */
-  function fitting(node: FormNode, value: unknown, depth: number): Draft | undefined {
+  function exactDraft(node: FormNode, value: unknown, depth: number): Draft | undefined {
     if (value === null && node.isNullable) return { kind: 'null' };
     switch (node.kind) {
       case 'text':
         // Empty means left out, unless that is what the schema fills in.
-        return typeof value === 'string' && (value !== '' || node.initial === '')
+        return typeof value === 'string' && (value !== '' || node.defaultValue === '')
           ? { kind: 'text', text: value }
           : undefined;
       case 'number':
@@ -106,78 +106,80 @@ function createDrafting(root: JsonRecord) {
       case 'boolean':
         return typeof value === 'boolean' ? { kind: 'boolean', value } : undefined;
       case 'constant':
-        return sameJson(value, node.value) ? { kind: 'constant', isOn: true } : undefined;
+        return isEqualJson(value, node.value) ? { kind: 'constant', isOn: true } : undefined;
       case 'choice': {
-        const index = node.options.findIndex((option) => sameJson(option.value, value));
+        const index = node.options.findIndex((option) => isEqualJson(option.value, value));
         return index === -1 ? undefined : { kind: 'choice', index };
       }
       case 'object':
-        return isRecord(value) ? filledObject(node, value, depth) : undefined;
+        return isRecord(value) ? objectDraft(node, value, depth) : undefined;
       case 'map':
-        return isRecord(value) ? filledMap(readNode(root, node.valueSchema), value, depth) : undefined;
+        return isRecord(value) ? mapDraft(parseNode(root, node.valueSchema), value, depth) : undefined;
       case 'list':
-        return Array.isArray(value) ? filledList(node, value, depth) : undefined;
+        return Array.isArray(value) ? listDraft(node, value, depth) : undefined;
       case 'variants':
-        return filledVariant(node, value, depth);
+        return variantDraft(node, value, depth);
       case 'json':
         return undefined;
     }
   }
 
-  function filledObject({ properties }: ObjectNode, value: JsonRecord, depth: number): Draft | undefined {
+  function objectDraft({ properties }: ObjectNode, value: JsonRecord, depth: number): Draft | undefined {
     const fields = properties.map(({ name, schema, isRequired }) => {
-      const field = readNode(root, schema);
-      if (Object.hasOwn(value, name)) return filled(field, value[name], depth + 1);
+      const field = parseNode(root, schema);
+      if (Object.hasOwn(value, name)) return draftFromValue(field, value[name], depth + 1);
       // What is required cannot stay left out, so it is as in a new form.
-      return isRequired ? empty(field, { isRequired, depth: depth + 1 }) : missing(field);
+      return isRequired ? emptyDraft(field, { isRequired, depth: depth + 1 }) : omittedDraft(field);
     });
-    const known = new Set(properties.map(({ name }) => name));
-    const extras = Object.entries(value).filter(([name]) => !known.has(name));
-    if (extras.length > MOST_ITEMS) return undefined;
+    const declaredNames = new Set(properties.map(({ name }) => name));
+    const extras = Object.entries(value).filter(([name]) => !declaredNames.has(name));
+    if (extras.length > MAX_ITEMS) return undefined;
     return {
       kind: 'object',
       fields,
-      extras: extras.map(([name, one], index) => entryOf(index, name, jsonOf(one))),
+      extras: extras.map(([name, one], index) => createEntry(index, name, jsonDraft(one))),
     };
   }
 
-  function filledMap(node: FormNode, value: JsonRecord, depth: number): Draft | undefined {
+  function mapDraft(node: FormNode, value: JsonRecord, depth: number): Draft | undefined {
     const entries = Object.entries(value);
-    if (entries.length > MOST_ITEMS) return undefined;
+    if (entries.length > MAX_ITEMS) return undefined;
     return {
       kind: 'map',
-      entries: entries.map(([name, one], index) => entryOf(index, name, filled(node, one, depth + 1))),
+      entries: entries.map(([name, one], index) =>
+        createEntry(index, name, draftFromValue(node, one, depth + 1)),
+      ),
     };
   }
 
-  function filledList(node: ListNode, value: readonly unknown[], depth: number): Draft | undefined {
-    if (value.length > MOST_ITEMS) return undefined;
-    const item = readNode(root, node.itemSchema);
+  function listDraft(node: ListNode, value: readonly unknown[], depth: number): Draft | undefined {
+    if (value.length > MAX_ITEMS) return undefined;
+    const item = parseNode(root, node.itemSchema);
     return {
       kind: 'list',
-      items: value.map((one, index) => ({ id: index + 1, draft: filled(item, one, depth + 1) })),
+      items: value.map((one, index) => ({ id: index + 1, draft: draftFromValue(item, one, depth + 1) })),
     };
   }
 
   /** The variant that has nothing against the value; if all have, the first that can show it. */
-  function filledVariant({ variants }: VariantsNode, value: unknown, depth: number): Draft | undefined {
-    let second: Draft | undefined;
+  function variantDraft({ variants }: VariantsNode, value: unknown, depth: number): Draft | undefined {
+    let fallback: Draft | undefined;
     for (const [index, { schema }] of variants.entries()) {
-      const node = readNode(root, schema);
-      const draft = filled(node, value, depth + 1);
+      const node = parseNode(root, schema);
+      const draft = draftFromValue(node, value, depth + 1);
       if (draft.kind === 'json' && node.kind !== 'json') continue;
-      const chosen: Draft = { kind: 'variants', index, draft };
-      if (readDraft({ root, node }, draft).errors.length === 0) return chosen;
-      second ??= chosen;
+      const result: Draft = { kind: 'variants', index, draft };
+      if (collectValue({ root, node }, draft).errors.length === 0) return result;
+      fallback ??= result;
     }
-    return second;
+    return fallback;
   }
 
-  return { empty, filled };
+  return { emptyDraft, draftFromValue };
 }
 
 /** What somebody left out stays left out, whatever the schema would fill in. */
-function missing({ kind }: FormNode): Draft {
+function omittedDraft({ kind }: FormNode): Draft {
   switch (kind) {
     case 'text':
     case 'number':
@@ -195,15 +197,15 @@ function missing({ kind }: FormNode): Draft {
   }
 }
 
-function entryOf(index: number, name: string, draft: Draft): Entry {
+function createEntry(index: number, name: string, draft: Draft): Entry {
   return { id: index + 1, name, draft };
 }
 
-function jsonOf(value: unknown): Draft {
-  return { kind: 'json', text: asJson(value) };
+function jsonDraft(value: unknown): Draft {
+  return { kind: 'json', text: toJsonText(value) };
 }
 
-function asJson(value: unknown): string {
+function toJsonText(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2);
   } catch {

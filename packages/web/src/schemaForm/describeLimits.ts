@@ -5,8 +5,8 @@ import type { FormNode } from './formNode.ts';
 export function describeLimits(node: FormNode): string {
   const words = strings.tools.form;
   const parts: (string | false)[] = [];
-  const limit = (say: (limit: string) => string, value: number | undefined) =>
-    value !== undefined && say(String(value));
+  const limit = (describe: (limit: string) => string, value: number | undefined) =>
+    value !== undefined && describe(String(value));
   if (node.kind === 'number') {
     parts.push(node.isInteger && words.whole);
     parts.push(limit(words.atLeast, node.min), limit(words.above, node.above));
@@ -22,6 +22,6 @@ export function describeLimits(node: FormNode): string {
     parts.push(minItems > 0 && words.atLeast(words.items(minItems)));
     parts.push(maxItems !== undefined && words.atMost(words.items(maxItems)));
   }
-  const said = parts.filter((part) => part !== false).join(', ');
-  return said && `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
+  const text = parts.filter((part) => part !== false).join(', ');
+  return text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

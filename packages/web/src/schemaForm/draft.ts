@@ -27,6 +27,6 @@ export interface Entry extends Item {
   readonly name: string;
 }
 
-export function nextId(items: readonly Item[]): number {
+export function nextItemId(items: readonly Item[]): number {
   return items.reduce((highest, { id }) => Math.max(highest, id), 0) + 1;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createDraft, draftOf, draftOfNew } from './createDraft.ts';
+import { createDraft, draftFromArguments, createNewDraft } from './createDraft.ts';
 import type { Draft } from './draft.ts';
-import { readArguments } from './readArguments.ts';
-import { readForm } from './readForm.ts';
-import { readNode } from './readNode.ts';
+import { collectArguments } from './collectArguments.ts';
+import { parseForm } from './parseForm.ts';
+import { parseNode } from './parseNode.ts';
 
 const schema = {
   type: 'object',
@@ -22,20 +22,20 @@ const schema = {
   },
   required: ['city', 'alerts'],
 };
-const form = readForm(schema);
+const form = parseForm(schema);
 
 const messages = (draft: Draft, of = form) =>
-  readArguments(of, draft).errors.map(({ path, message }) => [path.join('.'), message]);
+  collectArguments(of, draft).errors.map(({ path, message }) => [path.join('.'), message]);
 
 describe('a form that nobody has touched', () => {
   test('says what the schema fills in, and leaves the optional out', () => {
-    const { args, errors } = readArguments(form, createDraft(form));
+    const { args, errors } = collectArguments(form, createDraft(form));
     expect(args).toEqual({ days: 3, alerts: false });
     expect(errors).toEqual([{ path: ['city'], message: 'Enter a value.' }]);
   });
 
   test('fills in defaults at every depth that is there', () => {
-    const nested = readForm({
+    const nested = parseForm({
       properties: {
         a: { type: 'object', properties: { b: { type: 'string', default: 'x' }, c: {} }, required: [] },
         d: { type: 'array', items: { type: 'integer', default: 5 }, minItems: 2 },
@@ -47,17 +47,17 @@ describe('a form that nobody has touched', () => {
       },
       required: ['a', 'd', 'i', 'g'],
     });
-    const { args, errors } = readArguments(nested, createDraft(nested));
+    const { args, errors } = collectArguments(nested, createDraft(nested));
     expect(args).toEqual({ a: { b: 'x' }, d: [5, 5], e: { f: 1 }, g: '', i: null, j: 'wrong' });
     expect(errors).toEqual([]);
   });
 
   test('chooses what there is no choice about', () => {
-    const one = readForm({
+    const one = parseForm({
       properties: { a: { enum: ['x'] }, b: { const: 7 }, c: { const: 8 } },
       required: ['a', 'b'],
     });
-    expect(readArguments(one, createDraft(one)).args).toEqual({ a: 'x', b: 7 });
+    expect(collectArguments(one, createDraft(one)).args).toEqual({ a: 'x', b: 7 });
   });
 });
 
@@ -80,12 +80,12 @@ describe('arguments in a form', () => {
       { alerts: true, unknown: { a: [1] }, place: { lat: 1, height: 'x' }, labels: { a: 1 } },
     ]) {
       // A switch that must say something says no.
-      expect(readArguments(form, draftOf(form, args)).args).toEqual({ alerts: false, ...args });
+      expect(collectArguments(form, draftFromArguments(form, args)).args).toEqual({ alerts: false, ...args });
     }
   });
 
   test('are completed by what is required, and by nothing else', () => {
-    const nested = readForm({
+    const nested = parseForm({
       properties: {
         owner: { type: 'object', properties: { mail: { type: 'string' } }, required: ['mail'] },
         kind: { type: 'string', default: 'a' },
@@ -93,32 +93,32 @@ describe('arguments in a form', () => {
       },
       required: ['owner', 'kind'],
     });
-    const draft = draftOf(nested, {});
-    expect(readArguments(nested, draft)).toMatchObject({
+    const draft = draftFromArguments(nested, {});
+    expect(collectArguments(nested, draft)).toMatchObject({
       args: { owner: {}, kind: 'a' },
       errors: [{ path: ['owner', 'mail'] }],
     });
   });
 
   test('keep the names of prototypes as names', () => {
-    const hostile = readForm(
+    const hostile = parseForm(
       JSON.parse(
         '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"object","properties":{"toString":{"type":"string"}}}},"required":["__proto__","hasOwnProperty"]}',
       ),
     );
     const text = '{"__proto__":"a","constructor":{"toString":"b"},"hasOwnProperty":1,"valueOf":2}';
-    const { args, errors } = readArguments(hostile, draftOf(hostile, JSON.parse(text)));
+    const { args, errors } = collectArguments(hostile, draftFromArguments(hostile, JSON.parse(text)));
     expect(errors).toEqual([]);
     expect(JSON.stringify(args)).toBe(text);
     expect(Object.getPrototypeOf(args)).toBe(Object.prototype);
-    expect(readArguments(hostile, createDraft(hostile)).errors.map(({ path }) => path)).toEqual([
+    expect(collectArguments(hostile, createDraft(hostile)).errors.map(({ path }) => path)).toEqual([
       ['__proto__'],
       ['hasOwnProperty'],
     ]);
   });
 
   test('find the variant that takes them', () => {
-    const shapes = readForm({
+    const shapes = parseForm({
       properties: {
         shape: {
           oneOf: [
@@ -142,17 +142,18 @@ describe('arguments in a form', () => {
       [{ kind: 'box', w: 2 }, 1],
       ['a line', 2],
     ] as const) {
-      const draft = draftOf(shapes, { shape });
+      const draft = draftFromArguments(shapes, { shape });
       expect(draft.kind === 'object' && draft.fields[0]).toMatchObject({ kind: 'variants', index });
-      expect(readArguments(shapes, draft)).toMatchObject({ args: { shape }, errors: [] });
+      expect(collectArguments(shapes, draft)).toMatchObject({ args: { shape }, errors: [] });
     }
-    expect(readArguments(shapes, draftOf(shapes, { shape: 5 })).args).toEqual({ shape: 5 });
-    expect(readArguments(shapes, createDraft(shapes)).args).toEqual({});
+    expect(collectArguments(shapes, draftFromArguments(shapes, { shape: 5 })).args).toEqual({ shape: 5 });
+    expect(collectArguments(shapes, createDraft(shapes)).args).toEqual({});
   });
 });
 
 describe('what is wrong with a form', () => {
-  const filled = (args: Record<string, unknown>) => draftOf(form, { city: 'Bern', alerts: true, ...args });
+  const filled = (args: Record<string, unknown>) =>
+    draftFromArguments(form, { city: 'Bern', alerts: true, ...args });
 
   test('is said at its field', () => {
     expect(messages(filled({ city: 'B', days: 15, tags: ['a', 'a', 'b'] }))).toEqual([
@@ -178,13 +179,13 @@ describe('what is wrong with a form', () => {
       if (draft.kind !== 'object') throw new Error('no object');
       const fields = draft.fields.with(1, { kind: 'text', text });
       expect(messages({ ...draft, fields })).toEqual([['days', message]]);
-      expect(readArguments(form, { ...draft, fields }).args).toMatchObject({ days: text });
+      expect(collectArguments(form, { ...draft, fields }).args).toMatchObject({ days: text });
     }
   });
 
   test('counts characters, steps and limits as the schema means them', () => {
     const of = (one: Record<string, unknown>, text: string) => {
-      const single = readForm({ properties: { v: one } });
+      const single = parseForm({ properties: { v: one } });
       return messages({ kind: 'object', fields: [{ kind: 'text', text }], extras: [] }, single).map(
         ([, said]) => said,
       );
@@ -211,31 +212,31 @@ describe('what is wrong with a form', () => {
         { id: 3, name: 'a', draft: { kind: 'json', text: '' } },
       ],
     };
-    expect(messages(draft, readForm({ properties: {}, type: 'object' }))).toEqual([
+    expect(messages(draft, parseForm({ properties: {}, type: 'object' }))).toEqual([
       ['', 'Enter a name.'],
       ['a', 'Enter valid JSON. Check quotes, commas and brackets.'],
       ['a', 'This name is already used.'],
       ['a', 'Enter a value.'],
     ]);
-    const typed = readForm({ properties: { o: { type: 'object' } } });
+    const typed = parseForm({ properties: { o: { type: 'object' } } });
     expect(messages({ kind: 'object', fields: [{ kind: 'json', text: '[]' }], extras: [] }, typed)).toEqual([
       ['o', 'Enter a value of type object.'],
     ]);
-    const whole = readForm({ not: {} });
+    const whole = parseForm({ not: {} });
     expect(messages({ kind: 'json', text: '[1]' }, whole)).toEqual([['', 'Enter a JSON object, in braces.']]);
   });
 
   test('does not ask patterns', () => {
-    const evil = readForm({ properties: { v: { type: 'string', pattern: '^(a+)+$' } }, required: ['v'] });
+    const evil = parseForm({ properties: { v: { type: 'string', pattern: '^(a+)+$' } }, required: ['v'] });
     // Tried here, it would not come to an end.
-    expect(messages(draftOf(evil, { v: `${'a'.repeat(50)}!` }), evil)).toEqual([]);
+    expect(messages(draftFromArguments(evil, { v: `${'a'.repeat(50)}!` }), evil)).toEqual([]);
   });
 });
 
 describe('something added', () => {
   test('has what it needs from the start', () => {
-    const place = readNode(schema, schema.properties.place);
-    expect(draftOfNew(schema, place, 1)).toEqual({
+    const place = parseNode(schema, schema.properties.place);
+    expect(createNewDraft(schema, place, 1)).toEqual({
       kind: 'object',
       fields: [
         { kind: 'text', text: '' },
@@ -243,7 +244,7 @@ describe('something added', () => {
       ],
       extras: [],
     });
-    expect(draftOfNew(schema, readNode(schema, schema.properties.tags), 1)).toEqual({
+    expect(createNewDraft(schema, parseNode(schema, schema.properties.tags), 1)).toEqual({
       kind: 'list',
       items: [],
     });

@@ -7,15 +7,15 @@ export function pathKey(path: FieldPath): string {
 }
 
 /** What the gateway writes: `arguments.items[0].name`, and `["..."]` for what is no plain name. */
-const STEP = /\.([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
+const STEP_PATTERN = /\.([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
 /** The place that a path of the gateway names; undefined where it cannot be read. */
-export function readPath(text: string): FieldPath | undefined {
+export function parsePath(text: string): FieldPath | undefined {
   if (!text.startsWith('arguments')) return undefined;
   const path: string[] = [];
-  STEP.lastIndex = 'arguments'.length;
-  while (STEP.lastIndex < text.length) {
-    const step = STEP.exec(text);
+  STEP_PATTERN.lastIndex = 'arguments'.length;
+  while (STEP_PATTERN.lastIndex < text.length) {
+    const step = STEP_PATTERN.exec(text);
     if (!step) return undefined;
     const [, name, index, quoted] = step;
     path.push(name ?? index ?? (JSON.parse(quoted ?? '""') as string));

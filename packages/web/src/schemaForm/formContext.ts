@@ -18,7 +18,7 @@ export function useFieldError(path: FieldPath): string | undefined {
   return useContext(formContext).errors.get(pathKey(path));
 }
 
-export function useRoot(): JsonRecord {
+export function useRootSchema(): JsonRecord {
   return useContext(formContext).root;
 }
 

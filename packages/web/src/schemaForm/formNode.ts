@@ -1,14 +1,14 @@
 /** What every place of a form has. Its words are the server's. */
-interface Place {
+interface NodeBase {
   readonly title: string;
   readonly description: string;
   /** What the schema fills in; undefined: nothing. */
-  readonly initial: unknown;
+  readonly defaultValue: unknown;
   /** Whether null is a value for it, besides what its kind says. */
   readonly isNullable: boolean;
 }
 
-export interface TextNode extends Place {
+export interface TextNode extends NodeBase {
   readonly kind: 'text';
   readonly input: 'line' | 'area' | 'date' | 'email' | 'url' | 'password';
   readonly minLength: number | undefined;
@@ -17,7 +17,7 @@ export interface TextNode extends Place {
   readonly allowed: ReadonlySet<string> | undefined;
 }
 
-export interface NumberNode extends Place {
+export interface NumberNode extends NodeBase {
   readonly kind: 'number';
   readonly isInteger: boolean;
   readonly min: number | undefined;
@@ -27,45 +27,45 @@ export interface NumberNode extends Place {
   readonly step: number | undefined;
 }
 
-export interface BooleanNode extends Place {
+export interface BooleanNode extends NodeBase {
   readonly kind: 'boolean';
 }
 
-export interface Option {
+export interface ChoiceOption {
   readonly value: unknown;
   readonly label: string;
 }
 
-export interface ChoiceNode extends Place {
+export interface ChoiceNode extends NodeBase {
   readonly kind: 'choice';
-  readonly options: readonly Option[];
+  readonly options: readonly ChoiceOption[];
 }
 
-export interface ConstantNode extends Place {
+export interface ConstantNode extends NodeBase {
   readonly kind: 'constant';
   readonly value: unknown;
 }
 
-export interface Property {
+export interface ObjectProperty {
   readonly name: string;
   readonly schema: unknown;
   readonly isRequired: boolean;
 }
 
-export interface ObjectNode extends Place {
+export interface ObjectNode extends NodeBase {
   readonly kind: 'object';
-  readonly properties: readonly Property[];
+  readonly properties: readonly ObjectProperty[];
   /** The schema has rules about further members that a form does not show. */
   readonly isPartial: boolean;
 }
 
 /** Names of the caller's own choice, each with a value. */
-export interface MapNode extends Place {
+export interface MapNode extends NodeBase {
   readonly kind: 'map';
   readonly valueSchema: unknown;
 }
 
-export interface ListNode extends Place {
+export interface ListNode extends NodeBase {
   readonly kind: 'list';
   readonly itemSchema: unknown;
   readonly minItems: number;
@@ -78,13 +78,13 @@ export interface Variant {
   readonly schema: unknown;
 }
 
-export interface VariantsNode extends Place {
+export interface VariantsNode extends NodeBase {
   readonly kind: 'variants';
   readonly variants: readonly Variant[];
 }
 
 /** What a form cannot express: its value is written as JSON. */
-export interface JsonNode extends Place {
+export interface JsonNode extends NodeBase {
   readonly kind: 'json';
   /** The types it may have; none: any. */
   readonly types: readonly string[];

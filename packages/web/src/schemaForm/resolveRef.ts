@@ -1,23 +1,23 @@
 import { isRecord, type JsonRecord } from '../result/isRecord.ts';
 
-const LONGEST = 1_000;
+const MAX_LENGTH = 1_000;
 
 /** What a reference inside the document leads to; undefined where it leads out of it, or to nothing. */
 export function resolveRef(root: JsonRecord, ref: string): unknown {
   if (ref === '#') return root;
-  if (!ref.startsWith('#/') || ref.length > LONGEST) return undefined;
-  let place: unknown = root;
+  if (!ref.startsWith('#/') || ref.length > MAX_LENGTH) return undefined;
+  let target: unknown = root;
   for (const part of ref.slice(2).split('/')) {
-    const key = nameOf(part);
-    if (!isRecord(place) && !Array.isArray(place)) return undefined;
-    if (!Object.hasOwn(place, key)) return undefined;
-    place = (place as JsonRecord)[key];
+    const key = decodeSegment(part);
+    if (!isRecord(target) && !Array.isArray(target)) return undefined;
+    if (!Object.hasOwn(target, key)) return undefined;
+    target = (target as JsonRecord)[key];
   }
-  return place;
+  return target;
 }
 
 /** A name as it was before it stood in a pointer (RFC 6901, in a fragment). */
-function nameOf(part: string): string {
+function decodeSegment(part: string): string {
   let decoded = part;
   try {
     decoded = decodeURIComponent(part);

@@ -83,7 +83,7 @@ function FilteredList({
   const search = params.get('q') ?? '';
   const filter = parseServerFilter(params.get('show'));
   const found = filterServers(listed, filter, useDeferredValue(search));
-  const { shown, next, showMore } = usePagedItems(found, PAGE_SIZE);
+  const { shown, nextCount, showMore } = usePagedItems(found, PAGE_SIZE);
 
   return (
     <>
@@ -125,7 +125,7 @@ function FilteredList({
           ))}
         </ul>
       )}
-      {next > 0 && <Button onClick={showMore}>{text.showMore(next)}</Button>}
+      {nextCount > 0 && <Button onClick={showMore}>{text.showMore(nextCount)}</Button>}
     </>
   );
 }

@@ -5,5 +5,5 @@ export function usePagedItems<T>(items: readonly T[], step: number) {
   const [pages, setPages] = useState(1);
   const shown = items.slice(0, pages * step);
   const hidden = items.length - shown.length;
-  return { shown, next: Math.min(hidden, step), showMore: () => setPages(pages + 1) };
+  return { shown, nextCount: Math.min(hidden, step), showMore: () => setPages(pages + 1) };
 }

@@ -22,14 +22,14 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
   const words = strings.sets;
   const client = useQueryClient();
   const [, navigate] = useLocation();
-  const [isRemoving, setRemoving] = useState(false);
-  const mayShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
-  const { open, show, close } = useOpenDialog({ edit: false, share: mayShare });
-  const removing = useMutation({
+  const [isDeleting, setDeleting] = useState(false);
+  const canShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
+  const { open, show, close } = useOpenDialog({ edit: false, share: canShare });
+  const deleteMutation = useMutation({
     mutationFn: () => deleteSet(id),
     onSuccess: () => {
       navigate('/sets');
-      showToast('success', words.removed(title));
+      showToast('success', words.deleted(title));
       return invalidateSets(client);
     },
   });
@@ -44,14 +44,14 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
           {words.edit}
         </Link>
       )}
-      {mayShare && (
+      {canShare && (
         <Button icon={<Icon name="share" />} onClick={() => show('share')}>
           {words.share}
         </Button>
       )}
       {hasAclBit(permissions, 'DELETE') && (
-        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
-          {words.remove}
+        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setDeleting(true)}>
+          {words.delete}
         </Button>
       )}
       {open === 'share' && (
@@ -60,21 +60,21 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
           title={title}
           texts={words.sharing}
           ownBits={permissions}
-          canShare={mayShare}
+          canShare={canShare}
           onClose={close}
           onShared={invalidateSets}
         />
       )}
-      {isRemoving && (
+      {isDeleting && (
         <ConfirmDialog
-          title={words.removeTitle(title)}
-          confirm={words.remove}
-          isBusy={removing.isPending}
-          error={removing.error}
-          onConfirm={() => removing.mutate()}
-          onClose={() => setRemoving(false)}
+          title={words.deleteTitle(title)}
+          confirm={words.delete}
+          isBusy={deleteMutation.isPending}
+          error={deleteMutation.error}
+          onConfirm={() => deleteMutation.mutate()}
+          onClose={() => setDeleting(false)}
         >
-          {words.removeText}
+          {words.deleteText}
         </ConfirmDialog>
       )}
     </>

@@ -19,13 +19,17 @@ export function SetPage({ id }: { readonly id: string }) {
   if (isSetNotFound(error)) {
     return (
       <Page title={words.title}>
-        <EmptyState icon="search" title={words.goneTitle} actions={<Link href="/sets">{words.back}</Link>}>
-          {words.goneText}
+        <EmptyState
+          icon="search"
+          title={words.notFoundTitle}
+          actions={<Link href="/sets">{words.back}</Link>}
+        >
+          {words.notFoundText}
         </EmptyState>
       </Page>
     );
   }
-  if (set && !isForbidden(error)) return <Known key={id} set={set} />;
+  if (set && !isForbidden(error)) return <SetDetails key={id} set={set} />;
   return (
     <Page title={words.title}>
       {error === null ? <Skeleton lines={8} /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
@@ -33,7 +37,7 @@ export function SetPage({ id }: { readonly id: string }) {
   );
 }
 
-function Known({ set }: { readonly set: SetView }) {
+function SetDetails({ set }: { readonly set: SetView }) {
   return (
     <Page title={set.title} lead={set.description} actions={<SetActions set={set} />}>
       <p className={page['back']}>

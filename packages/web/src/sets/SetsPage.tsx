@@ -56,7 +56,7 @@ export function SetsPage() {
               </h2>
               {description !== undefined && <p className={card['description']}>{description}</p>}
               <p className={card['facts']}>
-                <Badge>{owner === user?.id ? strings.blocks.mine : strings.blocks.shared}</Badge>
+                <Badge>{owner === user?.id ? strings.blocks.owned : strings.blocks.shared}</Badge>
                 <span>{words.steps(steps.length)}</span>
                 <span>{strings.blocks.changed(formatAgo(updatedAt))}</span>
               </p>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { draftOfSteps, moved, placeOf, readSteps, withStep } from './edit/setDraft.ts';
+import { toStepDrafts, moveStep, errorKey, parseSteps, addStep } from './edit/setDraft.ts';
 
 describe('the steps of a set', () => {
   const steps = [
@@ -8,25 +8,29 @@ describe('the steps of a set', () => {
   ];
 
   test('come out of the form as they went in', () => {
-    expect(readSteps(draftOfSteps(steps))).toEqual({ steps, errors: new Map() });
+    expect(parseSteps(toStepDrafts(steps))).toEqual({ steps, errors: new Map() });
   });
 
   test('are told where they do not fit: an order, a pointer, a value, no block', () => {
-    const drafts = draftOfSteps(steps);
-    expect([...readSteps(moved(drafts, 0, 1)).errors.keys()]).toEqual([placeOf('c', 'y')]);
+    const drafts = toStepDrafts(steps);
+    expect([...parseSteps(moveStep(drafts, 0, 1)).errors.keys()]).toEqual([errorKey('c', 'y')]);
     const [first, second] = drafts as [(typeof drafts)[0], (typeof drafts)[0]];
     const wrong = [
       { ...first, inputs: { x: { mode: 'fixed' as const, text: 'no json' } } },
       { ...second, inputs: { y: { mode: 'from' as const, step: 'a', pointer: 'rows' } } },
       { key: 'd', block: '', inputs: {} },
     ];
-    expect([...readSteps(wrong).errors.keys()]).toEqual([placeOf('a', 'x'), placeOf('c', 'y'), placeOf('d')]);
+    expect([...parseSteps(wrong).errors.keys()]).toEqual([
+      errorKey('a', 'x'),
+      errorKey('c', 'y'),
+      errorKey('d'),
+    ]);
   });
 
   test('keep their keys when one is added, moved or removed', () => {
-    const two = withStep(withStep([]));
+    const two = addStep(addStep([]));
     expect(two.map(({ key }) => key)).toEqual(['step-1', 'step-2']);
-    expect(withStep(two.slice(1)).map(({ key }) => key)).toEqual(['step-2', 'step-3']);
-    expect(moved(two, 1, 1)).toEqual(two);
+    expect(addStep(two.slice(1)).map(({ key }) => key)).toEqual(['step-2', 'step-3']);
+    expect(moveStep(two, 1, 1)).toEqual(two);
   });
 });

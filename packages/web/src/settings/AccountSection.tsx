@@ -6,14 +6,14 @@ import { SettingsSection } from './SettingsSection.tsx';
 export function AccountSection({ user }: { readonly user: OwnUserView }) {
   const { account } = strings.settings;
   const { name, email, id, role, isAdmin, isOperator } = user;
-  const standing = isOperator ? account.operator : isAdmin ? account.admin : account.member;
+  const status = isOperator ? account.operator : isAdmin ? account.admin : account.member;
   return (
     <SettingsSection title={account.title}>
       <Facts
         facts={[
           { name: account.name, value: name },
           { name: account.email, value: email },
-          { name: account.role, value: account.roleAndStanding(role, standing) },
+          { name: account.role, value: account.roleAndStatus(role, status) },
           { name: account.id, value: id, isCode: true },
         ]}
       />

@@ -6,9 +6,13 @@ import { Badge, type Tone } from '../ui/Badge.tsx';
 import { IconButton } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import styles from './ApiKeyRow.module.css';
-import { keyLife, type KeyLife } from './keyLife.ts';
+import { keyExpiry, type KeyExpiry } from './keyExpiry.ts';
 
-const tones: Readonly<Record<KeyLife, Tone>> = { expired: 'danger', expiring: 'warning', good: 'neutral' };
+const expiryTones: Readonly<Record<KeyExpiry, Tone>> = {
+  expired: 'danger',
+  expiring: 'warning',
+  good: 'neutral',
+};
 
 export function ApiKeyRow({
   apiKey,
@@ -20,7 +24,7 @@ export function ApiKeyRow({
   const { keys } = strings.settings;
   const { name, hint, scopes, expiresAt, lastUsedAt } = apiKey;
   const [now] = useState(Date.now);
-  const life = keyLife(expiresAt, now);
+  const expiry = keyExpiry(expiresAt, now);
   return (
     <li className={styles['row']}>
       <div className={styles['what']}>
@@ -32,10 +36,10 @@ export function ApiKeyRow({
             <Badge key={scope}>{scope}</Badge>
           ))}
           <span>{lastUsedAt === null ? keys.neverUsed : keys.lastUsed(formatAgo(lastUsedAt))}</span>
-          {life === 'good' ? (
-            <span>{keys.lives.good(formatDateTime(expiresAt))}</span>
+          {expiry === 'good' ? (
+            <span>{keys.expiryTexts.good(formatDateTime(expiresAt))}</span>
           ) : (
-            <Badge tone={tones[life]}>{keys.lives[life](formatDateTime(expiresAt))}</Badge>
+            <Badge tone={expiryTones[expiry]}>{keys.expiryTexts[expiry](formatDateTime(expiresAt))}</Badge>
           )}
         </p>
       </div>

@@ -11,22 +11,22 @@ import { ErrorNotice } from '../ui/Notice.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
 import { showToast } from '../ui/toasts.ts';
 import { ApiKeyRow } from './ApiKeyRow.tsx';
-import { NewKeyDialog } from './NewKeyDialog.tsx';
+import { CreateKeyDialog } from './CreateKeyDialog.tsx';
 import { SettingsSection } from './SettingsSection.tsx';
 
 /** Keys with which programs act for the person who is signed in. */
 export function ApiKeysSection({ isAdmin }: { readonly isAdmin: boolean }) {
   const { keys } = strings.settings;
   const { data, error, refetch } = useQuery(keysQuery);
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const [deleting, setDeleting] = useState<ApiKeyView | null>(null);
-  const newKey = useFocusAfterRemoval<HTMLButtonElement>(data?.length ?? 0);
+  const createButton = useFocusAfterRemoval<HTMLButtonElement>(data?.length ?? 0);
   return (
     <SettingsSection
       title={keys.title}
       lead={keys.lead}
       actions={
-        <Button ref={newKey} icon={<Icon name="plus" />} onClick={() => setMaking(true)}>
+        <Button ref={createButton} icon={<Icon name="plus" />} onClick={() => setCreating(true)}>
           {keys.create}
         </Button>
       }
@@ -41,7 +41,7 @@ export function ApiKeysSection({ isAdmin }: { readonly isAdmin: boolean }) {
           ))}
         </ul>
       )}
-      {isMaking && <NewKeyDialog isAdmin={isAdmin} onClose={() => setMaking(false)} />}
+      {isCreating && <CreateKeyDialog isAdmin={isAdmin} onClose={() => setCreating(false)} />}
       {deleting && <DeleteKeyDialog apiKey={deleting} onClose={() => setDeleting(null)} />}
     </SettingsSection>
   );
@@ -50,7 +50,7 @@ export function ApiKeysSection({ isAdmin }: { readonly isAdmin: boolean }) {
 function DeleteKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKeyView; readonly onClose: () => void }) {
   const { keys } = strings.settings;
   const client = useQueryClient();
-  const remove = useMutation({
+  const deleteMutation = useMutation({
     mutationFn: () => deleteKey(apiKey.id),
     onSuccess: () => {
       client.setQueryData(keysQuery.queryKey, (all) => all?.filter(({ id }) => id !== apiKey.id));
@@ -62,9 +62,9 @@ function DeleteKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKeyView; rea
     <ConfirmDialog
       title={keys.deleteTitle(apiKey.name)}
       confirm={strings.common.delete}
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      isBusy={deleteMutation.isPending}
+      error={deleteMutation.error}
+      onConfirm={() => deleteMutation.mutate()}
       onClose={onClose}
     >
       {keys.deleteText}

@@ -16,10 +16,10 @@ export function OwnSessionsSection() {
   const { sessions } = strings.settings;
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(ownSessionsQuery);
-  const [asking, setAsking] = useState<SessionView | null>(null);
-  const end = useMutation({
+  const [sessionToConfirm, setSessionToConfirm] = useState<SessionView | null>(null);
+  const endMutation = useMutation({
     mutationFn: ({ id }: SessionView) => endOwnSession(id),
-    onSuccess: (_nothing, { current }) => {
+    onSuccess: (_result, { current }) => {
       if (!current) {
         showToast('success', sessions.ended);
         return;
@@ -28,29 +28,29 @@ export function OwnSessionsSection() {
       location.assign('/');
     },
     // Also after a failure: one that is not found has ended elsewhere.
-    onSettled: (_nothing, _error, { current }) =>
+    onSettled: (_result, _error, { current }) =>
       current ? undefined : client.invalidateQueries({ queryKey: ownSessionsQuery.queryKey }),
   });
   return (
     <SettingsSection title={sessions.title} lead={sessions.lead}>
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      {end.error && !asking && <ErrorNotice error={end.error} />}
+      {endMutation.error && !sessionToConfirm && <ErrorNotice error={endMutation.error} />}
       {!data && !error && <Skeleton lines={3} />}
       {data && (
         <SessionList
           sessions={data}
-          ending={end.isPending ? end.variables.id : undefined}
-          onEnd={(session) => (session.current ? setAsking(session) : end.mutate(session))}
+          endingId={endMutation.isPending ? endMutation.variables.id : undefined}
+          onEnd={(session) => (session.current ? setSessionToConfirm(session) : endMutation.mutate(session))}
         />
       )}
-      {asking && (
+      {sessionToConfirm && (
         <ConfirmDialog
           title={sessions.endOwnTitle}
           confirm={sessions.end}
-          isBusy={end.isPending}
-          error={end.error}
-          onConfirm={() => end.mutate(asking)}
-          onClose={() => setAsking(null)}
+          isBusy={endMutation.isPending}
+          error={endMutation.error}
+          onConfirm={() => endMutation.mutate(sessionToConfirm)}
+          onClose={() => setSessionToConfirm(null)}
         >
           {sessions.endOwnText}
         </ConfirmDialog>

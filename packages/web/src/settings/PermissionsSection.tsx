@@ -12,12 +12,12 @@ export function PermissionsSection({ user }: { readonly user: OwnUserView }) {
   return (
     <SettingsSection title={permissions.title} lead={permissions.lead(user.role)}>
       <ul className={styles['list']}>
-        {mcpPermissions.map((bit) => {
-          const isAllowed = user.permissions.MCP_SERVERS[bit];
+        {mcpPermissions.map((permission) => {
+          const isAllowed = user.permissions.MCP_SERVERS[permission];
           return (
-            <li key={bit} className={classNames(styles['permission'], !isAllowed && styles['denied'])}>
+            <li key={permission} className={classNames(styles['permission'], !isAllowed && styles['denied'])}>
               <Icon name={isAllowed ? 'check' : 'close'} />
-              <span>{permissions.words(permissions.may[bit], isAllowed)}</span>
+              <span>{permissions.describe(permissions.descriptions[permission], isAllowed)}</span>
             </li>
           );
         })}

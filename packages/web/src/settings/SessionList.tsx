@@ -9,12 +9,12 @@ import styles from './SessionList.module.css';
 /** Where somebody is signed in. Each sign-in can be ended by itself. */
 export function SessionList({
   sessions,
-  ending,
+  endingId,
   onEnd,
 }: {
   readonly sessions: readonly SessionView[];
   /** The one that is being ended. */
-  readonly ending: string | undefined;
+  readonly endingId: string | undefined;
   readonly onEnd: (session: SessionView) => void;
 }) {
   const words = strings.settings.sessions;
@@ -34,7 +34,7 @@ export function SessionList({
           </div>
           <Button
             size="small"
-            isBusy={ending === session.id}
+            isBusy={endingId === session.id}
             aria-label={words.endLabel(formatDateTime(session.createdAt))}
             onClick={() => onEnd(session)}
           >

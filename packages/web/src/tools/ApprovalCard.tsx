@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { ApprovalQuestion } from '../call/ApprovalQuestion.tsx';
+import { ApprovalRequest } from '../call/ApprovalRequest.tsx';
 import { strings } from '../strings/strings.ts';
 import { runs } from './pageRuns.ts';
 import type { Run } from './run.ts';
@@ -7,17 +7,17 @@ import type { Run } from './run.ts';
 /** The question of a tool that asks first, about a run. */
 export function ApprovalCard({ run }: { readonly run: Run }) {
   const { id, tool, toolTitle, server, serverTitle, args, approval, decisionError, isDeciding = false } = run;
-  const [answer, setAnswer] = useState<'approve' | 'deny'>('approve');
+  const [decision, setDecision] = useState<'approve' | 'deny'>('approve');
   return (
-    <ApprovalQuestion
+    <ApprovalRequest
       key={approval?.id}
       {...{ tool, toolTitle, server, serverTitle, args }}
       expiresAt={approval?.expiresAt}
-      deciding={isDeciding ? answer : undefined}
+      pendingDecision={isDeciding ? decision : undefined}
       error={decisionError}
-      advice={strings.tools.run.askAnew}
+      advice={strings.tools.run.requestAgain}
       onDecide={(approve) => {
-        setAnswer(approve ? 'approve' : 'deny');
+        setDecision(approve ? 'approve' : 'deny');
         void runs.decide(id, approve);
       }}
     />

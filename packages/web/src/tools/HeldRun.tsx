@@ -7,33 +7,33 @@ import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { runs } from './pageRuns.ts';
 import type { Run } from './run.ts';
-import { blockAddress, toolAddress } from './toolAddress.ts';
+import { blockPath, toolPath } from './toolPaths.ts';
 
 /** A run that waits for its user to sign in. Who does so here wants this call: it is made by itself then. */
 export function HeldRun({ run, connect }: { readonly run: Run; readonly connect: ConnectNeeded }) {
   const words = strings.tools.run;
   const { id, server, tool, args, block } = run;
-  const at = (given?: JsonRecord) =>
-    block ? blockAddress(block.id, given) : toolAddress(server, tool, given);
-  async function begin(wanted: ConnectOptions): Promise<void> {
+  const formPath = (formArgs?: JsonRecord) =>
+    block ? blockPath(block.id, formArgs) : toolPath(server, tool, formArgs);
+  async function startConnect(wanted: ConnectOptions): Promise<void> {
     // The credential that the run names is the one that has to be good again.
     const label = block?.credential;
-    const whole = { ...wanted, ...(label !== undefined && { label }) };
-    if (await connectControllers.get(server).begin(whole)) await runs.goOn(id);
+    const options = { ...wanted, ...(label !== undefined && { label }) };
+    if (await connectControllers.get(server).begin(options)) await runs.resume(id);
   }
   return (
     <ConnectCard
       connect={connect}
-      returnTo={at()}
-      afterwards={words.afterSignIn}
-      onBegin={begin}
+      returnTo={formPath()}
+      nextStepText={words.afterSignIn}
+      onStart={startConnect}
       // The form is filled in again for who comes back.
-      onLeave={() => history.replaceState(null, '', at(block?.inputs ?? args))}
+      onBeforeLeave={() => history.replaceState(null, '', formPath(block?.inputs ?? args))}
     >
       {(isConnected) =>
         isConnected && (
-          <Button size="small" variant="primary" onClick={() => void runs.goOn(id)}>
-            {words.goOn}
+          <Button size="small" variant="primary" onClick={() => void runs.resume(id)}>
+            {words.resume}
           </Button>
         )
       }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useStore } from '../app/store.ts';
-import { TitledName } from '../call/TitledName.tsx';
+import { TitleOrId } from '../call/TitleOrId.tsx';
 import { formatDuration, formatTimeOrDate } from '../hooks/formatTime.ts';
 import { ArgumentsView } from '../result/ArgumentsView.tsx';
 import { AuthorityBadge } from '../result/AuthorityBadge.tsx';
@@ -13,30 +13,30 @@ import { RunBadge } from './RunBadge.tsx';
 import styles from './RunHistory.module.css';
 import type { Run } from './run.ts';
 import { RunOutcome } from './RunOutcome.tsx';
-import type { ToolChoice } from './ToolConsole.tsx';
+import type { ToolRef } from './ToolConsole.tsx';
 
 /** What was run since the page was opened, but for the run that is shown anyway. */
 export function RunHistory({
   current,
-  onFill,
+  onReuse,
 }: {
-  readonly current: ToolChoice | undefined;
-  readonly onFill: (choice: ToolChoice, args: JsonRecord) => void;
+  readonly current: ToolRef | undefined;
+  readonly onReuse: (choice: ToolRef, args: JsonRecord) => void;
 }) {
   const words = strings.tools.run;
   // Those of blocks are shown with their blocks.
-  const all = useStore(runs.list).filter(({ block }) => block === undefined);
-  const shown = all.find(({ server, tool }) => server === current?.server && tool === current.tool);
-  const others = all.filter((run) => run !== shown);
-  if (others.length === 0) return null;
+  const toolRuns = useStore(runs.list).filter(({ block }) => block === undefined);
+  const shownRun = toolRuns.find(({ server, tool }) => server === current?.server && tool === current.tool);
+  const otherRuns = toolRuns.filter((run) => run !== shownRun);
+  if (otherRuns.length === 0) return null;
   return (
     <section className={styles['history']} aria-labelledby="history">
       <h3 id="history">{words.history}</h3>
       <p className={styles['hint']}>{words.historyHint}</p>
       <ul className={styles['list']}>
-        {others.map((run) => (
+        {otherRuns.map((run) => (
           <li key={run.id}>
-            <Past run={run} onFill={onFill} />
+            <PastRun run={run} onReuse={onReuse} />
           </li>
         ))}
       </ul>
@@ -44,12 +44,12 @@ export function RunHistory({
   );
 }
 
-function Past({
+function PastRun({
   run,
-  onFill,
+  onReuse,
 }: {
   readonly run: Run;
-  readonly onFill: (choice: ToolChoice, args: JsonRecord) => void;
+  readonly onReuse: (choice: ToolRef, args: JsonRecord) => void;
 }) {
   const words = strings.tools.run;
   const [isOpen, setOpen] = useState(false);
@@ -59,7 +59,7 @@ function Past({
       <summary className={styles['summary']}>
         <Icon name="chevron" size={16} />
         <RunBadge run={run} />
-        <TitledName name={tool} title={toolTitle} className={styles['tool']} />
+        <TitleOrId name={tool} title={toolTitle} className={styles['tool']} />
         <span className={styles['facts']}>
           {[serverTitle, durationMs !== undefined && formatDuration(durationMs), formatTimeOrDate(startedAt)]
             .filter(Boolean)
@@ -72,8 +72,8 @@ function Past({
           <ArgumentsView args={args} />
           <RunOutcome run={run} />
           <div>
-            <Button size="small" onClick={() => onFill({ server, tool }, args)}>
-              {words.again}
+            <Button size="small" onClick={() => onReuse({ server, tool }, args)}>
+              {words.useArguments}
             </Button>
           </div>
         </div>

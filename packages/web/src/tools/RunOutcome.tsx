@@ -1,7 +1,7 @@
 import { ApiError } from '../api/apiError.ts';
 import { explainError } from '../api/explain.ts';
-import { isAboutServer } from '../call/isAboutServer.ts';
-import { ServerLink } from '../call/ServerLink.tsx';
+import { isServerError } from '../call/isServerError.ts';
+import { ServerPageLink } from '../call/ServerPageLink.tsx';
 import { ResultView } from '../result/ResultView.tsx';
 import { strings } from '../strings/strings.ts';
 import { Notice } from '../ui/Notice.tsx';
@@ -25,7 +25,7 @@ export function RunOutcome({ run }: { readonly run: Run }) {
     case 'failed':
       return run.result ? <ResultView result={run.result} /> : null;
     case 'refused':
-      return <Refusal run={run} />;
+      return <RunError run={run} />;
     case 'denied':
       return <p className={styles['note']}>{words.denied}</p>;
     case 'cancelled':
@@ -33,24 +33,24 @@ export function RunOutcome({ run }: { readonly run: Run }) {
   }
 }
 
-function Refusal({ run: { error, server, block } }: { readonly run: Run }) {
+function RunError({ run: { error, server, block } }: { readonly run: Run }) {
   const words = strings.tools.run;
   const code = error instanceof ApiError ? error.code : undefined;
   // Nothing came back: that says nothing about what was sent.
-  const lost = { title: words.lostTitle, text: words.lostText };
+  const lostText = { title: words.lostTitle, text: words.lostText };
   const { changedTitle, changedText } = strings.blocks.run;
   const isChanged = block !== undefined && code === 'VERSION_CONFLICT';
-  const changed = { title: changedTitle, text: changedText };
-  const { title, text } = code === 'OFFLINE' ? lost : isChanged ? changed : explainError(error);
+  const changedNotice = { title: changedTitle, text: changedText };
+  const { title, text } = code === 'OFFLINE' ? lostText : isChanged ? changedNotice : explainError(error);
   const needsValues = code === 'MCP_USER_VARS_MISSING';
   const errors = error instanceof ApiError ? error.errors : [];
   return (
     <Notice
       tone="danger"
       title={title}
-      actions={isAboutServer(code) ? <ServerLink server={server} code={code} /> : undefined}
+      actions={isServerError(code) ? <ServerPageLink server={server} code={code} /> : undefined}
     >
-      <p>{code === 'MCP_ARGUMENTS_INVALID' || code === 'BLOCK_INCOMPLETE' ? words.fix : text}</p>
+      <p>{code === 'MCP_ARGUMENTS_INVALID' || code === 'BLOCK_INCOMPLETE' ? words.fixFields : text}</p>
       {needsValues && (
         <ul>
           {errors.map(({ message }, index) => (

@@ -9,20 +9,20 @@ import { classNames } from '../ui/classNames.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
 import { RunHistory } from './RunHistory.tsx';
-import type { LinkedArgs } from './toolAddress.ts';
+import type { LinkedArgs } from './toolPaths.ts';
 import styles from './ToolConsole.module.css';
 import { ToolPanel } from './ToolPanel.tsx';
 import { ToolPicker } from './ToolPicker.tsx';
 
-export interface ToolChoice {
+export interface ToolRef {
   readonly server: string;
   readonly tool: string;
 }
 
-interface Chosen extends ToolChoice {
+interface SelectedTool extends ToolRef {
   /** What its form begins with, and how often something was put into it: each time the form begins anew. */
   readonly args?: JsonRecord;
-  readonly times: number;
+  readonly revision: number;
 }
 
 /** Pick a tool, fill in its form, run it, see what it gave. */
@@ -37,17 +37,19 @@ export function ToolConsole({
   /** Arguments of the link that led here. They fill in the form, and run nothing. */
   readonly linked?: LinkedArgs | undefined;
   /** What was chosen stands in the address. */
-  readonly onSelect: (choice: ToolChoice | undefined) => void;
+  readonly onSelect: (choice: ToolRef | undefined) => void;
 }) {
   const tools = useQuery(allToolsQuery);
-  const [chosen, setChosen] = useState<Chosen | undefined>(given(server, tool));
-  const search = useRef<HTMLInputElement>(null);
-  const current = given(server, tool);
-  const filled = current && isSame(current, chosen) ? chosen : undefined;
+  const [selected, setSelected] = useState<SelectedTool | undefined>(toSelection(server, tool));
+  const searchRef = useRef<HTMLInputElement>(null);
+  const current = toSelection(server, tool);
+  const reused = current && isSameTool(current, selected) ? selected : undefined;
 
-  const choose = useCallback(
-    (choice: ToolChoice | undefined, args?: JsonRecord): void => {
-      setChosen((before) => choice && { ...choice, ...(args && { args }), times: (before?.times ?? 0) + 1 });
+  const selectTool = useCallback(
+    (choice: ToolRef | undefined, args?: JsonRecord): void => {
+      setSelected(
+        (before) => choice && { ...choice, ...(args && { args }), revision: (before?.revision ?? 0) + 1 },
+      );
       onSelect(choice);
     },
     [onSelect],
@@ -55,47 +57,47 @@ export function ToolConsole({
 
   if (tools.isError && !tools.data)
     return <ErrorNotice error={tools.error} onRetry={() => void tools.refetch()} />;
-  if (tools.data && Object.keys(tools.data).length === 0 && !current) return <NoServers />;
+  if (tools.data && Object.keys(tools.data).length === 0 && !current) return <NoTools />;
   return (
     <div className={classNames(styles['console'], current && styles['chosen'])}>
-      <ToolPicker query={tools} current={current} searchRef={search} onChoose={choose} />
+      <ToolPicker query={tools} current={current} searchRef={searchRef} onSelect={selectTool} />
       <div className={styles['main']}>
         <ToolPanel
           key={JSON.stringify([current?.server, current?.tool])}
           choice={current}
           // Whatever is filled in here leads to an address without arguments: a link with some was opened after it.
-          args={linked ? undefined : filled?.args}
+          args={linked ? undefined : reused?.args}
           linked={linked}
-          times={filled?.times ?? 0}
+          revision={reused?.revision ?? 0}
           onBack={() => {
-            choose(undefined);
-            search.current?.focus();
+            selectTool(undefined);
+            searchRef.current?.focus();
           }}
         />
-        <RunHistory current={current} onFill={choose} />
+        <RunHistory current={current} onReuse={selectTool} />
       </div>
     </div>
   );
 }
 
-function given(server: string | undefined, tool: string | undefined): Chosen | undefined {
-  return server === undefined || tool === undefined ? undefined : { server, tool, times: 0 };
+function toSelection(server: string | undefined, tool: string | undefined): SelectedTool | undefined {
+  return server === undefined || tool === undefined ? undefined : { server, tool, revision: 0 };
 }
 
-function isSame(one: ToolChoice, other: ToolChoice | undefined): boolean {
+function isSameTool(one: ToolRef, other: ToolRef | undefined): boolean {
   return one.server === other?.server && one.tool === other.tool;
 }
 
-function NoServers() {
+function NoTools() {
   const words = strings.tools.list;
-  const mayCreate = usePermission('CREATE');
+  const canCreate = usePermission('CREATE');
   return (
     <EmptyState
       icon="tools"
       title={words.emptyTitle}
-      actions={<Link href="/servers">{words.toServers}</Link>}
+      actions={<Link href="/servers">{words.goToServers}</Link>}
     >
-      {mayCreate ? words.emptyForMakers : words.emptyForOthers}
+      {canCreate ? words.emptyForCreators : words.emptyForUsers}
     </EmptyState>
   );
 }

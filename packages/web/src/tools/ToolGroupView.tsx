@@ -6,39 +6,39 @@ import { strings } from '../strings/strings.ts';
 import { Badge } from '../ui/Badge.tsx';
 import { classNames } from '../ui/classNames.ts';
 import type { ListedServer, ListedTool } from './filterTools.ts';
-import { toolAddress } from './toolAddress.ts';
-import type { ToolChoice } from './ToolConsole.tsx';
+import { toolPath } from './toolPaths.ts';
+import type { ToolRef } from './ToolConsole.tsx';
 import styles from './ToolPicker.module.css';
 import { serverStateTones } from '../ui/serverStateTones.ts';
 
-const TOOLS_OF_CHUNK = 40;
+const TOOLS_PER_CHUNK = 40;
 /** In rem, as in the sheet: every row is as high as every other. */
-const ROW = 3.25;
+const ROW_HEIGHT_REM = 3.25;
 
 /** A server with its tools, and what it needs before they can be called. */
 export function ToolGroupView({
   server,
   tools,
-  shown,
+  shownCount,
   currentTool,
-  onChoose,
+  onSelect,
 }: {
   readonly server: ListedServer;
   readonly tools: readonly ListedTool[];
   /** How many of them are rendered so far. */
-  readonly shown: number;
+  readonly shownCount: number;
   readonly currentTool: string | undefined;
-  readonly onChoose: (choice: ToolChoice) => void;
+  readonly onSelect: (choice: ToolRef) => void;
 }) {
   const words = strings.tools.list;
   const { name, title, state, code = '', incomplete = false } = server;
   const id = `tools-of-${encodeSegment(name)}`;
   const chunks = Array.from(
-    { length: Math.ceil(shown / TOOLS_OF_CHUNK) },
-    (_, index) => index * TOOLS_OF_CHUNK,
+    { length: Math.ceil(shownCount / TOOLS_PER_CHUNK) },
+    (_, index) => index * TOOLS_PER_CHUNK,
   );
-  const at = tools.findIndex((tool) => tool.name === currentTool);
-  const isWithin = (start: number, index: number) => index >= start && index < start + TOOLS_OF_CHUNK;
+  const currentIndex = tools.findIndex((tool) => tool.name === currentTool);
+  const isInChunk = (start: number, index: number) => index >= start && index < start + TOOLS_PER_CHUNK;
   return (
     <section className={styles['group']}>
       <div className={styles['server']}>
@@ -64,10 +64,10 @@ export function ToolGroupView({
               server={name}
               tools={tools}
               start={start}
-              end={Math.min(start + TOOLS_OF_CHUNK, shown)}
+              end={Math.min(start + TOOLS_PER_CHUNK, shownCount)}
               // To one of them alone: the others need not be rendered anew when another tool is chosen.
-              currentTool={isWithin(start, at) ? currentTool : undefined}
-              onChoose={onChoose}
+              currentTool={isInChunk(start, currentIndex) ? currentTool : undefined}
+              onSelect={onSelect}
             />
           ))}
         </div>
@@ -78,7 +78,7 @@ export function ToolGroupView({
 }
 
 /** The tool that is shown is in sight also in the list. */
-function showInList(link: HTMLElement | null): void {
+function scrollIntoList(link: HTMLElement | null): void {
   link?.scrollIntoView({ block: 'nearest' });
 }
 
@@ -88,37 +88,37 @@ const Chunk = memo(function Chunk({
   start,
   end,
   currentTool,
-  onChoose,
+  onSelect,
 }: {
   readonly server: string;
   readonly tools: readonly ListedTool[];
   readonly start: number;
   readonly end: number;
   readonly currentTool: string | undefined;
-  readonly onChoose: (choice: ToolChoice) => void;
+  readonly onSelect: (choice: ToolRef) => void;
 }) {
-  function onClick(event: MouseEvent, tool: string): void {
+  function handleClick(event: MouseEvent, tool: string): void {
     // Whoever wants it in another tab gets it there.
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    onChoose({ server, tool });
+    onSelect({ server, tool });
   }
   return (
     <div
       role="presentation"
       className={styles['chunk']}
       // What is out of view needs no layout to have its room, and pushes nothing when it comes into view.
-      style={{ containIntrinsicBlockSize: `auto ${(end - start) * ROW}rem` }}
+      style={{ containIntrinsicBlockSize: `auto ${(end - start) * ROW_HEIGHT_REM}rem` }}
     >
       {tools.slice(start, end).map(({ name, title, description }) => (
         <div key={name} role="listitem">
           <a
             data-tool=""
-            ref={currentTool === name ? showInList : undefined}
-            href={toolAddress(server, name)}
+            ref={currentTool === name ? scrollIntoList : undefined}
+            href={toolPath(server, name)}
             className={classNames(styles['tool'], currentTool === name && styles['current'])}
             aria-current={currentTool === name ? 'page' : undefined}
-            onClick={(event) => onClick(event, name)}
+            onClick={(event) => handleClick(event, name)}
           >
             <span className={styles['name']} title={name}>
               {title || name}

@@ -9,37 +9,37 @@ import { Button } from '../ui/Button.tsx';
 import styles from './ToolHeader.module.css';
 
 /** A longer description is folded: the form should be in sight. */
-const LONG_TEXT = 500;
+const MAX_DESCRIPTION_LENGTH = 500;
 
 /** What a tool is called, what its server says about it, and on whose authority it runs. */
 export function ToolHeader({
   tool,
   view,
-  takesFocus,
+  shouldFocus,
 }: {
   readonly tool: ToolDetail;
   readonly view: ServerToolsView;
   /** Whether the heading takes the focus when it appears: somebody has chosen the tool here. */
-  readonly takesFocus: boolean;
+  readonly shouldFocus: boolean;
 }) {
   const words = strings.tools.panel;
-  const heading = useRef<HTMLHeadingElement>(null);
+  const headingRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    if (takesFocus) heading.current?.focus();
-  }, [takesFocus]);
+    if (shouldFocus) headingRef.current?.focus();
+  }, [shouldFocus]);
   const { name, title, annotations = {}, asksFirst } = tool;
   return (
     <header className={styles['header']}>
-      <h2 ref={heading} tabIndex={-1} className={styles['title']}>
+      <h2 ref={headingRef} tabIndex={-1} className={styles['title']}>
         {title || name}
       </h2>
       <p className={styles['names']}>
         {title && title !== name && <code>{name}</code>}{' '}
-        <Link href={`/servers/${encodeSegment(view.serverName)}`}>{words.on(view.title)}</Link>
+        <Link href={`/servers/${encodeSegment(view.serverName)}`}>{words.onServer(view.title)}</Link>
       </p>
       <div className={styles['badges']} role="group" aria-label={words.badges}>
         <AuthorityBadge authority={view.authority} />
-        {asksFirst && <Badge tone="warning">{words.asksFirst}</Badge>}
+        {asksFirst && <Badge tone="warning">{words.needsApproval}</Badge>}
         {annotations['readOnlyHint'] === true && <Badge>{words.readOnly}</Badge>}
         {annotations['destructiveHint'] === true && <Badge tone="danger">{words.destructive}</Badge>}
       </div>
@@ -50,15 +50,15 @@ export function ToolHeader({
 
 function Description({ text }: { readonly text: string }) {
   const words = strings.tools.panel;
-  const [isWhole, setWhole] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   if (text === '') return <p className={styles['muted']}>{words.noDescription}</p>;
-  const isCut = !isWhole && text.length > LONG_TEXT;
+  const isTruncated = !isExpanded && text.length > MAX_DESCRIPTION_LENGTH;
   return (
     <div>
-      <p className={styles['text']}>{isCut ? `${text.slice(0, LONG_TEXT)}…` : text}</p>
-      {isCut && (
-        <Button size="small" variant="quiet" onClick={() => setWhole(true)}>
-          {words.wholeText}
+      <p className={styles['text']}>{isTruncated ? `${text.slice(0, MAX_DESCRIPTION_LENGTH)}…` : text}</p>
+      {isTruncated && (
+        <Button size="small" variant="quiet" onClick={() => setExpanded(true)}>
+          {words.fullDescription}
         </Button>
       )}
     </div>

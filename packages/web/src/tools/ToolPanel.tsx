@@ -14,9 +14,9 @@ import { EmptyState } from '../ui/EmptyState.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { ErrorNotice, Notice } from '../ui/Notice.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { keepSame } from './keepSame.ts';
-import type { LinkedArgs } from './toolAddress.ts';
-import type { ToolChoice } from './ToolConsole.tsx';
+import { keepIfEqual } from './keepIfEqual.ts';
+import type { LinkedArgs } from './toolPaths.ts';
+import type { ToolRef } from './ToolConsole.tsx';
 import { ToolHeader } from './ToolHeader.tsx';
 import { ToolRunner } from './ToolRunner.tsx';
 import styles from './ToolPanel.module.css';
@@ -27,14 +27,14 @@ interface PanelProps {
   readonly args: JsonRecord | undefined;
   readonly linked: LinkedArgs | undefined;
   /** How often a tool was chosen or filled in here; none: the address says which. */
-  readonly times: number;
+  readonly revision: number;
   readonly onBack: () => void;
 }
 
 /** The tool that was chosen: what it is, its form, and what it gave. */
-export function ToolPanel({ choice, ...rest }: PanelProps & { readonly choice: ToolChoice | undefined }) {
+export function ToolPanel({ choice, ...rest }: PanelProps & { readonly choice: ToolRef | undefined }) {
   const words = strings.tools.panel;
-  if (choice) return <ChosenTool choice={choice} {...rest} />;
+  if (choice) return <SelectedToolPanel choice={choice} {...rest} />;
   return (
     <div className={styles['none']}>
       <EmptyState icon="tools" title={words.chooseTitle}>
@@ -44,11 +44,17 @@ export function ToolPanel({ choice, ...rest }: PanelProps & { readonly choice: T
   );
 }
 
-function ChosenTool({ choice, args, linked, times, onBack }: PanelProps & { readonly choice: ToolChoice }) {
+function SelectedToolPanel({
+  choice,
+  args,
+  linked,
+  revision,
+  onBack,
+}: PanelProps & { readonly choice: ToolRef }) {
   const words = strings.tools.panel;
   const details = useQuery({
     ...serverToolsQuery(choice.server),
-    structuralSharing: (before, after) => keepSame(before, after),
+    structuralSharing: (before, after) => keepIfEqual(before, after),
   });
   return (
     <div className={styles['panel']}>
@@ -62,18 +68,18 @@ function ChosenTool({ choice, args, linked, times, onBack }: PanelProps & { read
         <ErrorNotice error={details.error} onRetry={() => void details.refetch()} />
       )}
       {details.data === null && (
-        <EmptyState icon="search" title={words.goneTitle}>
-          {words.goneText}
+        <EmptyState icon="search" title={words.notFoundTitle}>
+          {words.notFoundText}
         </EmptyState>
       )}
       {details.data && (
-        <ToolOf
+        <ToolContent
           // Another link, or arguments from elsewhere: the form begins anew.
-          key={JSON.stringify([times, linked?.hash])}
+          key={JSON.stringify([revision, linked?.hash])}
           view={details.data}
           choice={choice}
           {...{ args, linked }}
-          takesFocus={times > 0}
+          shouldFocus={revision > 0}
           onRetry={() => void details.refetch()}
           isRetrying={details.isFetching}
         />
@@ -82,18 +88,18 @@ function ChosenTool({ choice, args, linked, times, onBack }: PanelProps & { read
   );
 }
 
-function ToolOf({
+function ToolContent({
   view,
   choice,
   args,
   linked,
-  takesFocus,
+  shouldFocus,
   onRetry,
   isRetrying,
 }: Pick<PanelProps, 'args' | 'linked'> & {
-  readonly takesFocus: boolean;
+  readonly shouldFocus: boolean;
   readonly view: ServerToolsView;
-  readonly choice: ToolChoice;
+  readonly choice: ToolRef;
   readonly onRetry: () => void;
   readonly isRetrying: boolean;
 }) {
@@ -101,16 +107,18 @@ function ToolOf({
   const tool = view.tools.find(({ name }) => name === choice.tool);
   return (
     <>
-      {view.state !== 'connected' && <ServerTrouble view={view} onRetry={onRetry} isRetrying={isRetrying} />}
+      {view.state !== 'connected' && (
+        <ServerStateNotice view={view} onRetry={onRetry} isRetrying={isRetrying} />
+      )}
       {tool && (
         <>
-          <ToolHeader tool={tool} view={view} takesFocus={takesFocus} />
+          <ToolHeader tool={tool} view={view} shouldFocus={shouldFocus} />
           <ToolRunner tool={tool} view={view} args={args ?? linked?.args} isLinked={linked !== undefined} />
         </>
       )}
       {!tool && view.state === 'connected' && (
-        <EmptyState icon="search" title={words.goneTitle}>
-          {words.toolGone(view.title)}
+        <EmptyState icon="search" title={words.notFoundTitle}>
+          {words.toolNotFound(view.title)}
         </EmptyState>
       )}
     </>
@@ -118,7 +126,7 @@ function ToolOf({
 }
 
 /** Why the tools of a server cannot be called just now, and what to do. */
-export function ServerTrouble({
+export function ServerStateNotice({
   view: { serverName, title, state, code = '', authority },
   onRetry,
   isRetrying,
@@ -130,12 +138,12 @@ export function ServerTrouble({
   const words = strings.tools.list;
   const connect = useConnect(serverName);
   if (state === 'connected') return null;
-  const why = explainErrorCode(code);
+  const explanation = explainErrorCode(code);
   const canConnect = state === 'needs_authorization' && authority.kind === 'user_token';
   return (
     <Notice
       tone={serverStateTones[state]}
-      title={words.trouble(title, words.states[state])}
+      title={words.serverState(title, words.states[state])}
       actions={
         <>
           {canConnect && <ConnectButtons connect={connect} />}
@@ -146,7 +154,9 @@ export function ServerTrouble({
         </>
       }
     >
-      {state === 'unreachable' && why ? `${why.title}. ${why.text}` : words.stateTexts[state]}
+      {state === 'unreachable' && explanation
+        ? `${explanation.title}. ${explanation.text}`
+        : words.stateTexts[state]}
       <ConnectStatus connect={connect} />
     </Notice>
   );

@@ -8,54 +8,54 @@ import { Field } from '../ui/Field.tsx';
 import fields from '../ui/Field.module.css';
 import { Icon } from '../ui/Icon.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { countTools, filterTools, shareOut, type ToolGroup } from './filterTools.ts';
-import type { ToolChoice } from './ToolConsole.tsx';
+import { countTools, filterTools, distributeShown, type ToolGroup } from './filterTools.ts';
+import type { ToolRef } from './ToolConsole.tsx';
 import { ToolGroupView } from './ToolGroupView.tsx';
 import styles from './ToolPicker.module.css';
 
 /** Tools that are rendered at once; the others follow while nobody waits. */
-const TOOLS_AT_ONCE = 40;
+const TOOLS_PER_STEP = 40;
 
 /** All tools, server by server, with a search. Arrow keys go from tool to tool. */
 export function ToolPicker({
   query,
   current,
   searchRef,
-  onChoose,
+  onSelect,
 }: {
   readonly query: UseQueryResult<ToolsView['servers']>;
-  readonly current: ToolChoice | undefined;
+  readonly current: ToolRef | undefined;
   readonly searchRef: Ref<HTMLInputElement>;
-  readonly onChoose: (choice: ToolChoice) => void;
+  readonly onSelect: (choice: ToolRef) => void;
 }) {
   const words = strings.tools.list;
   const [search, setSearch] = useState('');
-  const wanted = useDeferredValue(search);
-  const box = useRef<HTMLElement>(null);
-  const groups = useMemo(() => filterTools(query.data ?? {}, wanted), [query.data, wanted]);
+  const deferredSearch = useDeferredValue(search);
+  const boxRef = useRef<HTMLElement>(null);
+  const groups = useMemo(() => filterTools(query.data ?? {}, deferredSearch), [query.data, deferredSearch]);
 
   // A tool of the list before would take the focus with it when it goes.
-  const isBehind = search !== wanted;
-  const goesDown = useRef(false);
+  const isStale = search !== deferredSearch;
+  const movesDownRef = useRef(false);
   useEffect(() => {
-    if (isBehind || !goesDown.current) return;
-    goesDown.current = false;
-    moveFocus(box.current, 'ArrowDown');
-  }, [isBehind]);
+    if (isStale || !movesDownRef.current) return;
+    movesDownRef.current = false;
+    moveFocus(boxRef.current, 'ArrowDown');
+  }, [isStale]);
 
-  function onKeyDown(event: KeyboardEvent): void {
+  function handleKeyDown(event: KeyboardEvent): void {
     if (event.key === 'Escape' && search !== '') setSearch('');
-    else if (isBehind && event.key === 'ArrowDown') goesDown.current = true;
-    else if (moveFocus(box.current, event.key)) event.preventDefault();
+    else if (isStale && event.key === 'ArrowDown') movesDownRef.current = true;
+    else if (moveFocus(boxRef.current, event.key)) event.preventDefault();
   }
 
-  function onSearch(text: string): void {
-    goesDown.current = false;
+  function handleSearch(text: string): void {
+    movesDownRef.current = false;
     setSearch(text);
   }
 
   return (
-    <nav ref={box} className={styles['picker']} aria-label={words.title} onKeyDown={onKeyDown}>
+    <nav ref={boxRef} className={styles['picker']} aria-label={words.title} onKeyDown={handleKeyDown}>
       <div className={styles['head']}>
         <Field label={words.search}>
           {(wiring) => (
@@ -67,7 +67,7 @@ export function ToolPicker({
               placeholder={words.searchHint}
               autoComplete="off"
               value={search}
-              onChange={(event) => onSearch(event.target.value)}
+              onChange={(event) => handleSearch(event.target.value)}
             />
           )}
         </Field>
@@ -79,27 +79,31 @@ export function ToolPicker({
         />
       </div>
       <p className={styles['count']} role="status">
-        {query.data ? words.found(countTools(groups)) : words.loading}
+        {query.data ? words.count(countTools(groups)) : words.loading}
       </p>
-      {query.isPending ? <Skeleton lines={8} /> : <Groups {...{ groups, wanted, current, onChoose }} />}
+      {query.isPending ? (
+        <Skeleton lines={8} />
+      ) : (
+        <ToolGroups {...{ groups, deferredSearch, current, onSelect }} />
+      )}
       {query.data && groups.length === 0 && <p className={styles['count']}>{words.noMatch}</p>}
     </nav>
   );
 }
 
-function Groups({
+function ToolGroups({
   groups,
-  wanted,
+  deferredSearch,
   current,
-  onChoose,
+  onSelect,
 }: {
   readonly groups: readonly ToolGroup[];
-  readonly wanted: string;
-  readonly current: ToolChoice | undefined;
-  readonly onChoose: (choice: ToolChoice) => void;
+  readonly deferredSearch: string;
+  readonly current: ToolRef | undefined;
+  readonly onSelect: (choice: ToolRef) => void;
 }) {
-  const shown = useProgressiveCount(countTools(groups), TOOLS_AT_ONCE, wanted);
-  const shares = shareOut(groups, shown);
+  const shown = useProgressiveCount(countTools(groups), TOOLS_PER_STEP, deferredSearch);
+  const shownCounts = distributeShown(groups, shown);
   return (
     <div className={styles['groups']}>
       {groups.map(({ server, tools }, index) => (
@@ -107,9 +111,9 @@ function Groups({
           key={server.name}
           server={server}
           tools={tools}
-          shown={shares[index] ?? 0}
+          shownCount={shownCounts[index] ?? 0}
           currentTool={current?.server === server.name ? current.tool : undefined}
-          onChoose={onChoose}
+          onSelect={onSelect}
         />
       ))}
     </div>
@@ -117,15 +121,17 @@ function Groups({
 }
 
 /** From tool to tool, and between them and the search. Whether the key meant that. */
-function moveFocus(box: HTMLElement | null, key: string): boolean {
-  if (!box || !['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(key)) return false;
-  const input = box.querySelector('input');
+function moveFocus(boxRef: HTMLElement | null, key: string): boolean {
+  if (!boxRef || !['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(key)) return false;
+  const input = boxRef.querySelector('input');
   const isTyping = document.activeElement === input;
   if (isTyping && key !== 'ArrowDown') return false;
-  const tools = [...box.querySelectorAll<HTMLElement>('[data-tool]')];
-  const at = tools.findIndex((tool) => tool === document.activeElement);
-  if (!isTyping && at === -1) return false;
-  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: tools.length - 1 }[key] ?? at;
+  const tools = [...boxRef.querySelectorAll<HTMLElement>('[data-tool]')];
+  const focusedIndex = tools.findIndex((tool) => tool === document.activeElement);
+  if (!isTyping && focusedIndex === -1) return false;
+  const next =
+    { ArrowDown: focusedIndex + 1, ArrowUp: focusedIndex - 1, Home: 0, End: tools.length - 1 }[key] ??
+    focusedIndex;
   if (next === -1) input?.focus();
   else tools[next]?.focus();
   return true;

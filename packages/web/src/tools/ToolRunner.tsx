@@ -18,7 +18,7 @@ import { Spinner } from '../ui/Spinner.tsx';
 import { curlCommand } from './curlCommand.ts';
 import { runs } from './pageRuns.ts';
 import { RunView } from './RunView.tsx';
-import { newBlockAddress, toolAddress } from './toolAddress.ts';
+import { newBlockPath, toolPath } from './toolPaths.ts';
 import styles from './ToolRunner.module.css';
 import { useToolForm, type ToolForm } from './useToolForm.ts';
 
@@ -37,50 +37,50 @@ export function ToolRunner({
   const words = strings.tools.panel;
   const [, navigate] = useLocation();
   const form = useToolForm(tool.inputSchema, args);
-  const element = useRef<HTMLFormElement>(null);
-  const runButton = useRef<HTMLButtonElement>(null);
-  const showsErrors = useRef(false);
-  const last = useStore(runs.list).find(
+  const formRef = useRef<HTMLFormElement>(null);
+  const runButtonRef = useRef<HTMLButtonElement>(null);
+  const focusErrorsRef = useRef(false);
+  const lastRun = useStore(runs.list).find(
     (run) => !run.block && run.server === view.serverName && run.tool === tool.name,
   );
-  const state = last?.state;
-  const isRunning = last?.state === 'running';
-  const stateBefore = useRef(state);
+  const state = lastRun?.state;
+  const isRunning = lastRun?.state === 'running';
+  const previousState = useRef(state);
 
   useEffect(() => {
-    if (showsErrors.current) focusFirstInvalid(element.current);
-    showsErrors.current = false;
-  }, [form.errors, form.others]);
+    if (focusErrorsRef.current) focusFirstInvalid(formRef.current);
+    focusErrorsRef.current = false;
+  }, [form.errors, form.otherErrors]);
 
   useEffect(() => {
     // What cancels, approves or denies is gone when there is nothing left to decide, and the focus with it.
-    const isOver = state !== undefined && state !== 'waiting' && state !== stateBefore.current;
-    stateBefore.current = state;
-    if (isOver && document.activeElement === document.body) runButton.current?.focus();
+    const hasEnded = state !== undefined && state !== 'waiting' && state !== previousState.current;
+    previousState.current = state;
+    if (hasEnded && document.activeElement === document.body) runButtonRef.current?.focus();
   }, [state]);
 
   async function run(): Promise<void> {
     if (isRunning) return;
-    showsErrors.current = true;
-    const given = form.submit();
-    if (!given) return;
-    showsErrors.current = false;
+    focusErrorsRef.current = true;
+    const formArgs = form.submit();
+    if (!formArgs) return;
+    focusErrorsRef.current = false;
     const { serverName, title, authority } = view;
-    const ended = await runs.start({
+    const endedRun = await runs.start({
       ...{ server: serverName, serverTitle: title, tool: tool.name, toolTitle: tool.title },
-      ...{ args: given, authority },
+      ...{ args: formArgs, authority },
     });
-    if (!(ended.error instanceof ApiError) || ended.error.code !== 'MCP_ARGUMENTS_INVALID') return;
-    showsErrors.current = true;
-    form.refuse(ended.error.errors);
+    if (!(endedRun.error instanceof ApiError) || endedRun.error.code !== 'MCP_ARGUMENTS_INVALID') return;
+    focusErrorsRef.current = true;
+    form.showErrors(endedRun.error.errors);
   }
 
-  function onSubmit(event: SubmitEvent): void {
+  function handleSubmit(event: SubmitEvent): void {
     event.preventDefault();
     void run();
   }
 
-  function onKeyDown(event: KeyboardEvent): void {
+  function handleKeyDown(event: KeyboardEvent): void {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     void run();
@@ -94,12 +94,18 @@ export function ToolRunner({
         </Notice>
       )}
       <Card aria-label={words.arguments}>
-        <form ref={element} className={styles['form']} noValidate onSubmit={onSubmit} onKeyDown={onKeyDown}>
+        <form
+          ref={formRef}
+          className={styles['form']}
+          noValidate
+          onSubmit={handleSubmit}
+          onKeyDown={handleKeyDown}
+        >
           <ToolFields form={form} />
           <div className={styles['actions']}>
             {/* Never disabled: a button that is loses the focus. */}
             <Button
-              ref={runButton}
+              ref={runButtonRef}
               type="submit"
               variant="primary"
               aria-disabled={isRunning}
@@ -109,23 +115,23 @@ export function ToolRunner({
               {words.run}
             </Button>
             {isRunning ? (
-              <Button onClick={() => runs.cancel(last.id)}>{words.cancel}</Button>
+              <Button onClick={() => runs.cancel(lastRun.id)}>{words.cancel}</Button>
             ) : (
               <span className={styles['hint']}>{words.runHint}</span>
             )}
             <span className={styles['more']}>
               <CopyButton
                 label={words.curl}
-                text={() => curlCommand({ origin: location.origin, ...callOf() })}
+                text={() => curlCommand({ origin: location.origin, ...currentCall() })}
               />
               <CopyButton
                 label={words.link}
-                text={() => location.origin + toolAddress(view.serverName, tool.name, form.peek())}
+                text={() => location.origin + toolPath(view.serverName, tool.name, form.currentArguments())}
               />
               <Button
                 size="small"
                 variant="quiet"
-                onClick={() => navigate(newBlockAddress(view.serverName, tool.name, form.peek()))}
+                onClick={() => navigate(newBlockPath(view.serverName, tool.name, form.currentArguments()))}
               >
                 {strings.blocks.saveAs}
               </Button>
@@ -136,25 +142,25 @@ export function ToolRunner({
           </div>
         </form>
       </Card>
-      {last && <RunView run={last} />}
+      {lastRun && <RunView run={lastRun} />}
     </>
   );
 
-  function callOf() {
-    return { server: view.serverName, tool: tool.name, args: form.peek() };
+  function currentCall() {
+    return { server: view.serverName, tool: tool.name, args: form.currentArguments() };
   }
 }
 
 export function ToolFields({ form }: { readonly form: ToolForm }) {
   const { panel, form: words } = strings.tools;
-  const { others, json } = form;
+  const { otherErrors, json } = form;
   return (
     <>
-      {others.length > 0 && (
+      {otherErrors.length > 0 && (
         <div tabIndex={-1} data-invalid="">
-          <Notice tone="danger" title={panel.othersTitle}>
+          <Notice tone="danger" title={panel.invalidTitle}>
             <ul>
-              {others.map((message, index) => (
+              {otherErrors.map((message, index) => (
                 <li key={index}>{message}</li>
               ))}
             </ul>

@@ -4,8 +4,8 @@ import { usePermission, useUser } from '../api/user.ts';
 import { strings } from '../strings/strings.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { Page } from '../ui/Page.tsx';
-import { readLink, toolAddress } from './toolAddress.ts';
-import { ToolConsole, type ToolChoice } from './ToolConsole.tsx';
+import { parseLinkedArgs, toolPath } from './toolPaths.ts';
+import { ToolConsole, type ToolRef } from './ToolConsole.tsx';
 import { useHash } from './useHash.ts';
 
 export function ToolsPage({
@@ -18,21 +18,21 @@ export function ToolsPage({
   const { list, title, lead } = strings.tools;
   const [, navigate] = useLocation();
   const hash = useHash();
-  const choose = useCallback(
-    (choice: ToolChoice | undefined) => navigate(choice ? toolAddress(choice.server, choice.tool) : '/tools'),
+  const selectTool = useCallback(
+    (choice: ToolRef | undefined) => navigate(choice ? toolPath(choice.server, choice.tool) : '/tools'),
     [navigate],
   );
-  const linked = useMemo(() => readLink(hash), [hash]);
-  const isKnown = useUser() !== undefined;
-  const mayUse = usePermission('USE');
+  const linked = useMemo(() => parseLinkedArgs(hash), [hash]);
+  const isUserLoaded = useUser() !== undefined;
+  const canUse = usePermission('USE');
   return (
     <Page title={title} lead={lead} isWide>
-      {isKnown && !mayUse ? (
+      {isUserLoaded && !canUse ? (
         <EmptyState icon="shield" title={list.forbiddenTitle}>
           {list.forbiddenText}
         </EmptyState>
       ) : (
-        <ToolConsole server={server} tool={tool} linked={linked} onSelect={choose} />
+        <ToolConsole server={server} tool={tool} linked={linked} onSelect={selectTool} />
       )}
     </Page>
   );

@@ -16,15 +16,15 @@ export function curlCommand({
   readonly args: Readonly<Record<string, unknown>>;
 }): string {
   return [
-    `curl ${quoted(origin + toolCallPath(server, tool))}`,
+    `curl ${quoteForShell(origin + toolCallPath(server, tool))}`,
     '-H "Authorization: Bearer $BEHALF_API_KEY"',
-    `-H ${quoted('Content-Type: application/json')}`,
+    `-H ${quoteForShell('Content-Type: application/json')}`,
     // Not --data: that would read a file where the text begins with @.
-    `--data-raw ${quoted(JSON.stringify({ arguments: args }))}`,
+    `--data-raw ${quoteForShell(JSON.stringify({ arguments: args }))}`,
   ].join(' \\\n  ');
 }
 
 /** One word for a POSIX shell, whatever stands in it. */
-function quoted(text: string): string {
+function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
 import type { ToolsView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { countTools, filterTools, shareOut, type ListedServer } from './filterTools.ts';
+import { countTools, filterTools, distributeShown, type ListedServer } from './filterTools.ts';
 
 const server = (
   name: string,
@@ -60,7 +60,7 @@ describe('the list of tools', () => {
 
   test('grows from its beginning', () => {
     const groups = filterTools(servers, '');
-    expect([0, 1, 3, 9].map((shown) => shareOut(groups, shown))).toEqual([
+    expect([0, 1, 3, 9].map((shown) => distributeShown(groups, shown))).toEqual([
       [0, 0, 0],
       [1, 0, 0],
       [2, 1, 0],

@@ -11,17 +11,19 @@ export interface ToolGroup {
 
 /** The tools in whose names and descriptions every word of the search stands; all of a server that is itself meant. */
 export function filterTools(servers: ToolsView['servers'], search: string): readonly ToolGroup[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const all = Object.values(servers).map((server) => ({ server, tools: server.tools }));
-  if (words.length === 0) return all;
-  return all.flatMap(({ server, tools }) => {
-    const found = tools.filter(({ name, title = '', description }) => {
+  const terms = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const groups = Object.values(servers).map((server) => ({ server, tools: server.tools }));
+  if (terms.length === 0) return groups;
+  return groups.flatMap(({ server, tools }) => {
+    const matches = tools.filter(({ name, title = '', description }) => {
       const text = `${server.name} ${server.title} ${name} ${title} ${description}`.toLowerCase();
-      return words.every((word) => text.includes(word));
+      return terms.every((word) => text.includes(word));
     });
     // One without tools is shown where it is looked for: it says what it needs.
-    const isMeant = words.every((word) => `${server.name} ${server.title}`.toLowerCase().includes(word));
-    return found.length > 0 || isMeant ? [{ server, tools: found }] : [];
+    const matchesServer = terms.every((word) =>
+      `${server.name} ${server.title}`.toLowerCase().includes(word),
+    );
+    return matches.length > 0 || matchesServer ? [{ server, tools: matches }] : [];
   });
 }
 
@@ -30,11 +32,11 @@ export function countTools(groups: readonly ToolGroup[]): number {
 }
 
 /** How many tools of each group are shown, when so many of all are: the first ones first. */
-export function shareOut(groups: readonly ToolGroup[], shown: number): readonly number[] {
-  let rest = shown;
+export function distributeShown(groups: readonly ToolGroup[], shown: number): readonly number[] {
+  let remaining = shown;
   return groups.map(({ tools }) => {
-    const share = Math.min(tools.length, rest);
-    rest -= share;
+    const share = Math.min(tools.length, remaining);
+    remaining -= share;
     return share;
   });
 }

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import type { ToolResult } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { curlCommand } from './curlCommand.ts';
-import { connectAddress } from '../call/connectAddress.ts';
-import { readConnect } from './readConnect.ts';
-import { readLink, toolAddress } from './toolAddress.ts';
+import { buildSignInUrl } from '../call/buildSignInUrl.ts';
+import { parseConnectNeeded } from './parseConnectNeeded.ts';
+import { parseLinkedArgs, toolPath } from './toolPaths.ts';
 
 const origin = 'https://gateway.example:8443';
 
@@ -51,20 +51,20 @@ describe('a call as a command', () => {
 describe('the address of a tool', () => {
   test('carries arguments behind the #, and gives them back', () => {
     const args = { a: 'x & y # % 😀', b: [1, { c: null }] };
-    const address = toolAddress('my server', 'a/b', args);
+    const address = toolPath('my server', 'a/b', args);
     expect(address).toMatch(/^\/tools\/my%20server\/a%2Fb#args=%7B/);
-    expect(readLink(new URL(address, origin).hash)?.args).toEqual(args);
-    expect(toolAddress('s', 't', { a: 'x'.repeat(20_000) })).toBe('/tools/s/t');
-    expect(toolAddress('s', 't')).toBe('/tools/s/t');
-    expect(toolAddress('s', 't', {})).toBe('/tools/s/t');
+    expect(parseLinkedArgs(new URL(address, origin).hash)?.args).toEqual(args);
+    expect(toolPath('s', 't', { a: 'x'.repeat(20_000) })).toBe('/tools/s/t');
+    expect(toolPath('s', 't')).toBe('/tools/s/t');
+    expect(toolPath('s', 't', {})).toBe('/tools/s/t');
   });
 
   test('gives nothing where nothing can be read', () => {
     for (const hash of ['', '#', '#args=', '#args=%', '#args=[1]', '#args=7', '#args={', '#other={}']) {
-      expect(readLink(hash)).toBeUndefined();
+      expect(parseLinkedArgs(hash)).toBeUndefined();
     }
     const long = encodeURIComponent(JSON.stringify({ a: 'x'.repeat(20_000) }));
-    expect(readLink(`#args=${long}`)).toBeUndefined();
+    expect(parseLinkedArgs(`#args=${long}`)).toBeUndefined();
   });
 });
 
@@ -83,18 +83,18 @@ describe('a sign-in that is missing', () => {
       connectUrl: '/oauth/openid',
       retryable: false,
     };
-    expect(readConnect(result(auth), 'Mail')).toEqual({
+    expect(parseConnectNeeded(result(auth), 'Mail')).toEqual({
       ...{ server: 'mail', title: 'Mail', reason: 'absent', connectUrl: '/oauth/openid' },
     });
-    expect(readConnect(result({ ...auth, connectUrl: null }), 'Mail')?.connectUrl).toBeNull();
+    expect(parseConnectNeeded(result({ ...auth, connectUrl: null }), 'Mail')?.connectUrl).toBeNull();
     for (const strange of [undefined, null, 'x', { server: 7, reason: 'absent' }, {}]) {
-      expect(readConnect(result(strange), 'Mail')).toBeUndefined();
+      expect(parseConnectNeeded(result(strange), 'Mail')).toBeUndefined();
     }
-    expect(readConnect({ content: [] }, 'Mail')).toBeUndefined();
+    expect(parseConnectNeeded({ content: [] }, 'Mail')).toBeUndefined();
   });
 
   test('it begins at this gateway or nowhere', () => {
-    const address = (url: string | null, returnTo = '/tools') => connectAddress(url, returnTo, origin);
+    const address = (url: string | null, returnTo = '/tools') => buildSignInUrl(url, returnTo, origin);
     expect(address('/oauth/openid', '/tools/a/b')).toBe(`${origin}/oauth/openid?returnTo=%2Ftools%2Fa%2Fb`);
     expect(address('/oauth/x?y=1')).toBe(`${origin}/oauth/x?y=1&returnTo=%2Ftools`);
     // A path that another page would take for a host.

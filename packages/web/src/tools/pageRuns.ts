@@ -4,12 +4,12 @@ import { runAsMutation } from '../app/runAsMutation.ts';
 import { createRuns } from './runs.ts';
 
 /** Fast enough to be followed, and far below what would keep a browser busy. */
-const SHOWN_EVERY_MS = 100;
+const UPDATE_INTERVAL_MS = 100;
 
 /** The runs of this page. Whoever signs in anew loads the page anew. */
 export const runs = createRuns({
   call: ({ block, ...call }) => runAsMutation(() => (block ? runBlock(block, call) : callTool(call))),
   decide: (id, approve) => runAsMutation(() => decideApproval(id, approve)),
   now: () => Date.now(),
-  later: (work) => void setTimeout(work, SHOWN_EVERY_MS),
+  schedule: (work) => void setTimeout(work, UPDATE_INTERVAL_MS),
 });

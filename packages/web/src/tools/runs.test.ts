@@ -29,7 +29,7 @@ function rig(more: Partial<RunsParts> = {}) {
     call: (call) => new Promise((resolve, reject) => calls.push({ call, resolve, reject })),
     decide: async (id, approve) => decided.push([id, approve]),
     now: () => (time += 5),
-    later: (work) => shown.push(work),
+    schedule: (work) => shown.push(work),
     ...more,
   });
   const first = () => {
@@ -112,17 +112,17 @@ describe('a run', () => {
       connect: { server: 'everything', reason: 'absent' },
     });
     expect(first().result).toBeUndefined();
-    const going = runs.goOn(first().id);
+    const resumed = runs.resume(first().id);
     expect(first().state).toBe('running');
     // Told twice, it is made once.
-    await runs.goOn(first().id);
+    await runs.resume(first().id);
     expect(calls).toHaveLength(2);
     expect(at(1).call).toMatchObject({ server: 'everything', tool: 'echo', args: { message: 'hi' } });
     at(1).resolve(answer);
-    await going;
+    await resumed;
     expect(first()).toMatchObject({ state: 'done', result: answer });
-    await runs.goOn(first().id);
-    await runs.goOn(99);
+    await runs.resume(first().id);
+    await runs.resume(99);
     expect(calls).toHaveLength(2);
   });
 

@@ -3,12 +3,12 @@ import { ApiError } from '../api/apiError.ts';
 import type { BlockRunInput } from '../api/blocks.ts';
 import type { ToolCall, ToolProgress } from '../api/tools.ts';
 import { createStore, type Store } from '../app/store.ts';
-import { readConnect } from './readConnect.ts';
-import { readLog } from './readLog.ts';
+import { parseConnectNeeded } from './parseConnectNeeded.ts';
+import { toRunLog } from './toRunLog.ts';
 import type { Run, RunInput, RunLog } from './run.ts';
 
-const MOST_RUNS = 20;
-const MOST_LOGS = 200;
+const MAX_RUNS = 20;
+const MAX_LOGS = 200;
 
 /** A tool that is called, by itself or as a block. */
 export type RunCall = ToolCall & { readonly block?: BlockRunInput };
@@ -18,7 +18,7 @@ export interface RunsParts {
   readonly decide: (approvalId: string, approve: boolean) => Promise<unknown>;
   readonly now: () => number;
   /** Once in a while: a tool can say more than a screen can show. */
-  readonly later: (work: () => void) => void;
+  readonly schedule: (callback: () => void) => void;
 }
 
 /** The runs of one visit, the newest first. A run goes on while its page is not shown. */
@@ -30,48 +30,48 @@ export interface Runs {
   /** Runs a call that waits, or gives it up. */
   readonly decide: (id: number, approve: boolean) => Promise<void>;
   /** Makes a call that is held, after its user has signed in. The same call: nothing of it is asked again. */
-  readonly goOn: (id: number) => Promise<void>;
+  readonly resume: (id: number) => Promise<void>;
 }
 
-export function createRuns({ call, decide, now, later }: RunsParts): Runs {
+export function createRuns({ call, decide, now, schedule }: RunsParts): Runs {
   const list = createStore<readonly Run[]>([]);
   const controllers = new Map<number, AbortController>();
-  let last = 0;
+  let lastId = 0;
 
   const find = (id: number) => list.get().find((run) => run.id === id);
-  const change = (id: number, facts: Partial<Run>) =>
-    list.set(list.get().map((run) => (run.id === id ? { ...run, ...facts } : run)));
+  const update = (id: number, fields: Partial<Run>) =>
+    list.set(list.get().map((run) => (run.id === id ? { ...run, ...fields } : run)));
 
   /** Calls the tool of a run. What it says meanwhile is shown together, once in a while. */
-  async function perform(id: number, { server, serverTitle, tool, args, block }: RunInput): Promise<void> {
+  async function execute(id: number, { server, serverTitle, tool, args, block }: RunInput): Promise<void> {
     const controller = new AbortController();
     controllers.set(id, controller);
     const startedAt = now();
     let progress: ToolProgress | undefined;
     let logs: readonly RunLog[] = [];
-    let isPlanned = false;
+    let isUpdateScheduled = false;
 
-    function show(): void {
-      isPlanned = false;
-      change(id, { ...(progress && { progress }), logs });
+    function publish(): void {
+      isUpdateScheduled = false;
+      update(id, { ...(progress && { progress }), logs });
     }
-    function plan(): void {
-      if (isPlanned) return;
-      isPlanned = true;
-      later(show);
+    function scheduleUpdate(): void {
+      if (isUpdateScheduled) return;
+      isUpdateScheduled = true;
+      schedule(publish);
     }
 
-    const outcome = await settle(
+    const outcome = await toOutcome(
       call({
         ...{ server, tool, args, signal: controller.signal },
         ...(block && { block }),
         onProgress(next) {
           progress = next;
-          plan();
+          scheduleUpdate();
         },
         onLog(log) {
-          logs = [...logs, readLog(log)].slice(-MOST_LOGS);
-          plan();
+          logs = [...logs, toRunLog(log)].slice(-MAX_LOGS);
+          scheduleUpdate();
         },
       }),
       serverTitle,
@@ -79,51 +79,51 @@ export function createRuns({ call, decide, now, later }: RunsParts): Runs {
     controllers.delete(id);
     // Who cancelled has been told already.
     if (controller.signal.aborted) return;
-    change(id, { ...outcome, logs, durationMs: now() - startedAt });
+    update(id, { ...outcome, logs, durationMs: now() - startedAt });
   }
 
   return {
     list,
     async start(input) {
-      const id = (last += 1);
+      const id = (lastId += 1);
       const run: Run = { ...input, id, state: 'running', startedAt: now(), logs: [] };
-      list.set(shortened([run, ...list.get()]));
-      await perform(id, input);
+      list.set(trimRuns([run, ...list.get()]));
+      await execute(id, input);
       return find(id) ?? run;
     },
     cancel(id) {
       const run = find(id);
       if (run?.state !== 'running') return;
-      change(id, { state: 'cancelled', durationMs: now() - run.startedAt });
+      update(id, { state: 'cancelled', durationMs: now() - run.startedAt });
       controllers.get(id)?.abort();
     },
     async decide(id, approve) {
       const run = find(id);
       if (run?.state !== 'waiting' || !run.approval || run.isDeciding) return;
-      change(id, { isDeciding: true, decisionError: undefined });
+      update(id, { isDeciding: true, decisionError: undefined });
       try {
         await decide(run.approval.id, approve);
       } catch (decisionError) {
-        change(id, { isDeciding: false, decisionError });
+        update(id, { isDeciding: false, decisionError });
         return;
       }
-      change(id, { isDeciding: false, state: approve ? 'running' : 'denied', startedAt: now() });
-      if (approve) await perform(id, run);
+      update(id, { isDeciding: false, state: approve ? 'running' : 'denied', startedAt: now() });
+      if (approve) await execute(id, run);
     },
-    async goOn(id) {
+    async resume(id) {
       const run = find(id);
       if (run?.state !== 'held') return;
-      change(id, { state: 'running', startedAt: now(), missing: undefined, connect: undefined });
-      await perform(id, run);
+      update(id, { state: 'running', startedAt: now(), missing: undefined, connect: undefined });
+      await execute(id, run);
     },
   };
 }
 
 /** How a call ended. */
-async function settle(calling: Promise<ToolResult>, serverTitle: string): Promise<Partial<Run>> {
+async function toOutcome(pending: Promise<ToolResult>, serverTitle: string): Promise<Partial<Run>> {
   try {
-    const result = await calling;
-    const connect = readConnect(result, serverTitle);
+    const result = await pending;
+    const connect = parseConnectNeeded(result, serverTitle);
     if (connect) return { state: 'held', connect };
     return { state: result.isError === true ? 'failed' : 'done', result };
   } catch (error) {
@@ -135,6 +135,6 @@ async function settle(calling: Promise<ToolResult>, serverTitle: string): Promis
 }
 
 /** The newest, and whatever is not over. */
-function shortened(runs: readonly Run[]): readonly Run[] {
-  return runs.filter(({ state }, index) => index < MOST_RUNS || state === 'running' || state === 'waiting');
+function trimRuns(runs: readonly Run[]): readonly Run[] {
+  return runs.filter(({ state }, index) => index < MAX_RUNS || state === 'running' || state === 'waiting');
 }

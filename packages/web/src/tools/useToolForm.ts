@@ -1,15 +1,15 @@
 import type { Diagnostic } from '@behalf/contracts';
 import { useState } from 'react';
 import type { JsonRecord } from '../result/isRecord.ts';
-import { createDraft, draftOf } from '../schemaForm/createDraft.ts';
+import { createDraft, draftFromArguments } from '../schemaForm/createDraft.ts';
 import type { Draft } from '../schemaForm/draft.ts';
 import { pathKey, type FieldPath } from '../schemaForm/fieldPath.ts';
-import { placeErrors } from '../schemaForm/placeErrors.ts';
-import { parseArguments, readArguments } from '../schemaForm/readArguments.ts';
-import { readForm, type Form } from '../schemaForm/readForm.ts';
-import { keepSame } from './keepSame.ts';
+import { assignErrors } from '../schemaForm/assignErrors.ts';
+import { parseArguments, collectArguments } from '../schemaForm/collectArguments.ts';
+import { parseForm, type Form } from '../schemaForm/parseForm.ts';
+import { keepIfEqual } from './keepIfEqual.ts';
 
-interface State {
+interface FormState {
   readonly schema: unknown;
   readonly form: Form;
   readonly draft: Draft;
@@ -17,12 +17,12 @@ interface State {
   readonly json: string | undefined;
   readonly errors: ReadonlyMap<string, string>;
   /** What is wrong and has no field. */
-  readonly others: readonly string[];
+  readonly otherErrors: readonly string[];
 }
 
-const NO_ERRORS = { errors: new Map<string, string>(), others: [] };
+const NO_ERRORS = { errors: new Map<string, string>(), otherErrors: [] };
 
-export interface ToolForm extends Omit<State, 'schema'> {
+export interface ToolForm extends Omit<FormState, 'schema'> {
   readonly change: (draft: Draft, path: FieldPath) => void;
   readonly changeJson: (text: string) => void;
   readonly toggleJson: () => void;
@@ -31,56 +31,57 @@ export interface ToolForm extends Omit<State, 'schema'> {
   /** The arguments; undefined where something is wrong, which is then shown. */
   readonly submit: () => JsonRecord | undefined;
   /** The arguments as far as they are, for a link or a command. */
-  readonly peek: () => JsonRecord;
+  readonly currentArguments: () => JsonRecord;
   /** What the gateway found wrong with the arguments that were sent. */
-  readonly refuse: (errors: readonly Diagnostic[]) => void;
+  readonly showErrors: (errors: readonly Diagnostic[]) => void;
 }
 
 /** What somebody enters for a tool, as a form or as JSON. */
-export function useToolForm(schema: unknown, first: JsonRecord | undefined): ToolForm {
-  const [state, setState] = useState<State>(() => begin(schema, first));
-  const current = carryOver(state, schema);
+export function useToolForm(schema: unknown, initialArgs: JsonRecord | undefined): ToolForm {
+  const [state, setState] = useState<FormState>(() => createFormState(schema, initialArgs));
+  const current = updateSchema(state, schema);
   if (current !== state) setState(current);
   const { form, draft, json } = current;
-  const set = (facts: Partial<State>) => setState((before) => ({ ...before, ...facts }));
+  const update = (changes: Partial<FormState>) => setState((previous) => ({ ...previous, ...changes }));
 
   function submit(): JsonRecord | undefined {
     if (json !== undefined) {
       const parsed = parseArguments(json);
       if ('args' in parsed) {
-        set(NO_ERRORS);
+        update(NO_ERRORS);
         return parsed.args;
       }
-      set({ errors: new Map([[pathKey([]), parsed.problem]]), others: [] });
+      update({ errors: new Map([[pathKey([]), parsed.problem]]), otherErrors: [] });
       return undefined;
     }
-    const { args, errors } = readArguments(form, draft);
+    const { args, errors } = collectArguments(form, draft);
     // Of several things about one field, the first.
-    const found = new Map(errors.toReversed().map(({ path, message }) => [pathKey(path), message]));
-    set({ errors: found, others: [] });
+    const fieldErrors = new Map(errors.toReversed().map(({ path, message }) => [pathKey(path), message]));
+    update({ errors: fieldErrors, otherErrors: [] });
     return errors.length === 0 ? args : undefined;
   }
 
   function toggleJson(): void {
     if (json === undefined) {
-      set({ ...NO_ERRORS, json: JSON.stringify(readArguments(form, draft).args, null, 2) });
+      update({ ...NO_ERRORS, json: JSON.stringify(collectArguments(form, draft).args, null, 2) });
       return;
     }
     const args = submit();
-    if (args) set({ ...NO_ERRORS, json: undefined, draft: draftOf(form, args) });
+    if (args) update({ ...NO_ERRORS, json: undefined, draft: draftFromArguments(form, args) });
   }
 
-  function peek(): JsonRecord {
-    if (json === undefined) return readArguments(form, draft).args;
+  function currentArguments(): JsonRecord {
+    if (json === undefined) return collectArguments(form, draft).args;
     const parsed = parseArguments(json);
     return 'args' in parsed ? parsed.args : {};
   }
 
-  function refuse(diagnostics: readonly Diagnostic[]): void {
-    setState((before) => {
-      const places = before.json === undefined ? readArguments(before.form, before.draft).places : new Map();
-      const { fields, others } = placeErrors(places, diagnostics);
-      return { ...before, errors: fields, others };
+  function showErrors(diagnostics: readonly Diagnostic[]): void {
+    setState((previous) => {
+      const formFields =
+        previous.json === undefined ? collectArguments(previous.form, previous.draft).formFields : new Map();
+      const { byField, otherErrors } = assignErrors(formFields, diagnostics);
+      return { ...previous, errors: byField, otherErrors };
     });
   }
 
@@ -88,36 +89,36 @@ export function useToolForm(schema: unknown, first: JsonRecord | undefined): Too
     ...current,
     submit,
     toggleJson,
-    peek,
-    refuse,
+    currentArguments,
+    showErrors,
     change: (next, path) =>
-      setState((before) => ({ ...before, draft: next, errors: without(before.errors, path) })),
-    changeJson: (text) => set({ ...NO_ERRORS, json: text }),
+      setState((previous) => ({ ...previous, draft: next, errors: withoutError(previous.errors, path) })),
+    changeJson: (text) => update({ ...NO_ERRORS, json: text }),
     reset: () =>
-      setState((before) => ({
-        ...begin(schema, undefined),
-        json: before.json === undefined ? undefined : '{}',
+      setState((previous) => ({
+        ...createFormState(schema, undefined),
+        json: previous.json === undefined ? undefined : '{}',
       })),
-    fill: (args) => set({ ...NO_ERRORS, json: undefined, draft: draftOf(form, args) }),
+    fill: (args) => update({ ...NO_ERRORS, json: undefined, draft: draftFromArguments(form, args) }),
   };
 }
 
-function begin(schema: unknown, first: JsonRecord | undefined): State {
-  const form = readForm(schema);
-  const draft = first ? draftOf(form, first) : createDraft(form);
+function createFormState(schema: unknown, initialArgs: JsonRecord | undefined): FormState {
+  const form = parseForm(schema);
+  const draft = initialArgs ? draftFromArguments(form, initialArgs) : createDraft(form);
   return { schema, form, draft, json: undefined, ...NO_ERRORS };
 }
 
 /** A server may describe its tool anew while somebody fills in the form: what they entered stays. */
-function carryOver(state: State, schema: unknown): State {
+function updateSchema(state: FormState, schema: unknown): FormState {
   if (state.schema === schema) return state;
-  if (keepSame(state.schema, schema) === state.schema) return { ...state, schema };
-  const { args } = readArguments(state.form, state.draft);
-  return { ...begin(schema, args), json: state.json };
+  if (keepIfEqual(state.schema, schema) === state.schema) return { ...state, schema };
+  const { args } = collectArguments(state.form, state.draft);
+  return { ...createFormState(schema, args), json: state.json };
 }
 
 /** What was wrong at a place is not wrong any more in the same way once something else stands there. */
-function without(errors: ReadonlyMap<string, string>, path: FieldPath): ReadonlyMap<string, string> {
+function withoutError(errors: ReadonlyMap<string, string>, path: FieldPath): ReadonlyMap<string, string> {
   const key = pathKey(path);
   return errors.has(key) ? new Map([...errors].filter(([at]) => at !== key)) : errors;
 }

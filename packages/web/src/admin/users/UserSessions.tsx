@@ -43,7 +43,7 @@ export function UserSessions({ user }: { readonly user: AdminUserView }) {
       {data && data.length > 0 && (
         <SessionList
           sessions={data}
-          ending={end.isPending ? end.variables : undefined}
+          endingId={end.isPending ? end.variables : undefined}
           onEnd={({ id }) => end.mutate(id)}
         />
       )}

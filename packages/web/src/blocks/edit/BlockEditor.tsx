@@ -6,7 +6,7 @@ import { fieldErrorText } from '../../api/fieldErrors.ts';
 import { useUnloadWarning } from '../../hooks/useUnloadWarning.ts';
 import type { JsonRecord } from '../../result/isRecord.ts';
 import { focusFirstInvalid } from '../../schemaForm/focusFirstControl.ts';
-import type { PlacedErrors } from '../../schemaForm/placeErrors.ts';
+import type { AssignedErrors } from '../../schemaForm/assignErrors.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
@@ -14,22 +14,22 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
 import { TextArea, TextField } from '../../ui/Field.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import styles from './BlockEditor.module.css';
-import { beginInputs, placeRefusals, readInputs } from './inputsDraft.ts';
+import { createInputsDraft, assignInputErrors, parseInputs } from './inputsDraft.ts';
 import { InputsForm } from './InputsForm.tsx';
 
-export interface EditedTexts {
+export interface BlockTexts {
   readonly title: string;
   readonly description: string;
 }
 
-export interface Edited extends EditedTexts {
+export interface BlockEdits extends BlockTexts {
   /** Undefined: they stay as they are. */
   readonly inputs: BlockInputs | undefined;
 }
 
-interface EditorProps {
-  readonly texts: EditedTexts;
-  readonly onTexts: (texts: EditedTexts) => void;
+interface BlockEditorProps {
+  readonly texts: BlockTexts;
+  readonly onTextsChange: (texts: BlockTexts) => void;
   /** What stands for an empty title; undefined: a title is needed. */
   readonly placeholder?: string;
   /** Undefined: the tool cannot be asked, and its inputs stay. */
@@ -37,7 +37,7 @@ interface EditorProps {
   readonly inputs: BlockInputs;
   readonly isChanged: boolean;
   readonly label: string;
-  readonly save: (edited: Edited) => Promise<BlockView>;
+  readonly save: (edits: BlockEdits) => Promise<BlockView>;
   readonly onSaved: (block: BlockView) => Promise<void>;
   readonly onCancel: () => void;
   /** Instead of the inputs, where the tool cannot be asked. */
@@ -46,53 +46,54 @@ interface EditorProps {
   readonly onReload?: () => void;
 }
 
-const NOTHING: PlacedErrors = { fields: new Map(), others: [] };
+const NO_ERRORS: AssignedErrors = { byField: new Map(), otherErrors: [] };
 
 /** Title, description and inputs of a block. What the gateway refuses stands at its field. */
-export function BlockEditor(props: EditorProps) {
-  const { texts, onTexts, placeholder, schema, inputs, label, onSaved, onCancel } = props;
+export function BlockEditor(props: BlockEditorProps) {
+  const { texts, onTextsChange, placeholder, schema, inputs, label, onSaved, onCancel } = props;
   const words = strings.blocks.form;
-  const [first] = useState(() => (schema ? beginInputs(schema, inputs) : undefined));
-  const [draft, setDraft] = useState(first);
-  const [wrong, setWrong] = useState(NOTHING);
-  const [isAsking, setAsking] = useState(false);
-  const [refusals, setRefusals] = useState(0);
-  const element = useRef<HTMLFormElement>(null);
-  const saving = useMutation({
+  const [initialDraft] = useState(() => (schema ? createInputsDraft(schema, inputs) : undefined));
+  const [draft, setDraft] = useState(initialDraft);
+  const [inputErrors, setInputErrors] = useState(NO_ERRORS);
+  const [isConfirmingLeave, setConfirmingLeave] = useState(false);
+  const [failedAttempts, setFailedAttempts] = useState(0);
+  const formRef = useRef<HTMLFormElement>(null);
+  const saveMutation = useMutation({
     mutationFn: props.save,
     onSuccess: onSaved,
     onError: (error) => {
       if (error instanceof ApiError && draft) {
-        const placed = placeRefusals(
+        const fieldErrors = assignInputErrors(
           draft,
           error.errors.filter(({ path }) => path.startsWith('inputs')),
         );
-        setWrong(placed);
+        setInputErrors(fieldErrors);
       }
-      setRefusals((count) => count + 1);
+      setFailedAttempts((count) => count + 1);
     },
   });
-  const isChanged = (props.isChanged || draft !== first) && !saving.isSuccess;
+  const isChanged = (props.isChanged || draft !== initialDraft) && !saveMutation.isSuccess;
   const isTitleMissing = placeholder === undefined && texts.title.trim() === '';
   useUnloadWarning(isChanged);
   useEffect(() => {
-    if (refusals > 0) focusFirstInvalid(element.current);
-  }, [refusals]);
+    if (failedAttempts > 0) focusFirstInvalid(formRef.current);
+  }, [failedAttempts]);
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    const read = draft && readInputs(draft);
-    setWrong({ fields: read?.errors ?? NOTHING.fields, others: [] });
-    saving.reset();
-    if (isTitleMissing || (read && read.errors.size > 0)) setRefusals((count) => count + 1);
-    else saving.mutate({ ...texts, inputs: read?.inputs });
+    const parsed = draft && parseInputs(draft);
+    setInputErrors({ byField: parsed?.errors ?? NO_ERRORS.byField, otherErrors: [] });
+    saveMutation.reset();
+    if (isTitleMissing || (parsed && parsed.errors.size > 0)) setFailedAttempts((count) => count + 1);
+    else saveMutation.mutate({ ...texts, inputs: parsed?.inputs });
   }
 
-  const { error } = saving;
-  const titleError = isTitleMissing && refusals > 0 ? words.titleMissing : fieldErrorText(error, 'title');
+  const { error } = saveMutation;
+  const titleError =
+    isTitleMissing && failedAttempts > 0 ? words.titleMissing : fieldErrorText(error, 'title');
   return (
     <Card>
-      <form ref={element} className={styles['form']} noValidate onSubmit={submit}>
+      <form ref={formRef} className={styles['form']} noValidate onSubmit={submit}>
         <TextField
           label={words.title}
           hint={placeholder === undefined ? undefined : words.titleHint}
@@ -101,7 +102,7 @@ export function BlockEditor(props: EditorProps) {
           error={titleError}
           maxLength={200}
           value={texts.title}
-          onChange={({ target }) => onTexts({ ...texts, title: target.value })}
+          onChange={({ target }) => onTextsChange({ ...texts, title: target.value })}
         />
         <TextArea
           label={words.description}
@@ -110,31 +111,33 @@ export function BlockEditor(props: EditorProps) {
           rows={2}
           maxLength={4096}
           value={texts.description}
-          onChange={({ target }) => onTexts({ ...texts, description: target.value })}
+          onChange={({ target }) => onTextsChange({ ...texts, description: target.value })}
         />
         {draft ? (
           <section className={styles['inputs']} aria-label={words.inputs}>
             <h2>{words.inputs}</h2>
             <p className={styles['hint']}>{words.inputsHint}</p>
-            <InputsForm draft={draft} errors={wrong.fields} onChange={setDraft} />
+            <InputsForm draft={draft} errors={inputErrors.byField} onChange={setDraft} />
           </section>
         ) : (
           props.children
         )}
-        <Problem error={error} others={wrong.others} onReload={props.onReload} />
+        <SaveError error={error} otherErrors={inputErrors.otherErrors} onReload={props.onReload} />
         <div className={styles['actions']}>
-          <Button type="submit" variant="primary" isBusy={saving.isPending}>
+          <Button type="submit" variant="primary" isBusy={saveMutation.isPending}>
             {label}
           </Button>
-          <Button onClick={() => (isChanged ? setAsking(true) : onCancel())}>{strings.common.cancel}</Button>
+          <Button onClick={() => (isChanged ? setConfirmingLeave(true) : onCancel())}>
+            {strings.common.cancel}
+          </Button>
         </div>
       </form>
-      {isAsking && (
+      {isConfirmingLeave && (
         <ConfirmDialog
           title={words.unsavedTitle}
-          confirm={words.unsavedLeave}
+          confirm={words.unsavedDiscard}
           onConfirm={onCancel}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirmingLeave(false)}
         >
           {words.unsavedText}
         </ConfirmDialog>
@@ -143,13 +146,13 @@ export function BlockEditor(props: EditorProps) {
   );
 }
 
-function Problem({
+function SaveError({
   error,
-  others,
+  otherErrors,
   onReload,
 }: {
   readonly error: unknown;
-  readonly others: readonly string[];
+  readonly otherErrors: readonly string[];
   readonly onReload: (() => void) | undefined;
 }) {
   const words = strings.blocks.form;
@@ -172,9 +175,9 @@ function Problem({
   }
   if (code !== 'BLOCK_INPUTS_INVALID') return <ErrorNotice error={error} />;
   return (
-    <Notice tone="danger" title={words.correct}>
+    <Notice tone="danger" title={words.fixFields}>
       <ul>
-        {others.map((message, index) => (
+        {otherErrors.map((message, index) => (
           <li key={index}>{message}</li>
         ))}
       </ul>

@@ -7,7 +7,7 @@ import { blockQuery, invalidateBlocks, changeBlock, isBlockNotFound } from '../.
 import { encodeSegment } from '../../api/request.ts';
 import { serverToolsQuery } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
-import { ServerTrouble } from '../../tools/ToolPanel.tsx';
+import { ServerStateNotice } from '../../tools/ToolPanel.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -21,18 +21,22 @@ export function EditBlockPage({ id }: { readonly id: string }) {
   // Not while somebody types: what they edit does not change under their hands.
   const query = useQuery({ ...blockQuery(id), refetchInterval: false, refetchOnWindowFocus: false });
   const { data: block, error, refetch } = query;
-  const mayEdit = block === undefined || hasAclBit(block.permissions, 'EDIT');
-  if (isBlockNotFound(error) || !mayEdit) {
+  const canEdit = block === undefined || hasAclBit(block.permissions, 'EDIT');
+  if (isBlockNotFound(error) || !canEdit) {
     return (
       <Page title={words.title}>
-        <EmptyState icon="search" title={words.goneTitle} actions={<Link href="/blocks">{words.back}</Link>}>
-          {words.goneText}
+        <EmptyState
+          icon="search"
+          title={words.notFoundTitle}
+          actions={<Link href="/blocks">{words.back}</Link>}
+        >
+          {words.notFoundText}
         </EmptyState>
       </Page>
     );
   }
   if (block) {
-    return <Editing key={`${id} ${block.version}`} block={block} onReload={() => void refetch()} />;
+    return <EditBlockForm key={`${id} ${block.version}`} block={block} onReload={() => void refetch()} />;
   }
   return (
     <Page title={words.title}>
@@ -45,7 +49,7 @@ export function EditBlockPage({ id }: { readonly id: string }) {
   );
 }
 
-function Editing({ block, onReload }: { readonly block: BlockView; readonly onReload: () => void }) {
+function EditBlockForm({ block, onReload }: { readonly block: BlockView; readonly onReload: () => void }) {
   const words = strings.blocks.form;
   const { id, title, description = '', server, tool: toolName, version } = block;
   const [texts, setTexts] = useState({ title, description });
@@ -59,7 +63,7 @@ function Editing({ block, onReload }: { readonly block: BlockView; readonly onRe
   });
   const tool = tools.data?.tools.find(({ name }) => name === toolName);
   const isPending = server.state === 'available' && tools.isPending;
-  const back = `/blocks/${encodeSegment(id)}`;
+  const blockUrl = `/blocks/${encodeSegment(id)}`;
   return (
     <Page title={words.editTitle(title)}>
       {isPending ? (
@@ -69,18 +73,18 @@ function Editing({ block, onReload }: { readonly block: BlockView; readonly onRe
           // Once the tool can be asked, its inputs can be edited.
           key={String(tool !== undefined)}
           {...{ texts }}
-          onTexts={setTexts}
+          onTextsChange={setTexts}
           schema={tool?.inputSchema}
           inputs={block.inputs}
           isChanged={texts.title !== title || texts.description !== description}
           label={words.saveChanges}
-          save={(edited) =>
+          save={(edits) =>
             changeBlock(
               id,
               {
-                title: edited.title,
-                description: edited.description.trim() === '' ? null : edited.description,
-                ...(edited.inputs && { inputs: edited.inputs }),
+                title: edits.title,
+                description: edits.description.trim() === '' ? null : edits.description,
+                ...(edits.inputs && { inputs: edits.inputs }),
               },
               version,
             )
@@ -88,21 +92,21 @@ function Editing({ block, onReload }: { readonly block: BlockView; readonly onRe
           onSaved={(saved) => {
             showToast('success', words.saved(saved.title));
             client.setQueryData(blockQuery(id).queryKey, saved);
-            navigate(back);
+            navigate(blockUrl);
             return invalidateBlocks(client);
           }}
-          onCancel={() => navigate(back)}
+          onCancel={() => navigate(blockUrl)}
           onReload={onReload}
         >
           {tools.data && tools.data.state !== 'connected' ? (
-            <ServerTrouble
+            <ServerStateNotice
               view={tools.data}
               isRetrying={tools.isFetching}
               onRetry={() => void tools.refetch()}
             />
           ) : (
-            <Notice tone="warning" title={words.inputsStay}>
-              {words.inputsStayText}
+            <Notice tone="warning" title={words.inputsUnavailableTitle}>
+              {words.inputsUnavailableText}
             </Notice>
           )}
         </BlockEditor>

@@ -1,16 +1,16 @@
 import { useMemo } from 'react';
 import { FieldView } from '../../schemaForm/FieldView.tsx';
 import { pathKey } from '../../schemaForm/fieldPath.ts';
-import { fieldHint } from '../../schemaForm/FieldHint.tsx';
+import { renderFieldHint } from '../../schemaForm/renderFieldHint.tsx';
 import { formContext } from '../../schemaForm/formContext.ts';
-import { readNode } from '../../schemaForm/readNode.ts';
+import { parseNode } from '../../schemaForm/parseNode.ts';
 import { strings } from '../../strings/strings.ts';
 import { IconButton } from '../../ui/Button.tsx';
 import { TextArea } from '../../ui/Field.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { SegmentedControl } from '../../ui/SegmentedControl.tsx';
 import styles from './BlockEditor.module.css';
-import { modes, type InputRow, type InputsDraft } from './inputsDraft.ts';
+import { inputModes, type InputRow, type InputsDraft } from './inputsDraft.ts';
 
 /** What becomes of each argument of the tool. */
 export function InputsForm({
@@ -28,8 +28,8 @@ export function InputsForm({
   if (draft.kind === 'raw') {
     return (
       <TextArea
-        label={words.raw}
-        hint={words.rawHint}
+        label={words.jsonInputs}
+        hint={words.jsonInputsHint}
         error={errors.get(pathKey([]))}
         className={styles['json']}
         rows={8}
@@ -39,19 +39,24 @@ export function InputsForm({
       />
     );
   }
-  const { rows, others } = draft;
-  const set = (index: number, row: InputRow) => onChange({ ...draft, rows: rows.with(index, row) });
+  const { rows, undeclared } = draft;
+  const setRow = (index: number, row: InputRow) => onChange({ ...draft, rows: rows.with(index, row) });
   return (
     <formContext.Provider value={context}>
       {rows.length === 0 && <p className={styles['hint']}>{words.noInputs}</p>}
       {rows.map((row, index) => (
-        <Row key={row.property.name} row={row} root={draft.form.root} onChange={(next) => set(index, next)} />
+        <InputRowFields
+          key={row.property.name}
+          row={row}
+          root={draft.form.root}
+          onChange={(next) => setRow(index, next)}
+        />
       ))}
-      {Object.keys(others).length > 0 && (
-        <section className={styles['row']} aria-label={words.others}>
-          <p className={styles['name']}>{words.others}</p>
+      {Object.keys(undeclared).length > 0 && (
+        <section className={styles['row']} aria-label={words.undeclaredInputs}>
+          <p className={styles['name']}>{words.undeclaredInputs}</p>
           <ul className={styles['others']}>
-            {Object.entries(others).map(([name, input]) => (
+            {Object.entries(undeclared).map(([name, input]) => (
               <li key={name}>
                 <code>{name}</code>
                 <span className={styles['hint']}>{words.modes[input.mode]}</span>
@@ -60,12 +65,14 @@ export function InputsForm({
                 )}
                 <IconButton
                   size="small"
-                  label={words.removeOther(name)}
+                  label={words.removeInput(name)}
                   icon={<Icon name="trash" size={16} />}
                   onClick={() =>
                     onChange({
                       ...draft,
-                      others: Object.fromEntries(Object.entries(others).filter(([other]) => other !== name)),
+                      undeclared: Object.fromEntries(
+                        Object.entries(undeclared).filter(([other]) => other !== name),
+                      ),
                     })
                   }
                 />
@@ -78,7 +85,7 @@ export function InputsForm({
   );
 }
 
-function Row({
+function InputRowFields({
   row,
   root,
   onChange,
@@ -90,7 +97,7 @@ function Row({
   const words = strings.blocks.form;
   const { property, mode, draft } = row;
   const { name, schema, isRequired } = property;
-  const node = readNode(root, schema);
+  const node = parseNode(root, schema);
   const label = node.title || name;
   return (
     <div className={styles['row']}>
@@ -100,15 +107,15 @@ function Row({
           {isRequired && <span className={styles['required']}> {strings.common.required}</span>}
         </p>
         <SegmentedControl
-          label={words.modeOf(label)}
+          label={words.inputLabel(label)}
           value={mode}
-          options={modes.map((value) => ({ value, label: words.modes[value] }))}
+          options={inputModes.map((value) => ({ value, label: words.modes[value] }))}
           onChange={(next) => onChange({ ...row, mode: next })}
         />
       </div>
       <p className={styles['hint']}>{words.modeTexts[mode]}</p>
       {mode === 'ask' ? (
-        fieldHint(node)
+        renderFieldHint(node)
       ) : (
         <FieldView
           {...{ node, draft, label }}

@@ -6,9 +6,9 @@ import { invalidateBlocks, createBlock } from '../../api/blocks.ts';
 import { encodeSegment } from '../../api/request.ts';
 import { serversQuery, serverToolsQuery } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
-import { keepSame } from '../../tools/keepSame.ts';
-import { readLink } from '../../tools/toolAddress.ts';
-import { ServerTrouble } from '../../tools/ToolPanel.tsx';
+import { keepIfEqual } from '../../tools/keepIfEqual.ts';
+import { parseLinkedArgs } from '../../tools/toolPaths.ts';
+import { ServerStateNotice } from '../../tools/ToolPanel.tsx';
 import { useHash } from '../../tools/useHash.ts';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { SelectField } from '../../ui/Field.tsx';
@@ -17,7 +17,7 @@ import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
 import { showToast } from '../../ui/toasts.ts';
 import { BlockEditor } from './BlockEditor.tsx';
-import { proposalsOf } from './inputsDraft.ts';
+import { toDefaultInputs } from './inputsDraft.ts';
 
 /** A block that is made: which tool, and what becomes of its inputs. The choice stands in the address. */
 export function NewBlockPage() {
@@ -31,21 +31,21 @@ export function NewBlockPage() {
         <EmptyState
           icon="server"
           title={words.noServersTitle}
-          actions={<Link href="/servers">{words.toServers}</Link>}
+          actions={<Link href="/servers">{words.goToServers}</Link>}
         >
           {words.noServersText}
         </EmptyState>
       )}
-      {servers && Object.keys(servers).length > 0 && <Chosen servers={servers} />}
+      {servers && Object.keys(servers).length > 0 && <ServerSelect servers={servers} />}
     </Page>
   );
 }
 
-function Chosen({ servers }: { readonly servers: ServersView }) {
+function ServerSelect({ servers }: { readonly servers: ServersView }) {
   const words = strings.blocks.form;
   const [params, setParams] = useSearchParams();
   const server = params.get('server') ?? '';
-  const named = Object.entries(servers)
+  const sortedServers = Object.entries(servers)
     .map(([name, { title = name }]) => ({ name, title }))
     .sort((a, b) => a.title.localeCompare(b.title) || (a.name < b.name ? -1 : 1));
   return (
@@ -59,38 +59,38 @@ function Chosen({ servers }: { readonly servers: ServersView }) {
         <option value="" disabled>
           {words.chooseServer}
         </option>
-        {named.map(({ name, title }) => (
+        {sortedServers.map(({ name, title }) => (
           <option key={name} value={name}>
             {title === name ? title : `${title} (${name})`}
           </option>
         ))}
       </SelectField>
       {Object.hasOwn(servers, server) && (
-        <ToolChoice
+        <ToolSelect
           key={server}
           server={server}
           tool={params.get('tool') ?? ''}
-          onTool={(tool) => setParams({ server, tool }, { replace: true })}
+          onToolChange={(tool) => setParams({ server, tool }, { replace: true })}
         />
       )}
     </>
   );
 }
 
-function ToolChoice({
+function ToolSelect({
   server,
   tool: name,
-  onTool,
+  onToolChange,
 }: {
   readonly server: string;
   readonly tool: string;
-  readonly onTool: (tool: string) => void;
+  readonly onToolChange: (tool: string) => void;
 }) {
   const words = strings.blocks.form;
   const [texts, setTexts] = useState({ title: '', description: '' });
   const [, navigate] = useLocation();
   const client = useQueryClient();
-  const linked = readLink(useHash());
+  const linked = parseLinkedArgs(useHash());
   const {
     data: view,
     error,
@@ -98,18 +98,18 @@ function ToolChoice({
     refetch,
   } = useQuery({
     ...serverToolsQuery(server),
-    structuralSharing: (before, after) => keepSame(before, after),
+    structuralSharing: (before, after) => keepIfEqual(before, after),
   });
   if (view === undefined) {
     if (error === null) return <Skeleton lines={4} />;
     return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   }
-  if (view === null) return <Notice tone="warning" title={strings.tools.panel.goneTitle} />;
-  const tool = view.tools.find((one) => one.name === name);
+  if (view === null) return <Notice tone="warning" title={strings.tools.panel.notFoundTitle} />;
+  const tool = view.tools.find((candidate) => candidate.name === name);
   return (
     <>
       {view.state !== 'connected' && (
-        <ServerTrouble view={view} isRetrying={isFetching} onRetry={() => void refetch()} />
+        <ServerStateNotice view={view} isRetrying={isFetching} onRetry={() => void refetch()} />
       )}
       {view.state === 'connected' && view.tools.length === 0 && <p>{words.noTools}</p>}
       {view.tools.length > 0 && (
@@ -118,31 +118,31 @@ function ToolChoice({
           isRequired
           hint={tool?.description}
           value={tool ? name : ''}
-          onChange={({ target }) => onTool(target.value)}
+          onChange={({ target }) => onToolChange(target.value)}
         >
           <option value="" disabled>
             {words.chooseTool}
           </option>
-          {view.tools.map((one) => (
-            <option key={one.name} value={one.name}>
-              {one.title ? `${one.title} (${one.name})` : one.name}
+          {view.tools.map((candidate) => (
+            <option key={candidate.name} value={candidate.name}>
+              {candidate.title ? `${candidate.title} (${candidate.name})` : candidate.name}
             </option>
           ))}
         </SelectField>
       )}
       {!tool && name !== '' && view.state === 'connected' && (
-        <Notice tone="warning" title={words.toolGoneTitle}>
-          {words.toolGoneText}
+        <Notice tone="warning" title={words.toolNotFoundTitle}>
+          {words.toolNotFoundText}
         </Notice>
       )}
       {tool && (
         <BlockEditor
           key={JSON.stringify([name, linked?.hash])}
           {...{ texts }}
-          onTexts={setTexts}
+          onTextsChange={setTexts}
           placeholder={tool.title || tool.name}
           schema={tool.inputSchema}
-          inputs={proposalsOf(linked?.args ?? {})}
+          inputs={toDefaultInputs(linked?.args ?? {})}
           isChanged={texts.title !== '' || texts.description !== ''}
           label={words.save}
           save={({ title, description, inputs = {} }) =>

@@ -7,26 +7,26 @@ import styles from '../../servers/list/ServerCard.module.css';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Icon } from '../../ui/Icon.tsx';
-import { firstStanding, isInTrouble, standingOf, standingTones } from '../state/blockState.ts';
-import { driftText } from '../state/driftText.ts';
+import { initialBlockStatus, needsAttention, blockStatus, blockStatusTones } from '../state/blockStatus.ts';
+import { describeDrift } from '../state/describeDrift.ts';
 import type { BlockCheck } from '../state/useBlockChecks.ts';
 
 /** One block in the list: what it does, how it stands, and what is the matter. */
 export const BlockCard = memo(function BlockCard({
   block,
   check,
-  isOwn,
+  isOwner,
   serverTitle,
 }: {
   readonly block: BlockSummary;
   readonly check: BlockCheck | undefined;
-  readonly isOwn: boolean;
+  readonly isOwner: boolean;
   readonly serverTitle: string;
 }) {
   const words = strings.blocks;
   const { id, title, description, tool, updatedAt } = block;
-  const standing = check ? standingOf(check.checked, check.missing) : firstStanding(block);
-  const drift = check?.checked.drift;
+  const status = check ? blockStatus(check.checkedBlock, check.missing) : initialBlockStatus(block);
+  const drift = check?.checkedBlock.drift;
   return (
     <li className={styles['card']}>
       <div className={styles['head']}>
@@ -35,27 +35,27 @@ export const BlockCard = memo(function BlockCard({
             {title}
           </Link>
         </h2>
-        <Badge tone={standingTones[standing]}>{words.states[standing].name}</Badge>
+        <Badge tone={blockStatusTones[status]}>{words.states[status].name}</Badge>
       </div>
       {description !== undefined && <p className={styles['description']}>{description}</p>}
-      {isInTrouble(standing) && <Problem text={words.states[standing].text} />}
+      {needsAttention(status) && <ProblemText text={words.states[status].text} />}
       {drift && (
-        <Problem
-          text={driftText(drift)
+        <ProblemText
+          text={describeDrift(drift)
             .map(({ part, changes }) => `${words.drift.badge}. ${part}: ${changes.join('; ')}.`)
             .join(' ')}
         />
       )}
       <p className={styles['facts']}>
-        <Badge>{isOwn ? words.mine : words.shared}</Badge>
-        <span>{words.of(tool, serverTitle)}</span>
+        <Badge>{isOwner ? words.owned : words.shared}</Badge>
+        <span>{words.toolOnServer(tool, serverTitle)}</span>
         <span>{words.changed(formatAgo(updatedAt))}</span>
       </p>
     </li>
   );
 });
 
-function Problem({ text }: { readonly text: string }) {
+function ProblemText({ text }: { readonly text: string }) {
   return (
     <p className={styles['problem']}>
       <Icon name="warning" size={16} />

@@ -21,9 +21,9 @@ import { showToast } from '../../ui/toasts.ts';
 export function BlockActions({ block }: { readonly block: BlockView }) {
   const words = strings.blocks;
   const { id, title, permissions } = block;
-  const [isRemoving, setRemoving] = useState(false);
-  const mayShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
-  const { open, show, close } = useOpenDialog({ edit: false, share: mayShare });
+  const [isDeleting, setDeleting] = useState(false);
+  const canShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
+  const { open, show, close } = useOpenDialog({ edit: false, share: canShare });
   return (
     <>
       {hasAclBit(permissions, 'EDIT') && (
@@ -35,14 +35,14 @@ export function BlockActions({ block }: { readonly block: BlockView }) {
           {words.edit}
         </Link>
       )}
-      {mayShare && (
+      {canShare && (
         <Button icon={<Icon name="share" />} onClick={() => show('share')}>
           {words.share}
         </Button>
       )}
       {hasAclBit(permissions, 'DELETE') && (
-        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setRemoving(true)}>
-          {words.remove}
+        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setDeleting(true)}>
+          {words.delete}
         </Button>
       )}
       {open === 'share' && (
@@ -51,17 +51,17 @@ export function BlockActions({ block }: { readonly block: BlockView }) {
           title={title}
           texts={words.sharing}
           ownBits={permissions}
-          canShare={mayShare}
+          canShare={canShare}
           onClose={close}
           onShared={invalidateBlocks}
         />
       )}
-      {isRemoving && <RemoveBlock block={block} onClose={() => setRemoving(false)} />}
+      {isDeleting && <DeleteBlockDialog block={block} onClose={() => setDeleting(false)} />}
     </>
   );
 }
 
-function RemoveBlock({ block, onClose }: { readonly block: BlockView; readonly onClose: () => void }) {
+function DeleteBlockDialog({ block, onClose }: { readonly block: BlockView; readonly onClose: () => void }) {
   const words = strings.blocks;
   const { id, title } = block;
   const client = useQueryClient();
@@ -71,19 +71,19 @@ function RemoveBlock({ block, onClose }: { readonly block: BlockView; readonly o
     onSuccess: () => {
       removeCachedBlock(client, id);
       navigate('/blocks');
-      showToast('success', words.removed(title));
+      showToast('success', words.deleted(title));
     },
   });
   return (
     <ConfirmDialog
-      title={words.removeTitle(title)}
-      confirm={words.remove}
+      title={words.deleteTitle(title)}
+      confirm={words.delete}
       isBusy={isPending}
       error={error}
       onConfirm={() => mutate()}
       onClose={onClose}
     >
-      {words.removeText}
+      {words.deleteText}
     </ConfirmDialog>
   );
 }

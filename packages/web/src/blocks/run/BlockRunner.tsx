@@ -6,7 +6,7 @@ import { focusFirstInvalid } from '../../schemaForm/focusFirstControl.ts';
 import { strings } from '../../strings/strings.ts';
 import { runs } from '../../tools/pageRuns.ts';
 import { RunView } from '../../tools/RunView.tsx';
-import { blockAddress, readLink } from '../../tools/toolAddress.ts';
+import { blockPath, parseLinkedArgs } from '../../tools/toolPaths.ts';
 import { ToolFields } from '../../tools/ToolRunner.tsx';
 import { useHash } from '../../tools/useHash.ts';
 import { useToolForm, type ToolForm } from '../../tools/useToolForm.ts';
@@ -16,91 +16,96 @@ import { CopyButton } from '../../ui/CopyButton.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Spinner } from '../../ui/Spinner.tsx';
-import { askedSchema, proposedInputs, savedValues } from './askedInputs.ts';
+import { runInputSchema, initialRunInputs, presetValues } from './runInputs.ts';
 import styles from './BlockRunner.module.css';
 import { CredentialPicker } from './CredentialPicker.tsx';
 import { NeedsCard } from './NeedsCard.tsx';
 import { useBlockRun } from './useBlockRun.ts';
 
-export interface RunnerProps {
+export interface BlockRunnerProps {
   readonly block: BlockView;
   /** As the server shows them now; undefined: it cannot be asked. */
   readonly tool: ToolDetail | undefined;
   readonly view: ServerToolsView | undefined;
-  readonly checked: CheckedBlock | undefined;
+  readonly checkedBlock: CheckedBlock | undefined;
   readonly missing: MissingParts | undefined;
   /** The credential that its user chose on this page. */
-  readonly picked: string | undefined;
-  readonly onPick: (label: string) => void;
+  readonly selectedCredential: string | undefined;
+  readonly onSelectCredential: (label: string) => void;
   readonly onRecheck: () => void;
   /** The block was changed by somebody meanwhile. */
   readonly onReload: () => void;
 }
 
 /** The form of a block, with which credential it runs, what it still needs, and what came of its last run. */
-export function BlockRunner(props: RunnerProps) {
+export function BlockRunner(props: BlockRunnerProps) {
   const { block, tool } = props;
   const hash = useHash();
-  const linked = useMemo(() => readLink(hash), [hash]);
+  const linked = useMemo(() => parseLinkedArgs(hash), [hash]);
   const schema = useMemo(
-    () => askedSchema(tool?.inputSchema ?? block.inputSchema, block.inputs),
+    () => runInputSchema(tool?.inputSchema ?? block.inputSchema, block.inputs),
     [tool?.inputSchema, block.inputSchema, block.inputs],
   );
-  const first = useMemo(
-    () => ({ ...proposedInputs(schema, block.inputs), ...linked?.args }),
+  const initialValues = useMemo(
+    () => ({ ...initialRunInputs(schema, block.inputs), ...linked?.args }),
     [schema, block.inputs, linked],
   );
   return (
     // Another link begins anew; when the block is changed meanwhile, what was typed stays.
-    <Runner key={linked?.hash ?? ''} {...props} {...{ schema, first }} isLinked={linked !== undefined} />
+    <BlockRunForm
+      key={linked?.hash ?? ''}
+      {...props}
+      {...{ schema, initialValues }}
+      isLinked={linked !== undefined}
+    />
   );
 }
 
-interface Begun {
+interface RunFormProps {
   readonly schema: Readonly<Record<string, unknown>>;
-  readonly first: Readonly<Record<string, unknown>>;
+  readonly initialValues: Readonly<Record<string, unknown>>;
   readonly isLinked: boolean;
 }
 
-function Runner({ schema, first, isLinked, ...props }: RunnerProps & Begun) {
-  const { block, view, checked, onPick, onRecheck } = props;
+function BlockRunForm({ schema, initialValues, isLinked, ...props }: BlockRunnerProps & RunFormProps) {
+  const { block, view, checkedBlock, onSelectCredential, onRecheck } = props;
   const { run: words, needs, credential } = strings.blocks;
   const { panel } = strings.tools;
-  const form = useToolForm(schema, first);
-  const element = useRef<HTMLFormElement>(null);
-  const runButton = useRef<HTMLButtonElement>(null);
-  const picker = useRef<HTMLFieldSetElement>(null);
-  const needsTitle = useRef<HTMLElement>(null);
-  const [shownTimes, showErrors] = useState(0);
-  const last = useStore(runs.list).find((run) => run.block?.id === block.id);
-  const { selected, hasToChoose, start } = useBlockRun({ ...props, form });
-  const [isChoiceMissed, setChoiceMissed] = useState(false);
-  const isRunning = last?.state === 'running';
-  const held = last?.state === 'held' && last.missing ? last : undefined;
-  const missing = held?.missing ?? props.missing;
-  const credentials = checked?.credentials;
-  const fixed = savedValues(block.inputs, ['fixed']);
+  const form = useToolForm(schema, initialValues);
+  const formRef = useRef<HTMLFormElement>(null);
+  const runButtonRef = useRef<HTMLButtonElement>(null);
+  const pickerRef = useRef<HTMLFieldSetElement>(null);
+  const needsHeadingRef = useRef<HTMLElement>(null);
+  const [invalidCount, setInvalidCount] = useState(0);
+  const lastRun = useStore(runs.list).find((run) => run.block?.id === block.id);
+  const { selected, mustChoose, start } = useBlockRun({ ...props, form });
+  const [showsChoiceError, setShowsChoiceError] = useState(false);
+  const isRunning = lastRun?.state === 'running';
+  const heldRun = lastRun?.state === 'held' && lastRun.missing ? lastRun : undefined;
+  const missing = heldRun?.missing ?? props.missing;
+  const credentials = checkedBlock?.credentials;
+  const fixedValues = presetValues(block.inputs, ['fixed']);
 
   useEffect(() => {
-    if (shownTimes > 0) focusFirstInvalid(element.current);
-  }, [shownTimes]);
-  const heldId = held?.id;
+    if (invalidCount > 0) focusFirstInvalid(formRef.current);
+  }, [invalidCount]);
+  const heldRunId = heldRun?.id;
   useEffect(() => {
-    if (heldId !== undefined) needsTitle.current?.focus();
-  }, [heldId]);
+    if (heldRunId !== undefined) needsHeadingRef.current?.focus();
+  }, [heldRunId]);
 
   async function run(): Promise<void> {
     if (isRunning) return;
-    setChoiceMissed(hasToChoose);
-    const wanted = await start();
-    if (wanted === 'corrected') showErrors((times) => times + 1);
-    else if (wanted === 'choose') picker.current?.focus();
+    setShowsChoiceError(mustChoose);
+    const result = await start();
+    if (result === 'invalid') setInvalidCount((count) => count + 1);
+    else if (result === 'choose') pickerRef.current?.focus();
   }
-  function onSubmit(event: SubmitEvent): void {
+  function handleSubmit(event: SubmitEvent): void {
     event.preventDefault();
     void run();
   }
-  function onKeyDown(event: KeyboardEvent): void {
+  function handleKeyDown(event: KeyboardEvent): void {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     void run();
@@ -114,32 +119,38 @@ function Runner({ schema, first, isLinked, ...props }: RunnerProps & Begun) {
         </Notice>
       )}
       <Card aria-label={words.title}>
-        <form ref={element} className={styles['form']} noValidate onSubmit={onSubmit} onKeyDown={onKeyDown}>
-          <AskedFields
+        <form
+          ref={formRef}
+          className={styles['form']}
+          noValidate
+          onSubmit={handleSubmit}
+          onKeyDown={handleKeyDown}
+        >
+          <InputFields
             form={form}
-            hasProposals={Object.keys(savedValues(block.inputs, ['default'])).length > 0}
+            hasDefaults={Object.keys(presetValues(block.inputs, ['default'])).length > 0}
           />
-          {Object.keys(fixed).length > 0 && (
+          {Object.keys(fixedValues).length > 0 && (
             <details className={styles['fixed']} open>
               <summary>{words.fixed}</summary>
               <div>
                 <p className={styles['hint']}>{words.fixedHint}</p>
-                <ArgumentsView args={fixed} />
+                <ArgumentsView args={fixedValues} />
               </div>
             </details>
           )}
-          {credentials && offersChoice(credentials, view) && (
+          {credentials && hasCredentialChoice(credentials, view) && (
             <CredentialPicker
-              ref={picker}
+              ref={pickerRef}
               server={block.server.name}
               title={view?.title ?? block.server.name}
-              {...{ credentials, selected, onPick }}
-              error={isChoiceMissed && hasToChoose ? credential.missing : undefined}
+              {...{ credentials, selected, onSelectCredential }}
+              error={showsChoiceError && mustChoose ? credential.chooseOne : undefined}
             />
           )}
           <div className={styles['actions']}>
             <Button
-              ref={runButton}
+              ref={runButtonRef}
               type="submit"
               variant="primary"
               aria-disabled={isRunning}
@@ -148,11 +159,11 @@ function Runner({ schema, first, isLinked, ...props }: RunnerProps & Begun) {
             >
               {words.run}
             </Button>
-            {isRunning && <Button onClick={() => runs.cancel(last.id)}>{panel.cancel}</Button>}
+            {isRunning && <Button onClick={() => runs.cancel(lastRun.id)}>{panel.cancel}</Button>}
             <span className={styles['more']}>
               <CopyButton
                 label={words.copyLink}
-                text={() => location.origin + blockAddress(block.id, form.peek())}
+                text={() => location.origin + blockPath(block.id, form.currentArguments())}
               />
             </span>
           </div>
@@ -160,46 +171,46 @@ function Runner({ schema, first, isLinked, ...props }: RunnerProps & Begun) {
       </Card>
       {missing && missing.credentials.length > 0 && (
         <NeedsCard
-          ref={needsTitle}
+          ref={needsHeadingRef}
           missing={{
             ...missing,
-            inputs: missing.inputs.filter(({ name }) => !Object.hasOwn(form.peek(), name)),
+            inputs: missing.inputs.filter(({ name }) => !Object.hasOwn(form.currentArguments(), name)),
           }}
-          serverOf={() => block.server.name}
-          afterwards={held ? needs.goesOn : needs.thenRun}
-          returnTo={blockAddress(block.id)}
-          offersChoice
-          onMet={() => {
-            if (held) void runs.goOn(held.id);
+          serverOfBlock={() => block.server.name}
+          nextStepText={heldRun ? needs.runContinues : needs.thenRun}
+          returnTo={blockPath(block.id)}
+          canChooseHere
+          onNeedMet={() => {
+            if (heldRun) void runs.resume(heldRun.id);
             onRecheck();
-            runButton.current?.focus();
+            runButtonRef.current?.focus();
           }}
           // The form is filled in again for who comes back.
-          onLeave={() => history.replaceState(null, '', blockAddress(block.id, form.peek()))}
+          onBeforeLeave={() => history.replaceState(null, '', blockPath(block.id, form.currentArguments()))}
         />
       )}
-      {last && <RunView run={last} />}
+      {lastRun && <RunView run={lastRun} />}
     </>
   );
 }
 
-function AskedFields({ form, hasProposals }: { readonly form: ToolForm; readonly hasProposals: boolean }) {
+function InputFields({ form, hasDefaults }: { readonly form: ToolForm; readonly hasDefaults: boolean }) {
   const words = strings.blocks.run;
   const { node } = form.form;
   const isEmpty = node.kind === 'object' && node.properties.length === 0 && !node.isPartial;
-  if (isEmpty && form.json === undefined && form.others.length === 0) {
+  if (isEmpty && form.json === undefined && form.otherErrors.length === 0) {
     return <p className={styles['hint']}>{words.noInputs}</p>;
   }
   return (
     <>
       <ToolFields form={form} />
-      {hasProposals && <p className={styles['hint']}>{words.proposed}</p>}
+      {hasDefaults && <p className={styles['hint']}>{words.defaultHint}</p>}
     </>
   );
 }
 
 /** Where the user has something of their own to choose, or may go without although others sign in. */
-function offersChoice(
+function hasCredentialChoice(
   { choices, mayGoWithout }: NonNullable<CheckedBlock['credentials']>,
   view: ServerToolsView | undefined,
 ): boolean {

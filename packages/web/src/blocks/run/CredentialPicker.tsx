@@ -18,7 +18,7 @@ export function CredentialPicker({
   credentials,
   selected,
   error,
-  onPick,
+  onSelectCredential,
   ref,
 }: {
   readonly server: string;
@@ -26,7 +26,7 @@ export function CredentialPicker({
   readonly credentials: NonNullable<CheckedBlock['credentials']>;
   readonly selected: string | undefined;
   readonly error: string | undefined;
-  readonly onPick: (label: string) => void;
+  readonly onSelectCredential: (label: string) => void;
   readonly ref: Ref<HTMLFieldSetElement>;
 }) {
   const words = strings.blocks.credential;
@@ -48,7 +48,7 @@ export function CredentialPicker({
             name={id}
             value={label}
             checked={label === selected}
-            onChange={() => onPick(label)}
+            onChange={() => onSelectCredential(label)}
           />
           <span className={styles['label']}>{credentialName(label)}</span>
           <span className={styles['muted']}>{strings.credentials.kinds[kind]}</span>

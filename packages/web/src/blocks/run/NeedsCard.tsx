@@ -2,43 +2,43 @@ import type { CredentialNeed, MissingParts } from '@behalf/contracts';
 import type { Ref } from 'react';
 import { Link } from 'wouter';
 import { ConnectCard } from '../../call/ConnectCard.tsx';
-import { ServerName } from '../../call/ServerName.tsx';
-import { useServerTitles } from '../../api/serverTitles.ts';
+import { ServerIdentity } from '../../call/ServerIdentity.tsx';
+import { useServerTitleLookup } from '../../api/serverTitleLookup.ts';
 import { encodeSegment } from '../../api/request.ts';
 import type { ConnectOptions } from '../../connect/connectController.ts';
 import { connectControllers } from '../../connect/pageConnectControllers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Card } from '../../ui/Card.tsx';
 import styles from './BlockRunner.module.css';
-import { needGroups } from './needGroups.ts';
-import { NeedValues } from './NeedValues.tsx';
+import { groupNeeds } from './groupNeeds.ts';
+import { NeededValuesForm } from './NeededValuesForm.tsx';
 
 export interface NeedsProps {
   readonly missing: MissingParts;
   /** The server of a block, and what the block is called where there are several. */
-  readonly serverOf: (block: string) => string;
-  readonly titleOf?: (block: string) => string;
+  readonly serverOfBlock: (block: string) => string;
+  readonly titleOfBlock?: (block: string) => string;
   /** What happens when one of them is met. */
-  readonly afterwards: string;
+  readonly nextStepText: string;
   readonly returnTo: string;
-  readonly onMet: () => void;
-  readonly onLeave?: () => void;
+  readonly onNeedMet: () => void;
+  readonly onBeforeLeave?: () => void;
   /** Whether a choice is offered on this page. */
-  readonly offersChoice: boolean;
+  readonly canChooseHere: boolean;
   readonly ref?: Ref<HTMLElement>;
 }
 
 /** Everything that has to be there before anything runs, server by server. */
 export function NeedsCard(props: NeedsProps) {
   const words = strings.blocks.needs;
-  const { missing, serverOf, titleOf, ref } = props;
-  const serverTitle = useServerTitles();
+  const { missing, serverOfBlock, titleOfBlock, ref } = props;
+  const serverTitle = useServerTitleLookup();
   return (
     <Card className={styles['needs']} aria-label={words.title}>
       <h3 ref={ref as Ref<HTMLHeadingElement>} tabIndex={-1}>
         {words.title}
       </h3>
-      {needGroups(missing, serverOf, serverTitle).map(({ key, address, titles, inputs, needs }) => (
+      {groupNeeds(missing, serverOfBlock, serverTitle).map(({ key, address, titles, inputs, needs }) => (
         <section key={key} className={styles['group']} aria-label={titles.join(', ')}>
           <h4>{titles.join(', ')}</h4>
           {address !== undefined && <code className={styles['muted']}>{address}</code>}
@@ -47,10 +47,12 @@ export function NeedsCard(props: NeedsProps) {
               <p>{words.inputs}</p>
               <ul className={styles['list']}>
                 {inputs.map(({ block, name, title = name }) => (
-                  <li key={`${block} ${name}`}>{titleOf ? words.ofBlock(title, titleOf(block)) : title}</li>
+                  <li key={`${block} ${name}`}>
+                    {titleOfBlock ? words.inputOfBlock(title, titleOfBlock(block)) : title}
+                  </li>
                 ))}
               </ul>
-              {!titleOf && <p className={styles['muted']}>{words.inputsHere}</p>}
+              {!titleOfBlock && <p className={styles['muted']}>{words.inputsHere}</p>}
             </div>
           )}
           {needs.map((need, index) => (
@@ -64,41 +66,41 @@ export function NeedsCard(props: NeedsProps) {
 
 function NeedView({
   need,
-  afterwards,
+  nextStepText,
   returnTo,
-  onMet,
-  onLeave,
-  offersChoice,
+  onNeedMet,
+  onBeforeLeave,
+  canChooseHere,
 }: NeedsProps & { readonly need: CredentialNeed }) {
   const words = strings.blocks.needs;
   const { server, title } = need;
   switch (need.kind) {
     case 'sign_in': {
       const { connectUrl, reason, label } = need;
-      const begin = async (wanted: ConnectOptions) => {
-        const whole = { ...wanted, ...(label !== undefined && { label }) };
-        if (await connectControllers.get(server).begin(whole)) onMet();
+      const startConnect = async (wanted: ConnectOptions) => {
+        const options = { ...wanted, ...(label !== undefined && { label }) };
+        if (await connectControllers.get(server).begin(options)) onNeedMet();
       };
       return (
         <ConnectCard
           connect={{ server, title, reason, connectUrl }}
           returnTo={returnTo}
-          afterwards={afterwards}
-          onBegin={begin}
-          {...(onLeave && { onLeave })}
+          nextStepText={nextStepText}
+          onStart={startConnect}
+          {...(onBeforeLeave && { onBeforeLeave })}
         />
       );
     }
     case 'values':
-      return <NeedValues server={server} values={need.values} onMet={onMet} />;
+      return <NeededValuesForm server={server} values={need.values} onSaved={onNeedMet} />;
     case 'choose':
       return (
         <p>
-          {offersChoice ? words.choose : words.chooseHere}{' '}
-          {!offersChoice && (
+          {canChooseHere ? words.choose : words.chooseDefault}{' '}
+          {!canChooseHere && (
             <>
-              <ServerName server={server} title={title} />{' '}
-              <Link href={`/servers/${encodeSegment(server)}`}>{words.toServer}</Link>
+              <ServerIdentity server={server} title={title} />{' '}
+              <Link href={`/servers/${encodeSegment(server)}`}>{words.openServer}</Link>
             </>
           )}
         </p>

@@ -3,7 +3,7 @@ import { useQueries } from '@tanstack/react-query';
 import { blockCheckQuery, MAX_CHECKED_BLOCKS } from '../../api/blocks.ts';
 
 export interface BlockCheck {
-  readonly checked: CheckedBlock;
+  readonly checkedBlock: CheckedBlock;
   readonly missing: MissingParts;
 }
 
@@ -14,12 +14,14 @@ export function useBlockChecks(ids: readonly string[]): ReadonlyMap<string, Bloc
   );
   return useQueries({
     queries: chunks.map((chunk) => blockCheckQuery(chunk)),
-    combine: (results) => byBlock(results.flatMap(({ data }) => data ?? [])),
+    combine: (results) => checksByBlock(results.flatMap(({ data }) => data ?? [])),
   });
 }
 
-function byBlock(answers: readonly BlockCheckView[]): ReadonlyMap<string, BlockCheck> {
+function checksByBlock(responses: readonly BlockCheckView[]): ReadonlyMap<string, BlockCheck> {
   return new Map(
-    answers.flatMap(({ blocks, missing }) => blocks.map((checked) => [checked.id, { checked, missing }])),
+    responses.flatMap(({ blocks, missing }) =>
+      blocks.map((checkedBlock) => [checkedBlock.id, { checkedBlock, missing }]),
+    ),
   );
 }

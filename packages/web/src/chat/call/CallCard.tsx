@@ -3,8 +3,8 @@ import { memo } from 'react';
 import { useStore } from '../../app/store.ts';
 import { callTones } from '../../call/callTones.ts';
 import { ProgressView } from '../../call/ProgressView.tsx';
-import { TitledName } from '../../call/TitledName.tsx';
-import { visibleText } from '../../call/visibleText.ts';
+import { TitleOrId } from '../../call/TitleOrId.tsx';
+import { escapeInvisible } from '../../call/escapeInvisible.ts';
 import { formatDuration } from '../../hooks/formatTime.ts';
 import { ArgumentsView } from '../../result/ArgumentsView.tsx';
 import { AuthorityBadge } from '../../result/AuthorityBadge.tsx';
@@ -15,11 +15,11 @@ import { Icon } from '../../ui/Icon.tsx';
 import { Spinner } from '../../ui/Spinner.tsx';
 import { countRender } from '../message/countRender.ts';
 import type { CallPartState } from '../session/messages.ts';
-import { Approval } from './Approval.tsx';
+import { CallApproval } from './CallApproval.tsx';
 import styles from './CallCard.module.css';
 import { CallProblem } from './CallProblem.tsx';
-import { Connect } from './Connect.tsx';
-import { shownState } from './shownState.ts';
+import { CallConnect } from './CallConnect.tsx';
+import { displayedState } from './displayedState.ts';
 import { summarizeArguments } from './summarizeArguments.ts';
 
 /** A call of a tool: what, with what, how it goes, on whose authority, and what came of it. */
@@ -36,18 +36,18 @@ export const CallCard = memo(function CallCard({
   const words = strings.chat.call;
   countRender(part.id, 'call');
   const { call, progress, expiresAt } = useStore(part.state);
-  const state = shownState(call.state, isLive);
+  const state = displayedState(call.state, isLive);
   const { server, serverTitle, tool, toolTitle, durationMs, authority, connect, problem } = call;
   return (
     <article
       className={styles['card']}
-      aria-label={words.label(visibleText(serverTitle), visibleText(toolTitle || tool))}
+      aria-label={words.label(escapeInvisible(serverTitle), escapeInvisible(toolTitle || tool))}
     >
       <header className={styles['header']}>
         <p className={styles['name']}>
           <Icon name="tools" size={16} />
-          <TitledName name={server} title={serverTitle} className={styles['server']} />
-          <TitledName name={tool} title={toolTitle} className={styles['tool']} />
+          <TitleOrId name={server} title={serverTitle} className={styles['server']} />
+          <TitleOrId name={tool} title={toolTitle} className={styles['tool']} />
         </p>
         <p className={styles['state']}>
           {state === 'running' && <Spinner />}
@@ -57,23 +57,23 @@ export const CallCard = memo(function CallCard({
       </header>
       {authority && <AuthorityBadge authority={authority} />}
       {state === 'waiting' && !connect ? (
-        <Approval part={part} expiresAt={expiresAt} />
+        <CallApproval part={part} expiresAt={expiresAt} />
       ) : (
-        <Arguments args={call.arguments} />
+        <CallArguments args={call.arguments} />
       )}
       {state === 'running' && progress && <ProgressView progress={progress} />}
-      {connect && <Connect part={part} isHeld={state === 'waiting'} isLast={isLast} />}
+      {connect && <CallConnect part={part} isHeld={state === 'waiting'} isLast={isLast} />}
       {problem && !connect && <CallProblem problem={problem} server={server} />}
-      {state === 'cancelled' && !connect && <p className={styles['note']}>{words.uncertain}</p>}
+      {state === 'cancelled' && !connect && <p className={styles['note']}>{words.unknownOutcome}</p>}
       {state === 'denied' && !problem && <p className={styles['note']}>{words.denied}</p>}
       {/* What a server says of a missing sign-in is written for the model. */}
-      {call.result && !connect && <Result call={call} />}
-      {isNotKept(call) && <p className={styles['note']}>{words.notKept}</p>}
+      {call.result && !connect && <CallResult call={call} />}
+      {isResultDiscarded(call) && <p className={styles['note']}>{words.resultDiscarded}</p>}
     </article>
   );
 });
 
-function Arguments({ args }: { readonly args: ChatCall['arguments'] }) {
+function CallArguments({ args }: { readonly args: ChatCall['arguments'] }) {
   const words = strings.chat.call;
   const summary = summarizeArguments(args);
   if (summary === '') return <p className={styles['note']}>{words.noArguments}</p>;
@@ -89,17 +89,17 @@ function Arguments({ args }: { readonly args: ChatCall['arguments'] }) {
 }
 
 /** Given up for what else is kept of the answer. */
-function isNotKept({ state, result, isCut, problem }: ChatCall): boolean {
+function isResultDiscarded({ state, result, isCut, problem }: ChatCall): boolean {
   return (state === 'done' || state === 'failed') && !result && !problem && isCut === true;
 }
 
-function Result({ call }: { readonly call: ChatCall }) {
+function CallResult({ call }: { readonly call: ChatCall }) {
   return (
     <details className={styles['details']} open>
       <summary>
         <span className={styles['label']}>{strings.chat.call.result}</span>
       </summary>
-      {call.result && <ResultView result={call.result} cut={call} />}
+      {call.result && <ResultView result={call.result} truncation={call} />}
     </details>
   );
 }

@@ -1,9 +1,9 @@
 import type { ChatProblem } from '@behalf/contracts';
-import { isAboutServer } from '../../call/isAboutServer.ts';
-import { ServerLink } from '../../call/ServerLink.tsx';
+import { isServerError } from '../../call/isServerError.ts';
+import { ServerPageLink } from '../../call/ServerPageLink.tsx';
 import { strings } from '../../strings/strings.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import { tellProblem } from '../trouble/tellProblem.ts';
+import { describeProblem } from '../errors/describeProblem.ts';
 
 /** Why a call failed, in words, and what to do about it. */
 export function CallProblem({
@@ -15,14 +15,14 @@ export function CallProblem({
   readonly server: string;
 }) {
   const { code, title, errors = [] } = problem;
-  const { text, advice } = tellProblem(problem);
+  const { text, advice } = describeProblem(problem);
   return (
     <Notice
       tone="danger"
       // An old failure is not read out again whenever its conversation is opened.
       isSilent
       title={title}
-      actions={isAboutServer(code) ? <ServerLink server={server} code={code} /> : undefined}
+      actions={isServerError(code) ? <ServerPageLink server={server} code={code} /> : undefined}
     >
       <p>{text}</p>
       {errors.length > 0 && (

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatLeft } from '../../call/formatLeft.ts';
-import { decided } from './decided.ts';
-import { shownState } from './shownState.ts';
+import { formatRemaining } from '../../call/formatRemaining.ts';
+import { applyDecision } from './applyDecision.ts';
+import { displayedState } from './displayedState.ts';
 import { summarizeArguments } from './summarizeArguments.ts';
 
 describe('a card of a call', () => {
@@ -22,24 +22,24 @@ describe('a card of a call', () => {
   });
 
   test('does not say that something runs for which nobody waits', () => {
-    expect(shownState('running', true)).toBe('running');
-    expect(shownState('running', false)).toBe('cancelled');
-    expect(shownState('waiting', false)).toBe('cancelled');
-    expect(shownState('done', false)).toBe('done');
+    expect(displayedState('running', true)).toBe('running');
+    expect(displayedState('running', false)).toBe('cancelled');
+    expect(displayedState('waiting', false)).toBe('cancelled');
+    expect(displayedState('done', false)).toBe('done');
   });
 
   test('follows the word of its user, and not when it has ended meanwhile', () => {
     const call = { callId: 'c', server: 's', serverTitle: 'S', tool: 't', arguments: {} };
     const waiting = { call: { ...call, state: 'waiting' as const }, expiresAt: 1 };
-    expect(decided(waiting, true)).toEqual({ call: { ...call, state: 'running' } });
-    expect(decided(waiting, false)).toEqual({ call: { ...call, state: 'denied' } });
+    expect(applyDecision(waiting, true)).toEqual({ call: { ...call, state: 'running' } });
+    expect(applyDecision(waiting, false)).toEqual({ call: { ...call, state: 'denied' } });
     const done = { call: { ...call, state: 'done' as const, result: { content: [] } } };
-    expect(decided(done, true)).toBe(done);
+    expect(applyDecision(done, true)).toBe(done);
   });
 
   test('counts down', () => {
-    expect(formatLeft(125_000)).toBe('2:05');
-    expect(formatLeft(400)).toBe('0:01');
-    expect(formatLeft(-5)).toBe('0:00');
+    expect(formatRemaining(125_000)).toBe('2:05');
+    expect(formatRemaining(400)).toBe('0:01');
+    expect(formatRemaining(-5)).toBe('0:00');
   });
 });

@@ -1,22 +1,22 @@
-const LONGEST = 90;
-const LONGEST_VALUE = 40;
-const MOST = 6;
+const MAX_LENGTH = 90;
+const MAX_VALUE_LENGTH = 40;
+const MAX_ENTRIES = 6;
 
 /** The arguments in one line, to recognise a call by. */
 export function summarizeArguments(args: Readonly<Record<string, unknown>>): string {
   const entries = Object.entries(args);
-  const shown = entries.slice(0, MOST).map(([name, value]) => `${name}: ${briefly(value)}`);
-  const line = shown.join(', ') + (entries.length > MOST ? ', …' : '');
-  return cut(line, LONGEST);
+  const shown = entries.slice(0, MAX_ENTRIES).map(([name, value]) => `${name}: ${summarizeValue(value)}`);
+  const line = shown.join(', ') + (entries.length > MAX_ENTRIES ? ', …' : '');
+  return truncate(line, MAX_LENGTH);
 }
 
-function briefly(value: unknown): string {
-  if (typeof value === 'string') return cut(JSON.stringify(value), LONGEST_VALUE);
+function summarizeValue(value: unknown): string {
+  if (typeof value === 'string') return truncate(JSON.stringify(value), MAX_VALUE_LENGTH);
   if (Array.isArray(value)) return value.length === 0 ? '[]' : '[…]';
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0 ? '{}' : '{…}';
   return String(value);
 }
 
-function cut(text: string, longest: number): string {
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+function truncate(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
 }

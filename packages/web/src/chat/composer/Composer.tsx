@@ -15,41 +15,42 @@ import { ServerChooser } from './ServerChooser.tsx';
 export function Composer({
   session,
   models,
-  field,
+  inputRef,
   onSend,
   onStop,
 }: {
   readonly session: Session;
   /** Undefined until they are known: nothing can be sent before. */
   readonly models: ModelsView | undefined;
-  readonly field: RefObject<HTMLTextAreaElement | null>;
+  readonly inputRef: RefObject<HTMLTextAreaElement | null>;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
 }) {
   const words = strings.chat.composer;
-  const error = useId();
-  const hint = useId();
+  const errorId = useId();
+  const hintId = useId();
   const user = useUser();
   const text = useStore(session.draft);
-  const { writing, isStopping = false } = useStore(session.state);
+  const { answering, isStopping = false } = useStore(session.state);
   const isTooLong = text.length > MAX_CHAT_TEXT_LENGTH;
-  const isKnown = models !== undefined;
-  const maySend = isKnown && writing === 'no' && text.trim() !== '' && !isTooLong;
+  const areModelsLoaded = models !== undefined;
+  const canSend = areModelsLoaded && answering === 'no' && text.trim() !== '' && !isTooLong;
 
   useEffect(() => {
     // Whoever came here came to write; but not past a dialog that is open.
-    if (isKnown && !document.querySelector('dialog[open]')) field.current?.focus({ preventScroll: true });
-  }, [isKnown, field]);
-  useGrowing(field, text);
+    if (areModelsLoaded && !document.querySelector('dialog[open]'))
+      inputRef.current?.focus({ preventScroll: true });
+  }, [areModelsLoaded, inputRef]);
+  useAutoHeight(inputRef, text);
 
   function send(): void {
-    if (!maySend) return;
+    if (!canSend) return;
     session.draft.set('');
     onSend(text.trim());
-    field.current?.focus();
+    inputRef.current?.focus();
   }
 
-  function onKey(event: KeyboardEvent): void {
+  function handleKeyDown(event: KeyboardEvent): void {
     // Enter also ends a word that is being put together, as in Japanese.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -65,23 +66,23 @@ export function Composer({
       }}
     >
       <textarea
-        ref={field}
+        ref={inputRef}
         className={styles['field']}
         rows={1}
         value={text}
-        disabled={!isKnown}
+        disabled={!areModelsLoaded}
         placeholder={words.placeholder}
         aria-label={words.label}
         aria-invalid={isTooLong || undefined}
-        aria-describedby={isTooLong ? error : hint}
+        aria-describedby={isTooLong ? errorId : hintId}
         onChange={({ target }) => session.draft.set(target.value)}
-        onKeyDown={onKey}
+        onKeyDown={handleKeyDown}
       />
-      <p id={hint} className="visually-hidden">
+      <p id={hintId} className="visually-hidden">
         {words.hint}
       </p>
       {isTooLong && (
-        <p id={error} role="alert" className={styles['error']}>
+        <p id={errorId} role="alert" className={styles['error']}>
           {words.tooLong(MAX_CHAT_TEXT_LENGTH.toLocaleString())}
         </p>
       )}
@@ -89,8 +90,8 @@ export function Composer({
         {models && user && <ModelPicker models={models} userId={user.id} />}
         {user && <ServerChooser userId={user.id} />}
         <span className={styles['space']} />
-        {writing === 'no' ? (
-          <Button type="submit" variant="primary" disabled={!maySend} icon={<Icon name="send" />}>
+        {answering === 'no' ? (
+          <Button type="submit" variant="primary" disabled={!canSend} icon={<Icon name="send" />}>
             {words.send}
           </Button>
         ) : (
@@ -104,13 +105,13 @@ export function Composer({
 }
 
 /** As high as what is written in it. Newer browsers do that by themselves. */
-function useGrowing(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
+function useAutoHeight(inputRef: RefObject<HTMLTextAreaElement | null>, text: string): void {
   useLayoutEffect(() => {
-    if (field.current && !CSS.supports('field-sizing', 'content')) grow(field.current);
-  }, [field, text]);
+    if (inputRef.current && !CSS.supports('field-sizing', 'content')) fitHeight(inputRef.current);
+  }, [inputRef, text]);
 }
 
-function grow(element: HTMLTextAreaElement): void {
+function fitHeight(element: HTMLTextAreaElement): void {
   element.style.blockSize = 'auto';
   element.style.blockSize = `${element.scrollHeight}px`;
 }

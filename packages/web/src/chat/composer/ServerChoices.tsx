@@ -10,21 +10,21 @@ import { Button } from '../../ui/Button.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
 import { serverStateTones } from '../../ui/serverStateTones.ts';
-import { leftOutServers } from './choices.ts';
-import { withServer } from './chosenServers.ts';
+import { excludedServersStore } from './answerOptions.ts';
+import { setServerIncluded } from './excludedServers.ts';
 import styles from './Pickers.module.css';
 
 /** All servers with their state, each to be ticked. */
 export function ServerChoices({ userId }: { readonly userId: string }) {
   const words = strings.chat.chooser;
-  const store = leftOutServers(userId);
-  const leftOut = useStore(store);
+  const excludedStore = excludedServersStore(userId);
+  const excluded = useStore(excludedStore);
   const servers = useQuery({ ...serversQuery, refetchInterval: false });
   const tools = useQuery(allToolsQuery);
-  const box = useRef<HTMLDivElement>(null);
+  const boxRef = useRef<HTMLDivElement>(null);
   const isLoaded = servers.data !== undefined;
   useEffect(() => {
-    if (isLoaded) box.current?.querySelector('input')?.focus();
+    if (isLoaded) boxRef.current?.querySelector('input')?.focus();
   }, [isLoaded]);
   if (servers.error) return <ErrorNotice error={servers.error} onRetry={() => void servers.refetch()} />;
   if (!servers.data) return <Skeleton lines={4} />;
@@ -32,20 +32,20 @@ export function ServerChoices({ userId }: { readonly userId: string }) {
   if (names.length === 0)
     return (
       <>
-        <p>{words.empty}</p>
-        <Link href="/servers">{words.toServers}</Link>
+        <p>{words.noServers}</p>
+        <Link href="/servers">{words.goToServers}</Link>
       </>
     );
   return (
-    <div ref={box}>
+    <div ref={boxRef}>
       <div className={styles['heading']}>
         <h2>{words.title}</h2>
         <div>
-          <Button size="small" variant="quiet" onClick={() => store.set([])}>
-            {words.chooseAll}
+          <Button size="small" variant="quiet" onClick={() => excludedStore.set([])}>
+            {words.selectAll}
           </Button>
-          <Button size="small" variant="quiet" onClick={() => store.set(names)}>
-            {words.chooseNone}
+          <Button size="small" variant="quiet" onClick={() => excludedStore.set(names)}>
+            {words.selectNone}
           </Button>
         </div>
       </div>
@@ -54,9 +54,11 @@ export function ServerChoices({ userId }: { readonly userId: string }) {
         <ServerChoice
           key={name}
           title={title ?? name}
-          listed={tools.data?.[name]}
-          isChosen={!leftOut.includes(name)}
-          onChange={(isChosen) => store.set(withServer(store.get(), name, isChosen))}
+          toolList={tools.data?.[name]}
+          isIncluded={!excluded.includes(name)}
+          onChange={(isIncluded) =>
+            excludedStore.set(setServerIncluded(excludedStore.get(), name, isIncluded))
+          }
         />
       ))}
     </div>
@@ -65,15 +67,15 @@ export function ServerChoices({ userId }: { readonly userId: string }) {
 
 function ServerChoice({
   title,
-  listed,
-  isChosen,
+  toolList,
+  isIncluded,
   onChange,
 }: {
   readonly title: string;
   /** Undefined until it is known. */
-  readonly listed: ToolsView['servers'][string] | undefined;
-  readonly isChosen: boolean;
-  readonly onChange: (isChosen: boolean) => void;
+  readonly toolList: ToolsView['servers'][string] | undefined;
+  readonly isIncluded: boolean;
+  readonly onChange: (isIncluded: boolean) => void;
 }) {
   const words = strings.chat.chooser;
   const id = useId();
@@ -82,18 +84,18 @@ function ServerChoice({
       <input
         id={id}
         type="checkbox"
-        checked={isChosen}
+        checked={isIncluded}
         onChange={({ target }) => onChange(target.checked)}
-        aria-describedby={listed && `${id}-state`}
+        aria-describedby={toolList && `${id}-state`}
       />
       <div className={styles['about']}>
         <label htmlFor={id}>{title}</label>
-        {listed && (
+        {toolList && (
           <span id={`${id}-state`} className={styles['tools']}>
-            {listed.state === 'connected' ? (
-              words.tools(listed.tools.length)
+            {toolList.state === 'connected' ? (
+              words.toolCount(toolList.tools.length)
             ) : (
-              <Badge tone={serverStateTones[listed.state]}>{words.states[listed.state]}</Badge>
+              <Badge tone={serverStateTones[toolList.state]}>{words.states[toolList.state]}</Badge>
             )}
           </span>
         )}

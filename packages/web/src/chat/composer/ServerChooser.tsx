@@ -4,8 +4,8 @@ import { serversQuery } from '../../api/servers.ts';
 import { useStore } from '../../app/store.ts';
 import { strings } from '../../strings/strings.ts';
 import { Icon } from '../../ui/Icon.tsx';
-import { leftOutServers } from './choices.ts';
-import { serversToSend } from './chosenServers.ts';
+import { excludedServersStore } from './answerOptions.ts';
+import { requestedServers } from './excludedServers.ts';
 import styles from './Pickers.module.css';
 
 const ServerChoices = lazy(() => import('./ServerChoices.tsx').then((m) => ({ default: m.ServerChoices })));
@@ -14,32 +14,32 @@ const ServerChoices = lazy(() => import('./ServerChoices.tsx').then((m) => ({ de
 export function ServerChooser({ userId }: { readonly userId: string }) {
   const words = strings.chat.chooser;
   const [isOpen, setOpen] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
-  const opener = useRef<HTMLButtonElement>(null);
-  const leftOut = useStore(leftOutServers(userId));
+  const boxRef = useRef<HTMLDivElement>(null);
+  const openerRef = useRef<HTMLButtonElement>(null);
+  const excluded = useStore(excludedServersStore(userId));
   const servers = useQuery({
     ...serversQuery,
-    enabled: isOpen || leftOut.length > 0,
+    enabled: isOpen || excluded.length > 0,
     refetchInterval: false,
   });
 
   useEffect(() => {
     if (!isOpen) return undefined;
-    const onPress = ({ target }: PointerEvent) => {
-      if (target instanceof Node && !box.current?.contains(target)) setOpen(false);
+    const handlePointerDown = ({ target }: PointerEvent) => {
+      if (target instanceof Node && !boxRef.current?.contains(target)) setOpen(false);
     };
-    addEventListener('pointerdown', onPress);
-    return () => removeEventListener('pointerdown', onPress);
+    addEventListener('pointerdown', handlePointerDown);
+    return () => removeEventListener('pointerdown', handlePointerDown);
   }, [isOpen]);
 
   function close(): void {
     setOpen(false);
-    opener.current?.focus();
+    openerRef.current?.focus();
   }
 
   return (
     <div
-      ref={box}
+      ref={boxRef}
       className={styles['chooser']}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || !isOpen) return;
@@ -48,18 +48,18 @@ export function ServerChooser({ userId }: { readonly userId: string }) {
         close();
       }}
       onBlur={({ relatedTarget }) => {
-        if (relatedTarget && !box.current?.contains(relatedTarget)) setOpen(false);
+        if (relatedTarget && !boxRef.current?.contains(relatedTarget)) setOpen(false);
       }}
     >
       <button
-        ref={opener}
+        ref={openerRef}
         type="button"
         className={styles['opener']}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
-        <Icon name="tools" size={16} /> {summary()}
+        <Icon name="tools" size={16} /> {summaryText()}
       </button>
       {isOpen && (
         <div className={styles['popover']} role="dialog" aria-label={words.title}>
@@ -71,11 +71,11 @@ export function ServerChooser({ userId }: { readonly userId: string }) {
     </div>
   );
 
-  function summary(): string {
-    if (leftOut.length === 0 || !servers.data) return words.all;
+  function summaryText(): string {
+    if (excluded.length === 0 || !servers.data) return words.allServers;
     const names = Object.keys(servers.data);
-    const chosen = serversToSend(names, leftOut);
-    if (!chosen) return words.all;
-    return chosen.length === 0 ? words.none : words.some(chosen.length, names.length);
+    const included = requestedServers(names, excluded);
+    if (!included) return words.allServers;
+    return included.length === 0 ? words.noTools : words.someServers(included.length, names.length);
   }
 }

@@ -6,12 +6,12 @@ export interface ModelChoice {
 }
 
 /** The model that was chosen before, as long as it is offered; else the first. */
-export function chooseModel(offered: ModelsView, remembered: ModelChoice | null): ModelChoice | undefined {
-  const all = modelsOf(offered);
-  return all.find((one) => isSameModel(remembered, one)) ?? all[0];
+export function chooseModel(available: ModelsView, remembered: ModelChoice | null): ModelChoice | undefined {
+  const choices = listModels(available);
+  return choices.find((choice) => isSameModel(remembered, choice)) ?? choices[0];
 }
 
-export function modelsOf({ endpoints }: ModelsView): readonly ModelChoice[] {
+export function listModels({ endpoints }: ModelsView): readonly ModelChoice[] {
   return endpoints.flatMap(({ name, models }) => models.map((model) => ({ endpoint: name, model })));
 }
 
@@ -20,7 +20,7 @@ export function isSameModel(one: ModelChoice | null | undefined, other: ModelCho
 }
 
 /** What stands in the browser's storage is anybody's: it is a choice only when it looks like one. */
-export function readModelChoice(stored: unknown): ModelChoice | null {
+export function parseModelChoice(stored: unknown): ModelChoice | null {
   if (typeof stored !== 'object' || stored === null) return null;
   const { endpoint, model } = stored as Partial<Record<string, unknown>>;
   return typeof endpoint === 'string' && typeof model === 'string' ? { endpoint, model } : null;

@@ -11,24 +11,24 @@ import styles from './ConversationLink.module.css';
 export const ConversationLink = memo(
   function ConversationLink({
     conversation: { id, title },
-    isHere,
+    isCurrent,
     onRename,
     onDelete,
   }: {
     readonly conversation: ConversationSummary;
-    readonly isHere: boolean;
+    readonly isCurrent: boolean;
     readonly onRename: () => void;
     readonly onDelete: () => void;
   }) {
     const words = strings.chat.list;
     const name = title || words.untitled;
     return (
-      <li className={classNames(styles['entry'], isHere && styles['here'])}>
+      <li className={classNames(styles['entry'], isCurrent && styles['here'])}>
         <Link
           href={`/chat/${encodeURIComponent(id)}`}
           className={styles['link']}
           title={name}
-          aria-current={isHere ? 'page' : undefined}
+          aria-current={isCurrent ? 'page' : undefined}
         >
           {name}
         </Link>
@@ -41,7 +41,7 @@ export const ConversationLink = memo(
           />
           <IconButton
             size="small"
-            label={words.remove(name)}
+            label={words.delete(name)}
             icon={<Icon name="trash" size={14} />}
             onClick={onDelete}
           />
@@ -50,5 +50,5 @@ export const ConversationLink = memo(
     );
   },
   // What the buttons do depends on the conversation alone.
-  (before, after) => before.conversation === after.conversation && before.isHere === after.isHere,
+  (previous, next) => previous.conversation === next.conversation && previous.isCurrent === next.isCurrent,
 );

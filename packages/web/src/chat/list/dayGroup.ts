@@ -2,7 +2,7 @@ export const dayGroups = ['today', 'yesterday', 'week', 'month', 'older'] as con
 export type DayGroup = (typeof dayGroups)[number];
 
 /** How far back something is, by the days of whoever looks at it. */
-export function dayGroup(at: number, now: number): DayGroup {
+export function dayGroup(timestamp: number, now: number): DayGroup {
   const midnight = new Date(now);
   midnight.setHours(0, 0, 0, 0);
   const daysBack = (days: number) => {
@@ -11,14 +11,14 @@ export function dayGroup(at: number, now: number): DayGroup {
     day.setDate(day.getDate() - days);
     return day.getTime();
   };
-  if (at >= midnight.getTime()) return 'today';
-  if (at >= daysBack(1)) return 'yesterday';
-  if (at >= daysBack(7)) return 'week';
-  return at >= daysBack(30) ? 'month' : 'older';
+  if (timestamp >= midnight.getTime()) return 'today';
+  if (timestamp >= daysBack(1)) return 'yesterday';
+  if (timestamp >= daysBack(7)) return 'week';
+  return timestamp >= daysBack(30) ? 'month' : 'older';
 }
 
 /** Those of each group, in the order they came; groups without any are left out. */
-export function byDay<T extends { readonly updatedAt: number }>(
+export function groupByDay<T extends { readonly updatedAt: number }>(
   entries: readonly T[],
   now: number,
 ): readonly { readonly group: DayGroup; readonly entries: readonly T[] }[] {

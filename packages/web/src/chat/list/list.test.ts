@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { listed, withNewest, withoutConversation, withRenamed } from './conversationPages.ts';
-import { byDay, dayGroup } from './dayGroup.ts';
+import { flattenPages, addToPages, removeFromPages, renameInPages } from './conversationPages.ts';
+import { groupByDay, dayGroup } from './dayGroup.ts';
 
 const one = (id: string, title = id) => ({ id, title, createdAt: 1, updatedAt: 1 });
 const pages = () => ({
@@ -10,21 +10,21 @@ const pages = () => ({
   ],
   pageParams: ['', 'n'],
 });
-const ids = (of: Parameters<typeof listed>[0]) => listed(of).map(({ id }) => id);
+const ids = (of: Parameters<typeof flattenPages>[0]) => flattenPages(of).map(({ id }) => id);
 
 describe('the list of conversations', () => {
   test('has each one once', () => {
     expect(ids(pages())).toEqual(['a', 'b', 'c']);
-    expect(listed(undefined)).toEqual([]);
+    expect(flattenPages(undefined)).toEqual([]);
   });
 
   test('is changed in place: what was talked in comes first, what is deleted goes, a new title shows', () => {
-    expect(ids(withNewest(pages(), one('c', 'new title')))).toEqual(['c', 'a', 'b']);
-    expect(ids(withNewest(pages(), one('d')))).toEqual(['d', 'a', 'b', 'c']);
-    expect(ids(withoutConversation(pages(), 'b'))).toEqual(['a', 'c']);
-    expect(listed(withRenamed(pages(), one('b', 'renamed')))[1]?.title).toBe('renamed');
+    expect(ids(addToPages(pages(), one('c', 'new title')))).toEqual(['c', 'a', 'b']);
+    expect(ids(addToPages(pages(), one('d')))).toEqual(['d', 'a', 'b', 'c']);
+    expect(ids(removeFromPages(pages(), 'b'))).toEqual(['a', 'c']);
+    expect(flattenPages(renameInPages(pages(), one('b', 'renamed')))[1]?.title).toBe('renamed');
     // Nothing was read yet: it will be, with this one in it.
-    expect(withNewest(undefined, one('d'))).toBeUndefined();
+    expect(addToPages(undefined, one('d'))).toBeUndefined();
   });
 });
 
@@ -43,7 +43,7 @@ describe('the day of a conversation', () => {
 
   test('gathers them under it', () => {
     const entries = [{ updatedAt: now }, { updatedAt: at(2026, 4, 19) }, { updatedAt: now - 1 }];
-    expect(byDay(entries, now).map(({ group, entries: { length } }) => [group, length])).toEqual([
+    expect(groupByDay(entries, now).map(({ group, entries: { length } }) => [group, length])).toEqual([
       ['today', 2],
       ['yesterday', 1],
     ]);

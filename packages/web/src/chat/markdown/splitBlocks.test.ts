@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { appendText, blocksOf, noBlocks } from './splitBlocks.ts';
+import { appendText, listBlocks, emptyBlocks } from './splitBlocks.ts';
 
-const split = (text: string) => blocksOf(appendText(noBlocks, text));
+const split = (text: string) => listBlocks(appendText(emptyBlocks, text));
 
 const answer = `# Title
 
@@ -60,9 +60,9 @@ describe('blocks of Markdown', () => {
   });
 
   test('are the same however the text arrived', () => {
-    const whole = appendText(noBlocks, answer);
+    const whole = appendText(emptyBlocks, answer);
     for (const size of [1, 2, 3, 7, 50]) {
-      let blocks = noBlocks;
+      let blocks = emptyBlocks;
       for (let at = 0; at < answer.length; at += size)
         blocks = appendText(blocks, answer.slice(at, at + size));
       expect(blocks).toEqual(whole);
@@ -70,26 +70,26 @@ describe('blocks of Markdown', () => {
   });
 
   test('leave all but the last as they were when something is appended', () => {
-    const before = appendText(noBlocks, 'one\n\ntwo\n\nthr');
+    const before = appendText(emptyBlocks, 'one\n\ntwo\n\nthr');
     const after = appendText(before, 'ee\n\nfour');
-    expect(before.done).toEqual(['one\n\n']);
-    expect(after.done.slice(0, before.done.length)).toEqual(before.done);
-    expect(after.open).toBe('three\n\nfour');
+    expect(before.completed).toEqual(['one\n\n']);
+    expect(after.completed.slice(0, before.completed.length)).toEqual(before.completed);
+    expect(after.pending).toBe('three\n\nfour');
   });
 
   test('wait for the end of a line: a number may become an item', () => {
-    const before = appendText(noBlocks, '1. a\n\n2');
-    expect(blocksOf(appendText(before, '. b\n'))).toEqual(['1. a\n\n2. b\n']);
+    const before = appendText(emptyBlocks, '1. a\n\n2');
+    expect(listBlocks(appendText(before, '. b\n'))).toEqual(['1. a\n\n2. b\n']);
   });
 
   test('know code that is not closed yet', () => {
-    const open = appendText(noBlocks, 'Look:\n```js\nconst a = 1;\n\nconst b');
-    expect(open.done).toEqual(['Look:\n']);
-    expect(open.open).toBe('```js\nconst a = 1;\n\nconst b');
+    const open = appendText(emptyBlocks, 'Look:\n```js\nconst a = 1;\n\nconst b');
+    expect(open.completed).toEqual(['Look:\n']);
+    expect(open.pending).toBe('```js\nconst a = 1;\n\nconst b');
     expect(open.isCode).toBe(true);
     expect(appendText(open, ' = 2;\n```\n').isCode).toBe(false);
     // A fence cannot have its own sign in what stands beside it.
-    expect(appendText(noBlocks, '```not``` code\n').isCode).toBe(false);
+    expect(appendText(emptyBlocks, '```not``` code\n').isCode).toBe(false);
   });
 
   test('cut a long list between its items', () => {
@@ -99,7 +99,10 @@ describe('blocks of Markdown', () => {
   });
 
   test('collect where named links lead', () => {
-    const { definitions } = appendText(noBlocks, '[a][1]\n\n[1]: https://example.com/\n[^1]: a footnote\n');
+    const { definitions } = appendText(
+      emptyBlocks,
+      '[a][1]\n\n[1]: https://example.com/\n[^1]: a footnote\n',
+    );
     expect(definitions).toBe('[1]: https://example.com/\n');
   });
 });

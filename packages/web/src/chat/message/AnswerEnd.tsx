@@ -2,9 +2,9 @@ import { strings } from '../../strings/strings.ts';
 import { useStore } from '../../app/store.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { useActions } from '../actions.ts';
+import { useConversationActions } from '../conversationActions.ts';
 import type { AnswerStatus } from '../session/messages.ts';
-import { tellProblem } from '../trouble/tellProblem.ts';
+import { describeProblem } from '../errors/describeProblem.ts';
 import styles from './Message.module.css';
 
 /** How an answer ended, where there is something to say about it. */
@@ -18,17 +18,17 @@ export function AnswerEnd({
   readonly isLast: boolean;
 }) {
   const { message: words, trouble } = strings.chat;
-  const { session, sendAgain } = useActions();
-  const { writing, failure } = useStore(session.state);
-  const again = isLast && writing === 'no' && !failure && (
-    <Button size="small" onClick={sendAgain}>
-      {trouble.again}
+  const { session, resend } = useConversationActions();
+  const { answering, failure } = useStore(session.state);
+  const resendButton = isLast && answering === 'no' && !failure && (
+    <Button size="small" onClick={resend}>
+      {trouble.resend}
     </Button>
   );
   if (problem) {
-    const { text, advice } = tellProblem(problem);
+    const { text, advice } = describeProblem(problem);
     return (
-      <Notice isSilent tone="danger" title={problem.title} actions={again}>
+      <Notice isSilent tone="danger" title={problem.title} actions={resendButton}>
         <p>{text}</p>
         <p>{advice}</p>
       </Notice>
@@ -36,25 +36,25 @@ export function AnswerEnd({
   }
   if (finish === undefined) {
     // Said below the conversation, with what is being done about it.
-    if (isLast && (failure?.kind === 'broken' || writing === 'elsewhere')) return null;
+    if (isLast && (failure?.kind === 'broken' || answering === 'remote')) return null;
     return (
-      <Notice isSilent tone="warning" title={words.unfinishedTitle} actions={again}>
+      <Notice isSilent tone="warning" title={words.unfinishedTitle} actions={resendButton}>
         {words.unfinishedText}
       </Notice>
     );
   }
   const note = {
-    stop: isEmpty ? words.empty : '',
+    stop: isEmpty ? words.emptyAnswer : '',
     stopped: words.stopped,
-    length: words.cut,
-    rounds: words.rounds,
+    length: words.lengthLimit,
+    rounds: words.tooManyToolCalls,
     error: '',
   }[finish];
   if (note === '') return null;
   return (
     <div className={styles['note']}>
       <p>{note}</p>
-      {finish === 'stopped' && again}
+      {finish === 'stopped' && resendButton}
     </div>
   );
 }

@@ -2,13 +2,13 @@ import { memo, useDeferredValue, useState } from 'react';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import type { MessageState } from '../session/messages.ts';
-import { Answer } from './Answer.tsx';
+import { AnswerMessage } from './AnswerMessage.tsx';
 import styles from './MessageList.module.css';
-import { Question } from './Question.tsx';
+import { UserMessage } from './UserMessage.tsx';
 
 /** How many are shown of a long conversation, and how many of these at once; the others follow in small steps. */
-const SHOWN = 40;
-const AT_ONCE = 4;
+const PAGE_SIZE = 40;
+const INITIAL_COUNT = 4;
 
 /** What was said, the latest last. */
 export const MessageList = memo(function MessageList({
@@ -17,26 +17,26 @@ export const MessageList = memo(function MessageList({
   readonly messages: readonly MessageState[];
 }) {
   const { length } = messages;
-  const [first, setFirst] = useState(Math.max(0, length - SHOWN));
-  const from = useDeferredValue(first, Math.max(first, length - AT_ONCE));
-  const earlier = Math.min(SHOWN, first);
+  const [firstShown, setFirstShown] = useState(Math.max(0, length - PAGE_SIZE));
+  const renderedFrom = useDeferredValue(firstShown, Math.max(firstShown, length - INITIAL_COUNT));
+  const earlierCount = Math.min(PAGE_SIZE, firstShown);
   return (
     <>
-      {earlier > 0 && from === first && (
+      {earlierCount > 0 && renderedFrom === firstShown && (
         <div className={styles['earlier']}>
-          <Button size="small" onClick={() => setFirst(first - earlier)}>
-            {strings.chat.earlier(earlier)}
+          <Button size="small" onClick={() => setFirstShown(firstShown - earlierCount)}>
+            {strings.chat.showEarlier(earlierCount)}
           </Button>
         </div>
       )}
       <ol className={styles['messages']}>
         {messages
-          .slice(from)
+          .slice(renderedFrom)
           .map((message, index) =>
             message.role === 'user' ? (
-              <Question key={message.id} question={message} />
+              <UserMessage key={message.id} message={message} />
             ) : (
-              <Answer key={message.id} answer={message} isLast={from + index === length - 1} />
+              <AnswerMessage key={message.id} answer={message} isLast={renderedFrom + index === length - 1} />
             ),
           )}
       </ol>

@@ -1,7 +1,7 @@
 import { lazy, memo, Suspense, useDeferredValue, type ComponentType } from 'react';
 import { useStore } from '../../app/store.ts';
 import type { MarkdownBlockProps } from '../markdown/MarkdownBlock.tsx';
-import { blocksOf } from '../markdown/splitBlocks.ts';
+import { listBlocks } from '../markdown/splitBlocks.ts';
 import type { TextPartState } from '../session/messages.ts';
 import { countRender } from './countRender.ts';
 import { PlainText } from './PlainText.tsx';
@@ -16,25 +16,25 @@ const MarkdownBlock = lazy<ComponentType<MarkdownBlockProps>>(() =>
 );
 
 /** What is longer is shown as it was written first, and read in steps between which the page stays usable. */
-const SHORT = 6_000;
+const SHORT_TEXT_LENGTH = 6_000;
 
 /** A text of the model, in Markdown. Of its blocks only the last is read again when something is added. */
 export const TextPart = memo(function TextPart({ part }: { readonly part: TextPartState }) {
   countRender(part.id, 'text');
   const { text, blocks } = useStore(part.state);
-  const isReady = useDeferredValue(true, text.length < SHORT);
-  const plain = <PlainText text={text} />;
-  if (!isReady) return plain;
-  const all = blocksOf(blocks);
+  const isReady = useDeferredValue(true, text.length < SHORT_TEXT_LENGTH);
+  const plainText = <PlainText text={text} />;
+  if (!isReady) return plainText;
+  const sources = listBlocks(blocks);
   return (
-    <Suspense fallback={plain}>
+    <Suspense fallback={plainText}>
       <div className={styles['text']}>
-        {all.map((source, index) => (
+        {sources.map((source, index) => (
           <MarkdownBlock
             key={index}
             source={source}
             definitions={blocks.definitions}
-            isOpenCode={blocks.isCode && index === all.length - 1}
+            isUnclosedCode={blocks.isCode && index === sources.length - 1}
           />
         ))}
       </div>

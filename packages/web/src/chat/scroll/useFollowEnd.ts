@@ -1,69 +1,69 @@
 import { useCallback, useEffect, useRef, useState, type RefObject } from 'react';
-import { followsEnd } from './followEnd.ts';
+import { shouldFollowEnd } from './shouldFollowEnd.ts';
 
 export interface FollowEnd {
-  readonly scroller: RefObject<HTMLDivElement | null>;
-  readonly content: RefObject<HTMLDivElement | null>;
+  readonly scrollerRef: RefObject<HTMLDivElement | null>;
+  readonly contentRef: RefObject<HTMLDivElement | null>;
   readonly isFollowing: boolean;
-  readonly follow: () => void;
+  readonly scrollToEnd: () => void;
 }
 
 /** With what a reader scrolls. Browsers do it little by little: going to the end meanwhile would take it back. */
-const moves = ['wheel', 'touchmove', 'keydown'];
+const SCROLL_EVENTS = ['wheel', 'touchmove', 'keydown'];
 const HOLD_MS = 300;
 
 /** Keeps the end of what grows in view, unless the reader went up to read. What is not active begins at its top. */
 export function useFollowEnd(isActive: boolean): FollowEnd {
-  const scroller = useRef<HTMLDivElement>(null);
-  const content = useRef<HTMLDivElement>(null);
-  const following = useRef(true);
+  const scrollerRef = useRef<HTMLDivElement>(null);
+  const contentRef = useRef<HTMLDivElement>(null);
+  const followingRef = useRef(true);
   const [isFollowing, setFollowing] = useState(true);
 
   useEffect(() => {
-    const element = scroller.current;
-    const inner = content.current;
-    if (!isActive || !element || !inner) return undefined;
-    let before = 0;
-    let held: ReturnType<typeof setTimeout> | undefined;
-    const toEnd = () => {
-      if (!following.current || held !== undefined) return;
-      element.scrollTop = element.scrollHeight;
-      before = element.scrollTop;
+    const scrollerElement = scrollerRef.current;
+    const contentElement = contentRef.current;
+    if (!isActive || !scrollerElement || !contentElement) return undefined;
+    let previousTop = 0;
+    let holdTimer: ReturnType<typeof setTimeout> | undefined;
+    const jumpToEnd = () => {
+      if (!followingRef.current || holdTimer !== undefined) return;
+      scrollerElement.scrollTop = scrollerElement.scrollHeight;
+      previousTop = scrollerElement.scrollTop;
     };
     const hold = () => {
-      clearTimeout(held);
-      held = setTimeout(() => {
-        held = undefined;
+      clearTimeout(holdTimer);
+      holdTimer = setTimeout(() => {
+        holdTimer = undefined;
         // What came meanwhile.
-        toEnd();
+        jumpToEnd();
       }, HOLD_MS);
     };
-    const onScroll = () => {
-      const { scrollTop: top, scrollHeight: height, clientHeight: view } = element;
-      following.current = followsEnd(following.current, before, { top, height, view });
-      before = top;
-      setFollowing(following.current);
+    const handleScroll = () => {
+      const { scrollTop: top, scrollHeight: height, clientHeight: viewport } = scrollerElement;
+      followingRef.current = shouldFollowEnd(followingRef.current, previousTop, { top, height, viewport });
+      previousTop = top;
+      setFollowing(followingRef.current);
     };
     // Called once at the beginning, too. What is below the conversation can grow as well, and take room from it.
-    const observer = new ResizeObserver(toEnd);
-    observer.observe(inner);
-    observer.observe(element);
-    element.addEventListener('scroll', onScroll, { passive: true });
-    for (const event of moves) element.addEventListener(event, hold, { passive: true });
+    const observer = new ResizeObserver(jumpToEnd);
+    observer.observe(contentElement);
+    observer.observe(scrollerElement);
+    scrollerElement.addEventListener('scroll', handleScroll, { passive: true });
+    for (const event of SCROLL_EVENTS) scrollerElement.addEventListener(event, hold, { passive: true });
     return () => {
-      clearTimeout(held);
+      clearTimeout(holdTimer);
       observer.disconnect();
-      element.removeEventListener('scroll', onScroll);
-      for (const event of moves) element.removeEventListener(event, hold);
+      scrollerElement.removeEventListener('scroll', handleScroll);
+      for (const event of SCROLL_EVENTS) scrollerElement.removeEventListener(event, hold);
     };
   }, [isActive]);
 
-  const follow = useCallback(() => {
-    following.current = true;
+  const scrollToEnd = useCallback(() => {
+    followingRef.current = true;
     setFollowing(true);
-    const element = scroller.current;
-    if (element) element.scrollTop = element.scrollHeight;
+    const scrollerElement = scrollerRef.current;
+    if (scrollerElement) scrollerElement.scrollTop = scrollerElement.scrollHeight;
   }, []);
 
-  return { scroller, content, isFollowing, follow };
+  return { scrollerRef, contentRef, isFollowing, scrollToEnd };
 }

@@ -26,12 +26,12 @@ describe('what was written and not sent', () => {
     const stored = new Map<string, string>();
     const owner = createStore<string | undefined>(undefined);
     const drafts = createDrafts(owner, () => createStorage(stored));
-    const known: string[] = [];
-    drafts.whenKnown(() => known.push('now'));
+    const callCount: string[] = [];
+    drafts.whenOwnerKnown(() => callCount.push('now'));
     drafts.write('k1', 'whose?');
-    expect([stored.size, known.length]).toEqual([0, 0]);
+    expect([stored.size, callCount.length]).toEqual([0, 0]);
     owner.set('ada');
-    drafts.whenKnown(() => known.push('at once'));
-    expect(known).toEqual(['now', 'at once']);
+    drafts.whenOwnerKnown(() => callCount.push('at once'));
+    expect(callCount).toEqual(['now', 'at once']);
   });
 });

@@ -6,7 +6,7 @@ export interface Drafts {
   read(id: string | undefined): string;
   write(id: string | undefined, text: string): void;
   /** Calls once it is known whose drafts these are; before, nothing is read or kept. */
-  whenKnown(work: () => void): void;
+  whenOwnerKnown(callback: () => void): void;
 }
 
 /**
@@ -17,13 +17,13 @@ export function createDrafts(
   owner: Pick<Store<string | undefined>, 'get' | 'subscribe'>,
   storage: () => Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>,
 ): Drafts {
-  function keyOf(id: string | undefined): string | undefined {
-    const user = owner.get();
-    return user && `behalf.draft.${user}.${id ?? 'new'}`;
+  function storageKey(id: string | undefined): string | undefined {
+    const userId = owner.get();
+    return userId && `behalf.draft.${userId}.${id ?? 'new'}`;
   }
   return {
     read(id) {
-      const key = keyOf(id);
+      const key = storageKey(id);
       try {
         return (key && storage().getItem(key)) ?? '';
       } catch {
@@ -31,7 +31,7 @@ export function createDrafts(
       }
     },
     write(id, text) {
-      const key = keyOf(id);
+      const key = storageKey(id);
       if (key === undefined) return;
       try {
         if (text === '') storage().removeItem(key);
@@ -40,14 +40,14 @@ export function createDrafts(
         // It stays on the page.
       }
     },
-    whenKnown(work) {
+    whenOwnerKnown(callback) {
       if (owner.get() !== undefined) {
-        work();
+        callback();
         return;
       }
-      const forget = owner.subscribe(() => {
-        forget();
-        work();
+      const unsubscribe = owner.subscribe(() => {
+        unsubscribe();
+        callback();
       });
     },
   };

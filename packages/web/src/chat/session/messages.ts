@@ -1,6 +1,6 @@
 import type { ChatCall, ChatMessage, ChatPart, ChatProblem, FinishReason } from '@behalf/contracts';
 import { createStore, type Store } from '../../app/store.ts';
-import { appendText, noBlocks, type Blocks } from '../markdown/splitBlocks.ts';
+import { appendText, emptyBlocks, type MarkdownBlocks } from '../markdown/splitBlocks.ts';
 
 /** What is said while a tool runs. */
 export interface CallProgress {
@@ -18,7 +18,7 @@ export interface CallState {
 
 export interface TextState {
   readonly text: string;
-  readonly blocks: Blocks;
+  readonly blocks: MarkdownBlocks;
 }
 
 /**
@@ -48,55 +48,55 @@ export interface AnswerState {
   readonly status: Store<AnswerStatus>;
 }
 
-export interface QuestionState {
+export interface UserMessageState {
   readonly id: string;
   readonly role: 'user';
   readonly text: string;
   readonly at: number;
 }
 
-export type MessageState = AnswerState | QuestionState;
+export type MessageState = AnswerState | UserMessageState;
 
-let last = 0;
+let lastId = 0;
 /** Names on this page alone. The gateway tells its own when an answer is over; what is on the screen keeps its name. */
-export function nextId(): string {
-  return `m${String((last += 1))}`;
+export function nextMessageId(): string {
+  return `m${String((lastId += 1))}`;
 }
 
-export function textState(text: string): TextState {
-  return { text, blocks: appendText(noBlocks, text) };
+export function createTextState(text: string): TextState {
+  return { text, blocks: appendText(emptyBlocks, text) };
 }
 
-export function withText({ text, blocks }: TextState, piece: string): TextState {
-  return { text: text + piece, blocks: appendText(blocks, piece) };
+export function appendToText({ text, blocks }: TextState, chunk: string): TextState {
+  return { text: text + chunk, blocks: appendText(blocks, chunk) };
 }
 
 export function createPart(part: ChatPart): PartState {
-  const id = nextId();
+  const id = nextMessageId();
   return part.type === 'text'
-    ? { id, type: 'text', state: createStore(textState(part.text)) }
+    ? { id, type: 'text', state: createStore(createTextState(part.text)) }
     : { id, type: 'call', state: createStore<CallState>({ call: part.call }) };
 }
 
 export function createAnswer(status: AnswerStatus, parts: readonly ChatPart[] = []): AnswerState {
   return {
-    id: nextId(),
+    id: nextMessageId(),
     role: 'assistant',
     parts: createStore<readonly PartState[]>(parts.map(createPart)),
     status: createStore(status),
   };
 }
 
-export function createQuestion(text: string, at: number): QuestionState {
-  return { id: nextId(), role: 'user', text, at };
+export function createUserMessage(text: string, at: number): UserMessageState {
+  return { id: nextMessageId(), role: 'user', text, at };
 }
 
 export function createMessage(message: ChatMessage, isRunning: boolean): MessageState {
-  if (message.role === 'user') return createQuestion(message.text, message.at);
-  return createAnswer(statusOf(message, isRunning), message.parts);
+  if (message.role === 'user') return createUserMessage(message.text, message.at);
+  return createAnswer(toAnswerStatus(message, isRunning), message.parts);
 }
 
-export function statusOf(
+export function toAnswerStatus(
   { model, at, finish, problem }: Extract<ChatMessage, { role: 'assistant' }>,
   isRunning: boolean,
 ): AnswerStatus {

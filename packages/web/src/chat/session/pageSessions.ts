@@ -9,7 +9,7 @@ import {
 import { runAsMutation } from '../../app/runAsMutation.ts';
 import { queryClient } from '../../app/queryClient.ts';
 import { connectControllers } from '../../connect/pageConnectControllers.ts';
-import { withNewest, withoutConversation } from '../list/conversationPages.ts';
+import { addToPages, removeFromPages } from '../list/conversationPages.ts';
 import { showError } from '../../ui/toasts.ts';
 import { pageDrafts } from './drafts.ts';
 import { createSessions } from './sessions.ts';
@@ -17,29 +17,29 @@ import { schedule } from './textBatch.ts';
 
 /** The conversations of this page. Whoever signs in anew loads the page anew. */
 export const sessions = createSessions({
-  begin: startAnswer,
-  stop: stopAnswer,
-  goOn: (id, callId) =>
+  startAnswer: startAnswer,
+  stopAnswer: stopAnswer,
+  resumeCall: (id, callId) =>
     runAsMutation(() => reportConnected(id, callId, true)).then(() => undefined, showError),
   drafts: pageDrafts,
   schedule,
   now: () => Date.now(),
-  onBegun: (_session, summary) => newest(summary),
-  onSummary: newest,
+  onStarted: (_session, summary) => showAsNewest(summary),
+  onSummary: showAsNewest,
   onWithdrawn(id) {
     void queryClient.invalidateQueries({ queryKey: conversationsQuery.queryKey });
     if (id !== undefined) void queryClient.invalidateQueries({ queryKey: conversationQuery(id).queryKey });
   },
 });
 
-connectControllers.onConnected((server) => sessions.connected(server));
+connectControllers.onConnected((server) => sessions.resumeAfterConnect(server));
 
-function newest(summary: ConversationSummary): void {
-  queryClient.setQueryData(conversationsQuery.queryKey, (pages) => withNewest(pages, summary));
+function showAsNewest(summary: ConversationSummary): void {
+  queryClient.setQueryData(conversationsQuery.queryKey, (pages) => addToPages(pages, summary));
 }
 
 /** It is no more: neither in the list nor anywhere else on this page. */
-export function conversationGone(id: string): void {
+export function forgetDeletedConversation(id: string): void {
   forgetConversation(id);
   queryClient.removeQueries({ queryKey: conversationQuery(id).queryKey });
 }
@@ -48,5 +48,5 @@ export function conversationGone(id: string): void {
 export function forgetConversation(id: string): void {
   sessions.forget(id);
   pageDrafts.write(id, '');
-  queryClient.setQueryData(conversationsQuery.queryKey, (pages) => withoutConversation(pages, id));
+  queryClient.setQueryData(conversationsQuery.queryKey, (pages) => removeFromPages(pages, id));
 }

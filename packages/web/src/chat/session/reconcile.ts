@@ -2,8 +2,8 @@ import type { ChatCall, ChatMessage, ChatPart } from '@behalf/contracts';
 import {
   createMessage,
   createPart,
-  statusOf,
-  textState,
+  toAnswerStatus,
+  createTextState,
   type AnswerState,
   type AnswerStatus,
   type MessageState,
@@ -16,20 +16,22 @@ import {
  */
 export function reconcileMessages(
   shown: readonly MessageState[],
-  kept: readonly ChatMessage[],
+  stored: readonly ChatMessage[],
   isRunning: boolean,
 ): readonly MessageState[] {
-  const next = kept.map((message, index) => {
-    const isLive = isRunning && index === kept.length - 1;
-    const known = shown[index];
+  const next = stored.map((message, index) => {
+    const isLive = isRunning && index === stored.length - 1;
+    const existing = shown[index];
     if (message.role === 'assistant') {
-      if (known?.role !== 'assistant') return createMessage(message, isLive);
-      reconcileAnswer(known, message, isLive);
-      return known;
+      if (existing?.role !== 'assistant') return createMessage(message, isLive);
+      reconcileAnswer(existing, message, isLive);
+      return existing;
     }
-    return known?.role === 'user' && known.text === message.text ? known : createMessage(message, false);
+    return existing?.role === 'user' && existing.text === message.text
+      ? existing
+      : createMessage(message, false);
   });
-  return isSame(shown, next) ? shown : next;
+  return hasSameEntries(shown, next) ? shown : next;
 }
 
 export function reconcileAnswer(
@@ -39,15 +41,15 @@ export function reconcileAnswer(
 ): void {
   const shown = answer.parts.get();
   // Of an answer that is not over the gateway may have kept less than what has already arrived here.
-  if (message.finish !== undefined || sizeOf(message.parts) >= shownSize(shown)) {
+  if (message.finish !== undefined || storedSize(message.parts) >= shownSize(shown)) {
     const next = message.parts.map((part, index) => reconcilePart(shown[index], part));
-    if (!isSame(shown, next)) answer.parts.set(next);
+    if (!hasSameEntries(shown, next)) answer.parts.set(next);
   }
-  const status = statusOf(message, isRunning);
-  if (!isAlike(answer.status.get(), status)) answer.status.set(status);
+  const status = toAnswerStatus(message, isRunning);
+  if (!isSameStatus(answer.status.get(), status)) answer.status.set(status);
 }
 
-function sizeOf(parts: readonly ChatPart[]): number {
+function storedSize(parts: readonly ChatPart[]): number {
   return parts.reduce((size, part) => size + (part.type === 'text' ? part.text.length : 1), 0);
 }
 
@@ -55,22 +57,22 @@ function shownSize(parts: readonly PartState[]): number {
   return parts.reduce((size, part) => size + (part.type === 'text' ? part.state.get().text.length : 1), 0);
 }
 
-function reconcilePart(known: PartState | undefined, part: ChatPart): PartState {
-  if (part.type === 'text' && known?.type === 'text') {
-    if (known.state.get().text !== part.text) known.state.set(textState(part.text));
-    return known;
+function reconcilePart(existing: PartState | undefined, part: ChatPart): PartState {
+  if (part.type === 'text' && existing?.type === 'text') {
+    if (existing.state.get().text !== part.text) existing.state.set(createTextState(part.text));
+    return existing;
   }
-  if (part.type === 'call' && known?.type === 'call') {
-    const { call } = known.state.get();
+  if (part.type === 'call' && existing?.type === 'call') {
+    const { call } = existing.state.get();
     if (call.callId === part.call.callId) {
-      if (!isSameCall(call, part.call)) known.state.set({ call: part.call });
-      return known;
+      if (!isSameCall(call, part.call)) existing.state.set({ call: part.call });
+      return existing;
     }
   }
   return createPart(part);
 }
 
-function isSame<T>(one: readonly T[], other: readonly T[]): boolean {
+function hasSameEntries<T>(one: readonly T[], other: readonly T[]): boolean {
   return one.length === other.length && one.every((entry, index) => entry === other[index]);
 }
 
@@ -78,10 +80,10 @@ function isSame<T>(one: readonly T[], other: readonly T[]): boolean {
  * A call changes by coming to its end; its result, which may be large, does not change any more then. Less of it may be
  * kept than is on the screen, which stays.
  */
-function isSameCall(shown: ChatCall, kept: ChatCall): boolean {
-  return shown.state === kept.state && (shown.result !== undefined || kept.result === undefined);
+function isSameCall(shown: ChatCall, stored: ChatCall): boolean {
+  return shown.state === stored.state && (shown.result !== undefined || stored.result === undefined);
 }
 
-function isAlike(one: AnswerStatus, other: AnswerStatus): boolean {
+function isSameStatus(one: AnswerStatus, other: AnswerStatus): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -53,19 +53,19 @@ function setUp(overrides: Partial<SessionParts> = {}, view?: ConversationView) {
   const requests: ChatRequest[] = [];
   const frames: (() => void)[] = [];
   const parts: SessionParts = {
-    begin: async (body) => {
+    startAnswer: async (body) => {
       requests.push(body);
       return { conversationId: 'k1', events: feed.events() };
     },
-    stop: async () => undefined,
-    goOn: async () => undefined,
+    stopAnswer: async () => undefined,
+    resumeCall: async () => undefined,
     schedule(work) {
       frames.push(work);
       return () => void frames.splice(frames.indexOf(work), 1);
     },
-    drafts: { read: () => '', write: () => {}, whenKnown: (work) => work() },
+    drafts: { read: () => '', write: () => {}, whenOwnerKnown: (work) => work() },
     now: () => 10,
-    onBegun: () => {},
+    onStarted: () => {},
     onSummary: () => {},
     onWithdrawn: () => {},
     ...overrides,
@@ -83,7 +83,7 @@ describe('a conversation on the page', () => {
     const { session, feed, requests, frames } = setUp();
     const sent = session.send('Hello', () => ({ model: 'm' }));
     expect(session.messages.get().map(({ role }) => role)).toEqual(['user', 'assistant']);
-    expect(session.state.get()).toEqual({ writing: 'here' });
+    expect(session.state.get()).toEqual({ answering: 'local' });
     await settle();
     expect(requests).toEqual([{ text: 'Hello', model: 'm' }]);
     feed.push({ event: 'text', data: { text: 'Good ' } }, { event: 'text', data: { text: 'day' } });
@@ -94,7 +94,7 @@ describe('a conversation on the page', () => {
     expect(answerText(answerOf(session))).toBe('Good day');
     feed.push(done([{ type: 'text', text: 'Good day' }]));
     await sent;
-    expect(session.state.get()).toEqual({ writing: 'no' });
+    expect(session.state.get()).toEqual({ answering: 'no' });
     expect(answerOf(session).status.get()).toMatchObject({ isRunning: false, finish: 'stop' });
   });
 
@@ -147,12 +147,14 @@ describe('a conversation on the page', () => {
 
   test('goes on with what waits for a sign-in, and only that', async () => {
     const removed: string[] = [];
-    const { session, feed } = setUp({ goOn: async (id, callId) => void removed.push(`${id} ${callId}`) });
+    const { session, feed } = setUp({
+      resumeCall: async (id, callId) => void removed.push(`${id} ${callId}`),
+    });
     void session.send('Hello', () => ({}));
     const other = { ...call, callId: 'c2' };
     feed.push({ event: 'tool_call', data: { call } }, { event: 'tool_call', data: { call: other } });
     await settle();
-    session.connected('everything');
+    session.resumeAfterConnect('everything');
     expect(removed).toEqual([]);
     const connect = { server: 'everything', title: 'Everything', reason: 'absent', connectUrl: '/servers/x' };
     feed.push(
@@ -162,14 +164,14 @@ describe('a conversation on the page', () => {
     await settle();
     expect(callOf(session, 0)).toEqual({ call: { ...call, connect, state: 'waiting' }, expiresAt: 99 });
     expect(callOf(session, 1)).toEqual({ call: { ...other, connect } });
-    session.connected('another');
+    session.resumeAfterConnect('another');
     expect(removed).toEqual([]);
-    session.connected('everything');
+    session.resumeAfterConnect('everything');
     expect(removed).toEqual(['k1 c1']);
     feed.push({ event: 'tool_call', data: { call } });
     await settle();
     expect(callOf(session, 0)).toEqual({ call });
-    session.connected('everything');
+    session.resumeAfterConnect('everything');
     expect(removed).toHaveLength(1);
   });
 
@@ -179,12 +181,12 @@ describe('a conversation on the page', () => {
     const { session, parts } = setUp();
     const refusing = createSession({
       ...parts,
-      begin: (body, signal) => (isRefused ? Promise.reject(error) : parts.begin(body, signal)),
+      startAnswer: (body, signal) => (isRefused ? Promise.reject(error) : parts.startAnswer(body, signal)),
     });
     await expect(refusing.send('Hello', () => ({}))).rejects.toBe(error);
     expect(refusing.messages.get()).toEqual([]);
     expect(refusing.state.get()).toEqual({
-      writing: 'no',
+      answering: 'no',
       failure: { kind: 'refused', text: 'Hello', error },
     });
     isRefused = false;
@@ -202,29 +204,29 @@ describe('a conversation on the page', () => {
     feed.fail(new ApiError({ code: 'OFFLINE', status: 0, title: '', detail: '' }));
     await expect(sent).rejects.toThrow('OFFLINE');
     expect(answerText(answerOf(session))).toBe('Half of');
-    expect(session.state.get()).toEqual({ writing: 'no', failure: { kind: 'broken' } });
+    expect(session.state.get()).toEqual({ answering: 'no', failure: { kind: 'broken' } });
 
     const question = { id: 'q1', role: 'user', text: 'Hello', at: 1 } as const;
-    session.receive({ ...summary, messages: [question], isRunning: true });
+    session.applyView({ ...summary, messages: [question], isRunning: true });
     expect(answerText(answerOf(session))).toBe('Half of');
-    expect(session.state.get()).toMatchObject({ writing: 'elsewhere', failure: { kind: 'broken' } });
+    expect(session.state.get()).toMatchObject({ answering: 'remote', failure: { kind: 'broken' } });
 
     const answer = { id: 'a1', role: 'assistant', model: 'm', at: 2 } as const;
-    session.receive({
+    session.applyView({
       ...summary,
       messages: [question, { ...answer, parts: [{ type: 'text', text: 'Half' }] }],
       isRunning: true,
     });
     expect(answerText(answerOf(session))).toBe('Half of');
     const shown = answerOf(session);
-    session.receive({
+    session.applyView({
       ...summary,
       messages: [question, { ...answer, finish: 'stop', parts: [{ type: 'text', text: 'Half of it.' }] }],
       isRunning: false,
     });
     expect(answerOf(session)).toBe(shown);
     expect(answerText(shown)).toBe('Half of it.');
-    expect(session.state.get()).toEqual({ writing: 'no' });
+    expect(session.state.get()).toEqual({ answering: 'no' });
   });
 
   test('is not put back by a copy that is older than what it shows', async () => {
@@ -232,7 +234,7 @@ describe('a conversation on the page', () => {
     const sent = session.send('Hello', () => ({}));
     feed.push(done([{ type: 'text', text: 'Good day' }]));
     await sent;
-    session.receive({ ...summary, updatedAt: 40, messages: [], isRunning: false });
+    session.applyView({ ...summary, updatedAt: 40, messages: [], isRunning: false });
     expect(session.messages.get()).toHaveLength(2);
   });
 
@@ -240,12 +242,12 @@ describe('a conversation on the page', () => {
     const stopped: string[] = [];
     const withdrawn: (string | undefined)[] = [];
     const { parts } = setUp({
-      stop: async (id) => stopped.push(id),
+      stopAnswer: async (id) => stopped.push(id),
       onWithdrawn: (id) => withdrawn.push(id),
     });
     const silent = createSession({
       ...parts,
-      begin: (_body, signal) =>
+      startAnswer: (_body, signal) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(new Error('aborted')));
         }),
@@ -253,15 +255,15 @@ describe('a conversation on the page', () => {
     const sent = silent.send('Hello', () => ({}));
     await silent.stop();
     await sent;
-    expect(silent.state.get()).toEqual({ writing: 'no', failure: { kind: 'withdrawn', text: 'Hello' } });
+    expect(silent.state.get()).toEqual({ answering: 'no', failure: { kind: 'withdrawn', text: 'Hello' } });
     expect(stopped).toEqual([]);
     expect(withdrawn).toEqual([undefined]);
     // The gateway had it already: it is said once.
     const question = { id: 'q1', role: 'user', text: 'Hello', at: 1 } as const;
-    silent.receive({ ...summary, messages: [question], isRunning: false });
-    expect(silent.state.get()).toEqual({ writing: 'no' });
+    silent.applyView({ ...summary, messages: [question], isRunning: false });
+    expect(silent.state.get()).toEqual({ answering: 'no' });
 
-    const { session } = setUp({ stop: async (id) => stopped.push(id) });
+    const { session } = setUp({ stopAnswer: async (id) => stopped.push(id) });
     void session.send('Hello', () => ({}));
     await settle();
     await session.stop();
@@ -273,13 +275,13 @@ describe('the conversations of a page', () => {
   test('go on under their id once they have begun', async () => {
     const { parts } = setUp();
     const sessions = createSessions(parts);
-    const first = sessions.fresh();
-    expect(sessions.fresh()).toBe(first);
+    const first = sessions.openNew();
+    expect(sessions.openNew()).toBe(first);
     void first.send('Hello', () => ({}));
     await settle();
     expect(first.id.get()).toBe('k1');
     expect(sessions.get('k1')).toBe(first);
-    expect(sessions.fresh()).not.toBe(first);
+    expect(sessions.openNew()).not.toBe(first);
     sessions.forget('k1');
     expect(sessions.get('k1')).toBeUndefined();
   });
@@ -290,17 +292,17 @@ describe('the conversations of a page', () => {
       drafts: {
         read: (id = 'new') => stored.get(id) ?? '',
         write: (id = 'new', text) => void (text === '' ? stored.delete(id) : stored.set(id, text)),
-        whenKnown: (work) => work(),
+        whenOwnerKnown: (work) => work(),
       },
     });
     const sessions = createSessions(parts);
-    const first = sessions.fresh();
+    const first = sessions.openNew();
     void first.send('Hello', () => ({}));
     first.draft.set('and also');
     expect([...stored]).toEqual([['new', 'and also']]);
     await settle();
     expect([...stored]).toEqual([['k1', 'and also']]);
-    expect(sessions.fresh().draft.get()).toBe('');
+    expect(sessions.openNew().draft.get()).toBe('');
   });
 
   test('are not kept without end, but while they are written', () => {

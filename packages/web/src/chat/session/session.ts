@@ -2,26 +2,32 @@ import { createConversationTitle } from '@behalf/contracts/plain';
 import type { ChatMessage, ChatRequest, ConversationSummary, ConversationView } from '@behalf/contracts';
 import type { ChatStream } from '../../api/chat.ts';
 import { createStore, type Store } from '../../app/store.ts';
-import { announcementOf } from './announcement.ts';
-import { applyEvent, heldCalls } from './applyEvent.ts';
+import { toAnnouncement } from './toAnnouncement.ts';
+import { applyEvent, callsAwaitingSignIn } from './applyEvent.ts';
 import type { Drafts } from './drafts.ts';
-import type { Failure } from './failure.ts';
-import { createAnswer, createQuestion, nextId, type AnswerState, type MessageState } from './messages.ts';
+import type { ChatFailure } from './chatFailure.ts';
+import {
+  createAnswer,
+  createUserMessage,
+  nextMessageId,
+  type AnswerState,
+  type MessageState,
+} from './messages.ts';
 import { reconcileMessages } from './reconcile.ts';
 import { createTextBatch, type Schedule } from './textBatch.ts';
 
-/** `here`: this page listens to the answer. `elsewhere`: another window does, or nobody any more. */
-export type Writing = 'no' | 'here' | 'elsewhere';
+/** `local`: this page receives the answer. `remote`: another window does, or the connection was lost. */
+export type AnsweringState = 'no' | 'local' | 'remote';
 
 export interface SessionState {
-  readonly writing: Writing;
+  readonly answering: AnsweringState;
   /** Asked to, and not over yet. */
   readonly isStopping?: boolean;
-  readonly failure?: Failure;
+  readonly failure?: ChatFailure;
 }
 
 /** With which model, and which servers' tools. */
-export type Choice = Pick<ChatRequest, 'endpoint' | 'model' | 'servers'>;
+export type AnswerOptions = Pick<ChatRequest, 'endpoint' | 'model' | 'servers'>;
 
 /** One conversation on this page, outside of React: it goes on while another page is looked at. */
 export interface Session {
@@ -36,25 +42,25 @@ export interface Session {
   /** What is being written and was not sent yet. */
   readonly draft: Store<string>;
   /** Until the answer is over. Rejects with what went wrong, which also stands in `state`. */
-  send(text: string, choose: () => Choice | Promise<Choice>): Promise<void>;
+  send(text: string, loadOptions: () => AnswerOptions | Promise<AnswerOptions>): Promise<void>;
   stop(): Promise<void>;
   /** What the gateway keeps of this conversation. */
-  receive(view: ConversationView): void;
+  applyView(view: ConversationView): void;
   /** Takes back what could not be sent. */
   dismissFailure(): void;
   /** Its user has signed in at this server: what waits for that goes on. */
-  connected(server: string): void;
+  resumeAfterConnect(server: string): void;
 }
 
 export interface SessionParts {
-  readonly begin: (body: ChatRequest, signal: AbortSignal) => Promise<ChatStream>;
-  readonly stop: (id: string) => Promise<unknown>;
+  readonly startAnswer: (body: ChatRequest, signal: AbortSignal) => Promise<ChatStream>;
+  readonly stopAnswer: (id: string) => Promise<unknown>;
   /** A call that waited for a sign-in shall be made. Never rejects. */
-  readonly goOn: (id: string, callId: string) => Promise<void>;
+  readonly resumeCall: (id: string, callId: string) => Promise<void>;
   readonly drafts: Drafts;
   readonly schedule: Schedule;
   readonly now: () => number;
-  readonly onBegun: (session: Session, summary: ConversationSummary) => void;
+  readonly onStarted: (session: Session, summary: ConversationSummary) => void;
   readonly onSummary: (summary: ConversationSummary) => void;
   /** The gateway may have kept it all the same, in a conversation that is known or in a new one. */
   readonly onWithdrawn: (id: string | undefined) => void;
@@ -64,84 +70,92 @@ export function createSession(parts: SessionParts, view?: ConversationView): Ses
   const id = createStore<string | undefined>(view?.id);
   const title = createStore(view?.title ?? '');
   const messages = createStore<readonly MessageState[]>([]);
-  const state = createStore<SessionState>({ writing: 'no' });
+  const state = createStore<SessionState>({ answering: 'no' });
   const announcement = createStore('');
   const draft = createStore('');
-  const keepDraft = () => parts.drafts.write(id.get(), draft.get());
-  draft.subscribe(keepDraft);
-  parts.drafts.whenKnown(() => {
+  const saveDraft = () => parts.drafts.write(id.get(), draft.get());
+  draft.subscribe(saveDraft);
+  parts.drafts.whenOwnerKnown(() => {
     if (draft.get() === '') draft.set(parts.drafts.read(id.get()));
-    else keepDraft();
+    else saveDraft();
   });
   /** Of what is shown: an older copy, from another replica or a request that was overtaken, changes nothing. */
   let updatedAt = 0;
   /** While the gateway has not answered yet. */
-  let asking: AbortController | undefined;
+  let pendingRequest: AbortController | undefined;
 
-  function receive(next: ConversationView): void {
-    if (state.get().writing === 'here' || next.updatedAt < updatedAt) return;
+  function applyView(next: ConversationView): void {
+    if (state.get().answering === 'local' || next.updatedAt < updatedAt) return;
     updatedAt = next.updatedAt;
     title.set(next.title);
     const shown = messages.get();
     const { failure } = state.get();
     const isBroken = failure?.kind === 'broken' && next.messages.length < shown.length;
-    const isTaken = failure?.kind === 'withdrawn' && says(next.messages.slice(shown.length), failure.text);
-    const kept = reconcileMessages(shown, next.messages, next.isRunning);
+    const wasAccepted =
+      failure?.kind === 'withdrawn' && containsMessage(next.messages.slice(shown.length), failure.text);
+    const reconciled = reconcileMessages(shown, next.messages, next.isRunning);
     // What had arrived before the connection was lost stays until the gateway has more.
-    messages.set(isBroken ? [...kept, ...shown.slice(kept.length)] : kept);
+    messages.set(isBroken ? [...reconciled, ...shown.slice(reconciled.length)] : reconciled);
     state.set({
-      writing: next.isRunning ? 'elsewhere' : 'no',
-      ...(failure && (failure.kind !== 'broken' || isBroken) && !isTaken && { failure }),
+      answering: next.isRunning ? 'remote' : 'no',
+      ...(failure && (failure.kind !== 'broken' || isBroken) && !wasAccepted && { failure }),
     });
   }
 
-  async function send(text: string, choose: () => Choice | Promise<Choice>): Promise<void> {
-    if (state.get().writing !== 'no') return;
-    const before = messages.get();
+  async function send(
+    text: string,
+    loadOptions: () => AnswerOptions | Promise<AnswerOptions>,
+  ): Promise<void> {
+    if (state.get().answering !== 'no') return;
+    const previousMessages = messages.get();
     const at = parts.now();
     const answer = createAnswer({ isRunning: true, model: '', at });
-    messages.set([...before, createQuestion(text, at), answer]);
-    state.set({ writing: 'here' });
-    const controller = (asking = new AbortController());
+    messages.set([...previousMessages, createUserMessage(text, at), answer]);
+    state.set({ answering: 'local' });
+    const controller = (pendingRequest = new AbortController());
     const conversationId = id.get();
     let stream: ChatStream;
     try {
-      const body = { text, ...(await choose()), ...(conversationId !== undefined && { conversationId }) };
+      const body = {
+        text,
+        ...(await loadOptions()),
+        ...(conversationId !== undefined && { conversationId }),
+      };
       controller.signal.throwIfAborted();
-      stream = await parts.begin(body, controller.signal);
+      stream = await parts.startAnswer(body, controller.signal);
     } catch (error) {
-      messages.set(before);
-      const isOurs = controller.signal.aborted;
+      messages.set(previousMessages);
+      const wasAborted = controller.signal.aborted;
       state.set({
-        writing: 'no',
-        failure: isOurs ? { kind: 'withdrawn', text } : { kind: 'refused', text, error },
+        answering: 'no',
+        failure: wasAborted ? { kind: 'withdrawn', text } : { kind: 'refused', text, error },
       });
-      if (isOurs) {
+      if (wasAborted) {
         parts.onWithdrawn(conversationId);
         return;
       }
       throw error;
     } finally {
-      asking = undefined;
+      pendingRequest = undefined;
     }
-    if (conversationId === undefined) begun(stream.conversationId, text, at);
-    await listen(stream, answer);
+    if (conversationId === undefined) handleStarted(stream.conversationId, text, at);
+    await readStream(stream, answer);
   }
 
-  function begun(newId: string, text: string, at: number): void {
+  function handleStarted(newId: string, text: string, at: number): void {
     // What was written meanwhile belongs to this conversation, and not to the next new one.
     parts.drafts.write(undefined, '');
     id.set(newId);
-    keepDraft();
+    saveDraft();
     title.set(createConversationTitle(text));
-    parts.onBegun(session, { id: newId, title: title.get(), createdAt: at, updatedAt: at });
+    parts.onStarted(session, { id: newId, title: title.get(), createdAt: at, updatedAt: at });
   }
 
-  async function listen(stream: ChatStream, answer: AnswerState): Promise<void> {
+  async function readStream(stream: ChatStream, answer: AnswerState): Promise<void> {
     const size = () => {
       const part = answer.parts.get().at(-1);
       if (part?.type !== 'text') return 0;
-      const { open, isCode } = part.state.get().blocks;
+      const { pending: open, isCode } = part.state.get().blocks;
       // Code is shown as it is; nothing of it has to be read anew.
       return isCode ? 0 : open.length;
     };
@@ -156,55 +170,55 @@ export function createSession(parts: SessionParts, view?: ConversationView): Ses
         }
         batch.flush();
         applyEvent(answer, event);
-        announcement.set(announcementOf(answer, event) ?? announcement.get());
+        announcement.set(toAnnouncement(answer, event) ?? announcement.get());
         if (event.event !== 'done') continue;
-        ended(event.data.conversation);
+        handleDone(event.data.conversation);
         return;
       }
     } catch (error) {
       batch.flush();
       answer.status.set({ ...answer.status.get(), isRunning: false });
-      state.set({ writing: 'no', failure: { kind: 'broken' } });
+      state.set({ answering: 'no', failure: { kind: 'broken' } });
       throw error;
     }
   }
 
-  function ended(summary: ConversationSummary): void {
+  function handleDone(summary: ConversationSummary): void {
     updatedAt = summary.updatedAt;
     title.set(summary.title);
-    state.set({ writing: 'no' });
+    state.set({ answering: 'no' });
     parts.onSummary(summary);
   }
 
   const session: Session = {
-    key: nextId(),
-    ...{ id, title, messages, state, announcement, draft, send, receive },
+    key: nextMessageId(),
+    ...{ id, title, messages, state, announcement, draft, send, applyView },
     async stop() {
       const known = id.get();
-      const before = state.get();
-      state.set({ ...before, isStopping: true });
-      if (asking) asking.abort();
+      const previousState = state.get();
+      state.set({ ...previousState, isStopping: true });
+      if (pendingRequest) pendingRequest.abort();
       else if (known !== undefined) {
         try {
-          await parts.stop(known);
+          await parts.stopAnswer(known);
         } catch (error) {
-          if (state.get().writing !== 'no') state.set(before);
+          if (state.get().answering !== 'no') state.set(previousState);
           throw error;
         }
       }
     },
-    dismissFailure: () => state.set({ writing: state.get().writing }),
-    connected(server) {
+    dismissFailure: () => state.set({ answering: state.get().answering }),
+    resumeAfterConnect(server) {
       const known = id.get();
       const answer = messages.get().at(-1);
-      if (known === undefined || state.get().writing !== 'here' || answer?.role !== 'assistant') return;
-      for (const callId of heldCalls(answer, server)) void parts.goOn(known, callId);
+      if (known === undefined || state.get().answering !== 'local' || answer?.role !== 'assistant') return;
+      for (const callId of callsAwaitingSignIn(answer, server)) void parts.resumeCall(known, callId);
     },
   };
-  if (view) receive(view);
+  if (view) applyView(view);
   return session;
 }
 
-function says(messages: readonly ChatMessage[], text: string): boolean {
+function containsMessage(messages: readonly ChatMessage[], text: string): boolean {
   return messages.some((message) => message.role === 'user' && message.text === text);
 }

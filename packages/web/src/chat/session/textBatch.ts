@@ -1,8 +1,8 @@
 /** Does something later; what it gives back takes that back. */
-export type Schedule = (work: () => void, size: number) => () => void;
+export type Schedule = (callback: () => void, size: number) => () => void;
 
 export interface TextBatch {
-  add(piece: string): void;
+  add(chunk: string): void;
   /** Before anything else is shown, so that the order stays. */
   flush(): void;
 }
@@ -13,34 +13,34 @@ export function createTextBatch(
   show: (text: string) => void,
 ): TextBatch {
   let pending = '';
-  let takeBack: (() => void) | undefined;
+  let cancelScheduled: (() => void) | undefined;
 
   function flush(): void {
-    takeBack?.();
-    takeBack = undefined;
+    cancelScheduled?.();
+    cancelScheduled = undefined;
     const text = pending;
     pending = '';
     if (text !== '') show(text);
   }
 
   return {
-    add(piece) {
-      pending += piece;
-      takeBack ??= parts.schedule(flush, parts.size());
+    add(chunk) {
+      pending += chunk;
+      cancelScheduled ??= parts.schedule(flush, parts.size());
     },
     flush,
   };
 }
 
 /** A paragraph that has grown so long is read anew less often: reading it takes longer than a picture. */
-const SMALL = 1_500;
-const LONGEST_WAIT_MS = 400;
+const SMALL_TEXT_LENGTH = 1_500;
+const MAX_WAIT_MS = 400;
 
-export const schedule: Schedule = (work, size) => {
-  if (size > SMALL) {
-    const timer = setTimeout(work, Math.min(LONGEST_WAIT_MS, size / 20));
+export const schedule: Schedule = (callback, size) => {
+  if (size > SMALL_TEXT_LENGTH) {
+    const timer = setTimeout(callback, Math.min(MAX_WAIT_MS, size / 20));
     return () => clearTimeout(timer);
   }
-  const frame = requestAnimationFrame(work);
+  const frame = requestAnimationFrame(callback);
   return () => cancelAnimationFrame(frame);
 };

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { strings } from '../../strings/strings.ts';
 import { Icon, type IconName } from '../../ui/Icon.tsx';
-import { ADD_MODEL } from './AddModel.tsx';
+import { ADD_MODEL_ID } from './AddModel.tsx';
 import styles from './Start.module.css';
 
 /** What an administrator does once the first tool has run. */
@@ -12,7 +12,7 @@ export function NextSteps({ hasModel }: { readonly hasModel: boolean }) {
       <h2 id="next">{words.next}</h2>
       <ul className={styles['steps']}>
         <Step icon="server" href="/servers" step={words.steps.server} />
-        {!hasModel && <Step icon="chat" href={`#${ADD_MODEL}`} step={words.steps.model} />}
+        {!hasModel && <Step icon="chat" href={`#${ADD_MODEL_ID}`} step={words.steps.model} />}
         <Step icon="users" href="/admin/users" step={words.steps.people} />
       </ul>
     </section>
@@ -28,7 +28,7 @@ function Step({
   readonly href: string;
   readonly step: { readonly title: string; readonly text: string };
 }) {
-  const inside = (
+  const content = (
     <>
       <Icon name={icon} />
       <span>
@@ -42,11 +42,11 @@ function Step({
       {/* A place on this page is no page of its own. */}
       {href.startsWith('#') ? (
         <a href={href} className={styles['step']}>
-          {inside}
+          {content}
         </a>
       ) : (
         <Link href={href} className={styles['step']}>
-          {inside}
+          {content}
         </Link>
       )}
     </li>

@@ -1,7 +1,7 @@
 import type { DiscoverToolsView } from '@behalf/contracts';
 import { useState } from 'react';
-import { Name } from '../../call/Name.tsx';
-import { visibleText } from '../../call/visibleText.ts';
+import { IdText } from '../../call/IdText.tsx';
+import { escapeInvisible } from '../../call/escapeInvisible.ts';
 import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
 import { describeConnectState } from '../../connect/connectText.ts';
 import { ScopeList } from '../../connect/ScopeList.tsx';
@@ -59,7 +59,7 @@ const PAGE_SIZE = 50;
 function FoundTools({ view }: { readonly view: Extract<DiscoverToolsView, { outcome: 'tools' }> }) {
   const words = strings.servers.addDialog;
   const { tools, incomplete = false } = view;
-  const { shown, next, showMore } = usePagedItems(tools, PAGE_SIZE);
+  const { shown, nextCount, showMore } = usePagedItems(tools, PAGE_SIZE);
   if (tools.length === 0) return <Notice tone="warning" title={words.noTools} />;
   return (
     <>
@@ -71,13 +71,14 @@ function FoundTools({ view }: { readonly view: Extract<DiscoverToolsView, { outc
         {shown.map(({ name, title, description }) => (
           <li key={name}>
             <p className={styles['name']}>
-              {title !== undefined && title !== name && <bdi>{visibleText(title)}</bdi>} <Name name={name} />
+              {title !== undefined && title !== name && <bdi>{escapeInvisible(title)}</bdi>}{' '}
+              <IdText name={name} />
             </p>
             {description !== '' && <p className={styles['description']}>{description}</p>}
           </li>
         ))}
       </ul>
-      {next > 0 && <Button onClick={showMore}>{strings.servers.showMore(next)}</Button>}
+      {nextCount > 0 && <Button onClick={showMore}>{strings.servers.showMore(nextCount)}</Button>}
     </>
   );
 }
@@ -131,7 +132,7 @@ function RejectedNotice({
         <p>{text}</p>
         {resource !== undefined && (
           <p>
-            {words.tokenAudience} <Name name={resource} />
+            {words.tokenAudience} <IdText name={resource} />
           </p>
         )}
         {scopes !== undefined && scopes !== '' && (

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { setDefaultCredential } from '../../api/credentials.ts';
 import { invalidateServers } from '../../api/servers.ts';
-import { visibleText } from '../../call/visibleText.ts';
+import { escapeInvisible } from '../../call/escapeInvisible.ts';
 import { ScopeList } from '../../connect/ScopeList.tsx';
 import { formatAgo, formatDateTime } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
@@ -29,7 +29,7 @@ export function CredentialRow({
   const words = strings.credentials;
   const [isConfirming, setConfirming] = useState(false);
   const { server, label, kind, isDefault } = view;
-  const name = visibleText(credentialName(label));
+  const name = escapeInvisible(credentialName(label));
   const { tone, badge, text, needsSignIn } = describeCredential(view);
   return (
     <li className={styles['row']}>

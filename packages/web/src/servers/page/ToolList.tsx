@@ -1,7 +1,7 @@
 import type { ServerToolsView } from '@behalf/contracts';
 import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';
-import { visibleText } from '../../call/visibleText.ts';
+import { escapeInvisible } from '../../call/escapeInvisible.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -65,7 +65,7 @@ function SearchableTools({
   const matches = tools.filter(({ name, title = '', description }) =>
     `${name} ${title} ${description}`.toLowerCase().includes(query),
   );
-  const { shown, next, showMore } = usePagedItems(matches, PAGE_SIZE);
+  const { shown, nextCount, showMore } = usePagedItems(matches, PAGE_SIZE);
   return (
     <>
       {tools.length > SEARCH_THRESHOLD && (
@@ -82,7 +82,7 @@ function SearchableTools({
           <li key={name} className={styles['tool']}>
             <p className={styles['name']}>
               <Link href={`/tools/${encodeURIComponent(server)}/${encodeURIComponent(name)}`}>
-                {title === undefined ? <code>{name}</code> : <bdi>{visibleText(title)}</bdi>}
+                {title === undefined ? <code>{name}</code> : <bdi>{escapeInvisible(title)}</bdi>}
               </Link>
               {title !== undefined && title !== name && <code className={styles['muted']}>{name}</code>}
               {needsApproval && <Badge tone="info">{text.needsApproval}</Badge>}
@@ -91,9 +91,9 @@ function SearchableTools({
           </li>
         ))}
       </ul>
-      {next > 0 && (
+      {nextCount > 0 && (
         <Button onClick={showMore} className={styles['more']}>
-          {text.showMore(next)}
+          {text.showMore(nextCount)}
         </Button>
       )}
     </>

@@ -44,8 +44,8 @@ export interface SharingDialogProps {
 
 export interface SharingTexts {
   readonly lead: string;
-  readonly nobody: string;
-  readonly rightsLost: string;
+  readonly notShared: string;
+  readonly permissionLost: string;
   readonly roleTexts: Readonly<Record<AclRole, string>>;
 }
 
@@ -112,7 +112,7 @@ function SharingForm({
         </>
       }
     >
-      {!canShare && <Notice tone="warning" title={texts.rightsLost} />}
+      {!canShare && <Notice tone="warning" title={texts.permissionLost} />}
       <p className={styles['muted']}>{texts.lead}</p>
       <div ref={search}>
         <PrincipalSearch
@@ -124,7 +124,7 @@ function SharingForm({
       <section className={styles['shared']} aria-label={text.people}>
         <h3>{text.people}</h3>
         {draft.principals.length === 0 && !draft.isPublic && (
-          <p className={styles['muted']}>{texts.nobody}</p>
+          <p className={styles['muted']}>{texts.notShared}</p>
         )}
         <ul>
           {draft.principals.map((principal) => (

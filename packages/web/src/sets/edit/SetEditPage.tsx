@@ -19,7 +19,7 @@ import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
 import { showToast } from '../../ui/toasts.ts';
-import { draftOfSteps, moved, readSteps, withStep, type StepDraft } from './setDraft.ts';
+import { toStepDrafts, moveStep, parseSteps, addStep, type StepDraft } from './setDraft.ts';
 import { StepEditor } from './StepEditor.tsx';
 
 /** A set that is made, or changed. */
@@ -32,7 +32,7 @@ export function SetEditPage({ id }: { readonly id?: string }) {
   });
   const error = blocks.error ?? set.error;
   const isReady = blocks.data !== undefined && (id === undefined || set.data !== undefined);
-  const mayEdit = set.data === undefined || hasAclBit(set.data.permissions, 'EDIT');
+  const canEdit = set.data === undefined || hasAclBit(set.data.permissions, 'EDIT');
   const title = set.data ? words.form.editTitle(set.data.title) : words.form.newTitle;
   return (
     <Page title={title} lead={set.data ? undefined : words.form.newLead}>
@@ -47,15 +47,15 @@ export function SetEditPage({ id }: { readonly id?: string }) {
           {words.form.noBlocksText}
         </EmptyState>
       )}
-      {isReady && mayEdit && blocks.data.length > 0 && (
-        <Editor key={set.data?.version} set={set.data} blocks={blocks.data} />
+      {isReady && canEdit && blocks.data.length > 0 && (
+        <SetEditor key={set.data?.version} set={set.data} blocks={blocks.data} />
       )}
-      {!mayEdit && <EmptyState icon="search" title={words.goneTitle} />}
+      {!canEdit && <EmptyState icon="search" title={words.notFoundTitle} />}
     </Page>
   );
 }
 
-function Editor({
+function SetEditor({
   set,
   blocks,
 }: {
@@ -67,18 +67,18 @@ function Editor({
   const [, navigate] = useLocation();
   const [title, setTitle] = useState(set?.title ?? '');
   const [description, setDescription] = useState(set?.description ?? '');
-  const [first] = useState<readonly StepDraft[]>(() => (set ? draftOfSteps(set.steps) : withStep([])));
-  const [steps, setSteps] = useState(first);
+  const [initialSteps] = useState<readonly StepDraft[]>(() => (set ? toStepDrafts(set.steps) : addStep([])));
+  const [steps, setSteps] = useState(initialSteps);
   const [errors, setErrors] = useState<ReadonlyMap<string, string>>(new Map());
-  const [refusals, setRefusals] = useState(0);
-  const element = useRef<HTMLFormElement>(null);
-  const saving = useMutation({
-    mutationFn: (read: SetView['steps']) => {
-      const texts = { title, steps: read };
-      const about = description.trim() === '' ? {} : { description };
+  const [failedAttempts, setFailedAttempts] = useState(0);
+  const formRef = useRef<HTMLFormElement>(null);
+  const saveMutation = useMutation({
+    mutationFn: (parsed: SetView['steps']) => {
+      const texts = { title, steps: parsed };
+      const descriptionField = description.trim() === '' ? {} : { description };
       return set
-        ? changeSet(set.id, { ...texts, description: null, ...about }, set.version)
-        : createSet({ ...texts, ...about });
+        ? changeSet(set.id, { ...texts, description: null, ...descriptionField }, set.version)
+        : createSet({ ...texts, ...descriptionField });
     },
     onSuccess: (saved) => {
       showToast('success', words.saved(saved.title));
@@ -87,26 +87,26 @@ function Editor({
       return invalidateSets(client);
     },
   });
-  useUnloadWarning((steps !== first || title !== (set?.title ?? '')) && !saving.isSuccess);
+  useUnloadWarning((steps !== initialSteps || title !== (set?.title ?? '')) && !saveMutation.isSuccess);
   useEffect(() => {
-    if (refusals > 0) focusFirstInvalid(element.current);
-  }, [refusals]);
+    if (failedAttempts > 0) focusFirstInvalid(formRef.current);
+  }, [failedAttempts]);
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    const read = readSteps(steps);
-    setErrors(read.errors);
-    if (title.trim() === '' || read.errors.size > 0) setRefusals((count) => count + 1);
-    else saving.mutate(read.steps);
+    const parsed = parseSteps(steps);
+    setErrors(parsed.errors);
+    if (title.trim() === '' || parsed.errors.size > 0) setFailedAttempts((count) => count + 1);
+    else saveMutation.mutate(parsed.steps);
   }
 
   return (
     <Card>
-      <form ref={element} className={styles['form']} noValidate onSubmit={submit}>
+      <form ref={formRef} className={styles['form']} noValidate onSubmit={submit}>
         <TextField
           label={words.title}
           isRequired
-          error={refusals > 0 && title.trim() === '' ? words.titleMissing : undefined}
+          error={failedAttempts > 0 && title.trim() === '' ? words.titleMissing : undefined}
           maxLength={200}
           value={title}
           onChange={({ target }) => setTitle(target.value)}
@@ -127,19 +127,24 @@ function Editor({
               earlier={steps.slice(0, index)}
               isLast={index === steps.length - 1}
               onChange={(next) => setSteps(steps.with(index, next))}
-              onMove={(by) => setSteps(moved(steps, index, by))}
+              onMove={(by) => setSteps(moveStep(steps, index, by))}
               onRemove={() => setSteps(steps.filter((other) => other !== step))}
             />
           ))}
         </ol>
         <div>
-          <Button icon={<Icon name="plus" />} onClick={() => setSteps(withStep(steps))}>
+          <Button icon={<Icon name="plus" />} onClick={() => setSteps(addStep(steps))}>
             {words.add}
           </Button>
         </div>
-        {saving.error !== null && <ErrorNotice error={saving.error} />}
+        {saveMutation.error !== null && <ErrorNotice error={saveMutation.error} />}
         <div className={styles['actions']}>
-          <Button type="submit" variant="primary" isBusy={saving.isPending} disabled={steps.length === 0}>
+          <Button
+            type="submit"
+            variant="primary"
+            isBusy={saveMutation.isPending}
+            disabled={steps.length === 0}
+          >
             {words.save}
           </Button>
           <Button onClick={() => navigate(set ? `/sets/${encodeSegment(set.id)}` : '/sets')}>

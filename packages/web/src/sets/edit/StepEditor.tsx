@@ -1,16 +1,16 @@
 import type { BlockSummary } from '@behalf/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { blockQuery } from '../../api/blocks.ts';
-import { useServerTitles } from '../../api/serverTitles.ts';
-import { readForm } from '../../schemaForm/readForm.ts';
+import { useServerTitleLookup } from '../../api/serverTitleLookup.ts';
+import { parseForm } from '../../schemaForm/parseForm.ts';
 import { strings } from '../../strings/strings.ts';
 import { IconButton } from '../../ui/Button.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import styles from '../../blocks/edit/BlockEditor.module.css';
-import { placeOf, type SourceDraft, type StepDraft } from './setDraft.ts';
+import { errorKey, type SourceDraft, type StepDraft } from './setDraft.ts';
 
-interface EditorProps {
+interface StepEditorProps {
   readonly step: StepDraft;
   readonly index: number;
   /** Those that run before it. */
@@ -19,16 +19,16 @@ interface EditorProps {
   readonly errors: ReadonlyMap<string, string>;
   readonly isLast: boolean;
   readonly onChange: (step: StepDraft) => void;
-  readonly onMove: (by: -1 | 1) => void;
+  readonly onMove: (offset: -1 | 1) => void;
   readonly onRemove: () => void;
 }
 
 /** One step: which block, and where its inputs come from. */
-export function StepEditor(props: EditorProps) {
+export function StepEditor(props: StepEditorProps) {
   const { step, index, blocks, errors, isLast, onChange, onMove, onRemove } = props;
   const words = strings.sets.form;
   const number = index + 1;
-  const serverTitle = useServerTitles();
+  const serverTitle = useServerTitleLookup();
   const isKnown = step.block === '' || blocks.some(({ id }) => id === step.block);
   return (
     <li className={styles['row']} aria-label={words.step(number)}>
@@ -53,7 +53,7 @@ export function StepEditor(props: EditorProps) {
       <SelectField
         label={words.block}
         isRequired
-        error={isKnown ? errors.get(placeOf(step.key)) : words.blockGone}
+        error={isKnown ? errors.get(errorKey(step.key)) : words.blockUnavailable}
         value={isKnown ? step.block : ''}
         onChange={({ target }) => onChange({ ...step, block: target.value, inputs: {} })}
       >
@@ -62,28 +62,29 @@ export function StepEditor(props: EditorProps) {
         </option>
         {blocks.map(({ id, title, server, tool }) => (
           <option key={id} value={id}>
-            {`${title} (${strings.blocks.of(tool, serverTitle(server.name))})`}
+            {`${title} (${strings.blocks.toolOnServer(tool, serverTitle(server.name))})`}
           </option>
         ))}
       </SelectField>
-      {step.block !== '' && isKnown && <Sources {...props} />}
+      {step.block !== '' && isKnown && <InputSources {...props} />}
     </li>
   );
 }
 
 /** The inputs that the block does not fix. */
-function Sources({ step, earlier, blocks, errors, onChange }: EditorProps) {
+function InputSources({ step, earlier, blocks, errors, onChange }: StepEditorProps) {
   const words = strings.sets.form;
   const { data: block } = useQuery(blockQuery(step.block));
   if (!block) return null;
-  const { node } = readForm(block.inputSchema);
-  const declared = node.kind === 'object' ? node.properties.map(({ name }) => name) : [];
-  const isOpen = (name: string) => !Object.hasOwn(block.inputs, name) || block.inputs[name]?.mode !== 'fixed';
-  const names = [...new Set([...declared, ...Object.keys(step.inputs)])].filter(isOpen);
-  const titleOf = (id: string) => blocks.find((one) => one.id === id)?.title ?? '';
+  const { node } = parseForm(block.inputSchema);
+  const declaredNames = node.kind === 'object' ? node.properties.map(({ name }) => name) : [];
+  const isSettable = (name: string) =>
+    !Object.hasOwn(block.inputs, name) || block.inputs[name]?.mode !== 'fixed';
+  const names = [...new Set([...declaredNames, ...Object.keys(step.inputs)])].filter(isSettable);
+  const titleOfBlock = (id: string) => blocks.find((one) => one.id === id)?.title ?? '';
   if (names.length === 0) return <p className={styles['hint']}>{words.noInputs}</p>;
 
-  function set(name: string, source: SourceDraft | undefined): void {
+  function setSource(name: string, source: SourceDraft | undefined): void {
     const others = Object.entries(step.inputs).filter(([other]) => other !== name);
     onChange({ ...step, inputs: Object.fromEntries(source ? [...others, [name, source]] : others) });
   }
@@ -91,25 +92,26 @@ function Sources({ step, earlier, blocks, errors, onChange }: EditorProps) {
     <>
       {names.map((name) => {
         const source = Object.hasOwn(step.inputs, name) ? step.inputs[name] : undefined;
-        const chosen = source === undefined ? '' : source.mode === 'fixed' ? 'fixed' : `from ${source.step}`;
-        const error = errors.get(placeOf(step.key, name));
+        const selectedValue =
+          source === undefined ? '' : source.mode === 'fixed' ? 'fixed' : `from ${source.step}`;
+        const error = errors.get(errorKey(step.key, name));
         return (
           <div key={name} className={styles['pair']}>
             <SelectField
               label={words.sourceOf(name)}
               error={source?.mode === 'from' ? error : undefined}
-              value={chosen}
+              value={selectedValue}
               onChange={({ target: { value } }) => {
-                if (value === '') set(name, undefined);
-                else if (value === 'fixed') set(name, { mode: 'fixed', text: '' });
-                else set(name, { mode: 'from', step: value.slice('from '.length), pointer: '' });
+                if (value === '') setSource(name, undefined);
+                else if (value === 'fixed') setSource(name, { mode: 'fixed', text: '' });
+                else setSource(name, { mode: 'from', step: value.slice('from '.length), pointer: '' });
               }}
             >
-              <option value="">{words.asBlock}</option>
-              <option value="fixed">{words.fixed}</option>
-              {earlier.map(({ key, block: id }, at) => (
+              <option value="">{words.blockSetting}</option>
+              <option value="fixed">{words.fixedValue}</option>
+              {earlier.map(({ key, block: id }, position) => (
                 <option key={key} value={`from ${key}`}>
-                  {words.from(at + 1, titleOf(id))}
+                  {words.from(position + 1, titleOfBlock(id))}
                 </option>
               ))}
             </SelectField>
@@ -119,7 +121,7 @@ function Sources({ step, earlier, blocks, errors, onChange }: EditorProps) {
                 hint={words.valueHint}
                 error={error}
                 value={source.text}
-                onChange={({ target }) => set(name, { mode: 'fixed', text: target.value })}
+                onChange={({ target }) => setSource(name, { mode: 'fixed', text: target.value })}
               />
             )}
             {source?.mode === 'from' && (
@@ -128,7 +130,7 @@ function Sources({ step, earlier, blocks, errors, onChange }: EditorProps) {
                 hint={words.pointerHint}
                 spellCheck={false}
                 value={source.pointer}
-                onChange={({ target }) => set(name, { ...source, pointer: target.value })}
+                onChange={({ target }) => setSource(name, { ...source, pointer: target.value })}
               />
             )}
           </div>

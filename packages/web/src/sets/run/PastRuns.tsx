@@ -10,27 +10,32 @@ import { runTones } from './runTones.ts';
 /** The caller's own runs of a set, the latest first. */
 export function PastRuns({
   set,
-  shown,
-  onShow,
+  shownRun,
+  onSelect,
 }: {
   readonly set: string;
-  readonly shown: string | null;
-  readonly onShow: (run: string) => void;
+  readonly shownRun: string | null;
+  readonly onSelect: (run: string) => void;
 }) {
   const words = strings.sets.run;
   const { data: runs } = useQuery(runsQuery(set));
   if (!runs) return null;
   return (
-    <section className={history['history']} aria-label={words.past}>
-      <h2>{words.past}</h2>
-      <p className={history['hint']}>{runs.length === 0 ? words.nonePast : words.pastHint}</p>
+    <section className={history['history']} aria-label={words.yourRuns}>
+      <h2>{words.yourRuns}</h2>
+      <p className={history['hint']}>{runs.length === 0 ? words.noRuns : words.yourRunsHint}</p>
       <ul className={history['list']}>
         {runs.map(({ id, state, createdAt, done, total }) => (
           <li key={id} className={history['past']}>
             <div className={history['summary']}>
               <Badge tone={runTones[state]}>{words.runStates[state]}</Badge>
-              <Button size="small" variant="quiet" aria-current={id === shown} onClick={() => onShow(id)}>
-                {words.open(formatTimeOrDate(createdAt))}
+              <Button
+                size="small"
+                variant="quiet"
+                aria-current={id === shownRun}
+                onClick={() => onSelect(id)}
+              >
+                {words.runOf(formatTimeOrDate(createdAt))}
               </Button>
               <span className={history['facts']}>{words.progress(done, total)}</span>
             </div>

@@ -2,7 +2,7 @@ import type { RunStepView, RunView, ToolResult } from '@behalf/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { explainErrorCode } from '../../api/explain.ts';
 import { encodeSegment } from '../../api/request.ts';
-import { useServerTitles } from '../../api/serverTitles.ts';
+import { useServerTitleLookup } from '../../api/serverTitleLookup.ts';
 import { cancelRun, resumeRun, runQuery, runsQuery } from '../../api/sets.ts';
 import styles from '../../blocks/run/BlockRunner.module.css';
 import { ConnectCard } from '../../call/ConnectCard.tsx';
@@ -21,7 +21,7 @@ export function RunProgress({ id, set }: { readonly id: string; readonly set: st
   const words = strings.sets.run;
   const client = useQueryClient();
   const { data: run, error } = useQuery(runQuery(id));
-  const changing = useMutation({
+  const changeMutation = useMutation({
     mutationFn: (change: (id: string) => Promise<RunView>) => change(id),
     onSuccess: (next) => {
       client.setQueryData(runQuery(id).queryKey, next);
@@ -39,14 +39,18 @@ export function RunProgress({ id, set }: { readonly id: string; readonly set: st
         {(run.state === 'running' || run.state === 'interrupted') && (
           <Button
             size="small"
-            isBusy={changing.isPending || run.isCancelling}
-            onClick={() => changing.mutate(cancelRun)}
+            isBusy={changeMutation.isPending || run.isCancelling}
+            onClick={() => changeMutation.mutate(cancelRun)}
           >
             {run.isCancelling ? words.cancelling : words.cancel}
           </Button>
         )}
         {run.resumable && (
-          <Button size="small" isBusy={changing.isPending} onClick={() => changing.mutate(resumeRun)}>
+          <Button
+            size="small"
+            isBusy={changeMutation.isPending}
+            onClick={() => changeMutation.mutate(resumeRun)}
+          >
             {words.resume}
           </Button>
         )}
@@ -55,7 +59,7 @@ export function RunProgress({ id, set }: { readonly id: string; readonly set: st
         {`${words.runStates[run.state]}. ${words.progress(done, run.steps.length)}`}
       </p>
       {run.state === 'interrupted' && <Notice tone="warning" title={words.interrupted} />}
-      {changing.error !== null && <ErrorNotice error={changing.error} />}
+      {changeMutation.error !== null && <ErrorNotice error={changeMutation.error} />}
       <ol className={styles['needs']}>
         {run.steps.map((step, index) => (
           <li key={step.key} className={styles['group']}>
@@ -63,7 +67,7 @@ export function RunProgress({ id, set }: { readonly id: string; readonly set: st
               <h3>{words.stepOf(index + 1, step.title)}</h3>
               <Badge tone={runTones[step.state]}>{words.stepStates[step.state]}</Badge>
             </div>
-            <StepOutcome step={step} set={set} onSignedIn={() => changing.mutate(resumeRun)} />
+            <StepOutcome step={step} set={set} onSignedIn={() => changeMutation.mutate(resumeRun)} />
           </li>
         ))}
       </ol>
@@ -81,7 +85,7 @@ function StepOutcome({
   readonly onSignedIn: () => void;
 }) {
   const words = strings.sets.run;
-  const serverTitle = useServerTitles();
+  const serverTitle = useServerTitleLookup();
   const { state, wait, code, result, isResultLost } = step;
   if (wait?.kind === 'sign_in') {
     const { reason, connectUrl } = wait;
@@ -89,24 +93,24 @@ function StepOutcome({
       <ConnectCard
         connect={{ server: wait.server, title: serverTitle(wait.server), reason, connectUrl }}
         returnTo={`/sets/${encodeSegment(set)}`}
-        afterwards={words.afterSignIn}
-        onBegin={async (wanted) => {
+        nextStepText={words.afterSignIn}
+        onStart={async (wanted) => {
           if (await connectControllers.get(wait.server).begin(wanted)) onSignedIn();
         }}
       />
     );
   }
-  if (wait?.kind === 'approval') return <Notice tone="warning" title={words.asksFirst} />;
+  if (wait?.kind === 'approval') return <Notice tone="warning" title={words.needsApproval} />;
   if (state === 'uncertain') return <Notice tone="danger" title={words.uncertain} />;
-  const why = code === undefined ? undefined : explainErrorCode(code);
+  const explanation = code === undefined ? undefined : explainErrorCode(code);
   return (
     <>
-      {why && (
-        <Notice tone="danger" title={why.title} isSilent>
-          {why.text}
+      {explanation && (
+        <Notice tone="danger" title={explanation.title} isSilent>
+          {explanation.text}
         </Notice>
       )}
-      {isResultLost && <p className={styles['hint']}>{words.resultLost}</p>}
+      {isResultLost && <p className={styles['hint']}>{words.resultDiscarded}</p>}
       {result && <ResultView result={result as ToolResult} />}
     </>
   );

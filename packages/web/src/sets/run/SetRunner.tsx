@@ -30,14 +30,14 @@ export function SetRunner({ set }: { readonly set: SetView }) {
   const words = strings.sets.run;
   const client = useQueryClient();
   const [params, setParams] = useSearchParams();
-  const shown = params.get('run');
+  const shownRun = params.get('run');
   const check = useQuery(setCheckQuery(set.id));
-  const steps = useRef(new Map<string, ShownStep>());
-  const element = useRef<HTMLFormElement>(null);
-  const starting = useMutation({
+  const shownSteps = useRef(new Map<string, ShownStep>());
+  const formRef = useRef<HTMLFormElement>(null);
+  const startMutation = useMutation({
     mutationFn: (run: SetRunInput) => startRun(set.id, run),
     onError: (error) =>
-      isChanged(error) &&
+      isVersionConflict(error) &&
       Promise.all([invalidateSets(client), invalidateBlocks(client)]).then(() => undefined),
     onSuccess: (run) => {
       client.setQueryData(runQuery(run.id).queryKey, run);
@@ -48,36 +48,36 @@ export function SetRunner({ set }: { readonly set: SetView }) {
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    const read = [...steps.current].map(([key, { form }]) => [key, form.submit()] as const);
-    if (read.some(([, inputs]) => !inputs)) {
-      requestAnimationFrame(() => focusFirstInvalid(element.current));
+    const submitted = [...shownSteps.current].map(([key, { form }]) => [key, form.submit()] as const);
+    if (submitted.some(([, inputs]) => !inputs)) {
+      requestAnimationFrame(() => focusFirstInvalid(formRef.current));
       return;
     }
-    const inputs = Object.fromEntries(read.map(([key, given = {}]) => [key, given]));
+    const inputs = Object.fromEntries(submitted.map(([key, stepInputs = {}]) => [key, stepInputs]));
     // No version: a block that is not shown yet is not run.
     const blocks = Object.fromEntries(
-      set.steps.map(({ key }) => [key, steps.current.get(key)?.version ?? 0]),
+      set.steps.map(({ key }) => [key, shownSteps.current.get(key)?.version ?? 0]),
     );
-    starting.mutate({ version: set.version, inputs, blocks });
+    startMutation.mutate({ version: set.version, inputs, blocks });
   }
 
-  const { error } = starting;
-  const refused = error instanceof ApiError ? error.problem?.missing : undefined;
-  const missing = check.data?.missing ?? refused;
-  const servers = new Map(check.data?.steps.map(({ id, server }) => [id, server?.name ?? '']));
-  const titles = new Map(check.data?.steps.map(({ id, title = '' }) => [id, title]));
+  const { error } = startMutation;
+  const missingInError = error instanceof ApiError ? error.problem?.missing : undefined;
+  const missing = check.data?.missing ?? missingInError;
+  const serverByBlock = new Map(check.data?.steps.map(({ id, server }) => [id, server?.name ?? '']));
+  const titleByBlock = new Map(check.data?.steps.map(({ id, title = '' }) => [id, title]));
   return (
     <>
       <Card aria-label={words.title}>
-        <form ref={element} className={styles['form']} noValidate onSubmit={submit}>
+        <form ref={formRef} className={styles['form']} noValidate onSubmit={submit}>
           {set.steps.map((step, index) => (
-            <StepFields key={step.key} {...{ step, index }} steps={set.steps} shown={steps} />
+            <StepFields key={step.key} {...{ step, index }} steps={set.steps} shownSteps={shownSteps} />
           ))}
           <div className={styles['actions']}>
             <Button
               type="submit"
               variant="primary"
-              isBusy={starting.isPending}
+              isBusy={startMutation.isPending}
               icon={<Icon name="play" size={16} />}
             >
               {words.run}
@@ -85,8 +85,8 @@ export function SetRunner({ set }: { readonly set: SetView }) {
           </div>
         </form>
       </Card>
-      {error !== null && !isChanged(error) && <ErrorNotice error={error} />}
-      {isChanged(error) && (
+      {error !== null && !isVersionConflict(error) && <ErrorNotice error={error} />}
+      {isVersionConflict(error) && (
         <Notice tone="danger" title={words.changedTitle}>
           {words.changedText}
         </Notice>
@@ -94,23 +94,23 @@ export function SetRunner({ set }: { readonly set: SetView }) {
       {missing && missing.credentials.length > 0 && (
         <NeedsCard
           missing={missing}
-          serverOf={(block) => servers.get(block) ?? ''}
-          titleOf={(block) => titles.get(block) ?? ''}
-          afterwards={strings.blocks.needs.thenRun}
+          serverOfBlock={(block) => serverByBlock.get(block) ?? ''}
+          titleOfBlock={(block) => titleByBlock.get(block) ?? ''}
+          nextStepText={strings.blocks.needs.thenRun}
           returnTo={`/sets/${encodeSegment(set.id)}`}
-          offersChoice={false}
-          onMet={() => {
-            starting.reset();
+          canChooseHere={false}
+          onNeedMet={() => {
+            startMutation.reset();
             void check.refetch();
           }}
         />
       )}
-      {shown !== null && <RunProgress key={shown} id={shown} set={set.id} />}
-      <PastRuns set={set.id} shown={shown} onShow={(run) => setParams({ run })} />
+      {shownRun !== null && <RunProgress key={shownRun} id={shownRun} set={set.id} />}
+      <PastRuns set={set.id} shownRun={shownRun} onSelect={(run) => setParams({ run })} />
     </>
   );
 }
 
-function isChanged(error: unknown): boolean {
+function isVersionConflict(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'VERSION_CONFLICT';
 }

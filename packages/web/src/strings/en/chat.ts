@@ -23,15 +23,15 @@ const composer = {
 /** Texts of the server chooser. */
 const chooser = {
   title: 'Tools for the model',
-  all: 'All servers',
-  none: 'No tools',
-  some: (count: number, of: number) => `${count} of ${of} servers`,
+  allServers: 'All servers',
+  noTools: 'No tools',
+  someServers: (count: number, of: number) => `${count} of ${of} servers`,
   hint: 'The model can use the tools of the selected servers.',
-  empty: 'No servers yet.',
-  toServers: 'Go to servers',
-  chooseAll: 'All',
-  chooseNone: 'None',
-  tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
+  noServers: 'No servers yet.',
+  goToServers: 'Go to servers',
+  selectAll: 'All',
+  selectNone: 'None',
+  toolCount: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
   states: {
     connected: 'Connected',
     unreachable: 'Unreachable',
@@ -42,42 +42,42 @@ const chooser = {
 
 /** Texts of a message. */
 const message = {
-  you: 'You said',
-  answer: 'Answer',
-  answerOf: (model: string) => `Answer from ${model}`,
+  userHeading: 'You said',
+  answerHeading: 'Answer',
+  answerFrom: (model: string) => `Answer from ${model}`,
   working: 'Working…',
   copy: 'Copy answer',
   stopped: 'Stopped.',
-  cut: 'The model reached its output limit.',
-  rounds: 'Stopped after too many tool calls. Try a smaller request.',
+  lengthLimit: 'The model reached its output limit.',
+  tooManyToolCalls: 'Stopped after too many tool calls. Try a smaller request.',
   unfinishedTitle: 'This answer is incomplete',
   unfinishedText: 'The gateway stopped before the answer was complete. Send your message again.',
-  empty: 'The model returned an empty answer.',
+  emptyAnswer: 'The model returned an empty answer.',
   code: 'Code',
   codeIn: (language: string) => `Code in ${language}`,
   table: 'Table',
-  done: 'Done:',
-  open: 'Not done:',
+  taskDone: 'Done:',
+  taskOpen: 'Not done:',
 };
 
 /** Texts of errors, and what to do. */
 const trouble = {
-  again: 'Send again',
-  edit: 'Edit message',
-  unsent: 'Not sent',
+  resend: 'Send again',
+  editMessage: 'Edit message',
+  notSent: 'Not sent',
   stopped: 'Stopped',
   withdrawnTitle: 'You stopped this message before the gateway responded',
   withdrawnText: 'The gateway may still have received it. Check the conversation list.',
   brokenTitle: 'The connection was lost',
   brokenText:
     'The conversation reloads when the gateway is reachable again. If the answer is incomplete, send your message again.',
-  stop: 'Stop the other answer',
+  stopOtherAnswer: 'Stop the other answer',
   chooseModel: 'The selected model is no longer available. Choose another model and send again.',
   busy: 'Another window or device is waiting for an answer in this conversation. Wait for it, or stop it.',
   limit: 'Start a new chat, or delete conversations you no longer need.',
   modelRefused: 'Ask the operator to check the API key and the limits of the model.',
-  wait: 'Wait a moment, then send again.',
-  modelSilent: 'Send again later, or choose another model.',
+  waitAndResend: 'Wait a moment, then send again.',
+  modelUnavailable: 'Send again later, or choose another model.',
 };
 
 /** Texts of a tool call. */
@@ -91,9 +91,9 @@ const call = {
     denied: 'Denied',
     cancelled: 'Canceled',
   },
-  uncertain: 'The call was stopped. The tool may have run.',
+  unknownOutcome: 'The call was stopped. The tool may have run.',
   denied: 'You denied this call. Nothing was sent.',
-  notKept: 'The result was not stored because the answer is too large.',
+  resultDiscarded: 'The result was not stored because the answer is too large.',
   arguments: 'Arguments',
   noArguments: 'No arguments',
   result: 'Result',
@@ -102,11 +102,11 @@ const call = {
 
 /** Texts of a required sign-in. */
 const connect = {
-  again: 'Try again',
-  afterwards: 'Then try again.',
-  held: 'The answer continues automatically after you sign in.',
-  goOn: 'Continue',
-  without: 'Continue without signing in',
+  tryAgain: 'Try again',
+  thenTryAgain: 'Then try again.',
+  answerContinues: 'The answer continues automatically after you sign in.',
+  resume: 'Continue',
+  continueWithout: 'Continue without signing in',
 };
 
 /** Texts of the conversation list. */
@@ -115,12 +115,12 @@ const list = {
   empty: 'Your conversations appear here. Only you can see them.',
   more: 'Show more',
   rename: (title: string) => `Rename ${title}`,
-  remove: (title: string) => `Delete ${title}`,
+  delete: (title: string) => `Delete ${title}`,
   renameTitle: 'Rename conversation',
-  name: 'Title',
-  removeTitle: 'Delete this conversation?',
-  removeText: (title: string) => `“${title}” and all its messages will be deleted. This cannot be undone.`,
-  removed: 'Conversation deleted',
+  titleLabel: 'Title',
+  deleteTitle: 'Delete this conversation?',
+  deleteText: (title: string) => `“${title}” and all its messages will be deleted. This cannot be undone.`,
+  deleted: 'Conversation deleted',
   untitled: 'Untitled',
   groups: {
     today: 'Today',
@@ -136,15 +136,15 @@ const start = {
   title: 'How can I help?',
   firstTitle: 'Welcome',
   firstLead: 'Ask a question. The model can use the tools of your servers.',
-  try: 'Examples',
-  tries: {
+  examplesTitle: 'Examples',
+  examples: {
     echo: { title: 'Echo hello', text: 'Use the echo tool to say hello.' },
     sum: { title: 'Add two numbers', text: 'Use a tool to add 2 and 3.' },
     weather: { title: 'Show a table', text: 'What is the weather in Chicago? Use a tool.' },
   },
-  tryTool: (tool: string, server: string) => `Use ${tool} from ${server}`,
-  tryToolTitle: (tool: string) => `Use ${tool}`,
-  of: (server: string) => `on ${server}`,
+  useToolPrompt: (tool: string, server: string) => `Use ${tool} from ${server}`,
+  useTool: (tool: string) => `Use ${tool}`,
+  onServer: (server: string) => `on ${server}`,
   servers: 'Your servers',
   noServers: 'No servers yet. Add one, or ask an administrator to share one with you.',
   addServer: 'Add server',
@@ -179,10 +179,10 @@ const console = {
 export const chat = {
   title: 'Chat',
   conversation: 'Conversation',
-  jump: 'Jump to latest',
-  earlier: (count: number) => `Show ${count} earlier messages`,
-  elsewhereTitle: 'Answer in progress',
-  elsewhereText:
+  jumpToLatest: 'Jump to latest',
+  showEarlier: (count: number) => `Show ${count} earlier messages`,
+  remoteAnswerTitle: 'Answer in progress',
+  remoteAnswerText:
     'The answer was requested in another window, or the connection was lost. This page updates every few seconds.',
   notFoundTitle: 'Conversation not found',
   notFoundText: 'It does not exist, was deleted, or belongs to another user.',

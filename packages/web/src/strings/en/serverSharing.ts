@@ -12,7 +12,7 @@ export const serverSharing = {
   asGroupHint: 'Group with this name in the tokens of your organization',
   types: { user: 'User', group: 'Group', role: 'Role' },
   people: 'Shared with',
-  nobody: 'Only administrators can see it.',
+  notShared: 'Only administrators can see it.',
   you: 'you',
   access: 'Access',
   accessOf: (name: string) => `Access of ${name}`,
@@ -35,7 +35,7 @@ export const serverSharing = {
   save: 'Save',
   saved: 'Sharing saved',
   losesOwn: 'You are reducing your own access. You cannot restore it yourself.',
-  rightsLost: 'You can no longer share this server.',
+  permissionLost: 'You can no longer share this server.',
   problems: {
     last_owner: 'At least one owner is required. Add another owner first.',
     unknown_principal: 'A user, group or role in the list no longer exists. Remove it and save again.',

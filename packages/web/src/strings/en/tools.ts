@@ -15,10 +15,10 @@ const kinds: Readonly<Record<ResultKind, string>> = {
 const result = {
   failed: 'The tool returned an error',
   empty: 'The tool returned nothing.',
-  cut: 'The result is too large to show in full. This is the beginning.',
-  leftOut: (missing: readonly ResultKind[]) =>
+  truncated: 'The result is too large to show in full. This is the beginning.',
+  omittedParts: (missing: readonly ResultKind[]) =>
     `The result is too large. Left out: ${missing.map((kind) => kinds[kind]).join(', ')}.`,
-  keepsLess:
+  storedPartly:
     'The conversation stores only part of this result. Copy what you need before you leave this page.',
   text: 'Text',
   json: 'JSON',
@@ -31,14 +31,14 @@ const result = {
   downloadFailed: 'Download failed. The server sent an invalid file.',
   file: 'File',
   link: 'Link',
-  leadsNowhere: 'Only web links can be opened here.',
-  unknown: 'Unsupported content',
+  notWebLink: 'Only web links can be opened here.',
+  unsupported: 'Unsupported content',
   table: (name: string) => `Table ${name}`,
   name: 'Name',
   value: 'Value',
   moreRows: (count: number) => `Show ${count} more rows`,
   moreEntries: (count: number) => `Show ${count} more`,
-  moreText: 'Show full text',
+  showFullText: 'Show full text',
   entries: (count: number) => (count === 1 ? '1 entry' : `${count} entries`),
   noArguments: 'No arguments',
   arguments: 'Arguments',
@@ -71,7 +71,7 @@ const authority = {
   own: 'The connection is yours only.',
   scopes: (scopes: readonly string[]) =>
     scopes.length === 1 ? `Scope: ${scopes[0]}.` : `Scopes: ${scopes.join(', ')}.`,
-  what: 'Called with:',
+  label: 'Called with:',
 };
 
 /** Texts of forms that are generated from the input schema of a tool. */
@@ -98,7 +98,7 @@ const form = {
   entryValue: 'Value',
   entry: 'entry',
   listItem: 'item',
-  others: 'Other arguments',
+  otherArguments: 'Other arguments',
   atLeast: (limit: string) => `at least ${limit}`,
   atMost: (limit: string) => `at most ${limit}`,
   above: (limit: string) => `more than ${limit}`,
@@ -109,7 +109,7 @@ const form = {
   items: (count: number) => (count === 1 ? '1 item' : `${count} items`),
   errors: {
     required: 'Enter a value.',
-    value: (problem: string) => `This value ${problem}`,
+    atValue: (problem: string) => `This value ${problem}`,
     json: 'Enter valid JSON. Check quotes, commas and brackets.',
     object: 'Enter a JSON object, in braces.',
     types: (types: string) => `Enter a value of type ${types}.`,
@@ -121,16 +121,16 @@ const form = {
     above: (limit: number) => `Enter more than ${limit}.`,
     below: (limit: number) => `Enter less than ${limit}.`,
     step: (step: number) => `Enter a multiple of ${step}.`,
-    short: (count: number) =>
+    tooShort: (count: number) =>
       count === 1 ? 'Enter at least 1 character.' : `Enter at least ${count} characters.`,
-    long: (count: number) =>
+    tooLong: (count: number) =>
       count === 1 ? 'Enter at most 1 character.' : `Enter at most ${count} characters.`,
     notAllowed: 'Choose one of the allowed values.',
-    fewItems: (count: number) => (count === 1 ? 'Add at least 1 item.' : `Add at least ${count} items.`),
-    manyItems: (count: number) => (count === 1 ? 'Keep at most 1 item.' : `Keep at most ${count} items.`),
-    twice: 'Remove duplicate items.',
+    tooFewItems: (count: number) => (count === 1 ? 'Add at least 1 item.' : `Add at least ${count} items.`),
+    tooManyItems: (count: number) => (count === 1 ? 'Keep at most 1 item.' : `Keep at most ${count} items.`),
+    duplicateItems: 'Remove duplicate items.',
     nameMissing: 'Enter a name.',
-    nameTwice: 'This name is already used.',
+    nameDuplicate: 'This name is already used.',
   },
 };
 
@@ -139,7 +139,7 @@ const list = {
   title: 'All tools',
   search: 'Search tools',
   searchHint: 'Name, description or server',
-  found: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
+  count: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
   noMatch: 'No tools found. Try another search.',
   loading: 'Loading tools…',
   refresh: 'Refresh tools',
@@ -153,14 +153,14 @@ const list = {
     needs_authorization: 'Sign in to this server to call its tools.',
     needs_configuration: 'Enter the values that this server requires.',
   },
-  trouble: (server: string, state: string) => `${server}: ${state}`,
+  serverState: (server: string, state: string) => `${server}: ${state}`,
   openServer: (name: string) => `Open ${name}`,
   incomplete: 'The list is incomplete: the server has more tools.',
   noTools: 'This server has no tools.',
   emptyTitle: 'No tools yet',
-  emptyForMakers: 'Add a server to see its tools here.',
-  emptyForOthers: 'Ask an administrator to share a server with you.',
-  toServers: 'Go to servers',
+  emptyForCreators: 'Add a server to see its tools here.',
+  emptyForUsers: 'Ask an administrator to share a server with you.',
+  goToServers: 'Go to servers',
   forbiddenTitle: 'Your role does not allow using servers',
   forbiddenText: 'Ask an administrator for access.',
 };
@@ -170,16 +170,16 @@ const panel = {
   chooseTitle: 'Choose a tool',
   chooseText: 'Nothing runs until you select Run.',
   back: 'All tools',
-  on: (server: string) => `on ${server}`,
-  goneTitle: 'Tool not found',
-  goneText: 'It does not exist, was removed, or its server is no longer shared with you.',
-  toolGone: (server: string) => `${server} has no tool with this name, or you are not allowed to use it.`,
-  wholeText: 'Show full description',
+  onServer: (server: string) => `on ${server}`,
+  notFoundTitle: 'Tool not found',
+  notFoundText: 'It does not exist, was removed, or its server is no longer shared with you.',
+  toolNotFound: (server: string) => `${server} has no tool with this name, or you are not allowed to use it.`,
+  fullDescription: 'Show full description',
   noDescription: 'No description.',
   badges: 'Properties of this tool',
   readOnly: 'Read-only',
   destructive: 'Destructive',
-  asksFirst: 'Needs approval',
+  needsApproval: 'Needs approval',
   fromLink: 'A link filled in this form',
   fromLinkText: 'Review the values before you run it.',
   arguments: 'Arguments',
@@ -189,7 +189,7 @@ const panel = {
   reset: 'Clear',
   curl: 'Copy as curl',
   link: 'Copy link',
-  othersTitle: 'The arguments are not valid',
+  invalidTitle: 'The arguments are not valid',
 };
 
 /** Texts of a tool call in the tool console. */
@@ -212,13 +212,13 @@ const run = {
   lostText: 'The tool may have run. Check its effect before you run it again.',
   cancelled: 'You canceled the call. The tool may have run.',
   denied: 'You denied this call. Nothing was sent.',
-  askAnew: 'Run it again to get a new request.',
+  requestAgain: 'Run it again to get a new request.',
   afterSignIn: 'The call continues automatically after you sign in.',
-  goOn: 'Continue',
-  fix: 'Fix the highlighted fields.',
+  resume: 'Continue',
+  fixFields: 'Fix the highlighted fields.',
   history: 'Recent runs',
   historyHint: 'The last 20, until you close this page.',
-  again: 'Use these arguments',
+  useArguments: 'Use these arguments',
 };
 
 /** Texts of the tool console, of tool results and of tool forms. */

@@ -1,0 +1,128 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import { ApiError } from '../api/apiError.ts';
+import { useDelayed } from '../hooks/useDelayed.ts';
+import { strings } from '../strings/strings.ts';
+import { Button } from '../ui/Button.tsx';
+import { Icon } from '../ui/Icon.tsx';
+import { ErrorNotice } from '../ui/Notice.tsx';
+import styles from './ApprovalRequest.module.css';
+import { ExactArguments } from './ExactArguments.tsx';
+import { formatRemaining } from './formatRemaining.ts';
+import { isTyping } from './isTyping.ts';
+import { ServerIdentity } from './ServerIdentity.tsx';
+import { ToolIdentity } from './ToolIdentity.tsx';
+
+export interface ApprovalRequestProps {
+  readonly tool: string;
+  readonly toolTitle?: string | undefined;
+  readonly server: string;
+  readonly serverTitle: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly expiresAt: number | undefined;
+  /** What was answered and is on its way. */
+  readonly pendingDecision: 'approve' | 'deny' | undefined;
+  /** What went wrong when it was answered. */
+  readonly error: unknown;
+  /** What to do when it does not wait any more. */
+  readonly advice?: string;
+  /** Whether somebody who types is left where they are. */
+  readonly keepsTypingFocus?: boolean;
+  readonly onDecide: (approve: boolean) => void;
+}
+
+/** The question of a tool that asks first, with exactly what will be sent. */
+export function ApprovalRequest({
+  tool,
+  toolTitle = '',
+  server,
+  serverTitle,
+  args,
+  expiresAt,
+  pendingDecision,
+  error,
+  advice = '',
+  keepsTypingFocus = false,
+  onDecide,
+}: ApprovalRequestProps) {
+  const words = strings.call.approval;
+  const boxRef = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const [hasReachedEnd, setReachedEnd] = useState(false);
+  useEffect(() => {
+    // The box and not a button: a key that was meant for something else must not approve.
+    if (!keepsTypingFocus || !isTyping(document.activeElement)) boxRef.current?.focus();
+  }, [keepsTypingFocus]);
+  // What fits into its box is seen at once.
+  const isUnread = useDelayed(!hasReachedEnd);
+  const remainingMs = useRemainingMs(expiresAt);
+  const isClosed = error instanceof ApiError && (error.status === 404 || error.status === 409);
+  const hasEnded = isClosed || remainingMs === 0;
+  return (
+    <div
+      ref={boxRef}
+      className={styles['approval']}
+      tabIndex={-1}
+      role="group"
+      aria-label={words.title}
+      aria-describedby={`${id}-names`}
+    >
+      <p className={styles['title']}>
+        <Icon name="shield" /> {words.title}
+      </p>
+      <dl className={styles['names']} id={`${id}-names`}>
+        <dt>{words.tool}</dt>
+        <dd>
+          <ToolIdentity tool={tool} title={toolTitle} />
+        </dd>
+        <dt>{words.server}</dt>
+        <dd>
+          <ServerIdentity server={server} title={serverTitle} />
+        </dd>
+      </dl>
+      <p>{words.text}</p>
+      <ExactArguments args={args} onReachEnd={setReachedEnd} />
+      {error !== undefined && error !== null && !isClosed && <ErrorNotice error={error} />}
+      {hasEnded ? (
+        <p role="status">
+          {isClosed ? words.closed : words.expired} {advice}
+        </p>
+      ) : (
+        <>
+          {isUnread && <p id={`${id}-unseen`}>{words.scrollToEnd}</p>}
+          <div className={styles['actions']}>
+            <Button
+              variant="primary"
+              isBusy={pendingDecision === 'approve'}
+              disabled={!hasReachedEnd || pendingDecision !== undefined}
+              aria-describedby={isUnread ? `${id}-unseen` : undefined}
+              onClick={() => onDecide(true)}
+            >
+              {words.approve}
+            </Button>
+            <Button
+              isBusy={pendingDecision === 'deny'}
+              disabled={pendingDecision !== undefined}
+              onClick={() => onDecide(false)}
+            >
+              {words.deny}
+            </Button>
+            {remainingMs !== undefined && (
+              <span className={styles['left']}>{words.expiresIn(formatRemaining(remainingMs))}</span>
+            )}
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Milliseconds until then, counted every second; undefined where it is not known. */
+function useRemainingMs(until: number | undefined): number | undefined {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (until === undefined) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [until]);
+  return until === undefined ? undefined : Math.max(0, until - now);
+}

@@ -1,0 +1,73 @@
+import type { ConversationSummary } from '@behalf/contracts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiError } from '../../api/apiError.ts';
+import { conversationQuery, conversationsQuery, renameConversation } from '../../api/chat.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { ErrorNotice } from '../../ui/Notice.tsx';
+import { sessions } from '../session/pageSessions.ts';
+import { renameInPages } from './conversationPages.ts';
+
+const MAX_TITLE_LENGTH = 200;
+
+export function RenameConversationDialog({
+  conversation,
+  onClose,
+}: {
+  readonly conversation: ConversationSummary;
+  readonly onClose: () => void;
+}) {
+  const { list: words } = strings.chat;
+  const { common } = strings;
+  const client = useQueryClient();
+  const [title, setTitle] = useState(conversation.title);
+  const renameMutation = useMutation({
+    mutationFn: () => renameConversation(conversation.id, title.trim()),
+    onSuccess(renamed) {
+      client.setQueryData(conversationsQuery.queryKey, (pages) => renameInPages(pages, renamed));
+      client.setQueryData(
+        conversationQuery(renamed.id).queryKey,
+        (view) => view && { ...view, title: renamed.title },
+      );
+      sessions.get(renamed.id)?.title.set(renamed.title);
+      onClose();
+    },
+  });
+  const { error } = renameMutation;
+  const fieldError =
+    error instanceof ApiError ? error.errors.find(({ path }) => path.endsWith('title')) : undefined;
+  return (
+    <Dialog
+      title={words.renameTitle}
+      onClose={onClose}
+      onSubmit={() => renameMutation.mutate()}
+      actions={
+        <>
+          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button
+            type="submit"
+            variant="primary"
+            isBusy={renameMutation.isPending}
+            disabled={title.trim() === ''}
+          >
+            {common.save}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label={words.titleLabel}
+        value={title}
+        maxLength={MAX_TITLE_LENGTH}
+        isRequired
+        autoFocus
+        error={fieldError?.message}
+        onChange={({ target }) => setTitle(target.value)}
+      />
+      {error && !fieldError && <ErrorNotice error={error} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,122 @@
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { safeHref } from '../../result/safeHref.ts';
+import type { MarkdownNode, WrapperKind } from './markdownNode.ts';
+
+type MdastRoot = ReturnType<typeof fromMarkdown>;
+type MdastNode = MdastRoot | MdastRoot['children'][number];
+interface ParseContext {
+  readonly source: string;
+  readonly definitions: ReadonlyMap<string, string>;
+}
+
+const options = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
+
+/** More than that in one piece takes too long to read while somebody waits. */
+const MAX_LENGTH = 8_000;
+/** Deeper than anything that people write; what is deeper is text. */
+const MAX_DEPTH = 24;
+
+/** The Markdown of a model as a tree of what we show. Never throws: what cannot be read is text. */
+export function parseMarkdown(source: string, definitions = ''): readonly MarkdownNode[] {
+  if (source.length > MAX_LENGTH || isPathological(source)) return [{ kind: 'plain', text: source }];
+  try {
+    const root = fromMarkdown(definitions === '' ? source : `${source}\n\n${definitions}`, options);
+    const context = { source, definitions: collectDefinitions(root) };
+    return convertNodes(root.children, context, 0);
+  } catch {
+    return [{ kind: 'plain', text: source }];
+  }
+}
+
+/** Whether it is mostly signs, and many: written to keep a reader busy, who looks for the end of each. */
+function isPathological(source: string): boolean {
+  const markers = source.match(/[*_~[\]!<>&`]/g)?.length ?? 0;
+  return markers > 200 && markers > source.length / 4;
+}
+
+function collectDefinitions(root: MdastRoot): ReadonlyMap<string, string> {
+  const definitions = new Map<string, string>();
+  for (const node of root.children)
+    if (node.type === 'definition' && !definitions.has(node.identifier))
+      definitions.set(node.identifier, node.url);
+  return definitions;
+}
+
+function convertNodes(nodes: readonly MdastNode[], context: ParseContext, depth: number): MarkdownNode[] {
+  return nodes.flatMap((node) => convertNode(node, context, depth));
+}
+
+const wrapperKinds: Readonly<Record<string, WrapperKind>> = {
+  paragraph: 'paragraph',
+  strong: 'strong',
+  emphasis: 'emphasis',
+  delete: 'struck',
+  blockquote: 'quote',
+  tableCell: 'cell',
+};
+
+function convertNode(node: MdastNode, context: ParseContext, depth: number): MarkdownNode | MarkdownNode[] {
+  if (depth > MAX_DEPTH) return sourceText(node, context);
+  const convertChildren = () => ('children' in node ? convertNodes(node.children, context, depth + 1) : []);
+  switch (node.type) {
+    case 'text':
+      return { kind: 'text', text: node.value };
+    case 'inlineCode':
+      return { kind: 'inlineCode', text: node.value };
+    case 'code':
+      return { kind: 'code', text: node.value, language: node.lang ?? '' };
+    case 'break':
+      return { kind: 'break' };
+    case 'thematicBreak':
+      return { kind: 'rule' };
+    case 'heading':
+      return { kind: 'heading', level: node.depth, children: convertChildren() };
+    case 'list':
+      return { kind: 'list', start: node.ordered ? (node.start ?? 1) : null, children: convertChildren() };
+    case 'listItem':
+      return { kind: 'item', isChecked: node.checked ?? null, children: convertChildren() };
+    case 'table':
+      return {
+        kind: 'table',
+        align: node.align ?? [],
+        rows: node.children.map((row) => convertNodes(row.children, context, depth + 1)),
+      };
+    case 'link':
+      return linkNode(node.url, convertChildren());
+    case 'linkReference':
+      return linkNode(context.definitions.get(node.identifier) ?? '', convertChildren());
+    case 'image':
+      return linkNode(node.url, imageText(node.alt, node.url));
+    case 'imageReference': {
+      const url = context.definitions.get(node.identifier) ?? '';
+      return linkNode(url, imageText(node.alt, url));
+    }
+    case 'definition':
+      return [];
+    default: {
+      const kind = wrapperKinds[node.type];
+      // The rest is HTML, footnotes and whatever a later version of the reader finds.
+      return kind === undefined ? sourceText(node, context) : { kind, children: convertChildren() };
+    }
+  }
+}
+
+/** Pictures are not fetched: whoever put one there would learn who reads, and what the address was made to carry. */
+function imageText(alt: string | null | undefined, url: string): MarkdownNode[] {
+  return [{ kind: 'text', text: alt || url }];
+}
+
+/** Leads somewhere only where that is a page of the web; other addresses are shown beside the words. */
+function linkNode(url: string, children: readonly MarkdownNode[]): MarkdownNode | MarkdownNode[] {
+  const href = safeHref(url);
+  if (href !== undefined) return { kind: 'link', href, host: new URL(href).host, children };
+  return url === '' ? [...children] : [...children, { kind: 'text', text: ` (${url})` }];
+}
+
+/** As it was written. */
+function sourceText(node: MdastNode, { source }: ParseContext): MarkdownNode {
+  const { start, end } = node.position ?? {};
+  return { kind: 'text', text: source.slice(start?.offset ?? 0, end?.offset ?? 0) };
+}

@@ -1,0 +1,49 @@
+import { useEffect, useRef } from 'react';
+import type { CreatedApiKey } from '../api/account.ts';
+import { strings } from '../strings/strings.ts';
+import { Button } from '../ui/Button.tsx';
+import { CopyButton } from '../ui/CopyButton.tsx';
+import { Dialog } from '../ui/Dialog.tsx';
+import { Notice } from '../ui/Notice.tsx';
+import styles from './CreatedKeyDialog.module.css';
+
+/** The key itself. The gateway keeps a hash alone: closed, it is gone. */
+export function CreatedKeyDialog({
+  apiKey: { name, key },
+  onClose,
+}: {
+  readonly apiKey: CreatedApiKey;
+  readonly onClose: () => void;
+}) {
+  const { keys } = strings.settings;
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.select(), []);
+  return (
+    <Dialog
+      title={keys.createdTitle(name)}
+      onClose={onClose}
+      isWide
+      actions={
+        <Button variant="primary" onClick={onClose}>
+          {keys.done}
+        </Button>
+      }
+    >
+      <Notice tone="warning" title={keys.copyNowTitle}>
+        {keys.copyNowText}
+      </Notice>
+      <div className={styles['key']}>
+        <input
+          ref={field}
+          className={styles['value']}
+          aria-label={keys.key}
+          readOnly
+          spellCheck={false}
+          value={key}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <CopyButton text={() => key} />
+      </div>
+    </Dialog>
+  );
+}
