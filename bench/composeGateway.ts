@@ -1,4 +1,4 @@
-import { EgressError, egressErrorCode } from '@behalf/egress';
+import { EgressError, getEgressErrorCode } from '@behalf/egress';
 import {
   createArgumentValidator,
   createCatalog,
@@ -64,7 +64,7 @@ export function composeGateway({ port, era, servers, scope }: GatewayShape): Com
     connectTo: (target, signal) => egress.connect(target.url, networkOptions, signal),
     readError: (error) =>
       error instanceof EgressError
-        ? { code: egressErrorCode(error), requestSent: error.requestSent }
+        ? { code: getEgressErrorCode(error), requestSent: error.requestSent }
         : undefined,
   };
   const open = createOpenUpstream({

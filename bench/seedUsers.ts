@@ -1,5 +1,5 @@
 import { createSignInSessions, DEFAULT_TENANT, LOCAL_ISSUER } from '@behalf/gateway';
-import { variableContext, variableId } from '@behalf/gateway/ports';
+import { toVariableSealContext, variableId } from '@behalf/gateway/ports';
 import { createKeyring, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { loadKeys, openPrimary } from '@behalf/stores/open';
 
@@ -49,7 +49,7 @@ export async function seedUsers(
     if (variable) {
       const records = userIds.map((userId) => {
         const key = { tenant: DEFAULT_TENANT, userId, serverId: variable.server, name: variable.name };
-        const valueSealed = keyring.seal(variable.valueFor(userId), variableContext(key));
+        const valueSealed = keyring.seal(variable.valueFor(userId), toVariableSealContext(key));
         return { ...key, id: variableId(key), valueSealed, updatedAt: clock.now() };
       });
       for (let i = 0; i < records.length; i += 500) await store.variables.put(records.slice(i, i + 500));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
-import { variables } from '@behalf/contracts';
+import { envVariables } from '@behalf/contracts';
 import { repositoryRoot } from '../tools/sources.ts';
 
 interface Service {
@@ -82,7 +82,7 @@ describe('docker-compose.yml', () => {
   });
 
   test('uses only variables that exist, in the environment table of the gateway', () => {
-    const known = Object.keys(variables);
+    const known = Object.keys(envVariables);
     const interpolated = [...text.matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map(([, name]) => name as string);
     expect(interpolated.filter((name) => !known.includes(name) && !composeOnly.includes(name))).toEqual([]);
     const handed = Object.keys(compose.services['gateway']?.environment ?? {});
@@ -118,7 +118,7 @@ describe('Dockerfile', () => {
     const block = /^ENV ((?:.*\\\n)*.*)$/m.exec(runtime)?.[1] ?? '';
     const names = [...block.matchAll(/([A-Z_]+)=/g)].map(([, name]) => name as string);
     expect(names).toContain('BEHALF_DATA_DIR');
-    expect(names.filter((name) => !Object.keys(variables).includes(name))).toEqual([]);
+    expect(names.filter((name) => !Object.keys(envVariables).includes(name))).toEqual([]);
   });
 
   test('is never given secrets or state', () => {

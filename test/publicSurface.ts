@@ -12,7 +12,7 @@ import {
   principalTypes,
   Problem,
   roleDefaults,
-  variables,
+  envVariables,
   type ErrorCode,
   type Variable,
 } from '@behalf/contracts';
@@ -61,7 +61,7 @@ export function collectConfigKeys(): string[] {
 export function collectVariables(): string[] {
   const cliVariables = formatOverview(commands).matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm);
   return [
-    ...Object.entries<Variable>(variables).map(
+    ...Object.entries<Variable>(envVariables).map(
       ([name, variable]) => `${name}: ${describeVariable(variable)}`,
     ),
     ...[...cliVariables].map(([, name = '']) => `behalf (command line): ${name}`),

@@ -236,11 +236,11 @@ export const routeFields: Readonly<Record<string, RouteFields>> = {
 
   // Definitions of servers
   'GET /api/mcp/servers': { query: dto.ServersQuery, 200: dto.ServersView },
-  'POST /api/mcp/servers': { body: dto.NewServerRequest, 201: dto.CreatedServerView },
+  'POST /api/mcp/servers': { body: dto.CreateServerRequest, 201: dto.CreatedServerView },
   'POST /api/mcp/servers/check': { body: dto.ServerCheckRequest, 200: dto.ServerCheckView },
   'POST /api/mcp/discover-tools': { body: dto.DiscoverToolsRequest, 200: dto.DiscoverToolsView },
   'GET /api/mcp/servers/:serverName': { 200: dto.ServerView },
-  'PATCH /api/mcp/servers/:serverName': { body: dto.ServerRequest, 200: dto.NamedServerView },
+  'PATCH /api/mcp/servers/:serverName': { body: dto.ServerConfigRequest, 200: dto.NamedServerView },
   'DELETE /api/mcp/servers/:serverName': { 200: message },
 
   // Permissions
@@ -264,7 +264,7 @@ export const routeFields: Readonly<Record<string, RouteFields>> = {
   'POST /api/admin/reload': { 200: object({ reloaded: boolean() }) },
   'GET /api/admin/mcp/servers': { 200: dto.AdminServersView },
   'GET /api/admin/mcp/servers/:serverName': { 200: dto.OverrideView },
-  'PUT /api/admin/mcp/servers/:serverName': { body: dto.ServerRequest, 200: dto.OverrideView },
+  'PUT /api/admin/mcp/servers/:serverName': { body: dto.ServerConfigRequest, 200: dto.OverrideView },
   'DELETE /api/admin/mcp/servers/:serverName': { 200: message },
   'POST /api/admin/credentials/diagnose': { body: dto.DiagnoseUserRequest, 200: dto.DiagnosisView },
   'POST /api/admin/credentials/reauth': { body: dto.ReauthCampaignRequest, 200: dto.ReauthCampaignView },

@@ -30,7 +30,7 @@ import {
   WebsocketServer,
   errorCodes,
   errorKinds,
-  groupTitles,
+  variableGroupTitles,
   httpStatus,
   jsonRpcNumber,
   secretVariableNames,
@@ -268,7 +268,7 @@ ${lines.join('\n')}
 
 function listVariableGroups(): [title: string, variables: [string, Variable][]][] {
   return Object.entries(variableGroups).map(([group, variables]) => [
-    groupTitles[group as keyof typeof groupTitles],
+    variableGroupTitles[group as keyof typeof variableGroupTitles],
     Object.entries<Variable>(variables),
   ]);
 }

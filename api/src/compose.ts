@@ -214,10 +214,10 @@ async function construct(parts: ComposeParts, disposables: Disposables): Promise
   configuration.onChange(() => addSecrets(configuredSecrets()));
   const reload = (requestedBy: string) => {
     const outcome = configuration.reload();
-    if (outcome.ok) logger.info('Configuration reloaded', { asked: requestedBy });
+    if (outcome.ok) logger.info('Configuration reloaded', { requestedBy });
     else
       logger.error(`Configuration not reloaded; the current configuration stays active. ${outcome.message}`, {
-        asked: requestedBy,
+        requestedBy,
       });
     return outcome;
   };
@@ -232,7 +232,7 @@ async function construct(parts: ComposeParts, disposables: Disposables): Promise
   let cookie = createSessionCookie(origins);
   if (origins.onlyLoopbackCanSignIn) {
     logger.warn(
-      'PUBLIC_URL is not set: browsers can sign in at localhost only. Set it to the address people use.',
+      'PUBLIC_URL is not set: browsers can sign in at localhost only. Set it to the address that users open.',
     );
   }
   const readiness = createReadiness({ version, primary, coordination, clock, isDraining: () => isDraining });

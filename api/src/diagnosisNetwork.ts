@@ -8,7 +8,7 @@ const problems: Partial<Record<EgressReason, NetworkProblem>> = {
   domain_not_allowed: 'not_allowed',
   blocked_name: 'not_allowed',
   private_address: 'not_allowed',
-  own_address: 'own_address',
+  gateway_address: 'gateway_address',
   dns_failed: 'dns',
   certificate_untrusted: 'certificate',
   proxy_refused: 'proxy',

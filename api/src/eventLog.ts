@@ -3,9 +3,9 @@ import type { Logger } from './logger.ts';
 
 /** What an operator should look at, of what the parts tell. */
 const warningEvents: ReadonlySet<string> = new Set([
-  'audit_row_forged',
+  'audit_segment_conflict',
   'audit_unavailable',
-  'audit_unwritten',
+  'audit_events_lost',
   'block_unreadable',
   'authorization_server_failed',
   'obo_author_expired',
@@ -16,12 +16,12 @@ const warningEvents: ReadonlySet<string> = new Set([
   'set_unreadable',
   'store_unreachable',
   'stored_server_unreadable',
-  'vault.client_refused',
-  'vault.lost_rotation',
-  'vault.misconfigured',
-  'vault.persist_failed',
-  'vault.refresh_token_unusable',
-  'vault.token_endpoint_gone',
+  'vault_client_refused',
+  'vault_lost_rotation',
+  'vault_misconfigured',
+  'vault_persist_failed',
+  'vault_refresh_token_unusable',
+  'vault_token_endpoint_not_found',
 ]);
 
 /** Where the parts tell what happened: as a warning where somebody should look. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import {
   createEgress,
   EgressError,
-  egressErrorCode,
+  getEgressErrorCode,
   type Egress,
   type EgressParts,
   type EgressSettings,
@@ -170,7 +170,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
       await egress.checkTarget(url, audience);
     } catch (error) {
       // A name that cannot be resolved just now is no verdict.
-      if (!(error instanceof EgressError) || egressErrorCode(error) !== 'MCP_DOMAIN_NOT_ALLOWED') return;
+      if (!(error instanceof EgressError) || getEgressErrorCode(error) !== 'MCP_DOMAIN_NOT_ALLOWED') return;
       socket.destroy();
       throw error;
     }
@@ -212,7 +212,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
 
   const readError: ReadNetworkError = (error) =>
     error instanceof EgressError
-      ? { code: egressErrorCode(error), requestSent: error.requestSent }
+      ? { code: getEgressErrorCode(error), requestSent: error.requestSent }
       : undefined;
 
   function startClose(old: Egress): void {
@@ -244,7 +244,7 @@ export function createNetwork(parts: NetworkParts): ReloadableNetwork {
         await egress.checkTarget(url, 'user-server');
       } catch (error) {
         if (!(error instanceof EgressError)) throw error;
-        const code = egressErrorCode(error);
+        const code = getEgressErrorCode(error);
         throw new GatewayError(code === 'MCP_DOMAIN_NOT_ALLOWED' ? code : 'MCP_INSPECTION_FAILED');
       }
     },

@@ -5,9 +5,9 @@ export const identity: readonly Mutant[] = [
   {
     id: 'password-hash-that-is-not-sealed',
     file: 'packages/gateway/src/identity/accounts.ts',
-    find: 'keyring.open(user.passwordSealed, passwordContext(user))',
+    find: 'keyring.open(user.passwordSealed, toPasswordSealContext(user))',
     replace:
-      "user.passwordSealed.startsWith('v1.') ? keyring.open(user.passwordSealed, passwordContext(user)) : user.passwordSealed",
+      "user.passwordSealed.startsWith('v1.') ? keyring.open(user.passwordSealed, toPasswordSealContext(user)) : user.passwordSealed",
     test: 'packages/gateway/src/identity/accounts.test.ts',
   },
   {

@@ -12,8 +12,8 @@ export const oauth: readonly Mutant[] = [
   {
     id: 'callback-issuer-as-a-prefix',
     file: 'packages/gateway/src/credentials/oauth/flows/readCallback.ts',
-    find: 'if (hasIssuerName) return iss === issuer;',
-    replace: 'if (hasIssuerName) return iss.startsWith(issuer);',
+    find: 'if (hasIssuerIdentifier) return iss === issuer;',
+    replace: 'if (hasIssuerIdentifier) return iss.startsWith(issuer);',
     test: 'packages/gateway/src/credentials/oauth/flows/finishFlow.test.ts',
   },
   {

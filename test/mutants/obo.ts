@@ -139,8 +139,8 @@ export const obo: readonly Mutant[] = [
   {
     id: 'dpop-nonce-of-another-origin',
     file: 'packages/gateway/src/credentials/dpop/dpop.ts',
-    find: 'const nonce = nonces.get(originOf(url));',
-    replace: "const nonce = nonces.get(originOf(url)) ?? nonces.get([...nonces.keys()].at(-1) ?? '');",
+    find: 'const nonce = nonces.get(getOrigin(url));',
+    replace: "const nonce = nonces.get(getOrigin(url)) ?? nonces.get([...nonces.keys()].at(-1) ?? '');",
     test: 'packages/gateway/src/credentials/dpop/dpop.test.ts',
   },
   {

@@ -1,4 +1,4 @@
-import { serverContext } from '@behalf/gateway/ports';
+import { toServerSealContext } from '@behalf/gateway/ports';
 import { createKeyring, systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { loadKeys, openPrimary } from '@behalf/stores/open';
 import { scriptedHttpServer, type ScriptedHttpServer, type ScriptedTool } from '@behalf/testkit';
@@ -164,7 +164,7 @@ describe('strangers', () => {
     };
     const stored = async (id: string) => {
       const record = (await store.servers.find('default', id))!;
-      const definition = JSON.parse(keyring.open(record.configSealed, serverContext(record))) as object;
+      const definition = JSON.parse(keyring.open(record.configSealed, toServerSealContext(record))) as object;
       return { definition: withoutTexts(definition), by: record.securedBy, hash: record.securedHash };
     };
     const run = async (patches: readonly OboPatch[]) => {

@@ -1,4 +1,4 @@
-import { credentialContext } from '@behalf/gateway/ports';
+import { toCredentialSealContext } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom as random } from '@behalf/kernel';
 import { loadKeys } from '@behalf/stores/open';
 import { scriptedHttpServer, type ScriptedHttpServer } from '@behalf/testkit';
@@ -280,7 +280,7 @@ describe('people who sign in at the identity provider', () => {
     async function tokensOf(label: string) {
       const record = (await readRecords(gateway, 'credentials')).find((one) => one.label === label);
       if (!record?.sealed) return null;
-      const opened = keyring().open(record.sealed, credentialContext(record));
+      const opened = keyring().open(record.sealed, toCredentialSealContext(record));
       return JSON.parse(opened) as { at: string; rt?: string; idToken?: string };
     }
     const sessionsOf = async (id: string) =>

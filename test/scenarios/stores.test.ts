@@ -97,8 +97,10 @@ describeWith('redis-server', 'a gateway on each pair of stores', () => {
     const browser = await createAdministrator(one);
     await writeFile(file, `mcpServers:\n${createServerYaml('second')}`);
     expect((await browser.post('/api/admin/reload')).status).toBe(200);
-    await eventually('the other replica to reload', () => /"asked":"another replica"/.test(other.output()));
-    expect(one.output()).not.toContain('"asked":"another replica"');
+    await eventually('the other replica to reload', () =>
+      /"requestedBy":"another replica"/.test(other.output()),
+    );
+    expect(one.output()).not.toContain('"requestedBy":"another replica"');
     await one.stop();
     await other.stop();
   }, 60_000);

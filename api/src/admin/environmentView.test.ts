@@ -1,4 +1,10 @@
-import { EffectiveConfigView, parseEnv, secretMask, secretVariableNames, variables } from '@behalf/contracts';
+import {
+  EffectiveConfigView,
+  parseEnv,
+  secretMask,
+  secretVariableNames,
+  envVariables,
+} from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { environmentView } from './environmentView.ts';
 
@@ -15,9 +21,9 @@ describe('the environment for people to look at', () => {
   test('every variable is there, with what holds and whether it was said', () => {
     const parsed = parseEnv({});
     const all = parsed.ok ? environmentView(parsed.env, {}) : [];
-    expect(all.map(({ name }) => name)).toEqual(Object.keys(variables));
+    expect(all.map(({ name }) => name)).toEqual(Object.keys(envVariables));
     expect(all.filter(({ isSecret }) => isSecret).map(({ name }) => name)).toEqual(
-      Object.keys(variables).filter((name) => secretVariableNames.has(name)),
+      Object.keys(envVariables).filter((name) => secretVariableNames.has(name)),
     );
     expect(all.some(({ isSet }) => isSet)).toBe(false);
     const said = shown({ DOMAIN_SERVER: 'https://chat.example/', USE_REDIS: 'FALSE', PORT: ' ' });

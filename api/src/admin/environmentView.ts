@@ -1,7 +1,7 @@
 import {
   secretMask,
   secretVariableNames,
-  variables,
+  envVariables,
   type EffectiveConfigView,
   type Env,
   type EnvRecord,
@@ -14,7 +14,7 @@ type VariableView = EffectiveConfigView['environment'][number];
 
 /** Every variable there is, with what holds of it. Secrets are not shown; of an address as much as tells where. */
 export function environmentView(env: Env, record: EnvRecord): VariableView[] {
-  return Object.entries<Variable>(variables).map(([name, { alias, type }]) => {
+  return Object.entries<Variable>(envVariables).map(([name, { alias, type }]) => {
     const value = env[name as VariableName];
     const isSecret = secretVariableNames.has(name);
     const mask = isSecret ? maskSecret : maskValue;

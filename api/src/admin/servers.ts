@@ -1,4 +1,4 @@
-import { ServerRequest, type OverrideView } from '@behalf/contracts';
+import { ServerConfigRequest, type OverrideView } from '@behalf/contracts';
 import {
   deleteOverride,
   toEtag,
@@ -42,7 +42,7 @@ export function adminServerRoutes(parts: OverrideParts & ListAllServersParts): R
       scope: 'admin',
       async handle(req, res, caller) {
         const { serverName } = req.params as { serverName: string };
-        const { config } = readBody(req, ServerRequest);
+        const { config } = readBody(req, ServerConfigRequest);
         sendOverride(res, await putOverride(parts, caller, serverName, { config, ...readIfMatch(req) }));
       },
     },

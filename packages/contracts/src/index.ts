@@ -56,7 +56,7 @@ export { ignoredVariables } from './env/librechatVariables.ts';
 export { parseEnv, type Env, type EnvRecord, type EnvResult } from './env/parseEnv.ts';
 export { secretVariableNames } from './env/secretNames.ts';
 export type { Variable } from './env/variable.ts';
-export { groupTitles, variableGroups, variables, type VariableName } from './env/variables.ts';
+export { variableGroupTitles, variableGroups, envVariables, type VariableName } from './env/variables.ts';
 export {
   aclBits,
   findAclRole,
@@ -214,7 +214,7 @@ export {
 } from './rest/discover.ts';
 export { ClientView } from './rest/clients.ts';
 export { ApiKeyRequest, ApiKeyView } from './rest/keys.ts';
-export { EffectiveConfigView, LiveConnectionsView, StatsQuery, StatsView } from './rest/live.ts';
+export { EffectiveConfigView, LiveConnectionsView, StatsQuery, StatsView } from './rest/monitoring.ts';
 export {
   CredentialChange,
   CredentialsView,
@@ -244,9 +244,9 @@ export {
   AdminServersView,
   CreatedServerView,
   NamedServerView,
-  NewServerRequest,
+  CreateServerRequest,
   OverrideView,
-  ServerRequest,
+  ServerConfigRequest,
   ServersQuery,
   ServersView,
   ServerView,

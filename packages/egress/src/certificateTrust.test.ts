@@ -3,7 +3,7 @@ import { createAuthority, serveSecurely } from '../test/authority.ts';
 import { connectProxy, socksProxy } from '../test/proxies.ts';
 import { createEgressRig, reasonOf } from '../test/rig.ts';
 import { flushEventLoop } from '../test/sendRig.ts';
-import { createSystemDial, EgressError, egressErrorCode, systemDial, type FetchOptions } from './index.ts';
+import { createSystemDial, EgressError, getEgressErrorCode, systemDial, type FetchOptions } from './index.ts';
 
 const { signal } = new AbortController();
 const dns = { 'own.example': ['127.0.0.1'], 'other.example': ['127.0.0.1'], 'far.example': ['127.0.0.1'] };
@@ -53,7 +53,7 @@ describe('a server with an authority of its own', () => {
       expect((error as EgressError).message).toMatch(
         /^own\.example presents a certificate .*caFile.*\([A-Z_]+\)$/,
       );
-      expect(egressErrorCode(error as EgressError)).toBe('MCP_UNREACHABLE');
+      expect(getEgressErrorCode(error as EgressError)).toBe('MCP_UNREACHABLE');
     }
     expect(site.requests).toHaveLength(seen);
   });

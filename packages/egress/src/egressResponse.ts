@@ -1,7 +1,7 @@
 import { ByteQueue, type Clock } from '@behalf/kernel';
 import type { Dispatcher } from 'undici';
 import { createBodyGuard, createEventStreamGuard, isEventStream, type BodyGuard } from './bodyGuard.ts';
-import { connectionError } from './errors.ts';
+import { toEgressError } from './errors.ts';
 import type { HttpExchange } from './httpExchange.ts';
 import type { Limits } from './limits.ts';
 
@@ -187,7 +187,7 @@ export class EgressResponse implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
     // Without a start nothing was written.
-    this.#fail(this.#exchange.error ?? connectionError(error, this.#host, this.#controller !== undefined));
+    this.#fail(this.#exchange.error ?? toEgressError(error, this.#host, this.#controller !== undefined));
   }
 
   #fail(error: Error): void {

@@ -4,7 +4,7 @@ import { formatPath, type ErrorCode, type Path } from '@behalf/contracts';
 const reasons = {
   bad_url: ['is not a valid http(s) URL, or contains credentials', 'MCP_DOMAIN_NOT_ALLOWED'],
   bad_request: [
-    'cannot be sent this request: a header or the body is not valid in HTTP',
+    'cannot receive this request: a header or the body is not valid in HTTP',
     'MCP_PROTOCOL_ERROR',
   ],
   domain_not_allowed: ['is not in mcpSettings.allowedDomains', 'MCP_DOMAIN_NOT_ALLOWED'],
@@ -16,7 +16,7 @@ const reasons = {
     'is not at a public address; mcpSettings.allowedAddresses can allow it',
     'MCP_DOMAIN_NOT_ALLOWED',
   ],
-  own_address: ['is this gateway itself', 'MCP_DOMAIN_NOT_ALLOWED'],
+  gateway_address: ['is this gateway itself', 'MCP_DOMAIN_NOT_ALLOWED'],
   hop_limit: ['would be the third gateway hop in a row: the servers form a loop', 'MCP_DOMAIN_NOT_ALLOWED'],
   dns_failed: ['cannot be resolved', 'MCP_UNREACHABLE'],
   connection_failed: ['cannot be reached, or closed the connection', 'MCP_UNREACHABLE'],
@@ -31,11 +31,14 @@ const reasons = {
     'MCP_PROTOCOL_ERROR',
   ],
   too_many_redirects: ['redirected more than 5 times', 'MCP_PROTOCOL_ERROR'],
-  encoded_response: ['sent a compressed response although none was accepted', 'MCP_PROTOCOL_ERROR'],
+  encoded_response: [
+    'sent a compressed response, but the request did not accept compression',
+    'MCP_PROTOCOL_ERROR',
+  ],
   connect_timeout: ['did not accept a connection in time', 'MCP_TIMEOUT'],
   headers_timeout: ['did not send response headers in time', 'MCP_TIMEOUT'],
   total_timeout: ['did not finish its response in time', 'MCP_TIMEOUT'],
-  idle_timeout: ['stopped in the middle of its response', 'MCP_TIMEOUT'],
+  idle_timeout: ['stopped sending before the response was complete', 'MCP_TIMEOUT'],
   body_too_large: ['exceeded the response size limit', 'MCP_RESPONSE_TOO_LARGE'],
   sse_line_too_large: ['exceeded the event stream line limit', 'MCP_RESPONSE_TOO_LARGE'],
 } as const satisfies Record<string, readonly [message: string, code: ErrorCode]>;
@@ -67,7 +70,7 @@ export class EgressError extends Error {
 }
 
 /** The one map from this package's reasons to the codes that callers see. */
-export function egressErrorCode(error: EgressError): ErrorCode {
+export function getEgressErrorCode(error: EgressError): ErrorCode {
   return reasons[error.reason][1];
 }
 
@@ -94,9 +97,9 @@ const UNTRUSTED_CODE =
   /^(?:UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|CERT_|INVALID_(?:CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$|ERR_TLS_CERT_ALTNAME_)/;
 
 /** Turns whatever the socket or the HTTP client threw into one typed error, without its free text. */
-export function connectionError(error: unknown, host: string, requestSent: boolean): EgressError {
+export function toEgressError(error: unknown, host: string, requestSent: boolean): EgressError {
   if (error instanceof EgressError) return error;
-  const code = codeOf(error);
+  const code = getSystemCode(error);
   // The HTTP client's own check of names and values; its text names the header.
   if (code === 'UND_ERR_INVALID_ARG') return new EgressError('bad_request', host);
   const detail = code !== undefined && SYSTEM_CODE.test(code) ? { detail: code } : {};
@@ -106,10 +109,10 @@ export function connectionError(error: unknown, host: string, requestSent: boole
 }
 
 export function isUntrustedCertificate(error: unknown): boolean {
-  return UNTRUSTED_CODE.test(codeOf(error) ?? '');
+  return UNTRUSTED_CODE.test(getSystemCode(error) ?? '');
 }
 
-function codeOf(error: unknown): string | undefined {
+function getSystemCode(error: unknown): string | undefined {
   const code: unknown =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;

@@ -11,7 +11,7 @@ import {
   testKeyring,
   type EgressRigOptions,
 } from '../test/rig.ts';
-import { EgressError, egressErrorCode, egressReasons, HOP_HEADER } from './index.ts';
+import { EgressError, getEgressErrorCode, egressReasons, HOP_HEADER } from './index.ts';
 
 const dns = { 'a.example': [PUBLIC], 'in.example': ['10.0.0.2'] };
 
@@ -156,7 +156,7 @@ describe('fetch', () => {
   });
 
   test('each reason maps to one code that callers know', () => {
-    const codes = new Set(egressReasons.map((reason) => egressErrorCode(new EgressError(reason, 'h'))));
+    const codes = new Set(egressReasons.map((reason) => getEgressErrorCode(new EgressError(reason, 'h'))));
     expect([...codes].sort()).toEqual([
       'MCP_DOMAIN_NOT_ALLOWED',
       'MCP_PROTOCOL_ERROR',
@@ -164,7 +164,7 @@ describe('fetch', () => {
       'MCP_TIMEOUT',
       'MCP_UNREACHABLE',
     ]);
-    expect(egressErrorCode(new EgressError('private_address', 'h'))).toBe('MCP_DOMAIN_NOT_ALLOWED');
+    expect(getEgressErrorCode(new EgressError('private_address', 'h'))).toBe('MCP_DOMAIN_NOT_ALLOWED');
   });
 });
 

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { abortReason, type Clock, type Dial, type Resolve } from '@behalf/kernel';
 import { parseAddress } from './address.ts';
 import { dialFirst } from './dialFirst.ts';
-import { connectionError, EgressError, isUntrustedCertificate } from './errors.ts';
+import { toEgressError, EgressError, isUntrustedCertificate } from './errors.ts';
 import type { CheckedTarget, CheckTarget, TargetCheckOptions } from './targetCheck.ts';
 import type { ProxySelector } from './proxySelector.ts';
 import type { Proxy } from './proxyUrl.ts';
@@ -64,7 +64,7 @@ export function createGuardedConnect(parts: {
       return await dial({ address, port, servername, tls: true, ca, tunnel: socket }, signal).catch(
         (error: unknown) => {
           // It is the server that nobody vouches for; the proxy did its part.
-          throw isUntrustedCertificate(error) ? connectionError(error, servername, false) : error;
+          throw isUntrustedCertificate(error) ? toEgressError(error, servername, false) : error;
         },
       );
     } catch (error) {
@@ -87,7 +87,7 @@ export function createGuardedConnect(parts: {
       return await connectThroughProxy(proxy, target, options, signal);
     } catch (error) {
       if (error instanceof EgressError) throw error;
-      const { detail } = connectionError(error, target.host, false);
+      const { detail } = toEgressError(error, target.host, false);
       throw new EgressError('proxy_refused', target.host, detail === undefined ? {} : { detail });
     }
   }
@@ -123,7 +123,7 @@ export function createGuardedConnect(parts: {
           if (isSettled) socket.on('error', () => undefined).destroy();
           else settle(() => resolve(socket));
         },
-        (error: unknown) => fail(connectionError(error, host, false)),
+        (error: unknown) => fail(toEgressError(error, host, false)),
       );
     });
 }

@@ -1,7 +1,7 @@
 export { createEgress, type Egress, type EgressParts, type FetchOptions } from './createEgress.ts';
 export {
   EgressError,
-  egressErrorCode,
+  getEgressErrorCode,
   EgressPolicyError,
   egressReasons,
   type EgressReason,

@@ -25,30 +25,35 @@ function compileEntry(entry: string): NoProxyRule {
   const [low, high, ...extra] = entry.split('-').map(parseAddress);
   if (low && high && extra.length === 0) {
     return ({ ipAddress }) =>
-      ipAddress !== undefined && compare(low, ipAddress) <= 0 && compare(ipAddress, high) <= 0;
+      ipAddress !== undefined &&
+      compareAddresses(low, ipAddress) <= 0 &&
+      compareAddresses(ipAddress, high) <= 0;
   }
 
   // Bare IPv6 first: its last group is not a port.
   const address = parseAddress(entry);
-  if (address) return ({ ipAddress }) => ipAddress !== undefined && compare(address, ipAddress) === 0;
+  if (address)
+    return ({ ipAddress }) => ipAddress !== undefined && compareAddresses(address, ipAddress) === 0;
 
   const [, rawHost = '', rawPort] = /^(\[[^\]]+\]|[^:]+)(?::([0-9]{1,5}))?$/.exec(entry) ?? [];
   const port = rawPort === undefined ? undefined : Number(rawPort);
   const matchesPort = (target: NetworkTarget) => port === undefined || port === target.port;
-  const subdomainsOnly = /^\*?\./.test(rawHost);
+  const isSubdomainRule = /^\*?\./.test(rawHost);
   const host = parseHost(rawHost.replace(/^\*?\./, ''));
   if (host === undefined) return () => false;
   const ipAddress = parseAddress(host);
   if (ipAddress) {
     return (target) =>
-      target.ipAddress !== undefined && compare(ipAddress, target.ipAddress) === 0 && matchesPort(target);
+      target.ipAddress !== undefined &&
+      compareAddresses(ipAddress, target.ipAddress) === 0 &&
+      matchesPort(target);
   }
   return (target) =>
-    matchesPort(target) && (target.host.endsWith(`.${host}`) || (!subdomainsOnly && target.host === host));
+    matchesPort(target) && (target.host.endsWith(`.${host}`) || (!isSubdomainRule && target.host === host));
 }
 
 /** Orders addresses of one family; those of two families are never equal nor within each other. */
-function compare(a: Address, b: Address): number {
+function compareAddresses(a: Address, b: Address): number {
   if (a.bytes.length !== b.bytes.length) return Number.NaN;
   return Buffer.compare(a.bytes, b.bytes);
 }

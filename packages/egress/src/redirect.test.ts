@@ -132,7 +132,7 @@ describe('redirects', () => {
       ownEndpoints: () => ({ origins: ['https://b.example'], listeners: [], localAddresses: () => [] }),
     });
     expect(await reasonOf(egress.fetchFor({ audience: 'user-server' })('https://a.example/'))).toBe(
-      'own_address',
+      'gateway_address',
     );
     expect(dials).toHaveLength(1);
   });

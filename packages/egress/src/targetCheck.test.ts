@@ -91,7 +91,7 @@ describe('our own endpoints', () => {
       'http://gw.example/',
       'http://gw.example:3080',
     ]) {
-      expect([url, await requestOutcome(url, options)]).toEqual([url, 'own_address']);
+      expect([url, await requestOutcome(url, options)]).toEqual([url, 'gateway_address']);
       expect([url, await requestOutcome(url, options, 'yaml-server')]).toEqual([url, 'dialled']);
     }
     expect(await requestOutcome('https://gw.example:9443/', options)).toBe('dialled');
@@ -110,7 +110,7 @@ describe('our own endpoints', () => {
     ]) {
       expect([url, await requestOutcome(url, { ownEndpoints: own('127.0.0.1'), settings, dns })]).toEqual([
         url,
-        'own_address',
+        'gateway_address',
       ]);
     }
     const free = { ownEndpoints: own('127.0.0.1'), settings, dns };
@@ -127,7 +127,7 @@ describe('our own endpoints', () => {
         'http://v6.example:3080',
       ]) {
         const seen = await requestOutcome(url, { ownEndpoints: own(wildcard), settings, dns });
-        expect([wildcard, url, seen]).toEqual([wildcard, url, 'own_address']);
+        expect([wildcard, url, seen]).toEqual([wildcard, url, 'gateway_address']);
       }
     }
   });

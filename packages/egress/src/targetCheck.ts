@@ -50,7 +50,7 @@ export function createTargetCheck(parts: {
       if (!isModel) throw new EgressError('domain_not_allowed', host);
     } else if (!isIssuer && !policy.isDomainAllowed(protocol, host, port))
       throw new EgressError('domain_not_allowed', host);
-    if (ownEndpoints && isOwnName(ownEndpoints, target)) throw new EgressError('own_address', host);
+    if (ownEndpoints && isOwnName(ownEndpoints, target)) throw new EgressError('gateway_address', host);
 
     const isHostAllowed = (hasExemptions && policy.allowsHost(audience, host, port)) || isIssuer || isModel;
     if (!ipAddress && isBlockedName(host) && !isHostAllowed) throw new EgressError('blocked_name', host);
@@ -60,7 +60,7 @@ export function createTargetCheck(parts: {
 
     for (const address of addresses) {
       if (ownEndpoints && isOwnAddress(ownEndpoints, address, port))
-        throw new EgressError('own_address', host);
+        throw new EgressError('gateway_address', host);
       const range = rangeOf(address);
       if (range === undefined) continue;
       const isAllowed = isHostAllowed || (hasExemptions && policy.allowsAddress(audience, address, port));

@@ -7,7 +7,7 @@ import type { OboOptions } from '../src/credentials/obo/exchangeKeyCache.ts';
 import { SignInRequired } from '../src/credentials/signInRequired.ts';
 import { createUserVariables } from '../src/credentials/userVariables.ts';
 import { createVariableCache } from '../src/credentials/variableCache.ts';
-import { variableContext, variableId, type UserVariableStore } from '../src/ports/index.ts';
+import { toVariableSealContext, variableId, type UserVariableStore } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
 import type { UserServer } from '../src/registry/server.ts';
 import { withoutRenewal } from './bearerRig.ts';
@@ -90,7 +90,7 @@ export function createCredentialsRig() {
     /** Into the store, past all that would refuse it. */
     storeValue: async (name: string, value: string) => {
       const key = { tenant: 'default', userId: 'alice', serverId: 'server', name };
-      const valueSealed = keyring.seal(value, variableContext(key));
+      const valueSealed = keyring.seal(value, toVariableSealContext(key));
       await store.variables.put([{ id: variableId(key), ...key, valueSealed, updatedAt: 1 }]);
     },
     counts: () => ({ listCount, openCount }),

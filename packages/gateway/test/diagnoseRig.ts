@@ -18,13 +18,13 @@ export const administrator = aPrincipal({ userId: 'u-root', role: 'ADMIN' });
 export const discoveredServer: DiscoveredServer = {
   as: {
     issuer: 'https://as.example',
-    hasIssuerName: true,
+    hasIssuerIdentifier: true,
     authorizationEndpoint: 'https://as.example/authorize',
     tokenEndpoint: 'https://as.example/token',
     registrationEndpoint: 'https://as.example/register',
     revocationEndpoint: null,
     jwksUri: null,
-    sendsIssuer: true,
+    isIssParameterSupported: true,
     scopes: null,
     authMethods: null,
     codeChallengeMethods: ['S256'],

@@ -1,5 +1,5 @@
 import type { OAuthIssuer } from '@behalf/contracts';
-import { createEgress, EgressError, egressErrorCode, systemDial, type Audience } from '@behalf/egress';
+import { createEgress, EgressError, getEgressErrorCode, systemDial, type Audience } from '@behalf/egress';
 import { createKeyring, systemClock, systemRandom, type Clock, type Dial } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import {
@@ -110,7 +110,7 @@ export function createRecordingNetwork(
       void (await egress.checkTarget(url, audienceOf(url, audience, vouchedAddresses))),
     readError: (error) =>
       error instanceof EgressError
-        ? { code: egressErrorCode(error), requestSent: error.requestSent }
+        ? { code: getEgressErrorCode(error), requestSent: error.requestSent }
         : undefined,
     close: () => egress.close(0),
   };

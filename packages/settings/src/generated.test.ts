@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { Config, errorCodes, variables } from '@behalf/contracts';
+import { Config, errorCodes, envVariables } from '@behalf/contracts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -24,7 +24,7 @@ describe('what is generated', () => {
       'docs/reference/errors.md',
       'docs/reference/config.md',
     ].map(read);
-    for (const name of Object.keys(variables)) {
+    for (const name of Object.keys(envVariables)) {
       expect(example).toContain(`# ${name}=`);
       expect(environment).toContain(`\`${name}\``);
     }

@@ -92,7 +92,7 @@ async function readStream(chunks: Chunks, { onText }: ModelRequest): Promise<Mod
 
 function truncatedError(): GatewayError {
   return new GatewayError('MODEL_UNAVAILABLE', {
-    detail: 'The model stopped in the middle of its response. Try again later.',
+    detail: 'The model stopped sending before the response was complete. Try again later.',
   });
 }
 

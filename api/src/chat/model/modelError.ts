@@ -17,7 +17,7 @@ const refusalDetails: Partial<Record<EgressReason, string>> = {
 const timeoutDetails: Partial<Record<EgressReason, string>> = {
   headers_timeout: 'It did not start responding in time.',
   connect_timeout: 'It did not accept a connection in time.',
-  idle_timeout: 'It stopped in the middle of its response.',
+  idle_timeout: 'It stopped sending before the response was complete.',
   total_timeout: 'It did not complete the response in time.',
 };
 

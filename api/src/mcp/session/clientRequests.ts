@@ -81,7 +81,7 @@ export function createClientRequests({
           );
           const cancel = clock.timer(RESPONSE_TIMEOUT_MS, () => {
             cleanUp();
-            reject(new GatewayError('MCP_TIMEOUT', { detail: 'The client did not answer in time.' }));
+            reject(new GatewayError('MCP_TIMEOUT', { detail: 'The client did not respond in time.' }));
           });
           signal.addEventListener('abort', onAbort);
           if (reply.sendRequest(id, method, adaptToRevision(version, method, params, nonce))) return;

@@ -46,7 +46,7 @@ export function createObserveRequest({
       if (outcome !== 'cancelled') {
         logger.warn('A request to a server failed', {
           server,
-          what: operation,
+          operation,
           code: outcome,
           user: caller.userId,
         });

@@ -9,11 +9,11 @@ import { section, unusedKey } from './section.ts';
 import { McpServer } from './transports.ts';
 
 const unusedFields = Object.fromEntries(
-  unusedSections.map((name) => [name, unusedKey('A section of LibreChat. It has no effect here.')]),
+  unusedSections.map((name) => [name, unusedKey('LibreChat section. Behalf ignores it.')]),
 ) as Record<(typeof unusedSections)[number], ReturnType<typeof unusedKey>>;
 
 /** The keys of the whole file besides `mcpServers`, whose entries are checked one by one. */
-export const topLevel = {
+export const topLevelFields = {
   version: z
     .union([z.string(), z.number()])
     .optional()
@@ -31,7 +31,7 @@ export const topLevel = {
     .enum(['error', 'warn'])
     .default('error')
     .describe(
-      '`warn` turns unknown keys into warnings while an old file is being cleaned up. Behalf extension.',
+      '`warn`: unknown keys are warnings instead of errors, for the migration of an old file. Behalf extension.',
     ),
   ...unusedFields,
 };
@@ -41,9 +41,9 @@ const mcpServers = z.record(z.string(), McpServer);
 /** The whole file, for editors and references. Reading a file is `checkConfig`, which explains what is wrong. */
 export const Config = section({
   mcpServers: mcpServers.optional().describe('The MCP servers, by name.'),
-  ...topLevel,
+  ...topLevelFields,
 });
 
 /** Everything but the servers. */
-export const ConfigWithoutServers = section(topLevel);
+export const ConfigWithoutServers = section(topLevelFields);
 export type ConfigWithoutServers = z.output<typeof ConfigWithoutServers>;

@@ -72,7 +72,7 @@ export const ToolApproval = section({
     .record(z.string().min(1), RoleToolPolicy)
     .optional()
     .describe('Additional rules for the users of a role, by role name. Behalf extension.'),
-  reason: unusedKey('LibreChat’s text of the approval prompt. It has no effect here.'),
+  reason: unusedKey('LibreChat’s text of the approval prompt. Behalf ignores it.'),
   hooks: z
     .array(z.unknown())
     .optional()

@@ -10,14 +10,14 @@ export const EndpointServer = section({
     .min(1)
     .optional()
     .describe(
-      'Prefix of its tool and prompt names, in place of the server name: up to 24 letters, digits, `_` and `-`, without `__`.',
+      'Prefix of the tool and prompt names of this server, instead of the server name: up to 24 letters, digits, `_` and `-`, without `__`.',
     ),
   tools: aliasMap
     .default({})
     .describe(
-      'Aliases of its tools, by the name that the server uses: letters, digits, `_` and `-`, without `__`.',
+      'Aliases of the tools of this server, by original tool name: letters, digits, `_` and `-`, without `__`.',
     ),
-  prompts: aliasMap.default({}).describe('Aliases of its prompts.'),
+  prompts: aliasMap.default({}).describe('Aliases of the prompts of this server.'),
 });
 export type EndpointServer = z.output<typeof EndpointServer>;
 
@@ -27,21 +27,25 @@ export const McpEndpoint = section({
     .enum(['prefix', 'priority'])
     .default('prefix')
     .describe(
-      '`prefix`: `<server>__<tool>`. `priority`: tools of the servers in `priority` keep their own names where possible.',
+      '`prefix`: `<server>__<tool>`. `priority`: tools of the servers in `priority` keep their original names where possible.',
     ),
   priority: z
     .array(z.string().min(1))
     .default([])
-    .describe('Servers of this file. If two servers have a tool with the same name, the first one keeps it.'),
+    .describe(
+      'Servers of this configuration file. If two servers have a tool with the same name, the first one keeps it.',
+    ),
   servers: z
     .record(z.string().min(1), EndpointServer)
     .default({})
-    .describe('Prefixes and aliases, by server of this file. They take precedence over generated names.'),
+    .describe(
+      'Prefixes and aliases, by server of this configuration file. They take precedence over generated names.',
+    ),
   allowedOrigins: z
     .array(z.string().min(1))
     .default([])
     .describe(
-      'Origins whose pages may use the MCP endpoints with a token, such as `https://app.example`. Empty: no page of another site.',
+      'Origins whose pages may use the MCP endpoints with a token, such as `https://app.example`. Empty: no cross-origin requests.',
     ),
 });
 export type McpEndpoint = z.output<typeof McpEndpoint>;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parseEnv, type EnvRecord } from './parseEnv.ts';
 import { secretVariableNames } from './secretNames.ts';
 import type { Variable } from './variable.ts';
-import { variables } from './variables.ts';
+import { envVariables } from './variables.ts';
 
 const KEY = 'a1'.repeat(32);
 
@@ -38,7 +38,7 @@ describe('the environment', () => {
   });
 
   test('every default satisfies its own schema, and no secret has one', () => {
-    for (const [name, variable] of Object.entries<Variable>(variables)) {
+    for (const [name, variable] of Object.entries<Variable>(envVariables)) {
       if (variable.default !== undefined)
         expect([name, variable.schema.safeParse(variable.default).success]).toEqual([name, true]);
       if (variable.secret) expect([name, variable.default]).toEqual([name, undefined]);
@@ -117,7 +117,7 @@ describe('the environment', () => {
   });
 
   test('no value ever stands in a diagnostic', () => {
-    for (const name of Object.keys(variables)) {
+    for (const name of Object.keys(envVariables)) {
       const result = parseEnv({ [name]: 'planted secret value' });
       expect([name, JSON.stringify(result.ok ? [] : result.diagnostics).includes('planted')]).toEqual([
         name,

@@ -3,14 +3,14 @@ import { didYouMean } from '../config/didYouMean.ts';
 import type { Diagnostic } from '../errors/diagnostic.ts';
 import { ignoredVariables } from './librechatVariables.ts';
 import type { Variable } from './variable.ts';
-import { variables, type VariableName } from './variables.ts';
+import { envVariables, type VariableName } from './variables.ts';
 
 type Value<V extends Variable> = V extends { default: string }
   ? z.output<V['schema']>
   : z.output<V['schema']> | undefined;
 
 /** The environment, read: typed values under the names of the variables, aliases and defaults applied. */
-export type Env = { readonly [K in VariableName]: Value<(typeof variables)[K]> };
+export type Env = { readonly [K in VariableName]: Value<(typeof envVariables)[K]> };
 
 export type EnvRecord = Readonly<Record<string, string | undefined>>;
 
@@ -26,7 +26,7 @@ const TEST_PREFIX = /^BEHALF_TEST_/;
 export function parseEnv(record: EnvRecord): EnvResult {
   const diagnostics: Diagnostic[] = [];
   const values: Partial<Record<VariableName, unknown>> = {};
-  for (const [name, variable] of Object.entries<Variable>(variables)) {
+  for (const [name, variable] of Object.entries<Variable>(envVariables)) {
     const found = readVariable(record, name, variable);
     if (found === undefined) continue;
     const parsed = variable.schema.safeParse(found.text);
@@ -72,7 +72,7 @@ function formatExample(variable: Variable): string | undefined {
 }
 
 function findMisspelled(record: EnvRecord): Diagnostic[] {
-  const known = [...Object.keys(variables), ...ignoredVariables];
+  const known = [...Object.keys(envVariables), ...ignoredVariables];
   return Object.keys(record)
     .filter(
       (name) =>

@@ -3,21 +3,21 @@ import { isLoopbackHost } from '../config/isLoopbackHost.ts';
 import { parseUrl } from '../config/parseUrl.ts';
 
 /** The key of LibreChat's own example file. Everyone has it, so nothing sealed with it is sealed. */
-const EXAMPLE_FILE_KEY = 'f34be427ebb29de8d88c107a71546019685ed8b241d8f2ed00c3df97ad2566f0';
+const PUBLIC_EXAMPLE_KEY = 'f34be427ebb29de8d88c107a71546019685ed8b241d8f2ed00c3df97ad2566f0';
 
-export const keys = z.string().transform((value, context) => {
-  const list = value.split(',').map((key) => key.trim().toLowerCase());
-  if (list.some((key) => !/^[0-9a-f]{64}$/.test(key))) {
+export const credentialKeys = z.string().transform((value, context) => {
+  const keyList = value.split(',').map((key) => key.trim().toLowerCase());
+  if (keyList.some((key) => !/^[0-9a-f]{64}$/.test(key))) {
     context.addIssue(
       'must be 64 hexadecimal characters, or several such keys separated by commas; create one with: openssl rand -hex 32',
     );
-  } else if (list.includes(EXAMPLE_FILE_KEY)) {
-    context.addIssue('is the key of a public example file; create your own with: openssl rand -hex 32');
+  } else if (keyList.includes(PUBLIC_EXAMPLE_KEY)) {
+    context.addIssue('is a published example key; create another key with: openssl rand -hex 32');
   }
-  return list;
+  return keyList;
 });
 
-export const issuer = z
+export const issuerUrl = z
   .string()
   .refine((value) => {
     const url = parseUrl(value);
@@ -42,7 +42,7 @@ export const publicUrl = z
       // Nobody can be told from such a host, ourselves included.
       !/^\.|\.\./.test(url.hostname)
     );
-  }, 'must be an http or https URL without query, fragment and user name')
+  }, 'must be an http or https URL without query, fragment or user name')
   .transform((value) => value.replace(/\/+$/, ''));
 
 export const mongoUri = z
@@ -64,22 +64,25 @@ export const proxyUrl = z
     'must be an http, https, socks or socks5 URL',
   );
 
-export const callback = z
+export const redirectUri = z
   .string()
   .refine(
     (value) => /^\/(?!\/)/.test(value) || /^https?:$/.test(parseUrl(value)?.protocol ?? ''),
     'must be a path beginning with / or a URL',
   );
 
-export const file = z
+export const filePath = z
   .string()
-  .refine((value) => !/^[a-z][a-z0-9+.-]+:\/\//i.test(value), 'must be the path of a file, not a URL');
+  .refine((value) => !/^[a-z][a-z0-9+.-]+:\/\//i.test(value), 'must be a file path, not a URL');
 
 export const hostName = z
   .string()
-  .regex(/^[^\s/]+$/, 'must be a host name or an IP address, without scheme and path');
+  .regex(/^[^\s/]+$/, 'must be a host name or an IP address, without scheme or path');
 
 /** Short ones are guessed; others cannot stand in a header. */
-export const token = z
+export const bearerToken = z
   .string()
-  .regex(/^[A-Za-z0-9._~+/=-]{16,}$/, 'must be at least 16 characters that are valid in a bearer token');
+  .regex(
+    /^[A-Za-z0-9._~+/=-]{16,}$/,
+    'must have at least 16 characters, all of them valid in a bearer token',
+  );

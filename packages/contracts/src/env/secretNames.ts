@@ -1,6 +1,6 @@
 import { librechatSecrets } from './librechatVariables.ts';
 import type { Variable } from './variable.ts';
-import { variables } from './variables.ts';
+import { envVariables } from './variables.ts';
 
 /**
  * Variables that `${...}` in the YAML never reaches. A header of some server is no place for the keys of the gateway
@@ -8,7 +8,7 @@ import { variables } from './variables.ts';
  */
 export const secretVariableNames: ReadonlySet<string> = new Set([
   ...librechatSecrets,
-  ...Object.entries<Variable>(variables)
+  ...Object.entries<Variable>(envVariables)
     .filter(([, variable]) => variable.secret)
     .flatMap(([name, { alias }]) => (alias === undefined ? [name] : [name, alias])),
   // Read next to the other proxy variables, by those who dial.

@@ -11,10 +11,13 @@ export const variableGroups = {
     HOST: customVariable(
       'host',
       schemas.hostName,
-      'Address to listen on. Any other address than loopback exposes the gateway to the network.',
+      'Address to listen on. Any address other than loopback exposes the gateway to the network.',
       { default: '127.0.0.1', librechat },
     ),
-    PORT: numberVariable(0, 65_535, 'Port to listen on; 0 takes a free one.', { default: '3080', librechat }),
+    PORT: numberVariable(0, 65_535, 'Port to listen on; 0 selects a free port.', {
+      default: '3080',
+      librechat,
+    }),
     PUBLIC_URL: customVariable(
       'URL',
       schemas.publicUrl,
@@ -29,8 +32,8 @@ export const variableGroups = {
     ),
     CONFIG_PATH: customVariable(
       'path',
-      schemas.file,
-      'The configuration file. If it is set and the file is missing, the start fails. If it is unset and the file is missing, the built-in configuration is used.',
+      schemas.filePath,
+      'Path of the configuration file. If the file is missing: with this variable set, the gateway does not start; with it unset, the built-in configuration is used.',
       { default: './librechat.yaml', librechat },
     ),
     BEHALF_DATA_DIR: textVariable(
@@ -40,7 +43,7 @@ export const variableGroups = {
     LOG_LEVEL: enumVariable(['error', 'warn', 'info', 'debug'], 'Log level.', { default: 'info' }),
     METRICS_TOKEN: customVariable(
       'text',
-      schemas.token,
+      schemas.bearerToken,
       'Bearer token for reading /metrics. Absent: only administrators can read it.',
       { secret },
     ),
@@ -83,7 +86,7 @@ export const variableGroups = {
     }),
     REDIS_CA: customVariable(
       'path',
-      schemas.file,
+      schemas.filePath,
       'PEM file of the CA that signed the certificate of Redis. Needs a rediss:// REDIS_URI.',
       {
         librechat,
@@ -101,7 +104,7 @@ export const variableGroups = {
     ),
     CREDS_KEY: customVariable(
       '64 hex characters, or several separated by commas',
-      schemas.keys,
+      schemas.credentialKeys,
       'Keys that encrypt stored credentials: the first one encrypts, all of them decrypt. Required with MONGO_URI or REDIS_URI; otherwise generated in BEHALF_DATA_DIR.',
       { secret, librechat },
     ),
@@ -109,7 +112,7 @@ export const variableGroups = {
   openid: {
     OPENID_ISSUER: customVariable(
       'URL',
-      schemas.issuer,
+      schemas.issuerUrl,
       'Issuer of the identity provider of users and service principals. If set, no setup link is printed.',
       {
         librechat,
@@ -124,14 +127,14 @@ export const variableGroups = {
       { secret, librechat },
     ),
     OPENID_AUDIENCE: textVariable(
-      'Audience requested at sign-in, and the only one accepted in bearer tokens. Absent: the client id, with or without api:// before it.',
+      'Audience requested at sign-in, and the only one accepted in bearer tokens. Absent: the client id, with or without the prefix api://.',
       { librechat },
     ),
     OPENID_SCOPE: textVariable('Scopes requested at sign-in.', {
       default: 'openid profile email',
       librechat,
     }),
-    OPENID_CALLBACK_URL: customVariable('path or URL', schemas.callback, 'Redirect URI of the sign-in.', {
+    OPENID_CALLBACK_URL: customVariable('path or URL', schemas.redirectUri, 'Redirect URI of the sign-in.', {
       default: '/oauth/openid/callback',
       librechat,
     }),
@@ -209,7 +212,7 @@ export const variableGroups = {
     PROXY: customVariable(
       'URL',
       schemas.proxyUrl,
-      'Proxy for every outgoing request, unless a server names its own.',
+      'Proxy for every outgoing request, unless the server definition sets a proxy.',
       {
         secret,
         librechat,
@@ -218,13 +221,13 @@ export const variableGroups = {
     HTTP_PROXY: customVariable(
       'URL',
       schemas.proxyUrl,
-      'Proxy for http, when PROXY is unset. Lower case wins; an empty http_proxy disables it.',
+      'Proxy for http, when PROXY is unset. http_proxy takes precedence; an empty http_proxy disables the proxy.',
       { secret, librechat, alias: 'http_proxy' },
     ),
     HTTPS_PROXY: customVariable(
       'URL',
       schemas.proxyUrl,
-      'Proxy for https, when PROXY is unset. Lower case wins; an empty https_proxy disables it.',
+      'Proxy for https, when PROXY is unset. https_proxy takes precedence; an empty https_proxy disables the proxy.',
       { secret, librechat, alias: 'https_proxy' },
     ),
     NO_PROXY: textVariable('Hosts, domains, addresses, ranges and CIDR blocks reached without a proxy.', {
@@ -248,7 +251,7 @@ export const variableGroups = {
     MCP_OAUTH_FLOW_TTL: numberVariable(
       30_000,
       DAY_MS,
-      'Milliseconds from its start for which the state of a sign-in is available; at least MCP_OAUTH_HANDLING_TIMEOUT.',
+      'Lifetime in milliseconds of the state of a sign-in, from the start of the sign-in; at least MCP_OAUTH_HANDLING_TIMEOUT.',
       { default: '900000', librechat },
     ),
     MCP_USER_CONNECTION_IDLE_TIMEOUT: numberVariable(
@@ -297,10 +300,10 @@ export const variableGroups = {
     MCP_CB_BASE_BACKOFF_MS: numberVariable(
       1,
       DAY_MS,
-      'Milliseconds until such a server is tried again; doubled after each failure.',
+      'Initial backoff in milliseconds after which calls to this server are tried again; doubled after each failure.',
       { default: '30000', librechat },
     ),
-    MCP_CB_MAX_BACKOFF_MS: numberVariable(1, DAY_MS, 'Maximum of that backoff in milliseconds.', {
+    MCP_CB_MAX_BACKOFF_MS: numberVariable(1, DAY_MS, 'Maximum backoff in milliseconds.', {
       default: '300000',
       librechat,
     }),
@@ -325,7 +328,7 @@ export const variableGroups = {
   },
 } as const;
 
-export const groupTitles: Readonly<Record<keyof typeof variableGroups, string>> = {
+export const variableGroupTitles: Readonly<Record<keyof typeof variableGroups, string>> = {
   process: 'Process',
   stores: 'Stores and keys',
   openid: 'Sign-in with an identity provider',
@@ -334,7 +337,7 @@ export const groupTitles: Readonly<Record<keyof typeof variableGroups, string>> 
   cli: 'Command line',
 };
 
-export const variables = {
+export const envVariables = {
   ...variableGroups.process,
   ...variableGroups.stores,
   ...variableGroups.openid,
@@ -343,4 +346,4 @@ export const variables = {
   ...variableGroups.cli,
 } as const;
 
-export type VariableName = keyof typeof variables;
+export type VariableName = keyof typeof envVariables;

@@ -61,7 +61,7 @@ export const blockErrorKinds = {
   RUN_LIMIT: {
     status: 409,
     title: 'You have reached the maximum number of active runs',
-    action: 'Wait for one, or cancel it.',
+    action: 'Wait until a run ends, or cancel a run.',
   },
   RUN_NOT_RESUMABLE: {
     status: 409,

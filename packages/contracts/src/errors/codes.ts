@@ -14,12 +14,16 @@ export const errorKinds = {
     title: 'The bearer token is not accepted',
     action: 'Send an access token of the configured issuer for this gateway, or a valid API key.',
   },
-  AUTH_FAILED: { status: 401, title: 'Email or password is wrong', action: 'Check both and try again.' },
+  AUTH_FAILED: {
+    status: 401,
+    title: 'Email or password is wrong',
+    action: 'Check the email and the password, then try again.',
+  },
   OPENID_REAUTH_REQUIRED: { status: 401, title: 'The sign-in has expired', action: 'Sign in again.' },
   OPENID_FAILED: {
     status: 401,
     title: 'The sign-in at the identity provider failed',
-    action: 'Start it again; if it fails again, give the incident id to the operator.',
+    action: 'Sign in again; if that fails, give the incident id to the operator.',
   },
   OPENID_UNAVAILABLE: {
     status: 503,
@@ -62,23 +66,23 @@ export const errorKinds = {
   ROLE_IN_USE: {
     status: 409,
     title: 'The role is assigned to users',
-    action: 'Assign them another role first.',
+    action: 'Assign another role to these users first.',
   },
   ROLE_MANAGED: {
     status: 409,
-    title: 'This is managed by the configuration',
+    title: 'The permission is managed by the configuration',
     action: 'Change interface.mcpServers in the configuration.',
   },
   LAST_ADMIN: {
     status: 409,
     title: 'At least one administrator is required',
-    action: 'Make another user ADMIN first.',
+    action: 'Assign the role ADMIN to another user first.',
   },
   USER_NOT_FOUND: { status: 404, title: 'No such user', action: 'Check the id.' },
   SESSION_NOT_FOUND: { status: 404, title: 'No such session', action: 'List the sessions.' },
   VERSION_CONFLICT: {
     status: 412,
-    title: 'It was changed in the meantime',
+    title: 'The object was changed in the meantime',
     action: 'Read it again, then repeat the change.',
   },
   AUDIT_UNAVAILABLE: {
@@ -160,7 +164,7 @@ export const errorKinds = {
   MCP_FLOW_FORBIDDEN: {
     status: 403,
     title: 'This sign-in attempt belongs to another user',
-    action: 'Start your own.',
+    action: 'Start a new sign-in.',
   },
   MCP_CONNECT_LINK_FORBIDDEN: {
     status: 403,
@@ -175,7 +179,7 @@ export const errorKinds = {
   MCP_FLOW_PENDING: {
     status: 409,
     title: 'A sign-in at this server is in progress',
-    action: 'Continue the one named in flowId, or cancel it.',
+    action: 'Continue or cancel the sign-in named in flowId.',
   },
   MCP_FLOW_LIMIT: {
     status: 429,
@@ -282,7 +286,7 @@ export const errorKinds = {
   MCP_APPROVAL_NOT_FOUND: {
     status: 404,
     title: 'No such approval is pending',
-    action: 'Call the tool again for a new one.',
+    action: 'Call the tool again to request a new approval.',
   },
   MCP_USER_VARS_MISSING: {
     status: 424,
@@ -296,7 +300,7 @@ export const errorKinds = {
   },
   MCP_AUTHORIZATION_SERVER_REFUSED: {
     status: 403,
-    title: 'This server may not use that authorization server',
+    title: 'This authorization server is not allowed for this server',
     action: 'Ask the operator to list it in mcpSettings.issuers.',
   },
   MCP_AUTHORIZATION_REQUIRED: {
@@ -343,7 +347,7 @@ export const errorKinds = {
   MCP_URL_ELICITATION_REQUIRED: {
     status: 424,
     title: 'The server requires you to open a page first',
-    action: 'Open the URL that it names, then call again.',
+    action: 'Open the URL in the response, then repeat the call.',
   },
   MCP_RESPONSE_TOO_LARGE: { status: 502, title: 'The response is too large', action: 'Request less data.' },
   MCP_OUTCOME_UNCERTAIN: {

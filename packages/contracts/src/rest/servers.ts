@@ -1,12 +1,14 @@
 import { z } from 'zod';
 
 /** The body of POST and PATCH. What stands in `config` is judged by the gateway, which names every wrong field. */
-export const ServerRequest = z.strictObject({ config: z.record(z.string(), z.unknown()) });
-export type ServerRequest = z.output<typeof ServerRequest>;
+export const ServerConfigRequest = z.strictObject({ config: z.record(z.string(), z.unknown()) });
+export type ServerConfigRequest = z.output<typeof ServerConfigRequest>;
 
 /** The body of POST. `draft`: of `POST /api/mcp/discover-tools`, whose sign-in the new server takes along. */
-export const NewServerRequest = ServerRequest.extend({ draft: z.string().min(1).max(64).optional() });
-export type NewServerRequest = z.output<typeof NewServerRequest>;
+export const CreateServerRequest = ServerConfigRequest.extend({
+  draft: z.string().min(1).max(64).optional(),
+});
+export type CreateServerRequest = z.output<typeof CreateServerRequest>;
 
 /** The query of a list. Without one the whole list is answered, as existing front ends expect. */
 export const ServersQuery = z.strictObject({

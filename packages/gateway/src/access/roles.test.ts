@@ -86,7 +86,7 @@ describe('roles', () => {
     expect(has(roles, as('ADMIN'))).toEqual(['USE', 'CREATE', 'SHARE', 'SHARE_PUBLIC']);
     expect(rig.logged).toEqual([
       {
-        event: 'role_decided_by_configuration',
+        event: 'role_overridden_by_configuration',
         fields: { role: 'USER', permission: 'SHARE', value: false },
       },
     ]);

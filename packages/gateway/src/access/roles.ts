@@ -95,7 +95,7 @@ export function createRoles({ store, getConfiguredPermissions, changes, clock, l
         )
           continue;
         loggedKeys.add(logKey);
-        log('role_decided_by_configuration', { role: name, permission, value: configuredValue });
+        log('role_overridden_by_configuration', { role: name, permission, value: configuredValue });
       }
     }
   }

@@ -217,7 +217,7 @@ describe('the audit log', () => {
     await clock.advance(10_000);
     expect(await segments()).toMatchObject([{ seq: 1, count: 1 }]);
     expect(log.stats()).toMatchObject({ seq: 1, waiting: 0, failing: false, lost: 0 });
-    expect(logged.map(({ event }) => event)).toEqual(['audit_unavailable', 'audit_available']);
+    expect(logged.map(({ event }) => event)).toEqual(['audit_unavailable', 'audit_recovered']);
   });
 
   test('a segment whose answer was lost is not written twice', async () => {
@@ -246,7 +246,7 @@ describe('the audit log', () => {
     expect(log.stats().writer).not.toBe(writer);
     const mine = (await segments()).filter((segment) => segment.writer === log.stats().writer);
     expect(mine).toMatchObject([{ seq: 1, prev: first!.mac }]);
-    expect(logged.map(({ event }) => event)).toContain('audit_row_forged');
+    expect(logged.map(({ event }) => event)).toContain('audit_segment_conflict');
   });
 
   test('what waits is written at the end, and nothing is taken any more', async () => {
@@ -290,7 +290,7 @@ describe('the audit log', () => {
     expect(closed.state).toBe('waiting');
     await clock.advance(1_000);
     expect(closed.state).toBe('done');
-    expect(logged.at(-1)).toEqual({ event: 'audit_unwritten', fields: { events: 2 } });
+    expect(logged.at(-1)).toEqual({ event: 'audit_events_lost', fields: { events: 2 } });
     const before = appendAttempts();
     await clock.advance(60_000);
     expect(appendAttempts()).toBe(before);

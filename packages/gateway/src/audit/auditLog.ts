@@ -136,7 +136,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
     for (;;) {
       try {
         await append(batch);
-        if (failing) log('audit_available', {});
+        if (failing) log('audit_recovered', {});
         failing = false;
         return;
       } catch {
@@ -167,7 +167,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
       if (stored?.seq !== segment.seq) throw error;
       if (stored.mac !== segment.mac) {
         // Somebody with the database put a row in our way. It will not verify; we go on beside it.
-        log('audit_row_forged', { writer: segment.writer, seq: segment.seq });
+        log('audit_segment_conflict', { writer: segment.writer, seq: segment.seq });
         chainEnd = { ...chainEnd, writer: random.id(), seq: 0 };
         throw error;
       }
@@ -181,7 +181,7 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
     flush();
     await withTimeout(clock, STORE_TIMEOUT_MS, Promise.resolve(writing), () => undefined);
     isAbandoned = true;
-    if (pending.length + inFlight > 0) log('audit_unwritten', { events: pending.length + inFlight });
+    if (pending.length + inFlight > 0) log('audit_events_lost', { events: pending.length + inFlight });
   }
 
   return {

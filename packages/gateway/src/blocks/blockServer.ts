@@ -30,7 +30,7 @@ export function requireBlockServer(parts: Parts, principal: Principal, block: Sa
   }
   if (state !== 'available') {
     throw new GatewayError('BLOCK_SERVER_FORBIDDEN', {
-      detail: `This block runs a tool of the server "${name}", which is not shared with you. Ask its owner.`,
+      detail: `This block runs a tool of the server "${name}", which is not shared with you. Ask the owner of the server.`,
     });
   }
   return server;

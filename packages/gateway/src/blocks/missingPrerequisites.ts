@@ -3,7 +3,7 @@ import { readLiteralText } from '@behalf/settings';
 import { getViewerRights } from '../configure/serverView.ts';
 import { canonicalizeUrl } from '../credentials/oauth/canonicalUrl.ts';
 import type { Principal } from '../principal/principal.ts';
-import { fieldsOf } from '../registry/canonicalFields.ts';
+import { toFields } from '../registry/canonicalFields.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { RunBlockParts } from './parts.ts';
 import type { Prerequisite } from './credentialReadiness.ts';
@@ -68,7 +68,7 @@ function findVisibleAddress(
   server: ServerSnapshot,
 ): string | undefined {
   if (!getViewerRights(principal, server, acl.getManageBits(principal, server)).isEditor) return undefined;
-  const { url } = fieldsOf(registry.origin(server).definition);
+  const { url } = toFields(registry.origin(server).definition);
   return typeof url === 'string' ? canonicalizeUrl(url) : undefined;
 }
 

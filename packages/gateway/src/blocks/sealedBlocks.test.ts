@@ -3,7 +3,7 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { blockContext, type BlockRecord } from '../ports/index.ts';
+import { toBlockSealContext, type BlockRecord } from '../ports/index.ts';
 import { createSavedBlocks, type SavedBlock } from './sealedBlocks.ts';
 
 const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
@@ -58,7 +58,7 @@ describe('blocks in the store', () => {
       { tool: 'delete' },
       { id: 'b9' },
       { sealed: 'v1.pl4in' },
-      { sealed: keyring.seal('{"title":"x"}', blockContext(aBlock())) },
+      { sealed: keyring.seal('{"title":"x"}', toBlockSealContext(aBlock())) },
     ] satisfies Partial<BlockRecord>[]) {
       const { store, blocks, logged } = rig();
       await blocks.insert(aBlock());

@@ -1,6 +1,6 @@
 import { StoredBlock } from '@behalf/contracts';
 import type { Keyring } from '@behalf/kernel';
-import { blockContext, type BlockRecord, type BlockStore } from '../ports/index.ts';
+import { toBlockSealContext, type BlockRecord, type BlockStore } from '../ports/index.ts';
 import { blockKind } from '../saved/kinds.ts';
 import type { SavedCollection } from '../saved/parts.ts';
 import { createSealedSaved, type SavedStore } from '../saved/sealedSaved.ts';
@@ -25,7 +25,15 @@ const columns = [
 
 export function createSavedBlocks({ store, keyring, log }: SealedBlockParts): SavedBlocks {
   return createSealedSaved({
-    ...{ kind: blockKind, store, keyring, log, columns, contentSchema: StoredBlock, contextOf: blockContext },
+    ...{
+      kind: blockKind,
+      store,
+      keyring,
+      log,
+      columns,
+      contentSchema: StoredBlock,
+      contextOf: toBlockSealContext,
+    },
     limits: { maxPerOwner: MAX_BLOCKS, maxLength: MAX_BLOCK_LENGTH },
   });
 }

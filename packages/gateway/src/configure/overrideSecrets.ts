@@ -1,5 +1,5 @@
 import { finding, secretMask } from '@behalf/contracts';
-import { fieldsOf, isMapping, type Fields } from '../registry/canonicalFields.ts';
+import { toFields, isMapping, type Fields } from '../registry/canonicalFields.ts';
 import type { SecretField } from '../registry/secretFields.ts';
 import { createConfigError } from './readInput.ts';
 
@@ -35,7 +35,7 @@ const sectionSecrets: Readonly<Record<string, string>> = { apiKey: 'key', oauth:
 /** An override as administrators read it back: they may send it again as it is, and the secrets stay. */
 export function maskOverride(definition: unknown): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(fieldsOf(definition)).map(([key, value]) => [key, maskField(key, value)]),
+    Object.entries(toFields(definition)).map(([key, value]) => [key, maskField(key, value)]),
   );
 }
 
@@ -44,7 +44,7 @@ function maskField(key: string, value: unknown): unknown {
   if (visibleKeys.has(key) || value === null) return value;
   const secret = sectionSecrets[key];
   if (secret === undefined) return maskValue(value);
-  const section = fieldsOf(value);
+  const section = toFields(value);
   return typeof section[secret] === 'string' ? { ...section, [secret]: secretMask } : section;
 }
 
@@ -78,11 +78,11 @@ export function fillOverride(input: Fields, stored: unknown): FilledOverride {
       return before;
     }
     if (!isMapping(value)) return value;
-    const storedFields = fieldsOf(before);
+    const storedFields = toFields(before);
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [key, fillMask(item, storedFields[key], [...path, key])]),
     );
   };
-  const definition = fieldsOf(fillMask(input, stored, []));
+  const definition = toFields(fillMask(input, stored, []));
   return { definition, retainedSecrets: [...retained] };
 }

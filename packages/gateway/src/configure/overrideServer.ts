@@ -10,7 +10,7 @@ import type { UserPrincipal } from '../principal/principal.ts';
 import {
   findChangedFields,
   findSecurityChanges,
-  fieldsOf,
+  toFields,
   type Fields,
 } from '../registry/canonicalFields.ts';
 import { overridesAddress, getSecurityDecision } from '../registry/override.ts';
@@ -244,7 +244,7 @@ function toOverrideView(
   return {
     serverName: name,
     override: stored && {
-      config: maskOverride(fieldsOf(stored.definition)),
+      config: maskOverride(toFields(stored.definition)),
       version: stored.version,
       updatedAt: stored.updatedAt,
       updatedBy: stored.updatedBy,

@@ -3,7 +3,7 @@ import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
 import { createConfigureRig, remoteDefinition, type ConfigureRig } from '../../test/configureRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
-import { aclId, roleId, variableContext, variableId } from '../ports/index.ts';
+import { aclId, roleId, toVariableSealContext, variableId } from '../ports/index.ts';
 import { deleteOverride, getOverride, putOverride } from './overrideServer.ts';
 import { viewServer } from './viewServer.ts';
 
@@ -29,7 +29,7 @@ async function createRig(file: Record<string, unknown>) {
 /** What a user of the tenant has entered, signed in with and been given. */
 async function enterAll({ store, keyring, parts }: ConfigureRig, serverId: string) {
   const variable = { tenant: 'acme', userId: 'u7', serverId, name: apiKeyVariable };
-  const valueSealed = keyring.seal('v', variableContext(variable));
+  const valueSealed = keyring.seal('v', toVariableSealContext(variable));
   await store.variables.put([{ id: variableId(variable), ...variable, valueSealed, updatedAt: 1 }]);
   await store.credentials.insert(aCredential({ tenant: 'acme', principal: 'user:u7', serverId }));
   const right = { tenant: 'acme', serverId, principalType: 'user' as const, principalId: 'u7' };

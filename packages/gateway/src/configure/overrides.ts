@@ -1,7 +1,7 @@
 import { SealError, type Clock, type Keyring } from '@behalf/kernel';
 import { createReplicatedValue, type ReplicatedValue } from '../replication/replicatedValue.ts';
 import {
-  overrideContext,
+  toOverrideSealContext,
   overrideId,
   type ChangeFeed,
   type OverrideRecord,
@@ -62,7 +62,7 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
     const { tenant, name, version, updatedAt, updatedBy, securedBy } = record;
     let definition: unknown = null;
     try {
-      definition = JSON.parse(keyring.open(record.configSealed, overrideContext(record)));
+      definition = JSON.parse(keyring.open(record.configSealed, toOverrideSealContext(record)));
     } catch (error) {
       log('override_unreadable', {
         server: name,
@@ -92,7 +92,10 @@ export function createOverrides({ store, keyring, changes, clock, log }: Overrid
         tenant,
         name,
         version: (expectedVersion ?? 0) + 1,
-        configSealed: keyring.seal(JSON.stringify(definition), overrideContext({ tenant, name, securedBy })),
+        configSealed: keyring.seal(
+          JSON.stringify(definition),
+          toOverrideSealContext({ tenant, name, securedBy }),
+        ),
         createdAt,
         updatedAt: now,
         updatedBy: changedBy,

@@ -1,7 +1,7 @@
 import { formatPath, finding, type Finding } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { fieldsOf, isMapping, type Fields } from '../registry/canonicalFields.ts';
+import { toFields, isMapping, type Fields } from '../registry/canonicalFields.ts';
 import { compileStored } from '../registry/storedDefinition.ts';
 
 const MAX_DEFINITION_BYTES = 64 * 1024;
@@ -58,13 +58,13 @@ function findSizeProblems(definition: Fields): Finding[] {
   checkLength(definition['url'], MAX_URL_LENGTH, ['url']);
   checkLength(definition['title'], MAX_TITLE_LENGTH, ['title']);
   checkLength(definition['description'], MAX_DESCRIPTION_LENGTH, ['description']);
-  const headers = Object.entries(fieldsOf(definition['headers']));
+  const headers = Object.entries(toFields(definition['headers']));
   checkLimit(headers.length, MAX_HEADERS, ['headers'], 'entries');
   for (const [name, value] of headers) checkLength(value, MAX_HEADER_LENGTH, ['headers', name]);
-  for (const [name, value] of Object.entries(fieldsOf(definition['oauth']))) {
+  for (const [name, value] of Object.entries(toFields(definition['oauth']))) {
     checkLength(value, MAX_HEADER_LENGTH, ['oauth', name]);
   }
-  checkLength(fieldsOf(definition['apiKey'])['key'], MAX_HEADER_LENGTH, ['apiKey', 'key']);
+  checkLength(toFields(definition['apiKey'])['key'], MAX_HEADER_LENGTH, ['apiKey', 'key']);
   return problems;
 }
 

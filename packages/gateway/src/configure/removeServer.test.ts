@@ -1,7 +1,7 @@
 import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
 import { createConfigureRig, remoteDefinition } from '../../test/configureRig.ts';
-import { variableContext, variableId } from '../ports/index.ts';
+import { toVariableSealContext, variableId } from '../ports/index.ts';
 import { createStoredServers } from '../registry/storedServers.ts';
 import { changeServer } from './changeServer.ts';
 import { createServer } from './createServer.ts';
@@ -19,7 +19,7 @@ async function createRig() {
   await rig.grantAccess(id, 'eve', 5);
   await rig.grantAccess(id, 'vic', 1);
   const key = { tenant: 'default', userId: 'eve', serverId: id, name: 'A' };
-  const valueSealed = keyring.seal('v', variableContext(key));
+  const valueSealed = keyring.seal('v', toVariableSealContext(key));
   await store.variables.put([{ id: variableId(key), ...key, valueSealed, updatedAt: 1 }]);
   for (const serverId of [id, 'another']) {
     await store.credentials.insert(aCredential({ principal: 'user:eve', serverId }));

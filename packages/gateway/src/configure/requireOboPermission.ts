@@ -1,7 +1,7 @@
 import { formatPath } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { findSecurityChanges, fieldsOf } from '../registry/canonicalFields.ts';
+import { findSecurityChanges, toFields } from '../registry/canonicalFields.ts';
 import type { ConfigureParts } from './parts.ts';
 
 /**
@@ -30,5 +30,5 @@ export function requireOboPermission(
 
 /** Also one that is not valid: whatever it was meant to be, it was meant to be OBO. */
 function hasObo(definition: unknown): boolean {
-  return fieldsOf(definition)['obo'] !== undefined;
+  return toFields(definition)['obo'] !== undefined;
 }

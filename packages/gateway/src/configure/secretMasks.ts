@@ -1,6 +1,6 @@
 import { finding, secretMask, type ErrorCode } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { fieldsOf, isMapping, type Fields } from '../registry/canonicalFields.ts';
+import { toFields, isMapping, type Fields } from '../registry/canonicalFields.ts';
 import { mergeDefinition } from '../registry/override.ts';
 import { findChangedBindings } from '../registry/secretBindings.ts';
 import { maskSecrets, type SecretField } from '../registry/secretFields.ts';
@@ -11,12 +11,12 @@ export type ChangeMode = 'replace' | 'merge';
 
 /** The definition that was asked for, with a mask where a secret is to stay. */
 export function addMasks(input: Fields, stored: unknown, mode: ChangeMode): Fields {
-  if (mode === 'merge') return withoutNulls(fieldsOf(mergeDefinition(maskSecrets(stored), input)));
+  if (mode === 'merge') return withoutNulls(toFields(mergeDefinition(maskSecrets(stored), input)));
   const { headers, apiKey, oauth } = maskSecrets(stored);
   const masked: Record<string, unknown> = { ...input };
   if (!Object.hasOwn(input, 'headers') && headers !== undefined) masked['headers'] = headers;
-  retainMask(masked, 'apiKey', 'key', fieldsOf(apiKey));
-  retainMask(masked, 'oauth', 'client_secret', fieldsOf(oauth));
+  retainMask(masked, 'apiKey', 'key', toFields(apiKey));
+  retainMask(masked, 'oauth', 'client_secret', toFields(oauth));
   return withoutNulls(masked);
 }
 
@@ -35,7 +35,7 @@ export interface FilledDefinition {
 /** Puts the stored secrets in the place of masks. Nothing of it may be used before `requireSameBinding`. */
 export function fillMasks(masked: Fields, stored: unknown): FilledDefinition {
   const retained = new Set<SecretField>();
-  const storedFields = fieldsOf(stored);
+  const storedFields = toFields(stored);
   const fillMask = (
     value: unknown,
     secret: unknown,
@@ -52,7 +52,7 @@ export function fillMasks(masked: Fields, stored: unknown): FilledDefinition {
   const { headers, apiKey, oauth } = masked;
   if (isMapping(headers)) {
     const before = new Map(
-      Object.entries(fieldsOf(storedFields['headers'])).map(([name, value]) => [name.toLowerCase(), value]),
+      Object.entries(toFields(storedFields['headers'])).map(([name, value]) => [name.toLowerCase(), value]),
     );
     definition['headers'] = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
@@ -65,13 +65,13 @@ export function fillMasks(masked: Fields, stored: unknown): FilledDefinition {
     const { key, ...rest } = apiKey;
     // A key of the author is of no use where each user enters their own.
     const isDropped = key === secretMask && apiKey['source'] === 'user';
-    const secret = fieldsOf(storedFields['apiKey'])['key'];
+    const secret = toFields(storedFields['apiKey'])['key'];
     definition['apiKey'] = isDropped
       ? rest
       : { ...rest, key: fillMask(key, secret, 'apiKey.key', ['apiKey', 'key']) };
   }
   if (isMapping(oauth) && Object.hasOwn(oauth, 'client_secret')) {
-    const secret = fieldsOf(storedFields['oauth'])['client_secret'];
+    const secret = toFields(storedFields['oauth'])['client_secret'];
     const path = ['oauth', 'client_secret'];
     definition['oauth'] = {
       ...oauth,

@@ -1,7 +1,7 @@
 import { aclBits, hasAclBit, type ServerView } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import { isAdmin, type Principal } from '../principal/principal.ts';
-import { fieldsOf } from '../registry/canonicalFields.ts';
+import { toFields } from '../registry/canonicalFields.ts';
 import type { ServerOrigin } from '../registry/registry.ts';
 import { listDeclaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
@@ -49,7 +49,7 @@ export function getViewerRights(principal: Principal, server: ServerSnapshot, bi
 export function toServerView(server: ServerSnapshot, origin: ServerOrigin, rights: ViewerRights): ServerView {
   const { settings, source, id, author } = server;
   const { version, updatedAt } = origin;
-  const { url, oauth, obo } = fieldsOf(origin.definition);
+  const { url, oauth, obo } = toFields(origin.definition);
   const { title, description, iconPath, chatMenu, serverInstructions, apiKey } = settings;
   const variables = describeVariables(settings);
   const { isEditor } = rights;
@@ -89,7 +89,7 @@ function toOboView(value: unknown): NonNullable<ServerView['obo']> {
 }
 
 function pick(value: unknown, keys: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fieldsOf(value)).filter(([key]) => keys.includes(key)));
+  return Object.fromEntries(Object.entries(toFields(value)).filter(([key]) => keys.includes(key)));
 }
 
 /** What people are told of the values that a server takes of them. */

@@ -119,7 +119,7 @@ function recordSignal(
 export function transportSubject({ server, target, holder }: ConnectionRequest): BreakerSubject {
   const key = revisionKey(server);
   if (target.type !== 'stdio') {
-    return { key: JSON.stringify([key, originOf(target.url)]), server: key };
+    return { key: JSON.stringify([key, parseOrigin(target.url)]), server: key };
   }
   // A child process is its user's own: one that dies of a user's bad value says nothing of the others' children.
   const principal = holder?.principal;
@@ -127,7 +127,7 @@ export function transportSubject({ server, target, holder }: ConnectionRequest):
 }
 
 /** Whoever asks about a breaker must not fail over an address that leads nowhere: opening it does. */
-function originOf(url: string): string | null {
+function parseOrigin(url: string): string | null {
   return parseUrl(url)?.origin ?? null;
 }
 

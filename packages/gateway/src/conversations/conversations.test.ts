@@ -5,8 +5,8 @@ import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { GatewayError } from '../errors/gatewayError.ts';
 import {
-  chatMessageContext,
-  conversationContext,
+  toChatMessageSealContext,
+  toConversationSealContext,
   type ChatMessageRecord,
   type ConversationRecord,
 } from '../ports/index.ts';
@@ -248,13 +248,13 @@ describe('conversations', () => {
     const { conversation, message } = await stored();
     const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
     for (const text of ['no JSON', '{}', JSON.stringify(question('another')), '{"id":"m1","role":"root"}']) {
-      const sealed = keyring.seal(text, chatMessageContext(message));
+      const sealed = keyring.seal(text, toChatMessageSealContext(message));
       await store.raw.put('chatMessages', [{ ...message, sealed }]);
       expect((await conversations.open(alice, id)).messages).toEqual([]);
       expect(logged.pop()).toMatchObject({ event: 'chat_message_unreadable', reason: 'unreadable' });
     }
     for (const text of ['no JSON', '{}', '{"title":""}', '{"title":"x","more":1}', '{"title":1}']) {
-      const sealed = keyring.seal(text, conversationContext(conversation));
+      const sealed = keyring.seal(text, toConversationSealContext(conversation));
       await store.raw.put('conversations', [{ ...conversation, sealed }]);
       expect(await refusal(conversations.open(alice, id))).toBe('CHAT_NOT_FOUND');
       expect(logged.pop()).toMatchObject({ event: 'conversation_unreadable', reason: 'unreadable' });

@@ -6,8 +6,8 @@ import {
 } from '@behalf/contracts';
 import { SealError, type Keyring } from '@behalf/kernel';
 import {
-  chatMessageContext,
-  conversationContext,
+  toChatMessageSealContext,
+  toConversationSealContext,
   type ChatMessageRecord,
   type ConversationRecord,
 } from '../ports/index.ts';
@@ -43,14 +43,14 @@ export function createSealedConversations({
 
   return {
     sealTitle: (key, title) =>
-      keyring.seal(JSON.stringify(ConversationChange.parse({ title })), conversationContext(key)),
+      keyring.seal(JSON.stringify(ConversationChange.parse({ title })), toConversationSealContext(key)),
     sealMessage: (key, message) =>
-      keyring.seal(JSON.stringify(StoredChatMessage.parse(message)), chatMessageContext(key)),
+      keyring.seal(JSON.stringify(StoredChatMessage.parse(message)), toChatMessageSealContext(key)),
     openSummary(record) {
       const { id, createdAt, updatedAt } = record;
       const read = () => {
         const { title } = ConversationChange.parse(
-          JSON.parse(keyring.open(record.sealed, conversationContext(record))),
+          JSON.parse(keyring.open(record.sealed, toConversationSealContext(record))),
         );
         return { id, title, createdAt, updatedAt };
       };
@@ -60,7 +60,7 @@ export function createSealedConversations({
       const { id, conversationId, userId } = record;
       const read = () => {
         const message = StoredChatMessage.parse(
-          JSON.parse(keyring.open(record.sealed, chatMessageContext(record))),
+          JSON.parse(keyring.open(record.sealed, toChatMessageSealContext(record))),
         );
         if (message.id !== id) throw new Error('The sealed message belongs to another record');
         return message;

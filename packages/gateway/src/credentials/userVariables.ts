@@ -2,7 +2,7 @@ import type { Clock, Keyring } from '@behalf/kernel';
 import type { Diagnostic } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import {
-  variableContext,
+  toVariableSealContext,
   variableId,
   type ChangeFeed,
   type UserVariableRecord,
@@ -50,7 +50,7 @@ export function createUserVariables({ store, keyring, changes, clock }: UserVari
       const records = await store.list(principal.tenant, principal.userId, server.id);
       const namesWithValue = new Set(
         records
-          .filter((record) => !isBlank(keyring.open(record.valueSealed, variableContext(record))))
+          .filter((record) => !isBlank(keyring.open(record.valueSealed, toVariableSealContext(record))))
           .map(({ name }) => name),
       );
       return Object.fromEntries(
@@ -67,7 +67,7 @@ export function createUserVariables({ store, keyring, changes, clock }: UserVari
         const key = { ...owner, name };
         if (isBlank(value)) clearedNames.push(name);
         else {
-          const valueSealed = keyring.seal(value, variableContext(key));
+          const valueSealed = keyring.seal(value, toVariableSealContext(key));
           records.push({ id: variableId(key), ...key, valueSealed, updatedAt: clock.now() });
         }
       }

@@ -1,7 +1,7 @@
 import { createSingleFlight, type Clock, type Keyring } from '@behalf/kernel';
 import {
   isCurrent,
-  variableContext,
+  toVariableSealContext,
   type ChangeFeed,
   type UserVariableRecord,
   type UserVariableStore,
@@ -106,7 +106,10 @@ function openValues(records: readonly UserVariableRecord[], keyring: Keyring): V
   return Object.freeze({
     values: Object.freeze(
       Object.fromEntries(
-        records.map((record) => [record.name, keyring.open(record.valueSealed, variableContext(record))]),
+        records.map((record) => [
+          record.name,
+          keyring.open(record.valueSealed, toVariableSealContext(record)),
+        ]),
       ),
     ),
   });

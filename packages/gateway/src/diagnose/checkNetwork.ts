@@ -14,7 +14,7 @@ export async function checkAddress(
   const problem = await network.checkAddress(context.server, target);
   const label = formatAddress(context, target);
   if (problem === 'not_allowed') return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} may not be called.`);
-  if (problem === 'own_address') {
+  if (problem === 'gateway_address') {
     return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} is this gateway itself.`, 'Correct the address.');
   }
   return ok(`${label} may be called.`);
@@ -75,7 +75,7 @@ function toSocketFinding(problem: NetworkProblem, label: string): StepFinding {
         'Ask the operator to check the proxy.',
       );
     case 'not_allowed':
-    case 'own_address':
+    case 'gateway_address':
       return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} may not be called.`);
     default:
       return failed(

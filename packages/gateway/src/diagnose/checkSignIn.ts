@@ -1,6 +1,6 @@
 import { APP_HOLDER, credentialHolder } from '../credentials/credentialHolder.ts';
 import type { DiscoveredServer } from '../credentials/oauth/discovery/discovery.ts';
-import { hostOf } from '../credentials/oauth/safeUrl.ts';
+import { getHost } from '../credentials/oauth/safeUrl.ts';
 import { SignInImpossible, type SignInProblem } from '../credentials/oauth/signInProblem.ts';
 import { resolveSignInTarget } from '../credentials/oauth/signInServers.ts';
 import type { SignInTarget } from '../credentials/oauth/signInTarget.ts';
@@ -68,7 +68,7 @@ export function createSignInCheck(
     authorizationServer() {
       if (!discoveredSignIn) return refusal ?? failed('MCP_AUTHORIZATION_UNAVAILABLE');
       const { as, requiresConfirmation: mustAsk } = discoveredSignIn.discovered;
-      const subject = canSeeAddresses ? `${hostOf(as.issuer)} may` : 'The authorization server may';
+      const subject = canSeeAddresses ? `${getHost(as.issuer)} may` : 'The authorization server may';
       const consentText = mustAsk
         ? ' Users must confirm first, because its domain differs from that of the server.'
         : '';

@@ -24,7 +24,7 @@ describe('a diagnosis', () => {
   test('whatever fails, every step is told, and the first failure named', async () => {
     for (const [field, value, failedAt] of [
       ['networkProblem', 'not_allowed', 'address'],
-      ['networkProblem', 'own_address', 'address'],
+      ['networkProblem', 'gateway_address', 'address'],
       ['socket', 'certificate', 'tls'],
     ] as const) {
       const rig = createDiagnoseRig();

@@ -20,7 +20,7 @@ import type { RemoteTarget } from '../upstream/target.ts';
 
 /** Why an address is not called, or does not answer: what the door out knows, in a few words of ours. */
 export type NetworkProblem =
-  'not_allowed' | 'own_address' | 'dns' | 'proxy' | 'certificate' | 'connection' | 'timeout';
+  'not_allowed' | 'gateway_address' | 'dns' | 'proxy' | 'certificate' | 'connection' | 'timeout';
 
 /** The door out, as far as a diagnosis looks through it. Every verdict is the one that a call would get. */
 export interface DiagnosisNetwork {

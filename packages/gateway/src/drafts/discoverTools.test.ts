@@ -1,4 +1,4 @@
-import { createEgress, egressErrorCode, EgressError, systemDial, type Audience } from '@behalf/egress';
+import { createEgress, getEgressErrorCode, EgressError, systemDial, type Audience } from '@behalf/egress';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { scriptedHttpServer, type ScriptedOptions } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -54,7 +54,7 @@ async function rig(script: ScriptedOptions) {
   closing.push({ close: () => egress.close(0) });
   const readError = (error: unknown) =>
     error instanceof EgressError
-      ? { code: egressErrorCode(error), requestSent: error.requestSent }
+      ? { code: getEgressErrorCode(error), requestSent: error.requestSent }
       : undefined;
   const audience: Audience = 'user-server';
   const network = {

@@ -3,7 +3,7 @@ import type { RequirePermission } from '../access/requirePermission.ts';
 import { canonicalizeUrl } from '../credentials/oauth/canonicalUrl.ts';
 import type { ServerGrants } from '../credentials/oauth/serverGrants.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { draftContext, type DraftRecord, type DraftStore, type ServerStore } from '../ports/index.ts';
+import { toDraftSealContext, type DraftRecord, type DraftStore, type ServerStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Fields } from '../registry/canonicalFields.ts';
 import { stableStringify } from '../registry/stableStringify.ts';
@@ -108,7 +108,7 @@ export function createServerDrafts(parts: DraftParts): ServerDrafts {
       const { tenant, userId } = principal;
       const id = random.id();
       const now = clock.now();
-      const sealed = keyring.seal(JSON.stringify(definition), draftContext({ tenant, userId, id }));
+      const sealed = keyring.seal(JSON.stringify(definition), toDraftSealContext({ tenant, userId, id }));
       const record: DraftRecord = {
         ...{ id, tenant, userId, canonicalUrl: address, sealed },
         ...{ createdAt: now, expiresAt: now + DRAFT_LIFETIME_MS, takenAt: null },

@@ -1,6 +1,6 @@
 import type { Keyring } from '@behalf/kernel';
 import { toUserServer } from '../configure/requireReachable.ts';
-import { draftContext, type DraftRecord } from '../ports/index.ts';
+import { toDraftSealContext, type DraftRecord } from '../ports/index.ts';
 import type { Fields } from '../registry/canonicalFields.ts';
 import { compileStored } from '../registry/storedDefinition.ts';
 import { toDraftName, type ServerDraft } from './draft.ts';
@@ -20,7 +20,7 @@ export function openDraft(keyring: Keyring, record: DraftRecord): ServerDraft | 
 
 function readDefinition(keyring: Keyring, record: DraftRecord): Fields | null {
   try {
-    return JSON.parse(keyring.open(record.sealed, draftContext(record))) as Fields;
+    return JSON.parse(keyring.open(record.sealed, toDraftSealContext(record))) as Fields;
   } catch {
     return null;
   }

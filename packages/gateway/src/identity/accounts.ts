@@ -1,6 +1,6 @@
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { passwordContext, type ChangeFeed, type UserRecord, type UserStore } from '../ports/index.ts';
+import { toPasswordSealContext, type ChangeFeed, type UserRecord, type UserStore } from '../ports/index.ts';
 import type { Passwords } from './passwords.ts';
 
 export const LOCAL_ISSUER = 'local';
@@ -59,7 +59,7 @@ export function createAccounts({
       // Sealed to the row: who reads the database cannot guess at hashes offline, and one row's hash is no use in another.
       passwordSealed: keyring.seal(
         await passwords.hash(password),
-        passwordContext({ id, tenant: DEFAULT_TENANT }),
+        toPasswordSealContext({ id, tenant: DEFAULT_TENANT }),
       ),
       createdAt: now,
       updatedAt: now,
@@ -85,7 +85,7 @@ export function createAccounts({
         await passwords.simulateVerify(password);
         return null;
       }
-      const hash = keyring.open(user.passwordSealed, passwordContext(user));
+      const hash = keyring.open(user.passwordSealed, toPasswordSealContext(user));
       const isPasswordValid = await passwords.verify(password, hash);
       // Only after the work: a disabled account takes as long as a wrong password.
       return isPasswordValid && user.disabledAt === null ? user : null;

@@ -38,7 +38,7 @@ export function createSetup({ tickets, accounts, clock, random }: SetupParts): S
       return secret;
     },
     isLinkOpen: async (secret) =>
-      (await tickets.isOpen('setup', hashSecret(secret), clock.now())) && !(await accounts.hasUsers()),
+      (await tickets.isConsumable('setup', hashSecret(secret), clock.now())) && !(await accounts.hasUsers()),
     async complete(secret, account) {
       // The ticket first: of two requests with one link, one gets as far as an account.
       if (!(await tickets.consume('setup', hashSecret(secret), clock.now()))) {

@@ -43,7 +43,7 @@ export function authorizationServerRecordKey(kind: string, idHash: string): stri
 }
 
 /** A payload moved to another record, or to another family, does not open there. */
-export function authorizationServerRecordContext({
+export function toAuthorizationServerRecordSealContext({
   key,
   kind,
   family,

@@ -14,7 +14,7 @@ export type BlockStore = OwnedStore<BlockRecord>;
  * Bound to its owner, its server and its tool: inputs moved into the row of another block, or whose row names another server, do
  * not open there.
  */
-export function blockContext({
+export function toBlockSealContext({
   tenant,
   owner,
   serverId,

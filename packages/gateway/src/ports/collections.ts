@@ -2,26 +2,29 @@ import type { SealContext } from '@behalf/kernel';
 import type { AclRecord } from './acl.ts';
 import type { ApiKeyRecord } from './apiKeys.ts';
 import type { AuditSegmentRecord } from './audit.ts';
-import { blockContext, type BlockRecord } from './blocks.ts';
+import { toBlockSealContext, type BlockRecord } from './blocks.ts';
 import {
-  chatMessageContext,
-  conversationContext,
+  toChatMessageSealContext,
+  toConversationSealContext,
   type ChatMessageRecord,
   type ConversationRecord,
 } from './conversations.ts';
-import { credentialContext, type CredentialRecord, type CredentialUsageRecord } from './credentials.ts';
-import { draftContext, type DraftRecord } from './drafts.ts';
-import { authorizationServerRecordContext, type AuthorizationServerRecord } from './authorizationServer.ts';
-import { oauthClientContext, type OAuthClientRecord } from './oauthFlows.ts';
-import { overrideContext, type OverrideRecord } from './overrides.ts';
+import { toCredentialSealContext, type CredentialRecord, type CredentialUsageRecord } from './credentials.ts';
+import { toDraftSealContext, type DraftRecord } from './drafts.ts';
+import {
+  toAuthorizationServerRecordSealContext,
+  type AuthorizationServerRecord,
+} from './authorizationServer.ts';
+import { toOAuthClientSealContext, type OAuthClientRecord } from './oauthFlows.ts';
+import { toOverrideSealContext, type OverrideRecord } from './overrides.ts';
 import type { RoleRecord } from './roles.ts';
-import { runContext, runTitleContext, type RunRecord } from './runs.ts';
-import { serverContext, type StoredServerRecord } from './servers.ts';
+import { toRunSealContext, toRunTitleSealContext, type RunRecord } from './runs.ts';
+import { toServerSealContext, type StoredServerRecord } from './servers.ts';
 import type { SessionRecord } from './sessions.ts';
-import { setContext, type SetRecord } from './sets.ts';
+import { toSetSealContext, type SetRecord } from './sets.ts';
 import type { TicketRecord } from './tickets.ts';
 import type { UserRecord } from './users.ts';
-import { variableContext, type UserVariableRecord } from './variables.ts';
+import { toVariableSealContext, type UserVariableRecord } from './variables.ts';
 
 /** The records that outlive a move from one store to another. Leases, counters and caches do not. */
 export interface Collections {
@@ -72,7 +75,7 @@ export const keyCheckContext: SealContext = {
 };
 
 /** Bound to the account: a hash moved into another row, or under another tenant, does not open. */
-export function passwordContext(user: Pick<UserRecord, 'id' | 'tenant'>): SealContext {
+export function toPasswordSealContext(user: Pick<UserRecord, 'id' | 'tenant'>): SealContext {
   return {
     tenant: user.tenant,
     principal: `user:${user.id}`,
@@ -96,26 +99,26 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
     sealed: (user) =>
       user.passwordSealed === null
         ? []
-        : [{ field: 'passwordSealed', value: user.passwordSealed, context: passwordContext(user) }],
+        : [{ field: 'passwordSealed', value: user.passwordSealed, context: toPasswordSealContext(user) }],
   },
   sessions: { key: 'hash', sealed: () => [] },
   tickets: { key: 'hash', sealed: () => [] },
   variables: {
     key: 'id',
     sealed: (variable) => [
-      { field: 'valueSealed', value: variable.valueSealed, context: variableContext(variable) },
+      { field: 'valueSealed', value: variable.valueSealed, context: toVariableSealContext(variable) },
     ],
   },
   servers: {
     key: 'id',
     sealed: (server) => [
-      { field: 'configSealed', value: server.configSealed, context: serverContext(server) },
+      { field: 'configSealed', value: server.configSealed, context: toServerSealContext(server) },
     ],
   },
   overrides: {
     key: 'id',
     sealed: (override) => [
-      { field: 'configSealed', value: override.configSealed, context: overrideContext(override) },
+      { field: 'configSealed', value: override.configSealed, context: toOverrideSealContext(override) },
     ],
   },
   roles: { key: 'id', sealed: () => [] },
@@ -126,46 +129,50 @@ export const collectionShapes: { [N in CollectionName]: CollectionShape<Collecti
     sealed: (credential) =>
       credential.sealed === null
         ? []
-        : [{ field: 'sealed', value: credential.sealed, context: credentialContext(credential) }],
+        : [{ field: 'sealed', value: credential.sealed, context: toCredentialSealContext(credential) }],
   },
   credentialUsage: { key: 'id', sealed: () => [] },
   oauthClients: {
     key: 'id',
-    sealed: (client) => [{ field: 'sealed', value: client.sealed, context: oauthClientContext(client) }],
+    sealed: (client) => [
+      { field: 'sealed', value: client.sealed, context: toOAuthClientSealContext(client) },
+    ],
   },
   drafts: {
     key: 'id',
-    sealed: (draft) => [{ field: 'sealed', value: draft.sealed, context: draftContext(draft) }],
+    sealed: (draft) => [{ field: 'sealed', value: draft.sealed, context: toDraftSealContext(draft) }],
   },
   conversations: {
     key: 'id',
     sealed: (conversation) => [
-      { field: 'sealed', value: conversation.sealed, context: conversationContext(conversation) },
+      { field: 'sealed', value: conversation.sealed, context: toConversationSealContext(conversation) },
     ],
   },
   chatMessages: {
     key: 'id',
-    sealed: (message) => [{ field: 'sealed', value: message.sealed, context: chatMessageContext(message) }],
+    sealed: (message) => [
+      { field: 'sealed', value: message.sealed, context: toChatMessageSealContext(message) },
+    ],
   },
   blocks: {
     key: 'id',
-    sealed: (block) => [{ field: 'sealed', value: block.sealed, context: blockContext(block) }],
+    sealed: (block) => [{ field: 'sealed', value: block.sealed, context: toBlockSealContext(block) }],
   },
   sets: {
     key: 'id',
-    sealed: (set) => [{ field: 'sealed', value: set.sealed, context: setContext(set) }],
+    sealed: (set) => [{ field: 'sealed', value: set.sealed, context: toSetSealContext(set) }],
   },
   runs: {
     key: 'id',
     sealed: (run) => [
-      { field: 'titleSealed', value: run.titleSealed, context: runTitleContext(run) },
-      { field: 'sealed', value: run.sealed, context: runContext(run) },
+      { field: 'titleSealed', value: run.titleSealed, context: toRunTitleSealContext(run) },
+      { field: 'sealed', value: run.sealed, context: toRunSealContext(run) },
     ],
   },
   authorizationServer: {
     key: 'key',
     sealed: (record) => [
-      { field: 'sealed', value: record.sealed, context: authorizationServerRecordContext(record) },
+      { field: 'sealed', value: record.sealed, context: toAuthorizationServerRecordSealContext(record) },
     ],
   },
   audit: { key: 'id', sealed: () => [] },

@@ -72,7 +72,7 @@ export interface ConversationStore {
 }
 
 /** Bound to its owner and its id: a title moved into another row, or under another user or tenant, does not open there. */
-export function conversationContext({
+export function toConversationSealContext({
   tenant,
   userId,
   id,
@@ -88,7 +88,7 @@ export function conversationContext({
 }
 
 /** Bound to the conversation too: what was said in one is never read as if it had been said in another. */
-export function chatMessageContext({
+export function toChatMessageSealContext({
   tenant,
   userId,
   conversationId,

@@ -197,7 +197,7 @@ export function credentialId({ tenant, principal, serverId, kind, label }: Crede
  * Bound to all of its key and to everything it was given for: tokens moved into the row of another user, server, address,
  * issuer, client or generation do not open there.
  */
-export function credentialContext(
+export function toCredentialSealContext(
   credential: CredentialKey &
     Pick<CredentialRecord, 'canonicalUrl' | 'issuer' | 'clientId' | 'generation' | 'tokenSeq'>,
 ): SealContext {

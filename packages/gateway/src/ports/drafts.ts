@@ -33,7 +33,7 @@ export interface DraftStore {
 }
 
 /** Bound to its user and its id: the address of one does not open as that of another. */
-export function draftContext({
+export function toDraftSealContext({
   tenant,
   userId,
   id,

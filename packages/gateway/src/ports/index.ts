@@ -3,12 +3,12 @@ export type { ApiKeyRecord, ApiKeyStore } from './apiKeys.ts';
 export type { AttemptCounter, AttemptWindow } from './attempts.ts';
 export type { AuditSegmentQuery, AuditSegmentRecord, AuditStore } from './audit.ts';
 export {
-  authorizationServerRecordContext,
+  toAuthorizationServerRecordSealContext,
   authorizationServerRecordKey,
   type AuthorizationServerRecord,
   type AuthorizationServerStore,
 } from './authorizationServer.ts';
-export { blockContext, type BlockRecord, type BlockStore } from './blocks.ts';
+export { toBlockSealContext, type BlockRecord, type BlockStore } from './blocks.ts';
 export type { Cache, OpenCache } from './cache.ts';
 export {
   changeTopics,
@@ -23,7 +23,7 @@ export {
   collectionShapes,
   KEY_CHECK,
   keyCheckContext,
-  passwordContext,
+  toPasswordSealContext,
   type CollectionName,
   type Collections,
   type RawCollections,
@@ -31,8 +31,8 @@ export {
   type SealedField,
 } from './collections.ts';
 export {
-  chatMessageContext,
-  conversationContext,
+  toChatMessageSealContext,
+  toConversationSealContext,
   type ChatMessageInput,
   type ChatMessageRecord,
   type ConversationPosition,
@@ -41,7 +41,7 @@ export {
   type ConversationStore,
 } from './conversations.ts';
 export {
-  credentialContext,
+  toCredentialSealContext,
   credentialId,
   credentialKey,
   credentialKinds,
@@ -58,10 +58,10 @@ export {
   type CredentialUsageRecord,
   type CredentialUsageStore,
 } from './credentials.ts';
-export { draftContext, type DraftRecord, type DraftStore } from './drafts.ts';
+export { toDraftSealContext, type DraftRecord, type DraftStore } from './drafts.ts';
 export {
-  flowContext,
-  oauthClientContext,
+  toFlowSealContext,
+  toOAuthClientSealContext,
   oauthClientId,
   pendingStatuses,
   type FlowLimits,
@@ -76,23 +76,29 @@ export {
 } from './oauthFlows.ts';
 export type { PendingWriteStore } from './pendingWrites.ts';
 export type { OwnedRecord, OwnedStore } from './owned.ts';
-export { overrideContext, overrideId, type OverrideRecord, type OverrideStore } from './overrides.ts';
+export { toOverrideSealContext, overrideId, type OverrideRecord, type OverrideStore } from './overrides.ts';
 export { roleId, type RoleRecord, type RoleStore } from './roles.ts';
-export { runContext, runTitleContext, type RunMetadata, type RunRecord, type RunStore } from './runs.ts';
 export {
-  serverContext,
+  toRunSealContext,
+  toRunTitleSealContext,
+  type RunMetadata,
+  type RunRecord,
+  type RunStore,
+} from './runs.ts';
+export {
+  toServerSealContext,
   type ServerStore,
   type StoredServerName,
   type StoredServerRecord,
 } from './servers.ts';
-export { setContext, type SetRecord, type SetStore } from './sets.ts';
+export { toSetSealContext, type SetRecord, type SetStore } from './sets.ts';
 export type { SessionRecord, SessionStore } from './sessions.ts';
 export type { CoordinationStore, PrimaryStore } from './store.ts';
 export { WRITER_TTL_MS, type SystemStore } from './system.ts';
 export type { TicketKind, TicketRecord, TicketStore } from './tickets.ts';
 export type { RoleSource, UserChange, UserRecord, UserStore } from './users.ts';
 export {
-  variableContext,
+  toVariableSealContext,
   variableId,
   type UserVariableRecord,
   type UserVariableStore,

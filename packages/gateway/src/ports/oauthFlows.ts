@@ -73,7 +73,7 @@ export interface OAuthFlowStore {
   removeExpired(now: number): Promise<number>;
 }
 
-export function flowContext({
+export function toFlowSealContext({
   tenant,
   userId,
   serverId,
@@ -121,7 +121,7 @@ export function oauthClientId({ tenant, serverId, issuer, redirectUri }: OAuthCl
   return JSON.stringify([tenant, serverId, issuer, redirectUri]);
 }
 
-export function oauthClientContext({
+export function toOAuthClientSealContext({
   tenant,
   serverId,
   issuer,

@@ -39,7 +39,7 @@ export function overrideId(tenant: string, name: string): string {
  * Bound to tenant and name and to who decided about it: a definition moved into another row does not open there, nor does
  * one whose row names somebody else.
  */
-export function overrideContext({
+export function toOverrideSealContext({
   tenant,
   name,
   securedBy,

@@ -52,11 +52,11 @@ export interface RunStore {
 type RunKey = Pick<RunRecord, 'tenant' | 'userId' | 'setId' | 'id'>;
 
 /** Bound to who ran it, its set and its id: results moved into another row, or under another user, do not open there. */
-export function runContext(run: RunKey): SealContext {
+export function toRunSealContext(run: RunKey): SealContext {
   return { ...sealContextOf(run), field: 'run' };
 }
 
-export function runTitleContext(run: RunKey): SealContext {
+export function toRunTitleSealContext(run: RunKey): SealContext {
   return { ...sealContextOf(run), field: 'title' };
 }
 

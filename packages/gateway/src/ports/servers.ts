@@ -50,7 +50,7 @@ export interface ServerStore {
  * Bound to the server and to who decided about it: a definition moved into another row or under another tenant does not
  * open, nor does one whose row names somebody else.
  */
-export function serverContext({
+export function toServerSealContext({
   tenant,
   id,
   securedBy,

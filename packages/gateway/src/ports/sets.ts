@@ -7,6 +7,10 @@ export type SetRecord = OwnedRecord;
 export type SetStore = OwnedStore<SetRecord>;
 
 /** Bound to its owner and its id: steps moved into another row do not open there. */
-export function setContext({ tenant, owner, id }: Pick<SetRecord, 'tenant' | 'owner' | 'id'>): SealContext {
+export function toSetSealContext({
+  tenant,
+  owner,
+  id,
+}: Pick<SetRecord, 'tenant' | 'owner' | 'id'>): SealContext {
   return { tenant, principal: `user:${owner}`, server: '-', kind: 'set', field: 'set', binding: [id] };
 }

@@ -35,6 +35,6 @@ export function variableId({ tenant, userId, serverId, name }: VariableKey): str
 }
 
 /** Bound to user, server and name: a value moved into another row does not open there. */
-export function variableContext({ tenant, userId, serverId, name }: VariableKey): SealContext {
+export function toVariableSealContext({ tenant, userId, serverId, name }: VariableKey): SealContext {
   return { tenant, principal: `user:${userId}`, server: serverId, kind: 'user-variable', field: name };
 }

@@ -30,7 +30,7 @@ const urlKeys: ReadonlySet<string> = new Set([
  * lower case, URLs in one spelling. For comparing, never for storing.
  */
 export function toCanonicalFields(definition: unknown): Fields {
-  const fields = fieldsOf(definition);
+  const fields = toFields(definition);
   // A definition that is not valid stands for itself: it equals no valid one.
   const { server = {} } = checkServer(fields, []);
   return Object.fromEntries(
@@ -40,7 +40,7 @@ export function toCanonicalFields(definition: unknown): Fields {
 
 function canonicalize(key: string, value: unknown): unknown {
   if (urlKeys.has(key)) return canonicalizeUrl(value);
-  if (key === 'headers') return lowerCaseKeys(fieldsOf(value));
+  if (key === 'headers') return lowerCaseKeys(toFields(value));
   if (key === 'custom_header') return typeof value === 'string' ? value.toLowerCase() : value;
   if (key === 'scopes') return typeof value === 'string' ? scopeList(value) : value;
   if (unorderedLists.has(key) && Array.isArray(value)) return [...new Set(value.map(stableStringify))].sort();
@@ -72,7 +72,7 @@ export function findSecurityChanges(before: unknown, after: unknown): string[] {
   return findChangedFields(before, after).filter((key) => !nonSecurityKeys.has(key));
 }
 
-export function fieldsOf(value: unknown): Fields {
+export function toFields(value: unknown): Fields {
   return isMapping(value) ? value : {};
 }
 

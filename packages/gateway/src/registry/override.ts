@@ -6,7 +6,7 @@ import {
   type CompiledDefinition,
   type EnvRecord,
 } from '@behalf/settings';
-import { findChangedFields, findSecurityChanges, fieldsOf, isMapping } from './canonicalFields.ts';
+import { findChangedFields, findSecurityChanges, toFields, isMapping } from './canonicalFields.ts';
 import { findChangedBindings, findInheritedSecrets } from './secretBindings.ts';
 import type { SecurityDecision } from './securityDecision.ts';
 
@@ -100,7 +100,7 @@ const literalTextKeys: ReadonlySet<string> = new Set([
  * sent to a server of theirs would be read there.
  */
 function findOverrideProblems(definition: unknown, path: Path): Finding[] {
-  return Object.entries(fieldsOf(definition)).flatMap(([key, value]) => {
+  return Object.entries(toFields(definition)).flatMap(([key, value]) => {
     if (operatorKeys.includes(key) && value !== null) {
       return [finding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it')];
     }
@@ -111,7 +111,7 @@ function findOverrideProblems(definition: unknown, path: Path): Finding[] {
 
 /** A private key is a file of this machine. */
 function findFileProblems(key: string, value: unknown, path: Path): Finding[] {
-  return key === 'oauth' && Object.hasOwn(fieldsOf(value), 'private_key_file')
+  return key === 'oauth' && Object.hasOwn(toFields(value), 'private_key_file')
     ? [
         finding(
           [...path, key, 'private_key_file'],

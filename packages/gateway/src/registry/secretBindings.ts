@@ -1,4 +1,4 @@
-import { toCanonicalFields, fieldsOf, isMapping, type Fields } from './canonicalFields.ts';
+import { toCanonicalFields, toFields, isMapping, type Fields } from './canonicalFields.ts';
 import type { SecretField } from './secretFields.ts';
 import { stableStringify } from './stableStringify.ts';
 
@@ -32,7 +32,7 @@ export function findChangedBindings(field: SecretField, before: unknown, after: 
 }
 
 function readPath(fields: Fields, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => fieldsOf(value)[key], fields);
+  return path.split('.').reduce<unknown>((value, key) => toFields(value)[key], fields);
 }
 
 /** The secrets of a definition that are still there when another is laid over it, neither said anew nor taken away. */

@@ -1,5 +1,5 @@
 import { secretMask } from '@behalf/contracts';
-import { fieldsOf, isMapping, type Fields } from './canonicalFields.ts';
+import { toFields, isMapping, type Fields } from './canonicalFields.ts';
 
 /** What a stored definition may hold that nobody is ever shown: each with where it stands. */
 export const secretFields = ['headers', 'apiKey.key', 'oauth.client_secret'] as const;
@@ -7,7 +7,7 @@ export type SecretField = (typeof secretFields)[number];
 
 /** The definition with a mask in the place of every secret. */
 export function maskSecrets(definition: unknown): Fields {
-  const { headers, apiKey, oauth, ...rest } = fieldsOf(definition);
+  const { headers, apiKey, oauth, ...rest } = toFields(definition);
   return {
     ...rest,
     ...(headers !== undefined && { headers: maskValues(headers) }),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { fieldsOf, nonSecurityKeys, type Fields } from './canonicalFields.ts';
+import { toFields, nonSecurityKeys, type Fields } from './canonicalFields.ts';
 import { maskSecrets } from './secretFields.ts';
 import { stableStringify } from './stableStringify.ts';
 
@@ -14,7 +14,7 @@ export interface SecurityDecision {
 /** The fields that are decided about, as they were written. */
 export function pickSecurityFields(definition: unknown): Fields {
   return Object.fromEntries(
-    Object.entries(fieldsOf(definition)).filter(([key]) => !nonSecurityKeys.has(key)),
+    Object.entries(toFields(definition)).filter(([key]) => !nonSecurityKeys.has(key)),
   );
 }
 

@@ -2,7 +2,7 @@ import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { serverContext, variableContext, variableId } from '../ports/index.ts';
+import { toServerSealContext, toVariableSealContext, variableId } from '../ports/index.ts';
 import { hashSecurityDecision } from './securityDecision.ts';
 import { createStoredServers, type StoredDefinition } from './storedServers.ts';
 
@@ -99,7 +99,7 @@ describe('stored servers', () => {
       keys.map((key) => ({
         id: variableId(key),
         ...key,
-        valueSealed: keyring.seal('v', variableContext(key)),
+        valueSealed: keyring.seal('v', toVariableSealContext(key)),
         updatedAt: 1,
       })),
     );
@@ -114,7 +114,7 @@ describe('stored servers', () => {
   test('values that users entered go when they would be sent elsewhere, and stay otherwise', async () => {
     const enter = async ({ store, keyring }: Rig, tenant: string, serverId: string) => {
       const key = { tenant, userId: 'u7', serverId, name: 'A' };
-      const valueSealed = keyring.seal('v', variableContext(key));
+      const valueSealed = keyring.seal('v', toVariableSealContext(key));
       await store.variables.put([{ id: variableId(key), ...key, valueSealed, updatedAt: 1 }]);
     };
     const byUser = { ...definition, apiKey: { source: 'user', authorization_type: 'bearer' } };
@@ -165,7 +165,7 @@ describe('stored servers', () => {
     const value = {
       id: variableId(key),
       ...key,
-      valueSealed: keyring.seal('v', variableContext(key)),
+      valueSealed: keyring.seal('v', toVariableSealContext(key)),
       updatedAt: 1,
     };
     await store.variables.put([value]);
@@ -235,7 +235,7 @@ describe('stored servers', () => {
     const otherUrl = { ...definition, url: 'https://evil.example/mcp' };
     const configSealed = keyring.seal(
       JSON.stringify(otherUrl),
-      serverContext({ tenant, id, securedBy: 'u1' }),
+      toServerSealContext({ tenant, id, securedBy: 'u1' }),
     );
     for (const tampered of [{ configSealed }, { securedHash: '' }]) {
       await store.raw.put('servers', [{ ...record, ...tampered }]);

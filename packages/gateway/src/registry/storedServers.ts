@@ -3,7 +3,7 @@ import { SealError, type Clock, type Keyring, type Random } from '@behalf/kernel
 import { GatewayError } from '../errors/gatewayError.ts';
 import { createReplicatedValue, type ReplicatedValue } from '../replication/replicatedValue.ts';
 import {
-  serverContext,
+  toServerSealContext,
   type ChangeFeed,
   type ServerStore,
   type StoredServerName,
@@ -11,7 +11,7 @@ import {
   type UserVariableStore,
 } from '../ports/index.ts';
 import type { Log } from '../upstream/parts.ts';
-import { findSecurityChanges, fieldsOf, nonSecurityKeys } from './canonicalFields.ts';
+import { findSecurityChanges, toFields, nonSecurityKeys } from './canonicalFields.ts';
 import { hashSecurityDecision, pickSecurityFields, type SecurityDecision } from './securityDecision.ts';
 import { toWithdrawn, compileStored } from './storedDefinition.ts';
 import { describeValueDestinations } from './valueDestinations.ts';
@@ -88,7 +88,7 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
   function openRecord(record: StoredServerRecord): StoredDefinition[] {
     try {
       const { id, tenant, name, author, version, updatedAt, configSealed } = record;
-      const definition: unknown = JSON.parse(keyring.open(configSealed, serverContext(record)));
+      const definition: unknown = JSON.parse(keyring.open(configSealed, toServerSealContext(record)));
       const isIntact = record.securedHash === hashSecurityDecision(record.securedBy, definition);
       const securityDecision = { decidedBy: record.securedBy, isIntact };
       return [{ id, tenant, name, author, version, updatedAt, definition, securityDecision }];
@@ -122,7 +122,7 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
         version: 1,
         configSealed: keyring.seal(
           JSON.stringify(definition),
-          serverContext({ tenant, id, securedBy: author }),
+          toServerSealContext({ tenant, id, securedBy: author }),
         ),
         createdAt: now,
         updatedAt: now,
@@ -158,7 +158,7 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
           version: expectedVersion + 1,
           configSealed: keyring.seal(
             JSON.stringify(decision.definition),
-            serverContext({ tenant, id, securedBy }),
+            toServerSealContext({ tenant, id, securedBy }),
           ),
           updatedAt: clock.now(),
           updatedBy: changedBy,
@@ -179,7 +179,7 @@ export function createStoredServers(parts: StoredServerParts): StoredServers {
         {
           ...record,
           version: expectedVersion + 1,
-          configSealed: keyring.seal(text, serverContext(record)),
+          configSealed: keyring.seal(text, toServerSealContext(record)),
           updatedAt: clock.now(),
           updatedBy: changedBy,
         },
@@ -217,7 +217,7 @@ function decideSecurity(
   now: number,
 ): { definition: unknown; securedColumns: Partial<SecuredColumns> } {
   if (current && findSecurityChanges(current.definition, definition).length === 0) {
-    const textFields = Object.entries(fieldsOf(definition)).filter(([key]) => nonSecurityKeys.has(key));
+    const textFields = Object.entries(toFields(definition)).filter(([key]) => nonSecurityKeys.has(key));
     return {
       definition: { ...pickSecurityFields(current.definition), ...Object.fromEntries(textFields) },
       securedColumns: {},

@@ -1,5 +1,5 @@
 import { parseUrl } from '@behalf/contracts';
-import { fieldsOf } from './canonicalFields.ts';
+import { toFields } from './canonicalFields.ts';
 import { stableStringify } from './stableStringify.ts';
 
 /**
@@ -8,11 +8,11 @@ import { stableStringify } from './stableStringify.ts';
  * exchanged without a value going anywhere new.
  */
 export function describeValueDestinations(definition: unknown): string {
-  const { url, proxy = null, caFile = null, headers, apiKey, oauth } = fieldsOf(definition);
-  const { oauth_headers: oauthHeaders } = fieldsOf(definition);
-  const { key, ...apiKeyFields } = fieldsOf(apiKey);
+  const { url, proxy = null, caFile = null, headers, apiKey, oauth } = toFields(definition);
+  const { oauth_headers: oauthHeaders } = toFields(definition);
+  const { key, ...apiKeyFields } = toFields(apiKey);
   // What is sent to an authorization server may hold a value too; which of its texts go where is not told apart.
-  const oauthDestination = Object.values(fieldsOf(oauth)).some(hasPlaceholder) ? oauth : null;
+  const oauthDestination = Object.values(toFields(oauth)).some(hasPlaceholder) ? oauth : null;
   const destinations = [
     normalizeAddress(url),
     proxy,
@@ -34,7 +34,7 @@ function normalizeAddress(url: unknown): unknown {
 }
 
 function listTemplatedHeaders(headers: unknown): (readonly [name: string, value: unknown])[] {
-  return Object.entries(fieldsOf(headers))
+  return Object.entries(toFields(headers))
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([, value]) => hasPlaceholder(value))
     .sort(([a], [b]) => (a < b ? -1 : 1));

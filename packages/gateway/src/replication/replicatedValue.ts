@@ -84,7 +84,7 @@ export function createReplicatedValue<T>(parts: ReplicatedValueParts<T>): Replic
   function check(): void {
     if (isStopped) return;
     if (isLoaded && clock.now() - getValidAt() >= MAX_STALE_MS) {
-      log('store_unreachable', { topic, forMs: clock.now() - getValidAt() });
+      log('store_unreachable', { topic, staleMs: clock.now() - getValidAt() });
       isLoaded = false;
       setValue(fallback);
     }

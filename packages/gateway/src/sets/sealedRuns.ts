@@ -2,8 +2,8 @@ import { StoredRun } from '@behalf/contracts';
 import { SealError, type Keyring } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import {
-  runContext,
-  runTitleContext,
+  toRunSealContext,
+  toRunTitleSealContext,
   type RunMetadata,
   type RunRecord,
   type RunStore,
@@ -44,8 +44,8 @@ export function createSealedRuns(parts: {
     const content = StoredRun.parse({ title, steps, request });
     return {
       ...record,
-      titleSealed: keyring.seal(JSON.stringify(title), runTitleContext(run)),
-      sealed: keyring.seal(JSON.stringify(content), runContext(run)),
+      titleSealed: keyring.seal(JSON.stringify(title), toRunTitleSealContext(run)),
+      sealed: keyring.seal(JSON.stringify(content), toRunSealContext(run)),
     };
   }
 
@@ -67,7 +67,7 @@ export function createSealedRuns(parts: {
       const { sealed, titleSealed: _title, ...record } = stored;
       return tryOpen(stored, () => ({
         ...record,
-        ...StoredRun.parse(JSON.parse(keyring.open(sealed, runContext(stored)))),
+        ...StoredRun.parse(JSON.parse(keyring.open(sealed, toRunSealContext(stored)))),
       }));
     },
     findMetadata: (tenant, userId, id) => store.findMetadata(tenant, userId, id),
@@ -76,7 +76,7 @@ export function createSealedRuns(parts: {
         const { titleSealed, ...record } = metadata;
         const title = tryOpen(
           metadata,
-          () => JSON.parse(keyring.open(titleSealed, runTitleContext(metadata))) as string,
+          () => JSON.parse(keyring.open(titleSealed, toRunTitleSealContext(metadata))) as string,
         );
         return title === null ? [] : [{ ...record, title }];
       });

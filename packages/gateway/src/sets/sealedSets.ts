@@ -1,6 +1,6 @@
 import { StoredSet } from '@behalf/contracts';
 import type { Keyring } from '@behalf/kernel';
-import { setContext, type SetRecord, type SetStore } from '../ports/index.ts';
+import { toSetSealContext, type SetRecord, type SetStore } from '../ports/index.ts';
 import { setKind } from '../saved/kinds.ts';
 import type { SavedCollection } from '../saved/parts.ts';
 import { createSealedSaved, type SavedStore } from '../saved/sealedSaved.ts';
@@ -23,7 +23,7 @@ export function createSets(parts: {
   readonly log: Log;
 }): BlockSets {
   return createSealedSaved({
-    ...{ ...parts, kind: setKind, columns, contentSchema: StoredSet, contextOf: setContext },
+    ...{ ...parts, kind: setKind, columns, contentSchema: StoredSet, contextOf: toSetSealContext },
     limits: { maxPerOwner: MAX_SETS, maxLength: MAX_SET_LENGTH },
   });
 }

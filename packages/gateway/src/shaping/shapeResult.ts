@@ -25,29 +25,34 @@ export function shapeResult(result: JsonObject, format: ResultFormat): ResultSha
 }
 
 function toOpenAiResult(result: JsonObject): OpenAiResult {
-  const { parts, rest } = collectContent(result, () => undefined);
-  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const { contentBlocks, commonFields } = collectContent(result, () => undefined);
+  const texts = contentBlocks.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const text = texts.join('\n\n') || EMPTY_RESULT_TEXT;
   // A tool message has no field that says so.
-  const content = rest.isError ? `The tool reported an error:\n${text}` : text;
-  return { format: 'openai', message: { role: 'tool', content }, ...rest };
+  const content = commonFields.isError ? `The tool reported an error:\n${text}` : text;
+  return { format: 'openai', message: { role: 'tool', content }, ...commonFields };
 }
 
 function toAnthropicResult(result: JsonObject): AnthropicResult {
   // The Messages API takes nothing but text in a result that is an error.
   const toImage = result['isError'] === true ? () => undefined : toAnthropicImage;
-  const { parts, rest } = collectContent(result, toImage);
-  const content: AnthropicContent[] = parts.length > 0 ? parts : [{ type: 'text', text: EMPTY_RESULT_TEXT }];
-  return { format: 'anthropic', block: { type: 'tool_result', content, is_error: rest.isError }, ...rest };
+  const { contentBlocks, commonFields } = collectContent(result, toImage);
+  const content: AnthropicContent[] =
+    contentBlocks.length > 0 ? contentBlocks : [{ type: 'text', text: EMPTY_RESULT_TEXT }];
+  return {
+    format: 'anthropic',
+    block: { type: 'tool_result', content, is_error: commonFields.isError },
+    ...commonFields,
+  };
 }
 
-type ToImage = (attachment: Attachment, data: string) => AnthropicContent | undefined;
+type ImageConverter = (attachment: Attachment, data: string) => AnthropicContent | undefined;
 
-function collectContent(result: JsonObject, toImage: ToImage) {
-  const parts: AnthropicContent[] = [];
+function collectContent(result: JsonObject, toImage: ImageConverter) {
+  const contentBlocks: AnthropicContent[] = [];
   const attachments: Attachment[] = [];
   // An empty text block is refused by the Messages API and says nothing.
-  const addText = (text: string) => text.trim() !== '' && parts.push({ type: 'text', text });
+  const addText = (text: string) => text.trim() !== '' && contentBlocks.push({ type: 'text', text });
   const texts: string[] = [];
   for (const item of listContentItems(result)) {
     const block = parseContentBlock(item);
@@ -59,18 +64,18 @@ function collectContent(result: JsonObject, toImage: ToImage) {
     const image = block.data === undefined ? undefined : toImage(block.attachment, block.data);
     // An image block has no place for where it came from.
     if (image && block.attachment.uri !== undefined) addText(`Resource ${block.attachment.uri}:`);
-    if (image) parts.push(image);
+    if (image) contentBlocks.push(image);
     else addText(describeAttachment(block.attachment, attachments.push(block.attachment) - 1));
   }
   const { structuredContent, _meta } = result;
   addText(toStructuredText(structuredContent, texts) ?? '');
-  const rest = {
+  const commonFields = {
     isError: result['isError'] === true,
     attachments,
     ...(structuredContent !== undefined && { structuredContent }),
     ...(isObject(_meta) && { _meta }),
   };
-  return { parts, rest };
+  return { contentBlocks, commonFields };
 }
 
 /** A result without a list of content holds none; a single block in its place is content all the same. */

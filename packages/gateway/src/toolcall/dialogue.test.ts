@@ -130,7 +130,7 @@ describe('a question of a legacy server in the middle of a call', () => {
     const disconnected = createRecordingPeer(() => Promise.reject(new Error('gone')));
     expect(repliesOf(await call('asking', { peer: disconnected.peer }))).toEqual([
       cancelled,
-      { code: -32603, message: 'The client did not answer' },
+      { code: -32603, message: 'The client did not respond' },
     ]);
   });
 

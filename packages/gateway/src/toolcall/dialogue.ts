@@ -5,7 +5,7 @@ import { isTaskMethod, hasTasksCapability, tasksCapability } from '../upstream/t
 import type { UpstreamResponse, Era, JsonObject, ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Inbound, InboundPeer } from './inbound.ts';
-import { readPageLinks, toPageLinksResult } from './pageLinks.ts';
+import { extractUrlElicitations, toUrlElicitationResult } from './urlElicitation.ts';
 import { maskJson } from './maskPresented.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
 
@@ -111,8 +111,8 @@ export function toInputRequired(
   if (peer.era === 'modern')
     return canOpenPages && !hasDeclinedPage(peer) ? toPageRequests(elicitations) : undefined;
   if (canOpenPages) throw new GatewayError('MCP_URL_ELICITATION_REQUIRED', { elicitations, cause: error });
-  const links = readPageLinks(elicitations.map((params) => ({ params })));
-  return links && toPageLinksResult(method, prepared.server, links);
+  const urlElicitations = extractUrlElicitations(elicitations.map((params) => ({ params })));
+  return urlElicitations && toUrlElicitationResult(method, prepared.server, urlElicitations);
 }
 
 const URL_ELICITATION: JsonObject = { elicitation: { url: {} } };

@@ -4,7 +4,7 @@ import { filterCapabilities, isServerRequestAllowed, createFailureResponse } fro
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import type { Inbound, InboundPeer } from './inbound.ts';
 import { isObject, MAX_INPUT_REQUESTS } from './dialogue.ts';
-import { readPageLinks, toPageLinksResult } from './pageLinks.ts';
+import { extractUrlElicitations, toUrlElicitationResult } from './urlElicitation.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
 
 /** How often a modern server may answer one request of a legacy caller with questions. */
@@ -30,7 +30,7 @@ export async function runInputRequiredLoop(
     requestCount += inputRequests.length;
     if (round >= MAX_ROUNDS || requestCount > MAX_INPUT_REQUESTS) throw toTooManyRoundsError(prepared);
     const retryParams = await collectInputResponses(inputRequests, { method, prepared, inbound, peer });
-    if ('links' in retryParams) return retryParams.links;
+    if ('finalResponse' in retryParams) return retryParams.finalResponse;
     const { requestState } = response.result;
     response = await sendRound({
       ...inbound,
@@ -52,15 +52,16 @@ interface InputRequestContext {
 async function collectInputResponses(
   inputRequests: InputRequestEntries,
   { method, prepared, inbound, peer }: InputRequestContext,
-): Promise<RetryParams | { links: UpstreamResponse }> {
+): Promise<RetryParams | { finalResponse: UpstreamResponse }> {
   if (inputRequests.length === 0) return {};
   const { sendRequest } = peer;
   const capabilities = filterCapabilities(peer.capabilities, prepared.server.settings.relay);
   const canSend = ([, { method: requestMethod, params }]: InputRequestEntries[number]) =>
     isServerRequestAllowed(capabilities, requestMethod, isObject(params) ? params : {});
   if (!sendRequest || !inputRequests.every(canSend)) {
-    const links = readPageLinks(inputRequests.map(([, inputRequest]) => inputRequest));
-    if (links) return { links: toPageLinksResult(method, prepared.server, links) };
+    const urlElicitations = extractUrlElicitations(inputRequests.map(([, inputRequest]) => inputRequest));
+    if (urlElicitations)
+      return { finalResponse: toUrlElicitationResult(method, prepared.server, urlElicitations) };
     throw toUnansweredError(prepared);
   }
   const linkedAbort = createLinkedAbort(inbound.signal);

@@ -54,14 +54,14 @@ export function createArgumentValidator({
     reason: UncheckableReason,
   ): null {
     if (schemaCache.shouldLog(entry, JSON.stringify([serverId, toolName]))) {
-      log('arguments_unchecked', { server: serverId, tool: toolName, reason });
+      log('arguments_not_validated', { server: serverId, tool: toolName, reason });
     }
     return null;
   }
 
   function logPostponed({ serverId, toolName }: ToolIdentity): null {
     if (timeBudget.shouldLog(serverId)) {
-      log('arguments_unchecked', { server: serverId, tool: toolName, reason: 'compiler_busy' });
+      log('arguments_not_validated', { server: serverId, tool: toolName, reason: 'compiler_busy' });
     }
     return null;
   }

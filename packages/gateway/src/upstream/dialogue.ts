@@ -45,8 +45,11 @@ export function buildSessionCapabilities(relay: readonly RelayedCapability[] = [
 }
 
 /** What the caller declared, as far as this server may use it. */
-export function filterCapabilities(declared: JsonObject, relay: readonly RelayedCapability[]): JsonObject {
-  const { elicitation, sampling, roots } = declared;
+export function filterCapabilities(
+  declaredCapabilities: JsonObject,
+  relay: readonly RelayedCapability[],
+): JsonObject {
+  const { elicitation, sampling, roots } = declaredCapabilities;
   if (elicitation === undefined && sampling === undefined && roots === undefined) return NO_CAPABILITIES;
   const modes = isObject(elicitation) ? readElicitationModes(elicitation) : {};
   return {
@@ -122,5 +125,5 @@ export function createDefaultResponse(method: unknown): RpcResponseBody {
 export function createFailureResponse(method: unknown, error: unknown): RpcResponseBody {
   if (error instanceof ClientRpcError) return { error: { code: error.code, message: error.message } };
   if (method === 'elicitation/create') return createDefaultResponse(method);
-  return { error: { code: INTERNAL_ERROR, message: 'The client did not answer' } };
+  return { error: { code: INTERNAL_ERROR, message: 'The client did not respond' } };
 }

@@ -1,4 +1,4 @@
-import { variables, parseUrl } from '@behalf/contracts';
+import { envVariables, parseUrl } from '@behalf/contracts';
 
 /** What is known of the provider people sign in with. Whether there is a secret, never which. */
 export interface LoginFacts {
@@ -36,7 +36,7 @@ export function readLoginFacts(env: LoginVariables): LoginFacts | null {
 
 /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
 export function readGraphScopes(env: { readonly GRAPH_API_SCOPES?: string | undefined }): string {
-  return trimToUndefined(env.GRAPH_API_SCOPES) ?? variables.GRAPH_API_SCOPES.default;
+  return trimToUndefined(env.GRAPH_API_SCOPES) ?? envVariables.GRAPH_API_SCOPES.default;
 }
 
 function trimToUndefined(text: string | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import {
-  chatMessageContext,
-  conversationContext,
+  toChatMessageSealContext,
+  toConversationSealContext,
   keyCheckContext,
   type ChatMessageRecord,
   type PrimaryStore,
@@ -19,7 +19,7 @@ const aSealedMessage = (overrides: Partial<Omit<ChatMessageRecord, 'sealed' | 's
   const message = aChatMessage(overrides);
   return aChatMessage({
     ...overrides,
-    sealed: keyring.seal(`said in ${message.id}`, chatMessageContext(message)),
+    sealed: keyring.seal(`said in ${message.id}`, toChatMessageSealContext(message)),
   });
 };
 
@@ -27,7 +27,7 @@ async function filled(count: number): Promise<PrimaryStore> {
   const store = memory();
   await store.system.getOrCreateKeyCheck(keyring.seal('behalf', keyCheckContext));
   const conversation = aConversation();
-  const sealed = keyring.seal('a title', conversationContext(conversation));
+  const sealed = keyring.seal('a title', toConversationSealContext(conversation));
   await store.raw.put('conversations', [{ ...conversation, sealed }]);
   const ids = Array.from({ length: count }, (_, i) => `m${String(i).padStart(3, '0')}`);
   await store.raw.put(

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   collectionNames,
-  credentialContext,
-  draftContext,
+  toCredentialSealContext,
+  toDraftSealContext,
   keyCheckContext,
-  oauthClientContext,
-  overrideContext,
-  passwordContext,
-  serverContext,
-  variableContext,
+  toOAuthClientSealContext,
+  toOverrideSealContext,
+  toPasswordSealContext,
+  toServerSealContext,
+  toVariableSealContext,
   type PrimaryStore,
 } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
@@ -79,7 +79,7 @@ describe('copying a store', () => {
       'users',
       Array.from({ length: count }, (_, i) => {
         const id = `u${String(i).padStart(4, '0')}`;
-        const passwordSealed = keyring.seal('hash', passwordContext({ id, tenant: 'default' }));
+        const passwordSealed = keyring.seal('hash', toPasswordSealContext({ id, tenant: 'default' }));
         return aUser({ id, subject: id, passwordSealed });
       }),
     );
@@ -87,19 +87,22 @@ describe('copying a store', () => {
     await store.tickets.issue({ hash: 't', kind: 'setup', createdAt: 1, expiresAt: 9e12 });
     const variable = aVariable();
     await store.variables.put([
-      { ...variable, valueSealed: keyring.seal('a value', variableContext(variable)) },
+      { ...variable, valueSealed: keyring.seal('a value', toVariableSealContext(variable)) },
     ]);
     const server = aStoredServer();
-    await store.servers.insert({ ...server, configSealed: keyring.seal('{}', serverContext(server)) });
-    const configSealed = keyring.seal('{}', overrideContext(anOverride()));
+    await store.servers.insert({ ...server, configSealed: keyring.seal('{}', toServerSealContext(server)) });
+    const configSealed = keyring.seal('{}', toOverrideSealContext(anOverride()));
     await store.overrides.put({ ...anOverride(), configSealed }, null);
-    const sealed = keyring.seal('{}', credentialContext(aCredential()));
+    const sealed = keyring.seal('{}', toCredentialSealContext(aCredential()));
     await store.credentials.insert({ ...aCredential(), sealed, claimSeq: 3 });
     await store.credentials.insert({ ...aCredential({ label: 'ended' }), sealed: null });
     await store.credentialUsage.put(aUsage());
     const client = anOAuthClient();
-    await store.oauthClients.insert({ ...client, sealed: keyring.seal('{}', oauthClientContext(client)) });
-    await store.drafts.insert(aDraft({ sealed: keyring.seal('{}', draftContext(aDraft())) }), 1);
+    await store.oauthClients.insert({
+      ...client,
+      sealed: keyring.seal('{}', toOAuthClientSealContext(client)),
+    });
+    await store.drafts.insert(aDraft({ sealed: keyring.seal('{}', toDraftSealContext(aDraft())) }), 1);
     await store.roles.insert(aRole());
     const everyone = anAclRow({ principalType: 'public', principalId: '' });
     await store.acl.change({ put: [anAclRow(), everyone], remove: [] });

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isStoreKeyValid } from '@behalf/gateway';
 import {
-  chatMessageContext,
-  blockContext,
-  runContext,
-  runTitleContext,
-  setContext,
-  conversationContext,
-  credentialContext,
-  authorizationServerRecordContext,
-  oauthClientContext,
-  overrideContext,
-  passwordContext,
-  serverContext,
-  variableContext,
+  toChatMessageSealContext,
+  toBlockSealContext,
+  toRunSealContext,
+  toRunTitleSealContext,
+  toSetSealContext,
+  toConversationSealContext,
+  toCredentialSealContext,
+  toAuthorizationServerRecordSealContext,
+  toOAuthClientSealContext,
+  toOverrideSealContext,
+  toPasswordSealContext,
+  toServerSealContext,
+  toVariableSealContext,
   type PrimaryStore,
 } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
@@ -80,7 +80,7 @@ describe('rotating the key', () => {
       'users',
       Array.from({ length: count }, (_, i) => {
         const id = `u${String(i).padStart(4, '0')}`;
-        const passwordSealed = old.seal(`hash of ${id}`, passwordContext({ id, tenant: 'default' }));
+        const passwordSealed = old.seal(`hash of ${id}`, toPasswordSealContext({ id, tenant: 'default' }));
         return aUser({ id, subject: id, passwordSealed: i % 10 === 9 ? null : passwordSealed });
       }),
     );
@@ -97,7 +97,7 @@ describe('rotating the key', () => {
   const passwordsUnder = async (store: PrimaryStore, ...keys: Buffer[]) =>
     (await store.raw.page('users', null, 10_000))
       .filter((user) => user.passwordSealed !== null)
-      .map((user) => ring(...keys).open(user.passwordSealed!, passwordContext(user)));
+      .map((user) => ring(...keys).open(user.passwordSealed!, toPasswordSealContext(user)));
 
   for (const [kind, openStore] of Object.entries(stores)) {
     test(
@@ -133,35 +133,35 @@ describe('rotating the key', () => {
       const server = aStoredServer();
       const old = ring(oldKey);
       await store.variables.put([
-        { ...variable, valueSealed: old.seal('a value', variableContext(variable)) },
+        { ...variable, valueSealed: old.seal('a value', toVariableSealContext(variable)) },
       ]);
-      await store.servers.insert({ ...server, configSealed: old.seal('{}', serverContext(server)) });
+      await store.servers.insert({ ...server, configSealed: old.seal('{}', toServerSealContext(server)) });
       const override = anOverride();
-      const configSealed = old.seal('{"a":1}', overrideContext(override));
+      const configSealed = old.seal('{"a":1}', toOverrideSealContext(override));
       await store.overrides.put({ ...override, configSealed }, null);
       const credential = aCredential();
-      const sealed = old.seal('a token', credentialContext(credential));
+      const sealed = old.seal('a token', toCredentialSealContext(credential));
       await store.credentials.insert({ ...credential, sealed });
       const client = anOAuthClient();
-      const registered = old.seal('a secret', oauthClientContext(client));
+      const registered = old.seal('a secret', toOAuthClientSealContext(client));
       await store.oauthClients.insert({ ...client, sealed: registered });
       const conversation = aConversation();
-      const titled = old.seal('a title', conversationContext(conversation));
+      const titled = old.seal('a title', toConversationSealContext(conversation));
       await store.conversations.insert({ ...conversation, sealed: titled }, 1);
       const message = aChatMessage();
-      const said = old.seal('a message', chatMessageContext(message));
+      const said = old.seal('a message', toChatMessageSealContext(message));
       await store.raw.put('chatMessages', [{ ...message, sealed: said }]);
       const block = aBlock();
-      await store.blocks.insert({ ...block, sealed: old.seal('inputs', blockContext(block)) }, 1);
+      await store.blocks.insert({ ...block, sealed: old.seal('inputs', toBlockSealContext(block)) }, 1);
       const set = aSet();
-      await store.sets.insert({ ...set, sealed: old.seal('steps', setContext(set)) }, 1);
+      await store.sets.insert({ ...set, sealed: old.seal('steps', toSetSealContext(set)) }, 1);
       const run = aRun();
-      const titleSealed = old.seal('a set', runTitleContext(run));
-      await store.runs.insert({ ...run, titleSealed, sealed: old.seal('results', runContext(run)) }, 1);
+      const titleSealed = old.seal('a set', toRunTitleSealContext(run));
+      await store.runs.insert({ ...run, titleSealed, sealed: old.seal('results', toRunSealContext(run)) }, 1);
       const issued = anAuthorizationServerRecord();
       await store.authorizationServer.put({
         ...issued,
-        sealed: old.seal('a grant', authorizationServerRecordContext(issued)),
+        sealed: old.seal('a grant', toAuthorizationServerRecordSealContext(issued)),
       });
       const done = await rotateStore({ store, keys: [newKey, oldKey], random });
       expect(done.filter(({ resealed }) => resealed > 0).map(({ collection }) => collection)).toEqual([
@@ -180,28 +180,30 @@ describe('rotating the key', () => {
         'system',
       ]);
       const [row] = await store.variables.list('default', 'u1', 's1');
-      expect(ring(newKey).open(row!.valueSealed, variableContext(variable))).toBe('a value');
+      expect(ring(newKey).open(row!.valueSealed, toVariableSealContext(variable))).toBe('a value');
       const found = await store.servers.find('default', 's1');
-      expect(ring(newKey).open(found!.configSealed, serverContext(server))).toBe('{}');
+      expect(ring(newKey).open(found!.configSealed, toServerSealContext(server))).toBe('{}');
       const changed = await store.overrides.find('default', 'files');
-      expect(ring(newKey).open(changed!.configSealed, overrideContext(override))).toBe('{"a":1}');
+      expect(ring(newKey).open(changed!.configSealed, toOverrideSealContext(override))).toBe('{"a":1}');
       const held = await store.credentials.find(credential);
-      expect(ring(newKey).open(held!.sealed!, credentialContext(credential))).toBe('a token');
+      expect(ring(newKey).open(held!.sealed!, toCredentialSealContext(credential))).toBe('a token');
       const known = await store.oauthClients.find(client);
-      expect(ring(newKey).open(known!.sealed, oauthClientContext(client))).toBe('a secret');
+      expect(ring(newKey).open(known!.sealed, toOAuthClientSealContext(client))).toBe('a secret');
       const stored = await store.conversations.find('default', 'u1', 'c1');
-      expect(ring(newKey).open(stored!.sealed, conversationContext(conversation))).toBe('a title');
+      expect(ring(newKey).open(stored!.sealed, toConversationSealContext(conversation))).toBe('a title');
       const [again] = await store.conversations.listMessages('default', 'u1', 'c1');
-      expect(ring(newKey).open(again!.sealed, chatMessageContext(message))).toBe('a message');
+      expect(ring(newKey).open(again!.sealed, toChatMessageSealContext(message))).toBe('a message');
       const saved = await store.blocks.find('default', 'b1');
-      expect(ring(newKey).open(saved!.sealed, blockContext(block))).toBe('inputs');
+      expect(ring(newKey).open(saved!.sealed, toBlockSealContext(block))).toBe('inputs');
       const steps = await store.sets.find('default', 'b1');
-      expect(ring(newKey).open(steps!.sealed, setContext(set))).toBe('steps');
+      expect(ring(newKey).open(steps!.sealed, toSetSealContext(set))).toBe('steps');
       const ran = await store.runs.find('default', 'u1', 'r1');
-      expect(ring(newKey).open(ran!.titleSealed, runTitleContext(run))).toBe('a set');
-      expect(ring(newKey).open(ran!.sealed, runContext(run))).toBe('results');
+      expect(ring(newKey).open(ran!.titleSealed, toRunTitleSealContext(run))).toBe('a set');
+      expect(ring(newKey).open(ran!.sealed, toRunSealContext(run))).toBe('results');
       const granted = await store.authorizationServer.find(issued.key, 0);
-      expect(ring(newKey).open(granted!.sealed, authorizationServerRecordContext(issued))).toBe('a grant');
+      expect(ring(newKey).open(granted!.sealed, toAuthorizationServerRecordSealContext(issued))).toBe(
+        'a grant',
+      );
     });
 
     test(

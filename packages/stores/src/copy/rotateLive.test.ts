@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isStoreKeyValid } from '@behalf/gateway';
-import { credentialContext, type CredentialRecord, type PrimaryStore } from '@behalf/gateway/ports';
+import { toCredentialSealContext, type CredentialRecord, type PrimaryStore } from '@behalf/gateway/ports';
 import { createKeyring, systemClock, systemRandom, type Keyring } from '@behalf/kernel';
 import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import { aCredential } from '@behalf/testkit/suites';
@@ -45,7 +45,7 @@ describe('rotating the key beside gateways', () => {
 
   const sealedFor = (credential: CredentialRecord, text: string, keyring: Keyring): CredentialRecord => ({
     ...credential,
-    sealed: keyring.seal(text, credentialContext(credential)),
+    sealed: keyring.seal(text, toCredentialSealContext(credential)),
   });
   const labels = Array.from({ length: 30 }, (_, i) => `c${i}`);
   async function fill(store: PrimaryStore): Promise<void> {
@@ -57,7 +57,7 @@ describe('rotating the key beside gateways', () => {
   const textsUnder = async (store: PrimaryStore, keyring: Keyring) => {
     const records = await store.credentials.list('default', 'user:u1', 's1');
     return new Map(
-      records.map((record) => [record.label, keyring.open(record.sealed!, credentialContext(record))]),
+      records.map((record) => [record.label, keyring.open(record.sealed!, toCredentialSealContext(record))]),
     );
   };
 
@@ -207,7 +207,7 @@ describe('rotating the key beside gateways', () => {
     // The day its key is found, it opens, and the next rotation seals it anew.
     await rotateStore({ store, keys: [newKey, Buffer.alloc(32, 9)], random });
     const found = (await store.credentials.findById(lost.id))!;
-    expect(ring(newKey).open(found.sealed!, credentialContext(found))).toBe('lost');
+    expect(ring(newKey).open(found.sealed!, toCredentialSealContext(found))).toBe('lost');
   });
 
   async function textsUnderAllBut(label: string, store: PrimaryStore, keyring: Keyring) {
@@ -215,7 +215,7 @@ describe('rotating the key beside gateways', () => {
     return new Map(
       all
         .filter((record) => record.label !== label)
-        .map((record) => [record.label, keyring.open(record.sealed!, credentialContext(record))]),
+        .map((record) => [record.label, keyring.open(record.sealed!, toCredentialSealContext(record))]),
     );
   }
 });

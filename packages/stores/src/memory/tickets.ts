@@ -14,7 +14,7 @@ export function createMemoryTickets({ tickets }: Tables): TicketStore {
       }
       tickets.set(ticket.hash, { ...ticket, consumedAt: null });
     },
-    isOpen: async (kind, hash, now) => open(kind, hash, now) !== null,
+    isConsumable: async (kind, hash, now) => open(kind, hash, now) !== null,
     async consume(kind, hash, now) {
       const ticket = open(kind, hash, now);
       if (!ticket) return false;

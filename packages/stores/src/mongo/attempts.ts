@@ -1,10 +1,10 @@
 import type { AttemptCounter } from '@behalf/gateway/ports';
 import type { CommandRunner } from './commandRunner.ts';
 import type { AttemptDoc, Models } from './models.ts';
-import { fromNow, isInFuture } from './storeTime.ts';
+import { fromNow, buildInFutureExpression } from './storeTime.ts';
 
 export function createMongoAttempts({ attempts }: Models, runner: CommandRunner): AttemptCounter {
-  const isActive = isInFuture('$resetAt');
+  const isActive = buildInFutureExpression('$resetAt');
 
   return {
     async hit(key, windowMs) {

@@ -1,7 +1,7 @@
 import type { KeyvStoreAdapter } from 'keyv';
 import type { CommandRunner } from './commandRunner.ts';
 import type { CacheDoc, Models } from './models.ts';
-import { fromNow, isInFuture, literal } from './storeTime.ts';
+import { fromNow, buildInFutureExpression, literal } from './storeTime.ts';
 
 /** Without an end of its own an entry would never leave. */
 const MAX_TTL_MS = 24 * 60 * 60 * 1000;
@@ -14,7 +14,7 @@ export function createMongoCacheAdapter(
 ): KeyvStoreAdapter {
   // A tuple, not a concatenation: no namespace and key can be put together to another pair's name.
   const idOf = (key: string) => JSON.stringify([namespace, key]);
-  const isActive = isInFuture('$expiresAt');
+  const isActive = buildInFutureExpression('$expiresAt');
 
   const adapter = {
     opts: {},

@@ -11,7 +11,7 @@ import type { CredentialDefaults } from './credentialDefaults.ts';
 import { isDuplicateKey } from './failures.ts';
 import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
-import { isInFutureMs, literal, msFromNow, nowMs } from './storeTime.ts';
+import { buildInFutureMsExpression, literal, msFromNow, nowMs } from './storeTime.ts';
 import type { CredentialDoc } from './vaultSchemas.ts';
 
 /**
@@ -87,7 +87,7 @@ export function createMongoCredentials(
     },
     async claim(id, { generation, tokenSeq, rtHash, owner, ttlMs }) {
       const isUnclaimed = {
-        $or: [{ $eq: ['$claimOwner', null] }, { $not: [isInFutureMs('$claimDeadline')] }],
+        $or: [{ $eq: ['$claimOwner', null] }, { $not: [buildInFutureMsExpression('$claimDeadline')] }],
       };
       const after = await updateIf(
         { _id: id, generation, tokenSeq, rtHash, status: 'active', $expr: isUnclaimed },

@@ -2,7 +2,7 @@ import type { DraftStore } from '@behalf/gateway/ports';
 import { toRecordOrNull, toRecords } from './documents.ts';
 import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
-import { isInFutureMs } from './storeTime.ts';
+import { buildInFutureMsExpression } from './storeTime.ts';
 
 export function createMongoDrafts({ drafts }: Models, runner: CommandRunner): DraftStore {
   const count = (tenant: string, userId: string, after: number) =>
@@ -33,7 +33,7 @@ export function createMongoDrafts({ drafts }: Models, runner: CommandRunner): Dr
       const result = await runner.run(() =>
         drafts
           .updateOne(
-            { ...filter, $expr: isInFutureMs('$expiresAt') },
+            { ...filter, $expr: buildInFutureMsExpression('$expiresAt') },
             { $set: { takenAt: now, expiresAt: now } },
           )
           .exec(),

@@ -234,9 +234,9 @@ describe('time', () => {
 
   test('a ticket is over when the store says so, also for a clock that is behind', async () => {
     await store.tickets.issue(aTicket());
-    expect(await store.tickets.isOpen('setup', 't', 0)).toBe(true);
+    expect(await store.tickets.isConsumable('setup', 't', 0)).toBe(true);
     await clock.advance(60_000);
-    expect(await store.tickets.isOpen('setup', 't', 0)).toBe(false);
+    expect(await store.tickets.isConsumable('setup', 't', 0)).toBe(false);
     expect(await store.tickets.consume('setup', 't', 0)).toBe(false);
   });
 
@@ -247,7 +247,7 @@ describe('time', () => {
       return store.tickets.issue({ hash, kind: 'setup', createdAt, expiresAt: createdAt + 60_000 });
     };
     await issue('ahead');
-    expect(await store.tickets.isOpen('setup', 't', 0)).toBe(true);
+    expect(await store.tickets.isConsumable('setup', 't', 0)).toBe(true);
     await clock.advance(60_000);
     await issue('later');
     expect(await store.raw.count('tickets')).toBe(2);

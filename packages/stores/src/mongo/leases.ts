@@ -1,10 +1,10 @@
 import type { HeldLease, LeasePurpose, Leases, Random } from '@behalf/kernel';
 import type { CommandRunner } from './commandRunner.ts';
 import type { LeaseDoc, Models } from './models.ts';
-import { fromNow, isInFuture, literal } from './storeTime.ts';
+import { fromNow, buildInFutureExpression, literal } from './storeTime.ts';
 
 export function createMongoLeases({ leases }: Models, runner: CommandRunner, random: Random): Leases {
-  const isActive = isInFuture('$expiresAt');
+  const isActive = buildInFutureExpression('$expiresAt');
   const keepIfActive = (field: string, newValue: object) => ({ $cond: [isActive, field, newValue] });
 
   function createHeldLease(key: string, owner: string, purpose: LeasePurpose): HeldLease {

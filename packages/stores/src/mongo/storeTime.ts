@@ -16,12 +16,12 @@ export function msFromNow(ms: number): object {
 }
 
 /** True while the date in `field` lies ahead. A missing one compares as less than any date: over. */
-export function isInFuture(field: string): object {
+export function buildInFutureExpression(field: string): object {
   return { $gt: [field, NOW] };
 }
 
 /** The same for a field that holds milliseconds since the epoch. */
-export function isInFutureMs(field: string): object {
+export function buildInFutureMsExpression(field: string): object {
   return { $gt: [{ $add: [new Date(0), field] }, NOW] };
 }
 

@@ -2,7 +2,7 @@ import { KEY_CHECK, type SystemStore } from '@behalf/gateway/ports';
 import { ensureState } from './format.ts';
 import type { CommandRunner } from './commandRunner.ts';
 import { STATE_ID, type Models, type StoreStateDoc, type SystemDoc } from './models.ts';
-import { fromNow, isInFuture, literal } from './storeTime.ts';
+import { fromNow, buildInFutureExpression, literal } from './storeTime.ts';
 
 /** Writers, maintenance and the mark of half a copy stand in one document: each excludes the other in one atomic change. */
 export async function createMongoSystem(
@@ -12,9 +12,9 @@ export async function createMongoSystem(
 ): Promise<SystemStore> {
   const { system, storeState } = models;
   const activeWriters = {
-    $filter: { input: '$writers', as: 'writer', cond: isInFuture('$$writer.expiresAt') },
+    $filter: { input: '$writers', as: 'writer', cond: buildInFutureExpression('$$writer.expiresAt') },
   };
-  const inMaintenance = isInFuture('$maintenance.expiresAt');
+  const inMaintenance = buildInFutureExpression('$maintenance.expiresAt');
   const isUnfinishedCopy = { $gt: ['$copySource', null] };
 
   /** Applies `change` if `allowed` holds, as one step, and gives what came of it; null when it did not hold. */

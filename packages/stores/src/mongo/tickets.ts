@@ -1,16 +1,16 @@
 import type { TicketKind, TicketStore } from '@behalf/gateway/ports';
 import type { CommandRunner } from './commandRunner.ts';
 import type { Models } from './models.ts';
-import { isInFutureMs } from './storeTime.ts';
+import { buildInFutureMsExpression } from './storeTime.ts';
 
 export function createMongoTickets({ tickets }: Models, runner: CommandRunner): TicketStore {
   // Both clocks must agree that it is not over: a replica whose clock is behind gives nobody a second chance.
-  const openFilter = (kind: TicketKind, hash: string, now: number) => ({
+  const buildConsumableFilter = (kind: TicketKind, hash: string, now: number) => ({
     _id: hash,
     kind,
     consumedAt: null,
     expiresAt: { $gt: now },
-    $expr: isInFutureMs('$expiresAt'),
+    $expr: buildInFutureMsExpression('$expiresAt'),
   });
 
   return {
@@ -20,15 +20,15 @@ export function createMongoTickets({ tickets }: Models, runner: CommandRunner): 
       // must not take away another's open link.
       const expiredFilter = {
         expiresAt: { $lte: rest.createdAt },
-        $expr: { $not: [isInFutureMs('$expiresAt')] },
+        $expr: { $not: [buildInFutureMsExpression('$expiresAt')] },
       };
       await runner.run(() => tickets.deleteMany(expiredFilter).exec()).catch(() => undefined);
     },
-    isOpen: async (kind, hash, now) =>
-      (await runner.run(() => tickets.exists(openFilter(kind, hash, now)).exec())) !== null,
+    isConsumable: async (kind, hash, now) =>
+      (await runner.run(() => tickets.exists(buildConsumableFilter(kind, hash, now)).exec())) !== null,
     async consume(kind, hash, now) {
       const result = await runner.run(() =>
-        tickets.updateOne(openFilter(kind, hash, now), { $set: { consumedAt: now } }).exec(),
+        tickets.updateOne(buildConsumableFilter(kind, hash, now), { $set: { consumedAt: now } }).exec(),
       );
       return result.matchedCount === 1;
     },

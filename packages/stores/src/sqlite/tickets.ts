@@ -17,7 +17,7 @@ export function createSqliteTickets(db: Sqlite): TicketStore {
         );
       });
     },
-    isOpen: async (kind, hash, now) =>
+    isConsumable: async (kind, hash, now) =>
       db.get(`SELECT 1 FROM tickets WHERE ${IS_OPEN}`, hash, kind, now) !== undefined,
     consume: async (kind, hash, now) =>
       (await db.write((tx) =>

@@ -3,7 +3,7 @@ import type { ErrorCode } from '@behalf/contracts';
 import {
   createEgress,
   EgressError,
-  egressErrorCode,
+  getEgressErrorCode,
   systemDial,
   type Audience,
   type FetchOptions,
@@ -60,7 +60,7 @@ export function createTestNetwork(
     connectTo: (target, signal) => egress.connect(target.url, optionsFor(target), signal),
     readError: (error) =>
       error instanceof EgressError
-        ? { code: egressErrorCode(error), requestSent: error.requestSent }
+        ? { code: getEgressErrorCode(error), requestSent: error.requestSent }
         : undefined,
     close: () => egress.close(0),
   };

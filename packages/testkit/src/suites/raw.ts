@@ -64,8 +64,8 @@ export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
       }
       expect(await store().users.findById('u1')).toEqual(user);
       expect(await store().sessions.find('h', 0)).toEqual(session);
-      expect(await store().tickets.isOpen('setup', 't', 0)).toBe(false);
-      expect(await store().tickets.isOpen('setup', 't2', 0)).toBe(true);
+      expect(await store().tickets.isConsumable('setup', 't', 0)).toBe(false);
+      expect(await store().tickets.isConsumable('setup', 't2', 0)).toBe(true);
       expect(await store().system.getOrCreateKeyCheck('other')).toBe('v1.k');
       expect(await store().raw.page('tickets', null, 10)).toEqual([
         ticket,

@@ -16,13 +16,13 @@ export function ticketsSuite(label: string, open: OpenStore<PrimaryStore>): void
         Array.from({ length: 20 }, () => store().tickets.consume('setup', 't1', 2_000)),
       );
       expect(outcomes.filter(Boolean)).toHaveLength(1);
-      expect(await store().tickets.isOpen('setup', 't1', 2_000)).toBe(false);
+      expect(await store().tickets.isConsumable('setup', 't1', 2_000)).toBe(false);
     });
 
     test('an expired ticket is neither open nor consumed', async () => {
       await store().tickets.issue(aTicket());
-      expect(await store().tickets.isOpen('setup', 't1', 9e12 - 1)).toBe(true);
-      expect(await store().tickets.isOpen('setup', 't1', 9e12)).toBe(false);
+      expect(await store().tickets.isConsumable('setup', 't1', 9e12 - 1)).toBe(true);
+      expect(await store().tickets.isConsumable('setup', 't1', 9e12)).toBe(false);
       expect(await store().tickets.consume('setup', 't1', 9e12)).toBe(false);
       expect(await store().tickets.consume('setup', 'unknown', 0)).toBe(false);
     });

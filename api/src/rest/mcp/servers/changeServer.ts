@@ -1,4 +1,4 @@
-import { ServerRequest } from '@behalf/contracts';
+import { ServerConfigRequest } from '@behalf/contracts';
 import { changeServer, toEtag, type ConfigureParts } from '@behalf/gateway';
 import type { Route } from '../../../http/routes.ts';
 import { readBody } from '../../../middleware/body.ts';
@@ -13,7 +13,7 @@ export function changeServerRoute(parts: ConfigureParts): Route {
     scope: 'servers',
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
-      const { config } = readBody(req, ServerRequest);
+      const { config } = readBody(req, ServerConfigRequest);
       const mode = readChangeMode(req);
       const view = await changeServer(parts, caller, serverName, { config, mode, ...readIfMatch(req) });
       if (view.version !== undefined) res.set('ETag', toEtag(view.version));

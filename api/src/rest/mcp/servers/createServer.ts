@@ -1,4 +1,4 @@
-import { NewServerRequest } from '@behalf/contracts';
+import { CreateServerRequest } from '@behalf/contracts';
 import { createServer, toEtag, type ConfigureParts } from '@behalf/gateway';
 import type { Route } from '../../../http/routes.ts';
 import { readBody } from '../../../middleware/body.ts';
@@ -10,7 +10,7 @@ export function createServerRoute(parts: ConfigureParts): Route {
     access: 'signed-in',
     scope: 'servers',
     async handle(req, res, caller) {
-      const view = await createServer(parts, caller, readBody(req, NewServerRequest));
+      const view = await createServer(parts, caller, readBody(req, CreateServerRequest));
       if (view.version !== undefined) res.set('ETag', toEtag(view.version));
       res
         .status(201)

@@ -32,7 +32,7 @@ export function createDpop({ clock, random }: { readonly clock: Clock; readonly 
     return {
       thumbprint,
       createProof(method, url, accessToken) {
-        const nonce = nonces.get(originOf(url));
+        const nonce = nonces.get(getOrigin(url));
         const claims = encodeJson({
           jti: random.id(),
           htm: method,
@@ -47,7 +47,7 @@ export function createDpop({ clock, random }: { readonly clock: Clock; readonly 
       },
       recordNonce(url, nonce, sentProof) {
         if (nonce === undefined || !NONCE_PATTERN.test(nonce)) return false;
-        nonces.set(originOf(url), nonce);
+        nonces.set(getOrigin(url), nonce);
         // Not what is known by now: another request may have heard of it while this one was under way.
         return readNonce(sentProof) !== nonce;
       },
@@ -79,7 +79,7 @@ function hashAccessToken(accessToken: string): string {
   return createHash('sha256').update(accessToken, 'ascii').digest('base64url');
 }
 
-function originOf(url: string): string {
+function getOrigin(url: string): string {
   return new URL(url).origin;
 }
 

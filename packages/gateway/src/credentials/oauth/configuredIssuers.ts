@@ -10,7 +10,7 @@ import type { ServerSnapshot } from '../../registry/server.ts';
 export function listConfiguredIssuers({ settings: { oauth } }: ServerSnapshot): string[] {
   if (!oauth) return [];
   const { issuer, authorization_url, token_url, revocation_endpoint } = oauth;
-  const origins = [authorization_url, token_url, revocation_endpoint].map(originOfTemplate);
+  const origins = [authorization_url, token_url, revocation_endpoint].map(getTemplateOrigin);
   return [issuer, ...origins].filter((url) => url !== undefined);
 }
 
@@ -24,7 +24,7 @@ export function requiresIssuerDiscovery({ settings }: ServerSnapshot): boolean {
 }
 
 /** Undefined where the host itself depends on a value. */
-function originOfTemplate(template: Template | undefined): string | undefined {
+function getTemplateOrigin(template: Template | undefined): string | undefined {
   if (template === undefined) return undefined;
   const firstPlaceholder = template.findIndex(({ kind }) => kind !== 'literal');
   const literal = (firstPlaceholder === -1 ? template : template.slice(0, firstPlaceholder))

@@ -1,5 +1,5 @@
-import { endpointOriginsOf, findIssuerEntry, type IssuerSettings } from './issuerSettings.ts';
-import { isSafeUrl, originOf } from './safeUrl.ts';
+import { listEndpointOrigins, findIssuerEntry, type IssuerSettings } from './issuerSettings.ts';
+import { isSafeUrl, getOrigin } from './safeUrl.ts';
 import type { SignInTarget } from './signInTarget.ts';
 
 /**
@@ -12,14 +12,14 @@ export function listConfiguredOrigins(
   issuerSettings: IssuerSettings,
   issuer: string | null,
 ): readonly string[] {
-  const serverOrigin = originOf(target.url);
+  const serverOrigin = getOrigin(target.url);
   if (issuer === null) return [serverOrigin];
   const { oauth, isOperatorDefined } = target;
   const definitionUrls = isOperatorDefined
     ? [oauth.issuer, oauth.authorizationUrl, oauth.tokenUrl, oauth.revocationUrl]
     : [];
-  const listedUrls = findIssuerEntry(issuerSettings, issuer)
-    ? [issuer, ...endpointOriginsOf(issuerSettings, issuer)]
+  const issuerEntryUrls = findIssuerEntry(issuerSettings, issuer)
+    ? [issuer, ...listEndpointOrigins(issuerSettings, issuer)]
     : [];
-  return [serverOrigin, ...[...definitionUrls, ...listedUrls].filter(isSafeUrl).map(originOf)];
+  return [serverOrigin, ...[...definitionUrls, ...issuerEntryUrls].filter(isSafeUrl).map(getOrigin)];
 }

@@ -3,10 +3,10 @@ import { GatewayError } from '../../errors/gatewayError.ts';
 import type { Log } from '../../upstream/parts.ts';
 import type { AuthorizationServerMetadata } from './discovery/authorizationServerMetadata.ts';
 import { toIssuerLocation } from './issuerLocation.ts';
-import { endpointOriginsOf, isOriginListed, omitsResource, type IssuerSettings } from './issuerSettings.ts';
+import { listEndpointOrigins, isOriginListed, omitsResource, type IssuerSettings } from './issuerSettings.ts';
 import type { OperatorIssuers } from './operatorIssuers.ts';
 import { areRelatedHosts } from './relatedHosts.ts';
-import { hostOf, originOf } from './safeUrl.ts';
+import { getHost, getOrigin } from './safeUrl.ts';
 import { authorizationServerUnavailable } from './signInProblem.ts';
 import type { SignInTarget } from './signInTarget.ts';
 
@@ -41,7 +41,7 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
   }
 
   const isOperatorApproved = (target: SignInTarget, issuer: string) =>
-    target.isOperatorDefined || isOriginListed(issuerSettings(), issuer, originOf(target.canonicalUrl));
+    target.isOperatorDefined || isOriginListed(issuerSettings(), issuer, getOrigin(target.canonicalUrl));
 
   /** By place and not by name: whoever may choose a name would choose the one that is not guarded. */
   function isProtected(urls: readonly string[], operatorUrls: readonly string[]): boolean {
@@ -49,7 +49,7 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
     // Who may have endpoints elsewhere has them guarded there as well.
     const protectedUrls = [
       ...identityAndOperatorUrls,
-      ...identityAndOperatorUrls.flatMap((url) => endpointOriginsOf(issuerSettings(), url)),
+      ...identityAndOperatorUrls.flatMap((url) => listEndpointOrigins(issuerSettings(), url)),
     ];
     const protectedLocations = new Set(
       protectedUrls.filter((url) => parseUrl(url) !== undefined).map(toIssuerLocation),
@@ -67,8 +67,8 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
   ): Promise<'free' | 'guarded' | 'unknown'> {
     const { urls: operatorUrls, isComplete } = await operatorIssuers.list();
     if (isProtected(urls, operatorUrls)) return 'guarded';
-    const serverHost = hostOf(target.canonicalUrl);
-    return isComplete || urls.every((url) => areRelatedHosts(hostOf(url), serverHost)) ? 'free' : 'unknown';
+    const serverHost = getHost(target.canonicalUrl);
+    return isComplete || urls.every((url) => areRelatedHosts(getHost(url), serverHost)) ? 'free' : 'unknown';
   }
 
   return {
@@ -81,10 +81,10 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
     },
     async requireAllowed(target, as) {
       const endpoints = listEndpoints(as);
-      const origins = new Set([originOf(as.issuer), ...endpointOriginsOf(issuerSettings(), as.issuer)]);
+      const origins = new Set([getOrigin(as.issuer), ...listEndpointOrigins(issuerSettings(), as.issuer)]);
       const configuredUrls = target.isOperatorDefined ? listConfiguredUrls(target) : [];
       const unexpectedUrls = endpoints.filter(
-        (url) => !origins.has(originOf(url)) && !configuredUrls.includes(url),
+        (url) => !origins.has(getOrigin(url)) && !configuredUrls.includes(url),
       );
       if (unexpectedUrls.length > 0) refuse(target, 'endpoint_origin');
       if (isOperatorApproved(target, as.issuer)) return;
@@ -100,13 +100,13 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
     requiresConfirmation(target, as) {
       const { issuer } = as;
       const { canonicalUrl } = target;
-      if (isOriginListed(issuerSettings(), issuer, originOf(canonicalUrl))) return false;
+      if (isOriginListed(issuerSettings(), issuer, getOrigin(canonicalUrl))) return false;
       const { authorizationUrl, tokenUrl } = target.oauth;
       const isConfiguredIssuer =
         target.oauth.issuer === issuer || (authorizationUrl ?? tokenUrl) !== undefined;
       if (target.isOperatorDefined && isConfiguredIssuer) return false;
-      const hosts = [issuer, as.authorizationEndpoint ?? issuer].map(hostOf);
-      return hosts.some((host) => !areRelatedHosts(host, hostOf(canonicalUrl)));
+      const hosts = [issuer, as.authorizationEndpoint ?? issuer].map(getHost);
+      return hosts.some((host) => !areRelatedHosts(host, getHost(canonicalUrl)));
     },
   };
 }

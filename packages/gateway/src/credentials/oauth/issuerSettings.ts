@@ -26,7 +26,7 @@ export function isOriginListed(
   );
 }
 
-export function endpointOriginsOf(issuerSettings: IssuerSettings, issuer: string): readonly string[] {
+export function listEndpointOrigins(issuerSettings: IssuerSettings, issuer: string): readonly string[] {
   return findIssuerEntry(issuerSettings, issuer)?.endpointOrigins.map(toOrigin) ?? [];
 }
 

@@ -20,10 +20,10 @@ export function isSafeEndpointOf(issuer: string, text: unknown): text is string 
   return isSafeUrl(text) && (!issuer.startsWith('https:') || text.startsWith('https:'));
 }
 
-export function originOf(url: string): string {
+export function getOrigin(url: string): string {
   return new URL(url).origin;
 }
 
-export function hostOf(url: string): string {
+export function getHost(url: string): string {
   return new URL(url).hostname;
 }

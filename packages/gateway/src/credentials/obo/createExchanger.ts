@@ -134,7 +134,7 @@ export function createExchanger(dependencies: ExchangerParts): Exchanger {
           ...event,
         });
       } catch (error) {
-        log('obo_record_failed', { reason: error instanceof Error ? error.name : 'unknown' });
+        log('obo_event_lost', { reason: error instanceof Error ? error.name : 'unknown' });
       }
     };
     try {
@@ -144,7 +144,7 @@ export function createExchanger(dependencies: ExchangerParts): Exchanger {
       const hasMissingScopes = missing.length > 0;
       if (hasMissingScopes) {
         const { provider } = job.provider.identity;
-        log('obo_scopes_narrower', { server: job.holder.serverId, provider, missing: missing.join(' ') });
+        log('obo_scopes_missing', { server: job.holder.serverId, provider, missing: missing.join(' ') });
       }
       emitEvent({ outcome: 'ok', source: result.source, hasMissingScopes });
       return result;

@@ -58,7 +58,7 @@ export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffPar
   function open(endpoint: EndpointState, ms: number, name: string): void {
     endpoint.openMs = Math.min(ms, limits.maxOpenMs);
     endpoint.openUntil = clock.now() + endpoint.openMs;
-    log('obo_endpoint_paused', { endpoint: name, ms: endpoint.openMs, reason: 'unavailable' });
+    log('obo_endpoint_backoff', { endpoint: name, ms: endpoint.openMs, reason: 'unavailable' });
   }
 
   /**
@@ -77,7 +77,7 @@ export function createEndpointBackoff({ clock, log, limits }: EndpointBackoffPar
     const ms = Math.min(retryAfterMs, limits.maxThrottledMs);
     endpoint.throttledUntil = Math.max(endpoint.throttledUntil, clock.now() + ms);
     endpoint.throttledPrincipals.clear();
-    log('obo_endpoint_paused', { endpoint: name, ms, reason: 'throttled' });
+    log('obo_endpoint_backoff', { endpoint: name, ms, reason: 'throttled' });
   }
 
   function rejectIfPaused({ throttledUntil, openUntil }: EndpointState): void {

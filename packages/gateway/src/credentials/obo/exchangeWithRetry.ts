@@ -78,7 +78,7 @@ function retryDelay(fault: ExchangeFault, { random, limits }: ExchangeAttemptPar
 function toExchangeFault(error: unknown, { provider }: ExchangeJob, log: Log): ExchangeFault {
   if (error instanceof ExchangeFault) return error;
   // Not its message: it may quote the request.
-  log('obo_provider_broken', {
+  log('obo_provider_failed', {
     provider: provider.identity.provider,
     reason: error instanceof Error ? error.name : 'unknown',
   });

@@ -39,7 +39,7 @@ describe('an endpoint that does not answer', () => {
     expect(logged).toEqual([]);
     await failing(rig, 5);
     expect(logged.at(-1)).toEqual([
-      'obo_endpoint_paused',
+      'obo_endpoint_backoff',
       { endpoint: 'https://idp.example/token', ms: 5_000, reason: 'unavailable' },
     ]);
     const before = idp.requests;

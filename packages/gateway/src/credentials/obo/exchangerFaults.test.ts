@@ -68,7 +68,7 @@ describe('asking once more', () => {
     });
     expect(await expectFault(exchanger.obtain(createJob()))).toMatchObject({ code: 'OBO_TEMPORARY' });
     expect(idp.requests).toBe(1);
-    expect(logged).toEqual([['obo_provider_broken', { provider: 'login', reason: 'TypeError' }]]);
+    expect(logged).toEqual([['obo_provider_failed', { provider: 'login', reason: 'TypeError' }]]);
   });
 
   test('when it was asked to, up to five seconds; later is told the caller', async () => {
@@ -265,7 +265,7 @@ describe('what is told of an exchange', () => {
       await exchanger.obtain(createJob({ scopes: requestedScopes }));
       expect(recorded).toMatchObject([{ outcome: 'ok', hasMissingScopes: isLess }]);
       const fields = { server: expect.any(String), provider: 'login', missing };
-      expect(logged).toEqual(isLess ? [['obo_scopes_narrower', fields]] : []);
+      expect(logged).toEqual(isLess ? [['obo_scopes_missing', fields]] : []);
     }
     const { parts, createJob } = createExchangerRig();
     const record = () => {

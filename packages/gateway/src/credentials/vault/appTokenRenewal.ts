@@ -54,7 +54,7 @@ export function createAppTokenRenewal(parts: AppTokenRenewalParts): RenewAppToke
       );
     }
     // Nobody can sign in for it: whatever it is, it is the operator's to mend.
-    log('vault.misconfigured', { server: key.serverId, error: error.error });
+    log('vault_misconfigured', { server: key.serverId, error: error.error });
     return backoff.recordOutcome(version, { kind: 'misconfigured', error: error.error });
   }
 

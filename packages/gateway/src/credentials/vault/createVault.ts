@@ -106,7 +106,7 @@ export function createVault(parts: VaultParts): CredentialVault {
     try {
       parts.record(event);
     } catch (error) {
-      log('vault_record_failed', { reason: error instanceof Error ? error.name : 'unknown' });
+      log('vault_event_lost', { reason: error instanceof Error ? error.name : 'unknown' });
     }
   }
 
@@ -174,7 +174,7 @@ export function createVault(parts: VaultParts): CredentialVault {
     // Who only waits need not be waited for.
     changeBus.wakeAll();
     const pendingWork = Promise.all([renewal.idle(), revocationQueue.idle(), lastUsedTracker.idle()]);
-    await withTimeout(localClock, timings.closeTimeoutMs, pendingWork, () => log('vault_closed_early', {}));
+    await withTimeout(localClock, timings.closeTimeoutMs, pendingWork, () => log('vault_close_timeout', {}));
     await refreshLeases.releaseAll();
     persister.close();
     changeBus.close();

@@ -8,7 +8,7 @@ import {
   wait,
   createVaultRig,
 } from '../../../test/vaultRig.ts';
-import { credentialContext, credentialId } from '../../ports/index.ts';
+import { toCredentialSealContext, credentialId } from '../../ports/index.ts';
 import { createVault } from './createVault.ts';
 import { openTokens } from './sealedTokens.ts';
 import { checkTimings, scaledTimings, vaultTimings } from './timings.ts';
@@ -119,7 +119,7 @@ describe('what a credential belongs to', () => {
     const record = await rig.record();
     const [oldKey, newKey] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
     const both = createKeyring([newKey, oldKey], systemRandom);
-    const sealed = both.rewrap(record.sealed!, credentialContext(record));
+    const sealed = both.rewrap(record.sealed!, toCredentialSealContext(record));
     const { id, generation, tokenSeq } = record;
     await rig.store.credentials.replace(id, { generation, tokenSeq }, { sealed });
     const next = rig.startReplica(createKeyring([newKey], systemRandom));

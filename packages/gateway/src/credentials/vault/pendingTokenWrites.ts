@@ -1,5 +1,5 @@
 import { SealError, type Keyring, type SealContext } from '@behalf/kernel';
-import { credentialContext, type CredentialRecord, type PendingWriteStore } from '../../ports/index.ts';
+import { toCredentialSealContext, type CredentialRecord, type PendingWriteStore } from '../../ports/index.ts';
 import type { ReceivedTokens } from './tokenPair.ts';
 
 /** A pair that was received and is not stored yet. */
@@ -56,5 +56,5 @@ export function createPendingTokenWrites({
 
 /** As the record's own, but for the count of pairs: it may have moved while the refresh token stayed. */
 function toSealContext(record: CredentialRecord): SealContext {
-  return { ...credentialContext({ ...record, tokenSeq: 0 }), field: 'orphan' };
+  return { ...toCredentialSealContext({ ...record, tokenSeq: 0 }), field: 'orphan' };
 }

@@ -233,7 +233,7 @@ describe('a refresh token in an answer', () => {
       expect(await rig.record()).toMatchObject({
         ...{ rtHash, rtSuspect: true, reason: 'in_doubt', status: 'active', tokenSeq: 2 },
       });
-      expect(rig.logged.map(({ event }) => event)).toContain('vault.refresh_token_unusable');
+      expect(rig.logged.map(({ event }) => event)).toContain('vault_refresh_token_unusable');
       await rig.close();
     }
   });

@@ -148,7 +148,7 @@ export function createTokenPersister(parts: TokenPersisterParts): TokenPersister
   function reportFailure({ consumedRecord, sealed }: PendingWrite): void {
     const { tenant, principal, serverId, kind, label } = consumedRecord;
     recordEvent({ kind: 'persist_failed', credential: { tenant, principal, serverId, kind, label } });
-    log('vault.persist_failed', { server: serverId, isRecoverable: sealed !== undefined });
+    log('vault_persist_failed', { server: serverId, isRecoverable: sealed !== undefined });
   }
 
   return {

@@ -90,7 +90,7 @@ export function createRefreshErrorHandler(parts: RefreshErrorHandlerParts): Refr
     if (!rejectedRecord) return retryNow;
     recordOutcome(refresh, reason);
     recordEvent({ kind: 'sign_in_needed', credential: refreshContext.key, reason });
-    if (reason === 'lost_rotation') log('vault.lost_rotation', { server: refreshContext.key.serverId });
+    if (reason === 'lost_rotation') log('vault_lost_rotation', { server: refreshContext.key.serverId });
     await changeBus.publish(refreshContext.id);
     return fallbackOr(fallback, { kind: 'needs_reauth', reason, credentialId: refreshContext.id });
   }
@@ -117,7 +117,7 @@ export function createRefreshErrorHandler(parts: RefreshErrorHandlerParts): Refr
         return rejectCredential(refresh, 'rejected');
     }
     await tryReleaseClaim(refresh);
-    log('vault.client_refused', { server: refreshContext.key.serverId, error });
+    log('vault_client_refused', { server: refreshContext.key.serverId, error });
     return fallbackOr(fallback, backoff.recordOutcome(claimed.record, { kind: 'misconfigured', error }));
   }
 
@@ -136,7 +136,7 @@ export function createRefreshErrorHandler(parts: RefreshErrorHandlerParts): Refr
       await store.replace(id, { generation, rtHash, tokenSeq }, patch);
       return retryNow;
     }
-    log('vault.token_endpoint_gone', { server: refreshContext.key.serverId, status });
+    log('vault_token_endpoint_not_found', { server: refreshContext.key.serverId, status });
     return fallbackOr(fallback, backoff.recordUnavailable(claimed.record));
   }
 
@@ -198,7 +198,7 @@ export function createRefreshErrorHandler(parts: RefreshErrorHandlerParts): Refr
         case 'misconfigured':
           await tryReleaseClaim(refresh);
           recordOutcome(refresh, 'misconfigured');
-          log('vault.misconfigured', { server: refreshContext.key.serverId, error: result.error });
+          log('vault_misconfigured', { server: refreshContext.key.serverId, error: result.error });
           return fallbackOr(
             fallback,
             backoff.recordOutcome(claimed.record, { kind: 'misconfigured', error: result.error }),

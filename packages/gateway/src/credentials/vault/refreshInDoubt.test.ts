@@ -54,7 +54,7 @@ describe('a refresh in doubt', () => {
     const record = await rig.record();
     expect(record).toMatchObject({ status: 'rejected', reason: 'lost_rotation' });
     expect(record.sealed).not.toBeNull();
-    expect(rig.logged.filter(({ event }) => event === 'vault.lost_rotation')).toHaveLength(1);
+    expect(rig.logged.filter(({ event }) => event === 'vault_lost_rotation')).toHaveLength(1);
     expect(rig.outcomes()).toEqual(['lost_rotation']);
   });
 

@@ -100,7 +100,7 @@ export function createRefreshOnce(parts: RefreshOnceParts): RefreshOnce {
     const { tokens: previousTokens, context } = snapshot;
     if (!previousTokens) return retryNow;
     if (received.tokens.isRefreshTokenUnusable)
-      log('vault.refresh_token_unusable', { server: refreshContext.key.serverId });
+      log('vault_refresh_token_unusable', { server: refreshContext.key.serverId });
     const persistResult = await persister.persist(
       { consumedRecord: claimed.record, previousTokens, context, received: received },
       refreshContext.owner,
@@ -153,7 +153,7 @@ export function createRefreshOnce(parts: RefreshOnceParts): RefreshOnce {
     if (persistResult.kind === 'pending') return retryNow;
     await pendingTokenWrites.remove(refreshContext.id, sealed).catch(() => undefined);
     if (persistResult.kind !== 'saved') return retryNow;
-    log('vault.pending_write_recovered', { server: refreshContext.key.serverId });
+    log('vault_pending_write_recovered', { server: refreshContext.key.serverId });
     await completeRefresh(refreshContext, snapshot, persistResult, 'adopted');
     // It may have ended meanwhile; then it is renewed as any other.
     return retryNow;

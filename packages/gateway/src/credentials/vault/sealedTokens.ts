@@ -1,6 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { HiddenText, SealError, type Keyring, type Random } from '@behalf/kernel';
-import { credentialContext, type CredentialEndpoints, type CredentialRecord } from '../../ports/index.ts';
+import {
+  toCredentialSealContext,
+  type CredentialEndpoints,
+  type CredentialRecord,
+} from '../../ports/index.ts';
 import type { Prover } from '../dpop/dpop.ts';
 import type { TokenSet } from '../oauth/tokenEndpointResult.ts';
 
@@ -33,7 +37,7 @@ interface SealedPayload {
   readonly dpopKey?: string | undefined;
 }
 
-type SealTarget = Parameters<typeof credentialContext>[0];
+type SealTarget = Parameters<typeof toCredentialSealContext>[0];
 
 export function createHashKey(random: Random): HiddenText {
   return new HiddenText(Buffer.from(random.bytes(32)).toString('base64url'));
@@ -60,7 +64,7 @@ export function sealTokens(
     dpopKey: tokens.dpopKey?.reveal(),
   };
   return {
-    sealed: keyring.seal(JSON.stringify(payload), credentialContext(record)),
+    sealed: keyring.seal(JSON.stringify(payload), toCredentialSealContext(record)),
     endpoints,
     atHash: hashToken(hashKey, accessToken),
     rtHash: refreshToken === undefined ? null : hashToken(hashKey, refreshToken.reveal()),
@@ -85,7 +89,7 @@ export function openTokens(
   if (record.sealed === null) return undefined;
   let text: string;
   try {
-    text = keyring.open(record.sealed, credentialContext(record));
+    text = keyring.open(record.sealed, toCredentialSealContext(record));
   } catch (error) {
     if (error instanceof SealError) return undefined;
     throw error;

@@ -1,6 +1,6 @@
 import type { Clock, Keyring } from '@behalf/kernel';
 import {
-  authorizationServerRecordContext,
+  toAuthorizationServerRecordSealContext,
   authorizationServerRecordKey,
   type AuthorizationServerRecord,
   type AuthorizationServerStore,
@@ -71,13 +71,15 @@ export function createAuthorizationServerRecords({
       kind,
       family: family === undefined ? null : hashSecret(family),
     };
-    const sealed = keyring.seal(JSON.stringify(payload), authorizationServerRecordContext(named));
+    const sealed = keyring.seal(JSON.stringify(payload), toAuthorizationServerRecordSealContext(named));
     return { ...named, sealed, consumedAt: null, createdAt, expiresAt: createdAt + ttlMs };
   }
 
   function unseal<T>(record: AuthorizationServerRecord): StoredValue<T> {
     const { consumedAt, expiresAt } = record;
-    const payload = JSON.parse(keyring.open(record.sealed, authorizationServerRecordContext(record))) as T;
+    const payload = JSON.parse(
+      keyring.open(record.sealed, toAuthorizationServerRecordSealContext(record)),
+    ) as T;
     return { payload, consumedAt, expiresAt };
   }
 

@@ -69,7 +69,7 @@ export function createSigningKeySource({
       return fetched.set;
     } catch (error) {
       hasFailed = true;
-      log('openid_keys_failed', { reason: error instanceof Error ? error.message : 'unknown' });
+      log('openid_jwks_failed', { reason: error instanceof Error ? error.message : 'unknown' });
       throw unavailable();
     }
   }

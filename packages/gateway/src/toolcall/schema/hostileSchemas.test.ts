@@ -56,7 +56,7 @@ describe('a schema that means harm', () => {
     }
     expect(logged).toHaveLength(6 * 3);
     expect(logged[0]).toEqual([
-      'arguments_unchecked',
+      'arguments_not_validated',
       { server: 'weather', tool: 'forecast', reason: 'pattern' },
     ]);
   });
@@ -235,8 +235,8 @@ describe('a schema that means harm', () => {
         expect(checker.validate({ serverId: 's', toolName }, schema, { anything: 1 })).toBeNull();
       }
       expect(logged).toEqual([
-        ['arguments_unchecked', { server: 's', tool: 'one', reason }],
-        ['arguments_unchecked', { server: 's', tool: 'two', reason }],
+        ['arguments_not_validated', { server: 's', tool: 'one', reason }],
+        ['arguments_not_validated', { server: 's', tool: 'two', reason }],
       ]);
     }
   });

@@ -148,7 +148,7 @@ describe('a stdio upstream', () => {
     });
     expect(received).toEqual(['a progress']);
     expect(rig.logged).toEqual([
-      { event: 'upstream.server_log', fields: { server: 'test', level: 'warning', logger: 'talk' } },
+      { event: 'upstream_server_log', fields: { server: 'test', level: 'warning', logger: 'talk' } },
     ]);
     expect(JSON.stringify(rig.logged)).not.toContain('a-secret');
     hanging.abort();

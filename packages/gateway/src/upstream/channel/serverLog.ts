@@ -23,7 +23,7 @@ export interface ServerLogParts {
  */
 export function createServerLog({ clock, log, server, owner }: ServerLogParts) {
   const rateLimiter = createLineRateLimiter(clock, (count) =>
-    log('upstream.server_log_dropped', { server, count }),
+    log('upstream_server_log_dropped', { server, count }),
   );
 
   return {
@@ -32,7 +32,7 @@ export function createServerLog({ clock, log, server, owner }: ServerLogParts) {
       if (owner !== undefined && only?.onLog && !another) return only.onLog(params);
       if (!rateLimiter.tryAcquire()) return;
       const { level, logger } = params;
-      log('upstream.server_log', {
+      log('upstream_server_log', {
         server,
         level: typeof level === 'string' && LEVELS.has(level) ? level : 'unknown',
         ...(typeof logger === 'string' && {

@@ -34,8 +34,8 @@ describe('what a server sends by itself', () => {
     rig.channel.receive(logMessage({ level: { hostile: 1 }, logger: 7 }));
     expect(rig.received).toEqual([]);
     expect(rig.logged).toEqual([
-      { event: 'upstream.server_log', fields: { server: 'fake', level: 'error', logger: 'l'.repeat(64) } },
-      { event: 'upstream.server_log', fields: { server: 'fake', level: 'unknown' } },
+      { event: 'upstream_server_log', fields: { server: 'fake', level: 'error', logger: 'l'.repeat(64) } },
+      { event: 'upstream_server_log', fields: { server: 'fake', level: 'unknown' } },
     ]);
   });
 
@@ -70,7 +70,7 @@ describe('what a server sends by itself', () => {
     expect(rig.logged).toHaveLength(100);
     await rig.clock.advance(1_000);
     expect(rig.logged[100]).toEqual({
-      event: 'upstream.server_log_dropped',
+      event: 'upstream_server_log_dropped',
       fields: { server: 'fake', count: 9_900 },
     });
     for (let n = 0; n < 100; n += 1) rig.channel.receive(logMessage());

@@ -64,7 +64,7 @@ export function maintainLegacyStream(
       throw new Error('Stream temporarily unavailable');
     session.offersStream = false;
     if (status !== 404 && status !== 405 && status !== 406 && status !== 409) {
-      parts.log('upstream.stream_refused', { server, status });
+      parts.log('upstream_stream_refused', { server, status });
     }
     return null;
   }

@@ -70,8 +70,8 @@ describe('the stream of a session', () => {
     expect(receivedNotifications).toEqual([CHANGED]);
     expect(own).toEqual([]);
     expect(logged).toEqual([
-      ['upstream.server_log', { server: 'scripted', level: 'error' }],
-      ['upstream.server_log', { server: 'scripted', level: 'unknown' }],
+      ['upstream_server_log', { server: 'scripted', level: 'error' }],
+      ['upstream_server_log', { server: 'scripted', level: 'unknown' }],
     ]);
   });
 
@@ -88,7 +88,7 @@ describe('the stream of a session', () => {
       server.push(CHANGED);
       await eventually('all of it has come', () => receivedCount > before);
     };
-    const countServerLogs = () => logged.filter(([event]) => event === 'upstream.server_log').length;
+    const countServerLogs = () => logged.filter(([event]) => event === 'upstream_server_log').length;
     const left = () => logged.flatMap(([event, { count }]) => (event.endsWith('_dropped') ? [count] : []));
     await flood();
     expect([countServerLogs(), left()]).toEqual([100, []]);

@@ -7,7 +7,7 @@ import type { MetadataDocument } from './readDocument.ts';
 export interface AuthorizationServerMetadata {
   readonly issuer: string;
   /** False: the definition gives endpoints and no name; the token endpoint stands for it. */
-  readonly hasIssuerName: boolean;
+  readonly hasIssuerIdentifier: boolean;
   /** Null: it gives tokens to programs alone. */
   readonly authorizationEndpoint: string | null;
   readonly tokenEndpoint: string;
@@ -15,7 +15,7 @@ export interface AuthorizationServerMetadata {
   readonly revocationEndpoint: string | null;
   readonly jwksUri: string | null;
   /** RFC 9207: each of its responses names it. */
-  readonly sendsIssuer: boolean;
+  readonly isIssParameterSupported: boolean;
   /** Null: it does not say. */
   readonly scopes: readonly string[] | null;
   readonly authMethods: readonly string[] | null;
@@ -62,13 +62,13 @@ export function parseMetadata(
     document[name] === undefined || document[name] === null ? null : requiredUrl(name);
   return {
     issuer,
-    hasIssuerName: true,
+    hasIssuerIdentifier: true,
     authorizationEndpoint: optionalUrl('authorization_endpoint'),
     tokenEndpoint: requiredUrl('token_endpoint'),
     registrationEndpoint: optionalUrl('registration_endpoint'),
     revocationEndpoint: optionalUrl('revocation_endpoint'),
     jwksUri: optionalUrl('jwks_uri'),
-    sendsIssuer: document['authorization_response_iss_parameter_supported'] === true,
+    isIssParameterSupported: document['authorization_response_iss_parameter_supported'] === true,
     scopes: readStrings(document['scopes_supported']),
     authMethods: readStrings(document['token_endpoint_auth_methods_supported']),
     codeChallengeMethods: readStrings(document['code_challenge_methods_supported']),
@@ -82,13 +82,13 @@ export function parseMetadata(
 export function legacyMetadata(origin: string, fetchedAt: number): AuthorizationServerMetadata {
   return {
     issuer: origin,
-    hasIssuerName: true,
+    hasIssuerIdentifier: true,
     authorizationEndpoint: `${origin}/authorize`,
     tokenEndpoint: `${origin}/token`,
     registrationEndpoint: `${origin}/register`,
     revocationEndpoint: null,
     jwksUri: null,
-    sendsIssuer: false,
+    isIssParameterSupported: false,
     scopes: null,
     authMethods: null,
     // That revision demands PKCE of every client and server.

@@ -22,13 +22,13 @@ export function readConfiguredServer(
   }
   return {
     issuer,
-    hasIssuerName: target.oauth.issuer !== undefined,
+    hasIssuerIdentifier: target.oauth.issuer !== undefined,
     authorizationEndpoint: authorizationUrl ?? null,
     tokenEndpoint: tokenUrl,
     registrationEndpoint: null,
     revocationEndpoint: revocationUrl ?? null,
     jwksUri: null,
-    sendsIssuer: false,
+    isIssParameterSupported: false,
     scopes: null,
     authMethods: raw.token_endpoint_auth_methods_supported ?? null,
     // Nobody advertises anything here. On the operator's word it is used all the same.

@@ -4,7 +4,7 @@ import type { Challenge } from '../../../upstream/upstreamError.ts';
 import { assumesS256, type IssuerSettings } from '../issuerSettings.ts';
 import type { IssuerRules } from '../issuerRules.ts';
 import type { OAuthNetwork } from '../oauthNetwork.ts';
-import { isSafeEndpointOf, originOf } from '../safeUrl.ts';
+import { isSafeEndpointOf, getOrigin } from '../safeUrl.ts';
 import { SignInImpossible } from '../signInProblem.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import { probeChallenge } from './probeChallenge.ts';
@@ -86,7 +86,7 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
 
   /** Of MCP 2025-03-26: the server is its own authorization server, with or without metadata. */
   async function readLegacyServer(target: SignInTarget): Promise<AuthorizationServerMetadata> {
-    const origin = originOf(target.canonicalUrl);
+    const origin = getOrigin(target.canonicalUrl);
     const metadataOfIssuer = await readCachedMetadata(target, origin);
     return withConfiguredEndpoints(metadataOfIssuer ?? legacyMetadata(origin, clock.now()), target);
   }
@@ -119,7 +119,7 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
   /** What a user writes down says nothing of it. Then the authorization server itself must, of these very endpoints. */
   async function advertisesS256(target: SignInTarget, as: AuthorizationServerMetadata): Promise<boolean> {
     if (target.isOperatorDefined || !readConfiguredServer(target, clock.now())) return false;
-    const issuer = as.hasIssuerName ? as.issuer : originOf(as.tokenEndpoint);
+    const issuer = as.hasIssuerIdentifier ? as.issuer : getOrigin(as.tokenEndpoint);
     const metadataOfIssuer = isValidIssuer(issuer) ? await readCachedMetadata(target, issuer) : null;
     return (
       metadataOfIssuer?.tokenEndpoint === as.tokenEndpoint &&

@@ -1,5 +1,5 @@
-import { endpointOriginsOf, type IssuerSettings } from '../issuerSettings.ts';
-import { originOf } from '../safeUrl.ts';
+import { listEndpointOrigins, type IssuerSettings } from '../issuerSettings.ts';
+import { getOrigin } from '../safeUrl.ts';
 import type { AuthorizationServerMetadata } from './authorizationServerMetadata.ts';
 
 /** Whether its key set stands where its endpoints may: what an issuer names elsewhere is not asked for on its word. */
@@ -8,5 +8,5 @@ export function hasTrustedKeySet(
   issuerSettings: IssuerSettings,
 ): boolean {
   if (jwksUri === null) return true;
-  return [originOf(issuer), ...endpointOriginsOf(issuerSettings, issuer)].includes(originOf(jwksUri));
+  return [getOrigin(issuer), ...listEndpointOrigins(issuerSettings, issuer)].includes(getOrigin(jwksUri));
 }

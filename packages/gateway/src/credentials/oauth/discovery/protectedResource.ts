@@ -1,5 +1,5 @@
 import { canonicalizeUrl } from '../canonicalUrl.ts';
-import { isSafeUrl, originOf } from '../safeUrl.ts';
+import { isSafeUrl, getOrigin } from '../safeUrl.ts';
 import { SignInImpossible } from '../signInProblem.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import { readDocument, type MetadataDocument, type DocumentReaderParts } from './readDocument.ts';
@@ -64,7 +64,7 @@ function parseProtectedResource(
  * of nobody else's server any: one of several tenants of a host would get tokens that are good at the others.
  */
 function listAcceptedResources(target: SignInTarget, url: string): readonly (string | undefined)[] {
-  const origin = originOf(target.canonicalUrl);
+  const origin = getOrigin(target.canonicalUrl);
   const { resource } = target.oauth;
   return [
     target.canonicalUrl,

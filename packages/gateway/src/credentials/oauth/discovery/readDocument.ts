@@ -2,7 +2,7 @@ import { parseUrl } from '@behalf/contracts';
 import { readBoundedText, type Clock, type Fetch } from '@behalf/kernel';
 import { GatewayError } from '../../../errors/gatewayError.ts';
 import type { ReadNetworkError } from '../../../upstream/upstreamError.ts';
-import { isSafeUrl, originOf } from '../safeUrl.ts';
+import { isSafeUrl, getOrigin } from '../safeUrl.ts';
 import { authorizationServerUnavailable, SignInImpossible } from '../signInProblem.ts';
 
 const MAX_BYTES = 256 * 1024;
@@ -64,7 +64,7 @@ async function fetchWithRedirects(
     if (response.status < 300 || response.status > 399 || location === null) return response;
     await response.body?.cancel();
     const nextUrl = parseUrl(location, currentUrl)?.href ?? '';
-    if (redirectsLeft === 0 || !isSafeUrl(nextUrl) || originOf(nextUrl) !== originOf(url)) {
+    if (redirectsLeft === 0 || !isSafeUrl(nextUrl) || getOrigin(nextUrl) !== getOrigin(url)) {
       throw new SignInImpossible('metadata_invalid');
     }
     currentUrl = nextUrl;

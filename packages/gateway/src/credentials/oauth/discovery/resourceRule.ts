@@ -1,5 +1,5 @@
 import { isOriginListed, omitsResource, type IssuerSettings } from '../issuerSettings.ts';
-import { originOf } from '../safeUrl.ts';
+import { getOrigin } from '../safeUrl.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 
 /** `send` the server's own name, `omit` it, or send this. */
@@ -20,7 +20,7 @@ export function resolveResourceRule(
   if (configured !== undefined) return { kind: 'override', value: configured };
   const isOperatorApproved =
     (target.isOperatorDefined && target.oauth.issuer === issuer) ||
-    isOriginListed(issuerSettings, issuer, originOf(target.canonicalUrl));
+    isOriginListed(issuerSettings, issuer, getOrigin(target.canonicalUrl));
   return { kind: isOperatorApproved && omitsResource(issuerSettings, issuer) ? 'omit' : 'send' };
 }
 
@@ -38,6 +38,6 @@ export function isCurrentResource(rule: ResourceRule, target: SignInTarget, sent
   const [withoutQuery = ''] = sent.split('?');
   return (
     withoutQuery === target.canonicalUrl ||
-    (target.isOperatorDefined && sent === originOf(target.canonicalUrl))
+    (target.isOperatorDefined && sent === getOrigin(target.canonicalUrl))
   );
 }

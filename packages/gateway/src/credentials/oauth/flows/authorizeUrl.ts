@@ -26,7 +26,7 @@ const RESERVED_PARAMETERS = [
 
 /** Where the browser leaves for (RFC 6749, section 4.1.1; RFC 7636; RFC 8707). */
 export function buildAuthorizeUrl(
-  payload: FlowPayload & { readonly verifier: string; readonly nonce: string },
+  payload: FlowPayload & { readonly codeVerifier: string; readonly nonce: string },
   state: string,
   target: SignInTarget,
 ): string {
@@ -49,7 +49,7 @@ export function buildAuthorizeUrl(
   setParameter('scope', payload.scopes);
   setParameter('resource', payload.resource);
   setParameter('state', state);
-  setParameter('code_challenge', s256(payload.verifier));
+  setParameter('code_challenge', s256(payload.codeVerifier));
   setParameter('code_challenge_method', 'S256');
   if (scopeList(payload.scopes).includes('openid')) setParameter('nonce', payload.nonce);
   // Section 10: the code too is of use to who has the key alone.

@@ -53,13 +53,13 @@ export async function finishFlow(parts: OAuthFlowParts, request: CallbackRequest
     parts.log('oauth_callback_failed', { server: request.serverName, reason: errorName(error) });
     outcome = 'callback_failed';
   }
-  const probe = isProbeResult(outcome) ? outcome : undefined;
-  const error = probe === 'refused' ? 'probe_refused' : isProbeResult(outcome) ? undefined : outcome;
+  const probeResult = isProbeResult(outcome) ? outcome : undefined;
+  const error = probeResult === 'refused' ? 'probe_refused' : isProbeResult(outcome) ? undefined : outcome;
   await endFlow(parts, flow, {
     from: ['exchanging'],
     status: error === undefined ? 'approved' : 'failed',
     ...(error !== undefined && { error }),
-    payload: withoutSecrets(payload, probe),
+    payload: withoutSecrets(payload, probeResult),
   });
   parts.audit.note(toConnectEvent(principal, request.serverName, flow, error));
   const flowReference = { flowId: flow.id, returnTo: payload.returnTo };
@@ -143,7 +143,7 @@ async function completeFlow(parts: OAuthFlowParts, input: CompletionInput): Prom
       token: payload.endpoints.token,
       revocation: payload.endpoints.revocation,
       authorization: payload.endpoints.authorization,
-      fetchedAt: payload.metadataAt,
+      fetchedAt: payload.metadataFetchedAt,
       clientAuth: payload.clientAuth,
     },
     tokens,
@@ -173,7 +173,7 @@ async function currentTarget(
   payload: FlowPayload,
 ): Promise<SignInTarget | undefined> {
   const server = await servers.get(tenant, serverId);
-  if (server?.revision !== payload.revision) return undefined;
+  if (server?.revision !== payload.definitionRevision) return undefined;
   const target = await resolveSignInTarget(servers, server, { tenant, holder: credentialHolder({ userId }) });
   return target?.canonicalUrl === payload.canonicalUrl ? target : undefined;
 }
@@ -185,7 +185,7 @@ async function exchangeCode(
   target: SignInTarget,
   { code, prover }: { readonly code: string; readonly prover: Prover | undefined },
 ): Promise<Extract<TokenEndpointResult, { kind: 'tokens' }> | FlowError> {
-  const { issuer, clientId, redirectUri, resource, verifier = '' } = payload;
+  const { issuer, clientId, redirectUri, resource, codeVerifier = '' } = payload;
   const clientUse = { tenant, target, issuer };
   const client = await clients.resolveClient(
     { ...clientUse, as: { authMethods: [payload.clientAuth] } },
@@ -200,7 +200,7 @@ async function exchangeCode(
       grant_type: 'authorization_code',
       code,
       redirect_uri: redirectUri,
-      code_verifier: verifier,
+      code_verifier: codeVerifier,
       ...(resource !== null && { resource }),
     },
     headers: target.headers,
@@ -211,7 +211,7 @@ async function exchangeCode(
     prover,
   });
   if (result.kind === 'tokens') return result;
-  log('oauth_code_not_exchanged', { server: target.server.name, reason: result.kind });
+  log('oauth_code_exchange_failed', { server: target.server.name, reason: result.kind });
   // The code is spent. The next sign-in finds no dead client in its way; one that is configured stays.
   if (result.kind === 'client_refused') await clients.forget(clientUse, client);
   if (result.kind === 'moved') discovery.forget(issuer);
@@ -230,10 +230,10 @@ function isAcceptedTokenType(
 
 /** What is over needs none any more. */
 function withoutSecrets(
-  { verifier: _verifier, nonce: _nonce, dpopKey: _dpopKey, ...rest }: FlowPayload,
-  probe: ProbeResult | undefined,
+  { codeVerifier: _codeVerifier, nonce: _nonce, dpopKey: _dpopKey, ...rest }: FlowPayload,
+  probeResult: ProbeResult | undefined,
 ): FlowPayload {
-  return { ...rest, ...(probe && { probe }) };
+  return { ...rest, ...(probeResult && { probeResult }) };
 }
 
 const PROBE_RESULTS: readonly string[] = [

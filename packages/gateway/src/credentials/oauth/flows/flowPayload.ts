@@ -1,5 +1,5 @@
 import type { Keyring } from '@behalf/kernel';
-import { flowContext, type OAuthFlowRecord } from '../../../ports/index.ts';
+import { toFlowSealContext, type OAuthFlowRecord } from '../../../ports/index.ts';
 import type { OAuthClient } from '../oauthClient.ts';
 
 export type ProbeResult = 'ok' | 'unverified' | 'unreachable' | 'refused';
@@ -7,20 +7,20 @@ export type ProbeResult = 'ok' | 'unverified' | 'unreachable' | 'refused';
 /** What a sign-in goes by, from its start to its end. No token is ever in it. */
 export interface FlowPayload {
   /** Of the definition that it was begun for. */
-  readonly revision: string;
+  readonly definitionRevision: string;
   readonly label: string;
   readonly returnTo: string;
   readonly canonicalUrl: string;
   readonly issuer: string;
-  readonly hasIssuerName: boolean;
-  readonly sendsIssuer: boolean;
+  readonly hasIssuerIdentifier: boolean;
+  readonly isIssParameterSupported: boolean;
   readonly endpoints: {
     readonly authorization: string;
     readonly token: string;
     readonly revocation: string | null;
     readonly jwks: string | null;
   };
-  readonly metadataAt: number;
+  readonly metadataFetchedAt: number;
   readonly clientId: string;
   readonly clientSource: OAuthClient['source'];
   /** How it proves itself: the metadata that decided so is not read again. */
@@ -36,21 +36,21 @@ export interface FlowPayload {
   /** Tokens are bound to a key of their own (RFC 9449). */
   readonly usesDpop?: boolean;
   /** Of the last time that the browser left. */
-  readonly verifier?: string;
+  readonly codeVerifier?: string;
   readonly nonce?: string;
   /** The key, as a private JWK: sealed here until the grant has it. */
   readonly dpopKey?: string;
   /** How the server took the new token. */
-  readonly probe?: ProbeResult;
+  readonly probeResult?: ProbeResult;
 }
 
 type FlowKey = Pick<OAuthFlowRecord, 'tenant' | 'userId' | 'serverId' | 'id'>;
 
 export function sealPayload(keyring: Keyring, key: FlowKey, payload: FlowPayload): string {
-  return keyring.seal(JSON.stringify(payload), flowContext(key));
+  return keyring.seal(JSON.stringify(payload), toFlowSealContext(key));
 }
 
 /** Throws where it was sealed for another flow, user or server. */
 export function openPayload(keyring: Keyring, flow: OAuthFlowRecord): FlowPayload {
-  return JSON.parse(keyring.open(flow.sealed, flowContext(flow))) as FlowPayload;
+  return JSON.parse(keyring.open(flow.sealed, toFlowSealContext(flow))) as FlowPayload;
 }

@@ -18,6 +18,6 @@ export function matchesFlowSecret(hash: string | null, secret: string | null): b
 }
 
 /** RFC 7636, section 4.2. */
-export function s256(verifier: string): string {
-  return createHash('sha256').update(verifier).digest('base64url');
+export function s256(codeVerifier: string): string {
+  return createHash('sha256').update(codeVerifier).digest('base64url');
 }

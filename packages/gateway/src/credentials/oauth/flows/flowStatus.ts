@@ -80,8 +80,8 @@ function toStatusView({ clock, keyring }: OAuthFlowParts, flow: OAuthFlowRecord)
   const isPending = pendingStatuses.includes(flow.status) && clock.now() < expiresAt;
   if (isPending) return { status: 'PENDING', completed: false, failed: false, expiresAt };
   if (flow.status === 'approved') {
-    const { probe } = openPayload(keyring, flow);
-    const visibleProbe = probe === 'refused' ? undefined : probe;
+    const { probeResult } = openPayload(keyring, flow);
+    const visibleProbe = probeResult === 'refused' ? undefined : probeResult;
     return {
       status: 'COMPLETED',
       completed: true,

@@ -4,7 +4,7 @@ import type { OAuthFlowRecord } from '../../../ports/index.ts';
 import type { UserPrincipal } from '../../../principal/principal.ts';
 import { credentialHolder } from '../../credentialHolder.ts';
 import { createDpopKey } from '../../dpop/dpopKey.ts';
-import { hostOf, originOf } from '../safeUrl.ts';
+import { getHost, getOrigin } from '../safeUrl.ts';
 import { resolveSignInTarget } from '../signInServers.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import { buildAuthorizeUrl } from './authorizeUrl.ts';
@@ -56,9 +56,9 @@ export async function openFlow(parts: OAuthFlowParts, request: OpenRequest): Pro
     kind: 'ask',
     serverName: target.server.name,
     title: target.server.settings.title ?? target.server.name,
-    serverHost: hostOf(payload.canonicalUrl),
-    authorizationHost: hostOf(payload.endpoints.authorization),
-    authorizationOrigin: originOf(payload.endpoints.authorization),
+    serverHost: getHost(payload.canonicalUrl),
+    authorizationHost: getHost(payload.endpoints.authorization),
+    authorizationOrigin: getOrigin(payload.endpoints.authorization),
     isThirdParty: payload.requiresConfirmation,
     token: parts.keyring.mac(confirmationInput(request), confirmationContext(request.principal)),
   };
@@ -128,7 +128,7 @@ async function findPendingFlow(
     server && (await resolveSignInTarget(servers, server, { tenant, holder: credentialHolder(principal) }));
   if (
     !target ||
-    target.server.revision !== payload.revision ||
+    target.server.revision !== payload.definitionRevision ||
     target.canonicalUrl !== payload.canonicalUrl
   ) {
     await endFlow(parts, flow, { from: PENDING_STATUSES, status: 'failed', error: 'config_changed' });
@@ -148,7 +148,7 @@ async function startRedirect(
   const [state, browserSecret] = [createFlowSecret(random), createFlowSecret(random)];
   const redirectPayload = {
     ...payload,
-    ...{ verifier: createFlowSecret(random), nonce: createFlowSecret(random) },
+    ...{ codeVerifier: createFlowSecret(random), nonce: createFlowSecret(random) },
     ...(payload.usesDpop && { dpopKey: createDpopKey(random).reveal() }),
   };
   const updated = await flows.transition(

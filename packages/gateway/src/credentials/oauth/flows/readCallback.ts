@@ -27,12 +27,16 @@ export function isFromIssuer(
   iss: string | null,
   {
     issuer,
-    hasIssuerName,
-    sendsIssuer,
-  }: { readonly issuer: string; readonly hasIssuerName: boolean; readonly sendsIssuer: boolean },
+    hasIssuerIdentifier,
+    isIssParameterSupported,
+  }: {
+    readonly issuer: string;
+    readonly hasIssuerIdentifier: boolean;
+    readonly isIssParameterSupported: boolean;
+  },
 ): boolean {
-  if (iss === null) return !sendsIssuer;
-  if (hasIssuerName) return iss === issuer;
+  if (iss === null) return !isIssParameterSupported;
+  if (hasIssuerIdentifier) return iss === issuer;
   return parseUrl(iss)?.origin === new URL(issuer).origin;
 }
 

@@ -183,20 +183,20 @@ async function preparePayload(
   requireAudience(target, resource, scopes);
   const client = await obtainClient(parts, { tenant, target, issuer: as.issuer, as }, scopes);
   return {
-    revision: server.revision,
+    definitionRevision: server.revision,
     label,
     returnTo: toReturnPath(request.returnTo),
     canonicalUrl: target.canonicalUrl,
     issuer: as.issuer,
-    hasIssuerName: as.hasIssuerName,
-    sendsIssuer: as.sendsIssuer,
+    hasIssuerIdentifier: as.hasIssuerIdentifier,
+    isIssParameterSupported: as.isIssParameterSupported,
     endpoints: {
       authorization: as.authorizationEndpoint,
       token: as.tokenEndpoint,
       revocation: as.revocationEndpoint,
       jwks: as.jwksUri,
     },
-    metadataAt: as.fetchedAt,
+    metadataFetchedAt: as.fetchedAt,
     clientId: client.clientId,
     clientSource: client.source,
     clientAuth: client.auth.method,

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { createSingleFlight, type Clock, type Keyring } from '@behalf/kernel';
-import { oauthClientContext, oauthClientId, type OAuthClientStore } from '../../../ports/index.ts';
+import { toOAuthClientSealContext, oauthClientId, type OAuthClientStore } from '../../../ports/index.ts';
 
 /** Stands among the clients that were registered: no server, tenant or issuer has such a name. */
 const GATEWAY_CLIENT_KEY = { tenant: '-', serverId: '@gateway', issuer: '-', redirectUri: '-' } as const;
@@ -36,7 +36,7 @@ export function createDocumentKey({ clients, keyring, clock }: DocumentKeyParts)
   async function loadOrCreate(): Promise<DocumentSigningKey> {
     const stored =
       (await clients.find(GATEWAY_CLIENT_KEY)) ?? (await clients.insert(await createCandidate()));
-    const pem = keyring.open(stored.sealed, oauthClientContext(stored));
+    const pem = keyring.open(stored.sealed, toOAuthClientSealContext(stored));
     loadedKey = { key: createPrivateKey(pem), kid: stored.clientId };
     return loadedKey;
   }
@@ -48,7 +48,7 @@ export function createDocumentKey({ clients, keyring, clock }: DocumentKeyParts)
     return {
       ...record,
       id: oauthClientId(record),
-      sealed: keyring.seal(pem, oauthClientContext(record)),
+      sealed: keyring.seal(pem, toOAuthClientSealContext(record)),
       createdAt: clock.now(),
       expiresAt: null,
     };

@@ -1,6 +1,6 @@
 import { createSingleFlight, HiddenText, sleep, type Clock, type Keyring, type Leases } from '@behalf/kernel';
 import {
-  oauthClientContext,
+  toOAuthClientSealContext,
   oauthClientId,
   type OAuthClientKey,
   type OAuthClientRecord,
@@ -70,7 +70,7 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
     if (record.expiresAt !== null && record.expiresAt - EXPIRY_MARGIN_MS < clock.now()) return null;
     try {
       const registration = JSON.parse(
-        keyring.open(record.sealed, oauthClientContext(record)),
+        keyring.open(record.sealed, toOAuthClientSealContext(record)),
       ) as StoredRegistration;
       return { clientId: record.clientId, source: 'dynamic', auth: toClientAuth(registration) };
     } catch {
@@ -89,7 +89,7 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
     return {
       ...record,
       id: oauthClientId(key),
-      sealed: keyring.seal(JSON.stringify(registration), oauthClientContext(record)),
+      sealed: keyring.seal(JSON.stringify(registration), toOAuthClientSealContext(record)),
       createdAt: clock.now(),
       expiresAt,
     };

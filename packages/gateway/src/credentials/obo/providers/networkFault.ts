@@ -7,7 +7,7 @@ const REFUSED_REASONS = new Set([
   'domain_not_allowed',
   'blocked_name',
   'private_address',
-  'own_address',
+  'gateway_address',
   'hop_limit',
 ]);
 const REDIRECT_REASONS = new Set(['redirect_refused', 'too_many_redirects']);

@@ -3,30 +3,32 @@ import type { ServerSnapshot } from '../registry/server.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 
 /** A page that a server wants opened, with its words. */
-interface PageLink {
+interface UrlElicitation {
   readonly url: string;
   readonly message: string;
 }
 
 /** The pages that are asked for, where nothing else is: those can be told to who cannot be sent there. */
-export function readPageLinks(inputRequests: readonly JsonObject[]): readonly PageLink[] | undefined {
-  const links: PageLink[] = [];
+export function extractUrlElicitations(
+  inputRequests: readonly JsonObject[],
+): readonly UrlElicitation[] | undefined {
+  const elicitations: UrlElicitation[] = [];
   for (const { method = 'elicitation/create', params } of inputRequests) {
     const { mode, url, message } = (params ?? {}) as JsonObject;
     if (method !== 'elicitation/create' || mode !== 'url' || typeof url !== 'string') return undefined;
-    links.push({ url, message: typeof message === 'string' ? message : '' });
+    elicitations.push({ url, message: typeof message === 'string' ? message : '' });
   }
-  return links.length === 0 ? undefined : links;
+  return elicitations.length === 0 ? undefined : elicitations;
 }
 
 /** A client from before pages could be asked for reads the address in the result, and its user calls once more. */
-export function toPageLinksResult(
+export function toUrlElicitationResult(
   method: string,
   { name }: ServerSnapshot,
-  links: readonly PageLink[],
+  elicitations: readonly UrlElicitation[],
 ): UpstreamResponse {
-  const lines = links.map(({ url, message }) => `${message} ${url}`.trim());
-  const text = `${name} requires you to open a page first. Open it, then call the tool again.\n${lines.join('\n')}`;
+  const lines = elicitations.map(({ url, message }) => `${message} ${url}`.trim());
+  const text = `${name} requires you to open a page first. Open the page, then repeat the request.\n${lines.join('\n')}`;
   if (method !== 'tools/call') throw new GatewayError('MCP_DIALOGUE_UNSUPPORTED', { detail: text });
   return {
     result: {
