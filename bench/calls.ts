@@ -39,7 +39,7 @@ export async function measureCalls({ progress, environment }: PartOptions): Prom
       pid: directWorker.pid,
       run: (ms) =>
         directWorker.runJob<LoadResult>({
-          kind: 'kept',
+          kind: 'cached',
           port: upstream.port,
           concurrency: 16,
           ms,

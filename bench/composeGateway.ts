@@ -95,7 +95,7 @@ export function composeGateway({ port, era, servers, scope }: GatewayShape): Com
     names,
     parts: {
       requirePermission: () => requirePermission,
-      sees: () => true,
+      canSee: () => true,
       registry,
       credentials: createCredentials({
         variables,

@@ -4,7 +4,7 @@ import { createBenchEgress } from './egress.ts';
 
 export interface DirectJob {
   /** `kept`: one client for all calls. `fresh`: a client, hand-shake and session for each call. */
-  kind: 'kept' | 'fresh';
+  kind: 'cached' | 'fresh';
   port: number;
   concurrency: number;
   ms: number;
@@ -17,7 +17,7 @@ serveJobs(async ({ kind, port, concurrency, ms }: DirectJob) => {
   const openClient = () => connect(port);
   const callEcho = async (client: Client) => client.callTool({ name: 'echo', arguments: { text: 'hello' } });
   return runCallLoop({ concurrency, ms, expectedText: 'hello' }, async () => {
-    if (kind === 'kept') return callEcho(await (cachedClient ??= openClient()));
+    if (kind === 'cached') return callEcho(await (cachedClient ??= openClient()));
     const client = await openClient();
     try {
       return await callEcho(client);

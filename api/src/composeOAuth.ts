@@ -132,7 +132,7 @@ export interface OAuthRouteParts extends AccessParts {
 export function oauthRoutes(parts: OAuthRouteParts): Route[] {
   const { oauth, vault, registry, primary, audit, sessions, cookie, origins } = parts;
   const common = { ...parts, usage: primary.credentialUsage, flows: primary.oauthFlows };
-  const signedInUser = async (req: IncomingMessage): Promise<UserPrincipal | null> => {
+  const findSignedInUser = async (req: IncomingMessage): Promise<UserPrincipal | null> => {
     const secret = cookie().read(req);
     const caller = secret === null ? undefined : (await sessions.resolve(secret))?.caller;
     return caller?.kind === 'user' ? caller : null;
@@ -140,8 +140,8 @@ export function oauthRoutes(parts: OAuthRouteParts): Route[] {
   return [
     ...flowRoutes(common),
     connectLinkRoute({ connectLinks: createConnectLinks(parts), requirePermission: parts.requirePermission }),
-    ...connectRoutes({ ...common, signedInUser }),
-    callbackRoute({ ...common, signedInUser }),
+    ...connectRoutes({ ...common, findSignedInUser }),
+    callbackRoute({ ...common, findSignedInUser }),
     ...credentialRoutes(common),
     ...clientDocumentRoutes({
       ...{ oauth, servers: () => registry.listAll(), baseUrl: () => origins().baseUrl },

@@ -286,7 +286,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
   const approvals = createApprovals({ cache: cache('approvals'), leases, keyring, clock, random, audit });
   const callParts = {
     requirePermission: () => roles.requirePermission,
-    sees: acl.canUse,
+    canSee: acl.canUse,
     oboTrust: obo.trust,
     policy: () => policy,
     approvals,
@@ -326,7 +326,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     probe(server, principal, token) {
       // The registry knows no draft, and nobody but its user has one.
       const isOwn = server.tenant === principal.tenant && server.author === principal.userId;
-      const draft = { registry: { find: () => server }, sees: () => isOwn };
+      const draft = { registry: { find: () => server }, canSee: () => isOwn };
       const probeParts = {
         ...callParts,
         ...openParts,
@@ -392,7 +392,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       getManageBits: (principal, server) => acl.getManageBits(principal, server),
       network: createDiagnosisNetwork(egress),
       oboTargets: obo.targets,
-      chosen: parts.vault.selector,
+      credentialSelector: parts.vault.selector,
       signIn: { servers: { readHolderValues: valuesOf }, discovery: oauth.discovery, clients: oauth.clients },
     },
     oauth,

@@ -22,7 +22,7 @@ export async function startGatewayWithProvider(
     ...{ production: false, port: 0, audience: 'api://behalf', registration: true },
     users: [{ id: 'u-ada', email: 'ada@example.com', name: 'Ada' }],
     clients: [{ id: 'behalf', secret: GATEWAY_CLIENT_SECRET }],
-    isResource: (uri) => uri.startsWith('http://localhost:'),
+    isAllowedResource: (uri) => uri.startsWith('http://localhost:'),
   });
   try {
     const gateway = await spawnGateway(mcpServers, {

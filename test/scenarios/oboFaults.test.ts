@@ -122,7 +122,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         code: 'MCP_CREDENTIAL_REJECTED',
       });
       expect(idp.requests.count()).toBe(2);
-      const wrong = { subject: one.id, audience: 'elsewhere', times: 1, accepted: 0 };
+      const wrong = { subject: one.id, audience: 'elsewhere', useCount: 1, acceptedCount: 0 };
       expect(mail.credentials.all()).toMatchObject([wrong, wrong]);
       idp.switches.clear();
       mail.credentials.clear();
@@ -141,7 +141,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
           code: 'MCP_CREDENTIAL_REJECTED',
         });
         expect(idp.requests.count()).toBe(2 * calls);
-        expect(mail.credentials.all().map(({ times }) => times)).toEqual(Array(2 * calls).fill(1));
+        expect(mail.credentials.all().map(({ useCount: times }) => times)).toEqual(Array(2 * calls).fill(1));
       }
       mail.acceptTokens();
       await expectWorks(one);
@@ -167,7 +167,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
           retryAfter: '30',
         });
       }
-      expect(mail.credentials.all().map(({ times }) => times)).toEqual(Array(6).fill(1));
+      expect(mail.credentials.all().map(({ useCount: times }) => times)).toEqual(Array(6).fill(1));
       // One more, for the call that is not made.
       expect(idp.requests.count()).toBeLessThanOrEqual(7);
       await expectWorks(other);
@@ -185,11 +185,11 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         code: 'MCP_CREDENTIAL_REJECTED',
       });
       expect(idp.requests.count()).toBe(2);
-      expect(mail.credentials.all()).toMatchObject([{ subject: one.id, times: 1 }]);
+      expect(mail.credentials.all()).toMatchObject([{ subject: one.id, useCount: 1 }]);
       await expectWorks(one);
       expect(idp.requests.count()).toBe(3);
       // The refused one was forgotten.
-      expect(mail.credentials.all()).toMatchObject([{ times: 1 }, { subject: one.id }]);
+      expect(mail.credentials.all()).toMatchObject([{ useCount: 1 }, { subject: one.id }]);
       expectOwnTokens(one);
     });
 
@@ -198,19 +198,19 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         const { idp, mail } = rig;
         const one = rig.createUser();
         await expectWorks(one);
-        const before = mail.credentials.all()[0]?.times ?? 0;
+        const before = mail.credentials.all()[0]?.useCount ?? 0;
         idp.requests.clear();
         rig.setShortTimeouts(behaviour.kind === 'hang');
         idp.switches.set(behaviour, { user: one.id });
         mail.rejectTokens(1);
         expect(summarizeError(await one.call())).toMatchObject({ status, code });
         expect(idp.requests.count()).toBe(requests);
-        expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }]);
+        expect(mail.credentials.all()).toMatchObject([{ useCount: before + 1 }]);
         rig.setShortTimeouts(false);
         idp.switches.clear();
         rig.clock.advance(overInMs);
         await expectWorks(one);
-        expect(mail.credentials.all()).toMatchObject([{ times: before + 1 }, { subject: one.id }]);
+        expect(mail.credentials.all()).toMatchObject([{ useCount: before + 1 }, { subject: one.id }]);
         expect(idp.requests.count()).toBe(requests + 1);
         expectOwnTokens(one);
       }, 30_000);

@@ -62,7 +62,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       expect(subjectSeenByServer(await one.call())).toBe(one.id);
       expect(idp.requests.count()).toBe(2);
       expect(mail.credentials.all()).toMatchObject([
-        { subject: one.id, times: 1, accepted: 0 },
+        { subject: one.id, useCount: 1, acceptedCount: 0 },
         { subject: one.id },
       ]);
       expect(subjectSeenByServer(await one.call())).toBe(one.id);
@@ -153,7 +153,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       expect(idp.requests.count()).toBe(1);
       expect(mail.credentials.all()).toMatchObject([{ subject: one.id, audience: 'mail-api' }]);
       const [shown] = mail.credentials.all();
-      expect(shown?.accepted).toBe(shown?.times);
+      expect(shown?.acceptedCount).toBe(shown?.useCount);
     });
 
     test('the goodbye to a session carries the token of now', async () => {

@@ -113,7 +113,8 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
       expect(subjectSeenByServer(await other.call())).toBe(id);
       const [before, ...more] = rig.mail.credentials.all();
       expect(before).toEqual(ended);
-      for (const { subject, accepted } of more) expect([subject, accepted > 0]).toEqual([id, true]);
+      for (const { subject, acceptedCount: accepted } of more)
+        expect([subject, accepted > 0]).toEqual([id, true]);
     });
 
     test('an API key needs the scope, and somebody who is signed in', async () => {

@@ -57,7 +57,7 @@ export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise
   try {
     const idp = await createDevIdp({
       ...{ production: false, port, users, audience: GATEWAY_AUDIENCE, clients: [gatewayClient, ...clients] },
-      isResource: (uri) => uri.startsWith(callbackUrl.origin),
+      isAllowedResource: (uri) => uri.startsWith(callbackUrl.origin),
       registration: options.hasRegistration ?? false,
       ...(options.scopes && { scopes: options.scopes }),
       opaqueTokens: options.usesOpaqueTokens ?? false,

@@ -174,7 +174,7 @@ describe('starting a gateway', () => {
     const port = new URL(runningGateway.url).port;
     const second = await workspace.runToExit({ PORT: port });
     expect(second.code).toBe(1);
-    expect(second.output).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    expect(second.output).toContain(`Port ${port} on 127.0.0.1 is already in use`);
     for (const { output } of [key, mongo, second]) {
       expect(output).not.toMatch(/\n\s+at /);
       expect(output).not.toContain('pl4nted');

@@ -23,11 +23,13 @@ export function consentPage(request: ConsentPageData): string {
     `Connect ${clientName}`,
     html`<h1>Connect ${clientName}?</h1>
       <p>
-        The application identifies itself as <strong>${clientName}</strong>. ${clientSource(request.source)}
+        The application identifies itself as <strong>${clientName}</strong>.
+        ${describeClientSource(request.source)}
       </p>
       <p>
-        If you allow access, it can use the tools of this gateway as <strong>${userName}</strong>: list and
-        call them, and read their results, including servers where you are signed in.
+        If you allow access, the application can use the tools of this gateway as
+        <strong>${userName}</strong>: list and call them, and read their results, including servers where you
+        are signed in.
       </p>
       <p class="hint">Endpoint: <code>${resource}</code></p>
       <p>You will be sent to <strong>${redirectHost}</strong>.</p>
@@ -50,11 +52,11 @@ export function consentPage(request: ConsentPageData): string {
   );
 }
 
-function clientSource(source: ConsentPageData['source']) {
+function describeClientSource(source: ConsentPageData['source']) {
   if (source.kind === 'document')
-    return html`Its client metadata is published at <strong>${source.host}</strong>.`;
-  if (source.kind === 'operator') return html`The operator of this gateway configured it.`;
-  return html`It registered itself here. Its name is not verified.`;
+    return html`The metadata of the application is published at <strong>${source.host}</strong>.`;
+  if (source.kind === 'operator') return html`The operator of this gateway configured the application.`;
+  return html`The application registered itself. Its name is not verified.`;
 }
 
 /**

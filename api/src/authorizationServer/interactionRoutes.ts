@@ -12,7 +12,7 @@ import type { LoginWithClaims } from '../oauth/loginWithClaims.ts';
 import type { FlowCookie } from '../oauth/flowCookie.ts';
 import type { Route } from '../http/routes.ts';
 import type { ClientFetchLimit } from './clientFetchLimit.ts';
-import { toInteraction, consentToken, type Interaction } from './pendingConsent.ts';
+import { toInteraction, createConsentToken, type Interaction } from './pendingConsent.ts';
 import { consentPage, consentPolicy, connectionFailedPage } from './consentPage.ts';
 import type { ProviderSource } from './providerSource.ts';
 import { UNUSED_CLIENT_TTL_MS } from './registrationLimit.ts';
@@ -28,9 +28,9 @@ export interface InteractionRouteParts {
   /** Whether the operator set up this client. */
   readonly isOperatorClient: (clientId: string) => boolean;
   /** Who is signed in in this browser. */
-  readonly signedInUser: (req: IncomingMessage) => Promise<UserPrincipal | null>;
+  readonly findSignedInUser: (req: IncomingMessage) => Promise<UserPrincipal | null>;
   /** What the browser's session cookie holds. */
-  readonly sessionSecret: (req: IncomingMessage) => string | null;
+  readonly readSessionSecret: (req: IncomingMessage) => string | null;
   /** The login at the identity provider; null where there is none. */
   readonly login: {
     readonly issuer: string;
@@ -51,8 +51,17 @@ const EXPIRED_ERROR_NAMES: ReadonlySet<string> = new Set([
  * its own there. Consent comes before that hop, so that nobody is led through a sign-in they did not ask for.
  */
 export function interactionRoutes(parts: InteractionRouteParts): Route[] {
-  const { providerSource, fetchLimit, consents, grants, records, audit, signedInUser, sessionSecret, login } =
-    parts;
+  const {
+    providerSource,
+    fetchLimit,
+    consents,
+    grants,
+    records,
+    audit,
+    findSignedInUser,
+    readSessionSecret,
+    login,
+  } = parts;
   const path = `${MOUNT_PATH}/interaction/:uid`;
 
   /** Of this browser, by its cookie. Anybody else's is over, and so is one whose address does not fit. */
@@ -86,7 +95,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
     caller: UserPrincipal,
     interaction: Interaction,
   ): void {
-    const token = consentToken(interaction.uid, sessionSecret(req) ?? '');
+    const token = createConsentToken(interaction.uid, readSessionSecret(req) ?? '');
     const identityProviderOrigin = login && new URL(login.issuer).origin;
     res
       .set('Content-Security-Policy', consentPolicy(interaction.redirectUri, identityProviderOrigin))
@@ -162,7 +171,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
           sendExpired(res);
           return;
         }
-        const caller = await signedInUser(req);
+        const caller = await findSignedInUser(req);
         if (!caller) {
           const returnTo = toReturnPath(req.originalUrl);
           res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
@@ -197,7 +206,7 @@ export function interactionRoutes(parts: InteractionRouteParts): Route[] {
           return;
         }
         const { token, decision } = (req.body ?? {}) as Record<string, unknown>;
-        if (token !== consentToken(interaction.uid, sessionSecret(req) ?? '')) {
+        if (token !== createConsentToken(interaction.uid, readSessionSecret(req) ?? '')) {
           throw new GatewayError('CSRF_REFUSED');
         }
         if (decision !== 'allow') {

@@ -26,7 +26,7 @@ export function toInteraction(
   isOperatorClient: boolean,
 ): Omit<Interaction, 'provider' | 'client'> {
   const { clientId } = client;
-  const redirectUri = asText(params['redirect_uri']);
+  const redirectUri = toText(params['redirect_uri']);
   const resources = [params['resource'] ?? []].flat().map(String);
   const document = parseUrl(clientId);
   return {
@@ -34,33 +34,33 @@ export function toInteraction(
     clientId,
     redirectUri,
     resources,
-    scopes: asText(params['scope'])
+    scopes: toText(params['scope'])
       .split(' ')
       .filter((word) => word !== ''),
-    clientName: displayNameOf(client),
+    clientName: toDisplayName(client),
     source: isOperatorClient
       ? { kind: 'operator' }
       : document?.protocol === 'https:'
         ? { kind: 'document', host: document.host }
         : { kind: 'registered' },
-    redirectHost: displayHostOf(redirectUri),
+    redirectHost: toDisplayHost(redirectUri),
     isLocalRedirect: isLocalRedirect(redirectUri),
     resource: resources.join(', '),
   };
 }
 
-function asText(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
 /** Signs of writing direction and the like could make one name look like another. */
-function displayNameOf({ clientName = '' }: Client): string {
+function toDisplayName({ clientName = '' }: Client): string {
   const name = clientName.replace(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH);
   return name === '' ? 'An unnamed application' : name;
 }
 
 /** An address of its own scheme has no host that anybody vouches for: the scheme is what it is known by. */
-function displayHostOf(redirectUri: string): string {
+function toDisplayHost(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   // A program on this machine takes whatever port is free.
   if (protocol === 'http:') return hostname;
@@ -68,6 +68,6 @@ function displayHostOf(redirectUri: string): string {
 }
 
 /** What our own page holds and no other can know: it takes the cookie's secret to make it. */
-export function consentToken(uid: string, sessionSecret: string): string {
+export function createConsentToken(uid: string, sessionSecret: string): string {
   return createHash('sha256').update(`consent:${uid}:${sessionSecret}`).digest('base64url');
 }

@@ -36,15 +36,15 @@ export function authorizationServerRoutes(parts: AuthorizationServerRoutesParts)
     ...{ providerSource, fetchLimit, issuer },
     sessionCookie: () => cookieNames(origins().secure).session,
   });
-  const sessionSecret = (req: IncomingMessage) => cookie().read(req);
+  const readSessionSecret = (req: IncomingMessage) => cookie().read(req);
   return [
     ...providerRoutes({ ...parts, handleWithProvider }),
     ...interactionRoutes({
       ...parts,
       isOperatorClient: (clientId) => Object.hasOwn(settings.clients, clientId),
-      sessionSecret,
-      async signedInUser(req) {
-        const sessionCookieSecret = sessionSecret(req);
+      readSessionSecret,
+      async findSignedInUser(req) {
+        const sessionCookieSecret = readSessionSecret(req);
         const caller =
           sessionCookieSecret === null ? undefined : (await sessions.resolve(sessionCookieSecret))?.caller;
         return caller?.kind === 'user' ? caller : null;

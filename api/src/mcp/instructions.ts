@@ -1,7 +1,7 @@
 import {
   endpointServers,
   getServerInstructions,
-  type Allowed,
+  type AllowedServer,
   type EndpointParts,
   type Principal,
 } from '@behalf/gateway';
@@ -41,7 +41,7 @@ function quoteLines(text: string): string {
 }
 
 /** A model that sees two tools has to know that there are others, and of what kind. */
-function searchInstructions(servers: readonly Allowed[]): string {
+function searchInstructions(servers: readonly AllowedServer[]): string {
   const lines: string[] = [];
   let length = 0;
   for (const { name, source, settings } of servers) {

@@ -10,7 +10,7 @@ import { attemptCookies, type ServerSignInParts } from './signInParts.ts';
 import { findSignInServer } from './findSignInServer.ts';
 
 export interface CallbackRouteParts extends ServerSignInParts {
-  readonly signedInUser: (req: Request) => Promise<UserPrincipal | null>;
+  readonly findSignedInUser: (req: Request) => Promise<UserPrincipal | null>;
   readonly limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
   /** The address of who calls, past the proxies that are ours. */
   readonly clientAddressOf: (req: IncomingMessage) => string;
@@ -23,7 +23,7 @@ const GUESS_ERRORS: ReadonlySet<FlowError> = new Set(['flow_unknown', 'invalid_s
 
 /** Where authorization servers send browsers back to. Always a redirect to a page of ours: nothing of theirs is shown. */
 export function callbackRoute(parts: CallbackRouteParts): Route {
-  const { oauth, signedInUser, limits, clientAddressOf, logger, signInStats } = parts;
+  const { oauth, findSignedInUser, limits, clientAddressOf, logger, signInStats } = parts;
 
   async function canUseServer(principal: UserPrincipal, serverName: string): Promise<boolean> {
     try {
@@ -36,7 +36,7 @@ export function callbackRoute(parts: CallbackRouteParts): Route {
 
   async function finish(req: Request, serverName: string): Promise<CallbackResult> {
     try {
-      const principal = await signedInUser(req);
+      const principal = await findSignedInUser(req);
       // Whoever may not use the server any more connects nothing; what they began stays as it was.
       if (principal && !(await canUseServer(principal, serverName)))
         return { ok: false, error: 'flow_forbidden' };

@@ -9,14 +9,14 @@ import { findSignInServer } from './findSignInServer.ts';
 
 export interface ConnectRouteParts extends ServerSignInParts {
   /** Who is signed in in this browser. */
-  readonly signedInUser: (req: Request) => Promise<UserPrincipal | null>;
+  readonly findSignedInUser: (req: Request) => Promise<UserPrincipal | null>;
 }
 
 const PATH = '/api/mcp/:serverName/oauth/initiate';
 
 /** The connect page: the one way from here to an authorization server, for the user whose sign-in it is and for nobody else. */
 export function connectRoutes(parts: ConnectRouteParts): Route[] {
-  const { oauth, signedInUser, requirePermission } = parts;
+  const { oauth, findSignedInUser, requirePermission } = parts;
 
   /** What the address says. Whose sign-in it is says the flow, never the address. */
   async function readRequest(
@@ -57,7 +57,7 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
       path: PATH,
       access: 'public',
       async handle(req, res) {
-        const caller = await signedInUser(req);
+        const caller = await findSignedInUser(req);
         if (!caller) {
           const returnTo = toReturnPath(req.originalUrl);
           res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);

@@ -1,5 +1,5 @@
 import { draftPrefix } from '@behalf/contracts';
-import { findServer, type Allowed, type UserPrincipal } from '@behalf/gateway';
+import { findServer, type AllowedServer, type UserPrincipal } from '@behalf/gateway';
 import type { ServerSignInParts } from './signInParts.ts';
 
 /** The server, or the draft of one, at which somebody signs in: by the name that stands in the address. */
@@ -7,7 +7,7 @@ export async function findSignInServer(
   parts: ServerSignInParts,
   principal: UserPrincipal,
   name: string,
-): Promise<Allowed> {
+): Promise<AllowedServer> {
   return name.startsWith(draftPrefix)
     ? parts.drafts.authorize(principal, name)
     : findServer(parts, principal, name);

@@ -6,11 +6,11 @@ import { page } from './page.ts';
 
 const EMPTY = html``;
 const noAccountsHint = html`<p class="empty">
-  There is no account yet. The gateway printed a setup link when it started; it works for 15 minutes. After
-  that, restart it for a new one.
+  There is no account yet. The gateway printed a setup link when it started; the link is valid for 15 minutes.
+  To get a new link, restart the gateway.
 </p>`;
 
-const localFormHint = html`<p class="hint">Or with an account of this gateway:</p>`;
+const localFormHint = html`<p class="hint">Or sign in with an account of this gateway:</p>`;
 
 export interface SignInState {
   /** Whether people can sign in at the identity provider. */

@@ -126,7 +126,7 @@ describe('npm run store -- copy', () => {
     const away = `mongodb://ada:${SECRET}@127.0.0.1:${await freePort()}/behalf?serverSelectionTimeoutMS=200`;
     const { code, output } = await copy('sqlite:data/behalf.db', 'env:TARGET', { TARGET: away });
     expect(code).toBe(1);
-    expect(output).toMatch(/^The mongo store does not answer \(.*\)\. Check that it runs .*\n$/);
+    expect(output).toMatch(/^The mongo store does not respond \(.*\)\. Check that it runs .*\n$/);
     expect(output).not.toContain(SECRET);
   });
 

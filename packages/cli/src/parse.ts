@@ -102,7 +102,7 @@ function parseCommandArguments(command: Command, argv: readonly string[]): Parse
       problems.push(`--${spec.name} needs a value: ${spec.value}`);
     } else {
       const earlierValues = values.get(spec.name) ?? [];
-      if (earlierValues.length > 0 && !spec.multiple) problems.push(`--${spec.name} is given twice`);
+      if (earlierValues.length > 0 && !spec.multiple) problems.push(`--${spec.name} is given more than once`);
       values.set(spec.name, [...earlierValues, token.value]);
     }
   }

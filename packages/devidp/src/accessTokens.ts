@@ -9,13 +9,13 @@ export interface AccessTokenParts {
   clients: readonly DevClient[];
   audience: string;
   /** Addresses that a client may name as its resource (RFC 8707): the token is then for that one alone. */
-  isResource?: (uri: string) => boolean;
+  isAllowedResource?: (uri: string) => boolean;
   scopes: readonly string[];
   /** Whether access tokens say nothing themselves. */
   opaqueTokens: boolean;
   lifetimeSeconds: number;
   /** What a user has proven beyond who they are. */
-  provenClaims: (userId: string) => Readonly<Record<string, unknown>>;
+  getProvenClaims: (userId: string) => Readonly<Record<string, unknown>>;
 }
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
@@ -27,14 +27,15 @@ type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats'
  * the address that a client names. The library wants a resource to be a URI; an audience may be any text.
  */
 export function createResourceIndicators(parts: AccessTokenParts): ResourceIndicators {
-  const { audience, scopes, opaqueTokens, lifetimeSeconds, isResource = () => false } = parts;
+  const { audience, scopes, opaqueTokens, lifetimeSeconds, isAllowedResource = () => false } = parts;
   const resource = parseUrl(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
   return {
     enabled: true,
     defaultResource: () => resource,
     useGrantedResource: () => true,
     getResourceServerInfo(_ctx, requestedResource) {
-      if (requestedResource !== resource && !isResource(requestedResource)) throw new errors.InvalidTarget();
+      if (requestedResource !== resource && !isAllowedResource(requestedResource))
+        throw new errors.InvalidTarget();
       return {
         audience: requestedResource === resource ? audience : requestedResource,
         scope: scopes.join(' '),
@@ -50,13 +51,13 @@ export function createResourceIndicators(parts: AccessTokenParts): ResourceIndic
 export function createExtraTokenClaims({
   users,
   clients,
-  provenClaims,
+  getProvenClaims,
 }: AccessTokenParts): NonNullable<Configuration['extraTokenClaims']> {
   return (_ctx, token) => {
     const azp = token.clientId;
     if (token.kind === 'AccessToken') {
       const user = findUser(users, token.accountId);
-      return { azp, ...(user && { ...toAuthorityClaims(user), ...provenClaims(user.id) }) };
+      return { azp, ...(user && { ...toAuthorityClaims(user), ...getProvenClaims(user.id) }) };
     }
     return { azp, ...toAppClaims(clients.find(({ id }) => id === azp)) };
   };

@@ -39,7 +39,7 @@ export interface DevIdpOptions {
   /** `aud` of every access token that a login gives. */
   audience: string;
   /** Other audiences, which clients name by their address. */
-  isResource?: (uri: string) => boolean;
+  isAllowedResource?: (uri: string) => boolean;
   /** Whether clients may register themselves (RFC 7591), as MCP clients like to. */
   registration?: boolean;
   /** Scopes of the audience's API that a client may ask for. */
@@ -102,11 +102,11 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
   const switches = createFaultSwitchBoard(clock);
   const log = createRequestLog();
   const stepUps = createStepUps(log);
-  const { provenClaims } = stepUps;
-  const { isResource = () => false, registration = false, opaqueTokens = false } = options;
+  const { getProvenClaims } = stepUps;
+  const { isAllowedResource = () => false, registration = false, opaqueTokens = false } = options;
   const { idTokenSeconds = lifetimeSeconds } = options;
   const parts = {
-    ...{ users, clients, audience, isResource, registration, scopes, keys, provenClaims },
+    ...{ users, clients, audience, isAllowedResource, registration, scopes, keys, getProvenClaims },
     ...{ lifetimeSeconds, idTokenSeconds, opaqueTokens },
   };
   const persistentParts = { adapter: createMemoryAdapter(), cookieKey: random.id() };

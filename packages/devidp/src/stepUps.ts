@@ -8,7 +8,7 @@ type ProvenClaims = Readonly<Record<string, readonly string[]>>;
 export function createStepUps(log: WritableRequestLog) {
   const claimsByUser = new Map<string, ProvenClaims>();
   return {
-    provenClaims: (userId: string): ProvenClaims => claimsByUser.get(userId) ?? {},
+    getProvenClaims: (userId: string): ProvenClaims => claimsByUser.get(userId) ?? {},
     observe(provider: Provider): void {
       provider.on('authorization.success', ({ oidc }) => {
         const { client_id: client, claims, prompt } = oidc.params ?? {};

@@ -6,7 +6,7 @@ import { createDestinationResolver } from './destination.ts';
 import { createGuardedFetch } from './guardedFetch.ts';
 import { createGuardedRequest, type GuardedRequest } from './guardedRequest.ts';
 import { createGuardedSend } from './guardedSend.ts';
-import { createHops, type Hops } from './hop.ts';
+import { createHopCounter, type HopCounter } from './hop.ts';
 import { createTargetCheck, type Audience, type CheckedTarget } from './targetCheck.ts';
 import { defaultLimits, defaultTimeouts, type Limits, type Timeouts } from './limits.ts';
 import type { OwnEndpoints } from './ownEndpoints.ts';
@@ -59,7 +59,7 @@ export interface Egress {
   checkTarget(url: string | URL, audience: Audience): Promise<CheckedTarget>;
   /** A judged and connected socket for protocols that are not HTTP requests, such as a websocket's upgrade. */
   connect(url: string | URL, options: FetchOptions, signal: AbortSignal): Promise<Duplex>;
-  readHopCount: Hops['read'];
+  readHopCount: HopCounter['read'];
   /** Lets requests in the air finish for a moment (5 s unless told), then closes every socket. */
   close(graceMs?: number): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function createEgress(parts: EgressParts): Egress {
   const checkTarget = createTargetCheck({ resolve, policy, ownEndpoints: parts.ownEndpoints });
   const connect = createGuardedConnect({ checkTarget, resolve, dial, clock });
   const pools = createPools({ connect, clock });
-  const hops = createHops(parts.keyring);
+  const hopCounter = createHopCounter(parts.keyring);
   const resolveDestination = createDestinationResolver();
 
   function poolScopeOf({ audience, proxy, ca, timeouts }: FetchOptions, hasExemptions: boolean): PoolScope {
@@ -91,7 +91,7 @@ export function createEgress(parts: EgressParts): Egress {
 
   function createRequest(options: FetchOptions): GuardedRequest {
     return createGuardedRequest(
-      { pools, hops, clock },
+      { pools, hopCounter, clock },
       {
         scope: poolScopeOf(options, true),
         redirectScope: poolScopeOf(options, false),
@@ -108,7 +108,7 @@ export function createEgress(parts: EgressParts): Egress {
     sendFor: (options) => createGuardedSend(createRequest(options), resolveDestination),
     checkTarget: async (url, audience) => checkTarget(readUrl(url), { audience }),
     connect: async (url, options, signal) => connect(readUrl(url), poolScopeOf(options, true), signal),
-    readHopCount: (value) => hops.read(value),
+    readHopCount: (value) => hopCounter.read(value),
     close: (graceMs = 5_000) => pools.close(graceMs),
   };
 }

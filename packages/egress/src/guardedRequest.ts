@@ -5,7 +5,7 @@ import { bodyTooLarge } from './bodyGuard.ts';
 import { readDestination, type Destination } from './destination.ts';
 import { EgressError } from './errors.ts';
 import { HttpExchange } from './httpExchange.ts';
-import { HOP_HEADER, MAX_HOPS, type Hops } from './hop.ts';
+import { HOP_HEADER, MAX_HOPS, type HopCounter } from './hop.ts';
 import type { Limits, Timeouts } from './limits.ts';
 import type { Pools, PoolScope } from './pools.ts';
 import { filterSafeHeaders } from './requestHeaders.ts';
@@ -26,7 +26,7 @@ export interface GuardedRequestOptions {
 
 export interface GuardedRequestParts {
   pools: Pools;
-  hops: Hops;
+  hopCounter: HopCounter;
   clock: Clock;
 }
 
@@ -57,14 +57,14 @@ export function createGuardedRequest(
   parts: GuardedRequestParts,
   options: GuardedRequestOptions,
 ): GuardedRequest {
-  const { pools, hops, clock } = parts;
+  const { pools, hopCounter, clock } = parts;
   const { timeouts, limits } = options;
 
   return async ({ destination, method, headers, hop: inboundHop, body, signal, redirect }) => {
     const redirectMode = options.redirects === 'refuse' ? 'error' : redirect;
-    const hop = Math.max(options.hop, hops.read(inboundHop)) + 1;
+    const hop = Math.max(options.hop, hopCounter.read(inboundHop)) + 1;
     if (hop > MAX_HOPS) throw new EgressError('hop_limit', destination.host);
-    const gatewayHeaders = ['accept-encoding', 'identity', HOP_HEADER, hops.write(hop)] as const;
+    const gatewayHeaders = ['accept-encoding', 'identity', HOP_HEADER, hopCounter.write(hop)] as const;
     let sentHeaders = headers;
     headers.push(...gatewayHeaders);
     let current = destination;

@@ -7,7 +7,7 @@ export const HOP_HEADER = hopHeader;
 /** The third hop is refused: a gateway behind a gateway is a set-up, three in a row are a loop. */
 export const MAX_HOPS = 2;
 
-export interface Hops {
+export interface HopCounter {
   /** The count an inbound request carries: 0 without the header, MAX_HOPS when it cannot be understood. */
   read(value: string | readonly string[] | null | undefined): number;
   /** The header value of an outgoing request. */
@@ -22,7 +22,7 @@ const CONTEXT: SealContext = { tenant: '-', principal: '-', server: '-', kind: '
  * with the clear number; without that, a loop over two deployments would start again at each of them. A forged clear
  * number can only shorten the forger's own chain, and a value that makes no sense counts as the limit.
  */
-export function createHops(keyring: Keyring): Hops {
+export function createHopCounter(keyring: Keyring): HopCounter {
   // The same few values go out with every request: sealing each time would cost more than the request's parsing.
   const encodedCounts = new Map<number, string>();
 
@@ -33,7 +33,7 @@ export function createHops(keyring: Keyring): Hops {
       const [, claimedCount, envelope = ''] = /^([0-9]);([A-Za-z0-9._-]{1,200})$/.exec(value) ?? [];
       if (claimedCount === undefined) return MAX_HOPS;
       // A request that another gateway forwarded has at least one hop behind it, whatever it claims.
-      return Math.max(1, Number(claimedCount), openCount(keyring, envelope));
+      return Math.max(1, Number(claimedCount), unsealCount(keyring, envelope));
     },
     write(count) {
       let value = encodedCounts.get(count);
@@ -46,7 +46,7 @@ export function createHops(keyring: Keyring): Hops {
   };
 }
 
-function openCount(keyring: Keyring, envelope: string): number {
+function unsealCount(keyring: Keyring, envelope: string): number {
   try {
     const count = Number(keyring.open(envelope, CONTEXT));
     return Number.isInteger(count) ? count : MAX_HOPS;

@@ -250,7 +250,7 @@ export { authorityOf } from './toolcall/authorityOf.ts';
 export type { SendParts } from './toolcall/sendToServer.ts';
 export type { EntryPoint, Inbound, InboundPeer, RequestFields, TraceContext } from './toolcall/inbound.ts';
 export { callTool, type CallParts, type ToolInvocation } from './toolcall/callTool.ts';
-export type { AccessParts, Allowed } from './toolcall/checkAccess.ts';
+export type { AccessParts, AllowedServer } from './toolcall/checkAccess.ts';
 export { completeServer, type CompletionRequest } from './toolcall/completeServer.ts';
 export { DIALOGUE_METHODS } from './toolcall/dialogue.ts';
 export {

@@ -30,7 +30,7 @@ const env = {
 const roleBits = {
   MAKER: { USE: true, CREATE: true },
   TRUSTED: { USE: true, CREATE: true, CONFIGURE_OBO: true },
-  NOBODY: { USE: false, CREATE: true },
+  NO_USE: { USE: false, CREATE: true },
 };
 
 export const remoteDefinition = { type: 'streamable-http', url: 'https://base.example/mcp' };
@@ -122,7 +122,7 @@ export async function createConfigureRig(
         end: async () => undefined,
         discard: async () => undefined,
       },
-      oauth: { isGrantFor: async () => false },
+      oauth: { isGrantForServer: async () => false },
     },
     variables: store.variables,
     changes,

@@ -115,7 +115,7 @@ export function createDiagnoseRig(
       },
     },
     vault: { ...rig.parts.vault, find: async () => extendedRig.summary ?? null },
-    chosen: { select: () => extendedRig.summary },
+    credentialSelector: { select: () => extendedRig.summary },
     signIn: {
       servers: { readHolderValues: async () => ({ userVar: extendedRig.values }) },
       discovery: {

@@ -27,7 +27,7 @@ import type { Cache, CredentialKey, PrimaryStore } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
 import type { RegistryLayers } from '../src/registry/registry.ts';
 import type { StoredDefinition } from '../src/registry/storedServers.ts';
-import type { Allowed } from '../src/toolcall/checkAccess.ts';
+import type { AllowedServer } from '../src/toolcall/checkAccess.ts';
 import { ownedByApp, type AppBearer } from '../src/upstream/target.ts';
 import { withoutRenewal } from './bearerRig.ts';
 import { createRegistryRig, createStoredDefinition } from './registryRig.ts';
@@ -212,10 +212,10 @@ export function createSignInRig(options: SignInRigOptions = {}) {
     await ownNetwork?.close();
   });
 
-  const allowedServer = (name: string): Allowed => {
+  const allowedServer = (name: string): AllowedServer => {
     const server = registry.find('default', name);
     if (!server) throw new Error(`No server ${name}: ${registryLog.join('; ')}`);
-    return server as Allowed;
+    return server as AllowedServer;
   };
   const cookies = new Map<string, string>();
 

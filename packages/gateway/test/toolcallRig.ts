@@ -120,7 +120,7 @@ export function createToolcallRig(
   };
   const parts: CallParts & ListToolsParts = {
     requirePermission: () => checkDefaultPermissions,
-    sees: (principal, server) => rig.canSee(principal, server),
+    canSee: (principal, server) => rig.canSee(principal, server),
     registry: {
       find: (_tenant, name) => servers.find((server) => server.name === name),
       list: () => servers,

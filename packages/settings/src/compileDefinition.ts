@@ -17,17 +17,17 @@ export function compileDefinition(
   { env }: { env: EnvRecord },
 ): CompiledDefinition {
   const path = ['mcpServers', name];
-  const problem = checkServerName(name);
+  const nameProblem = checkServerName(name);
   const check = checkServer(value, path, createProbeExpander(env));
   const errors = [
-    ...(problem === undefined ? [] : [finding(path, 'name', problem, 'choose another name')]),
+    ...(nameProblem === undefined ? [] : [finding(path, 'name', nameProblem, 'choose another name')]),
     ...check.errors,
     ...check.unknown,
   ];
   if (!check.server || errors.length > 0) return { ok: false, errors };
-  const texts = createTextCompiler(env);
-  const server = compileServer(name, check.server, texts);
-  return texts.findings.length > 0
-    ? { ok: false, errors: texts.findings }
+  const textCompiler = createTextCompiler(env);
+  const server = compileServer(name, check.server, textCompiler);
+  return textCompiler.findings.length > 0
+    ? { ok: false, errors: textCompiler.findings }
     : { ok: true, server: deepFreeze(server) };
 }

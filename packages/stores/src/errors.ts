@@ -3,7 +3,7 @@ export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
   readonly store: string;
   constructor(store: string, cause?: unknown) {
-    super(`The ${store} store does not answer`, { cause });
+    super(`The ${store} store does not respond`, { cause });
     this.store = store;
   }
 }

@@ -46,8 +46,12 @@ async function rig(attempt: () => void, watched: (approvals: Approvals) => Parti
   });
   let wasRequested = false;
   const parts = {
-    ...{ decisions, clock, inFlight: { enter: () => undefined, leave: () => undefined } },
-    limits: { take: () => wasRequested && attempt() },
+    ...{
+      pendingApprovals: decisions,
+      clock,
+      inFlight: { acquire: () => undefined, release: () => undefined },
+    },
+    limits: { consume: () => wasRequested && attempt() },
     async observe() {
       wasRequested = true;
       if (await approvals.consume(run)) return { result: { content: [] } };
@@ -56,8 +60,13 @@ async function rig(attempt: () => void, watched: (approvals: Approvals) => Parti
     problemOf: (error: unknown) => ({ problem: { code: 'INTERNAL', title: '', detail: String(error) } }),
   } as unknown as RunCallParts;
   const context = {
-    ...{ running, asked: new Map(), caller: async () => ada, inbound: () => ({}) },
-    tell: Object.assign(async () => undefined, { hint: () => undefined }),
+    ...{
+      run: running,
+      approvalRequests: new Map(),
+      reauthenticate: async () => ada,
+      createInbound: () => ({}),
+    },
+    emit: Object.assign(async () => undefined, { writeIfReady: () => undefined }),
   } as unknown as ChatCallContext;
   const call: ChatCall = {
     ...{ callId: '1', server: 's', serverTitle: 'S', tool: 't', arguments: {}, state: 'running' },

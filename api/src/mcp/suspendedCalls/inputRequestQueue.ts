@@ -15,7 +15,7 @@ export interface InputRequestQueue {
   /** Rejects when nobody answers. `isHeard`: somebody is there, so that it is not kept for long. */
   add(request: Omit<InputRequest, 'key'>, signal: Cancellation, isAttached: boolean): Promise<JsonObject>;
   /** Takes those out that may be told; the others are not answered. */
-  takePending(isAllowed: (request: InputRequest) => boolean): readonly InputRequest[];
+  drainPending(isAllowed: (request: InputRequest) => boolean): readonly InputRequest[];
   /** What was told and is not answered now never will be. */
   resolveResponses(responses: JsonObject): void;
   rejectAll(reason: Error): void;
@@ -75,15 +75,15 @@ export function createInputRequestQueue(): InputRequestQueue {
           },
         });
       }),
-    takePending(isAllowed) {
-      const taken: InputRequest[] = [];
+    drainPending(isAllowed) {
+      const allowedRequests: InputRequest[] = [];
       for (const [key, { request, size }] of [...unsent]) {
         unsent.delete(key);
         unsentLength -= size;
-        if (isAllowed(request)) taken.push(request);
+        if (isAllowed(request)) allowedRequests.push(request);
         else awaiting.get(key)?.reject(new Error('The client does not support this input request'));
       }
-      return taken;
+      return allowedRequests;
     },
     resolveResponses(responses) {
       for (const [key, { resolve, reject }] of [...awaiting]) {

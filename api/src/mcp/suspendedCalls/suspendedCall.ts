@@ -96,7 +96,7 @@ export function createSuspendedCall({
       // Gone meanwhile; or it was answered, which is what the client hears.
       if (!request) return;
       const capabilities = filterCapabilities(request.capabilities, ['sampling', 'roots']);
-      const requests = queue.takePending(({ method, params }) =>
+      const requests = queue.drainPending(({ method, params }) =>
         isServerRequestAllowed(capabilities, method, params),
       );
       if (requests.length === 0) return;

@@ -131,9 +131,9 @@ async function cancelFlow({ gateway }: Context, server: string): Promise<void> {
 }
 
 const reasons: Partial<Record<FlowError, string>> = {
-  access_denied: 'it was denied',
-  expired: 'it was not finished in time',
-  cancelled: 'it was cancelled',
+  access_denied: 'the sign-in was denied',
+  expired: 'the sign-in was not finished in time',
+  cancelled: 'the sign-in was cancelled',
   superseded: 'another sign-in was finished first',
   config_changed: 'the definition of the server was changed in the meantime',
   probe_refused: 'the server rejected the new token',

@@ -40,9 +40,10 @@ export const mcpLogout: Command = {
 function formatResult({ disconnected, revoked }: DisconnectView, server: string): string {
   if (!disconnected) return `You were not signed in at ${server}.`;
   const remoteText = {
-    yes: 'The authorization server revoked it too.',
-    failed: 'The authorization server did not confirm the revocation: revoke it there if necessary.',
-    unsupported: 'The authorization server does not support revocation: the token expires there.',
+    yes: 'The authorization server revoked the token.',
+    failed: 'The authorization server did not confirm the revocation: revoke the token there if necessary.',
+    unsupported:
+      'The authorization server does not support revocation: the token stays valid until it expires.',
     none: 'There was nothing to revoke at an authorization server.',
   }[revoked];
   return `Your sign-in at ${server} has ended here. ${remoteText}`;

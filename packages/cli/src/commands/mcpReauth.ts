@@ -23,12 +23,13 @@ export const mcpReauth: Command = {
   async run(context) {
     const { input } = context;
     const server = input.optional('SERVER');
-    const [isAll, isEverybody] = [input.flag('all'), input.flag('everybody')];
-    if (isEverybody) {
-      if (server === undefined || isAll) throw createUsageError('--everybody needs the name of one server.');
+    const [isForAllServers, isForAllUsers] = [input.flag('all'), input.flag('everybody')];
+    if (isForAllUsers) {
+      if (server === undefined || isForAllServers)
+        throw createUsageError('--everybody needs the name of one server.');
       return startCampaign(context, server);
     }
-    if (isAll === (server !== undefined)) throw createUsageError('Name a server, or use --all.');
+    if (isForAllServers === (server !== undefined)) throw createUsageError('Name a server, or use --all.');
     return server === undefined ? signInEverywhere(context) : signIn(context, server);
   },
 };

@@ -25,7 +25,7 @@ export const mcpTest: Command = {
   ],
   notes: [
     'Prints the duration, your credential (never a token) and the number of tools. --as connects nothing:',
-    'it prints the steps of a diagnosis up to the credential, needs a key with the scope admin, and does not know groups that only',
+    'it prints the steps of a diagnosis up to the credential, needs a key with the scope admin, and does not include groups that only',
     'a new sign-in of that user would provide.',
   ],
   async run(context) {

@@ -34,7 +34,7 @@ export function createGatewayClient(
   const key = readApiKey(io.env);
   if (base.protocol === 'http:' && !isLocal(base.hostname)) {
     if (!connection.insecure && !isEnabled(io.env['BEHALF_INSECURE'])) throw createUnencryptedError(base);
-    io.err(`Your key is sent to ${base.host} unencrypted. Use https if possible.\n`);
+    io.err(`Your API key is sent to ${base.host} unencrypted. Use https if possible.\n`);
   }
 
   async function sendRequest(
@@ -107,16 +107,16 @@ function parseBaseUrl(text: string): URL {
 
 /** Whoever is on the way could read the key and use it. That is for its owner to accept, once and in words. */
 function createUnencryptedError({ host }: URL): CliError {
-  return new CliError('usage', `Your key would be sent to ${host} unencrypted. Nothing was sent.`, {
+  return new CliError('usage', `Your API key would be sent to ${host} unencrypted. Nothing was sent.`, {
     code: 'unencrypted',
-    action: 'Use https. If the network is secure without it, use --insecure or set BEHALF_INSECURE=true.',
+    action: 'Use https. If the network is trusted, use --insecure or set BEHALF_INSECURE=true.',
   });
 }
 
 function readApiKey(env: Io['env']): string {
   const key = (env['BEHALF_API_KEY'] ?? '').trim();
   if (key === '') {
-    throw new CliError('forbidden', 'There is no key: BEHALF_API_KEY is not set.', {
+    throw new CliError('forbidden', 'There is no API key: BEHALF_API_KEY is not set.', {
       code: 'key_missing',
       action:
         'Create one in the settings of the web interface with the scope mcp, and the scope servers to add or remove servers, import a token or log out.',

@@ -50,7 +50,9 @@ export const OAuthIssuer = section({
   origins: z
     .array(z.string().min(1))
     .default([])
-    .describe('Server origins that may receive tokens of this issuer, regardless of who defined the server.'),
+    .describe(
+      'Server origins that may receive tokens of this issuer, regardless of the author of the server.',
+    ),
   endpointOrigins: z
     .array(z.string().min(1))
     .default([])

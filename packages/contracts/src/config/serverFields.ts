@@ -79,7 +79,7 @@ export const serverFields = {
       'One call per credential at a time, for servers that invalidate the old token on refresh. Behalf extension.',
     ),
   access: Access.optional().describe(
-    'Who can use this server. Absent: every user who may use servers. Behalf extension.',
+    'Users, groups and roles that can use this server. Absent: every user who may use servers. Behalf extension.',
   ),
   tools: ToolFilter.optional().describe('Which of its tools are offered. Behalf extension.'),
   trustAnnotations: z

@@ -260,7 +260,7 @@ export const StoredStep = RunStepView.extend({
   /** Of one that failed or is uncertain: nothing ran, or its tool may run again. */
   mayGoOn: z.boolean(),
   inputs: SetStep.shape.inputs,
-  given: values,
+  providedInputs: values,
   credential: label.optional(),
   /** Of the block when the run began: another is not run. Runs of earlier releases have none. */
   blockVersion: z.number().int().optional(),

@@ -41,7 +41,7 @@ const subjectErrors: Record<SubjectFault, EntraError> = {
 };
 
 const targetErrors: Record<TargetFault['fault'], EntraError> = {
-  'nothing-asked': [900144, "The request body must contain the following parameter: 'scope'."],
+  'scope-missing': [900144, "The request body must contain the following parameter: 'scope'."],
   'default-mixed': [70011, "The scope is not valid: '.default' cannot be combined with other scopes."],
   'several-resources': [28000, 'The scope is not valid: it contains more than one resource.'],
   'unknown-resource': [500011, 'The resource principal was not found in the tenant.'],

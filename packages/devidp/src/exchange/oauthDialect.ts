@@ -22,7 +22,7 @@ export interface OAuthDialectParts {
 }
 
 const targetErrors: Record<TargetFault['fault'], string> = {
-  'nothing-asked': 'invalid_request',
+  'scope-missing': 'invalid_request',
   'default-mixed': 'invalid_scope',
   'several-resources': 'invalid_target',
   'unknown-resource': 'invalid_target',

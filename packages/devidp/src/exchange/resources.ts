@@ -19,7 +19,7 @@ export interface ResourceTarget {
 }
 
 export type TargetFault =
-  | { readonly fault: 'nothing-asked' | 'default-mixed' | 'several-resources' | 'no-consent' }
+  | { readonly fault: 'scope-missing' | 'default-mixed' | 'several-resources' | 'no-consent' }
   | { readonly fault: 'unknown-resource' | 'unknown-scope'; readonly name: string };
 
 /** They say something about the answer and nothing about the resource. */
@@ -35,7 +35,7 @@ export function resolveTargetByScope(
     return { resource: text.slice(0, Math.max(slash, 0)), name: text.slice(slash + 1) };
   });
   const [first] = requested;
-  if (!first) return { fault: 'nothing-asked' };
+  if (!first) return { fault: 'scope-missing' };
   if (requested.some(({ resource }) => resource !== first.resource)) return { fault: 'several-resources' };
   const resource = resources.find(({ id }) => id === first.resource);
   if (!resource) return { fault: 'unknown-resource', name: first.resource };

@@ -35,10 +35,10 @@ export interface SampleServer {
   /** Every `Authorization` that came, good or bad. */
   readonly credentials: CredentialLog;
   /** Tool calls that ran. */
-  readonly calls: number;
-  readonly sessions: number;
+  readonly callCount: number;
+  readonly sessionCount: number;
   /** GET streams that are open. */
-  readonly streams: number;
+  readonly streamCount: number;
   /** Refuses the next tokens, good as they are; all of them if nothing is said. */
   rejectTokens(times?: number): void;
   /** Wants more of a token than it has (`insufficient_claims`); undefined ends it. JSON of a challenge. */
@@ -88,7 +88,7 @@ export async function createSampleServer(options: SampleServerOptions): Promise<
       const challenge = [result.challenge, metadata].filter((part) => part !== '').join(', ');
       return void res.writeHead(result.status, { 'www-authenticate': `Bearer ${challenge}` }).end();
     }
-    credential.accepted += 1;
+    credential.acceptedCount += 1;
     req.auth = result.auth;
     await sessions.handle(req, res, String(result.auth.extra?.sub));
   }
@@ -102,13 +102,13 @@ export async function createSampleServer(options: SampleServerOptions): Promise<
 
   return {
     ...{ url: origin + MCP_PATH, origin, credentials: credentials.log },
-    get calls() {
+    get callCount() {
       return sessions.calls();
     },
-    get sessions() {
+    get sessionCount() {
       return sessions.count();
     },
-    get streams() {
+    get streamCount() {
       return sessions.streams();
     },
     rejectTokens: (times = Infinity) => void (state.remainingRejections = times),

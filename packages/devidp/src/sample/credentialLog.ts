@@ -8,8 +8,8 @@ export interface RecordedCredential {
   /** What the token says of itself, whether or not it holds. */
   readonly subject: string | undefined;
   readonly audience: string | readonly string[] | undefined;
-  times: number;
-  accepted: number;
+  useCount: number;
+  acceptedCount: number;
   /** How often with each HTTP method. */
   readonly methods: Record<string, number>;
 }
@@ -42,10 +42,10 @@ export function createCredentialLog() {
       const hash = hashHeader(header);
       const { sub, aud } = readClaims(header);
       const entry = credentials.get(hash) ?? {
-        ...{ hash, subject: sub, audience: aud, times: 0, accepted: 0, methods: {} },
+        ...{ hash, subject: sub, audience: aud, useCount: 0, acceptedCount: 0, methods: {} },
       };
       credentials.set(hash, entry);
-      entry.times += 1;
+      entry.useCount += 1;
       entry.methods[method] = (entry.methods[method] ?? 0) + 1;
       for (const oldest of credentials.keys()) {
         if (credentials.size <= MAX_ENTRIES) break;

@@ -78,7 +78,7 @@ describe('a sample server', () => {
     });
     const echoed = await client.callTool({ name: 'echo', arguments: { text: 'héllo' } });
     expect(echoed.content).toEqual([{ type: 'text', text: 'héllo' }]);
-    expect(server.calls).toBe(2);
+    expect(server.callCount).toBe(2);
     expect((await client.callTool({ name: 'nothing' })).isError).toBe(true);
   });
 
@@ -120,7 +120,7 @@ describe('a sample server', () => {
       403,
       expect.stringContaining('error="insufficient_scope", scope="read"'),
     ]);
-    expect(server.calls).toBe(0);
+    expect(server.callCount).toBe(0);
   });
 
   test('says where tokens come from', async () => {
@@ -143,7 +143,7 @@ describe('a sample server', () => {
     for (let turn = 0; turn < 3; turn += 1) expect((await bearer(token)).status).toBe(401);
     server.acceptTokens();
     expect((await bearer(token)).status).toBe(400);
-    expect(server.credentials.find(token)).toMatchObject({ times: 7, accepted: 2 });
+    expect(server.credentials.find(token)).toMatchObject({ useCount: 7, acceptedCount: 2 });
   });
 
   test('demands claims that the provider can give', async () => {
@@ -177,11 +177,11 @@ describe('a sample server', () => {
     const { client, transport } = await connect(() => token);
     let changed = 0;
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void (changed += 1));
-    await eventually('the stream', () => server.streams === 1);
+    await eventually('the stream', () => server.streamCount === 1);
     await server.notifyToolsChanged();
     await eventually('the news', () => changed === 1);
     await transport.terminateSession();
-    expect(server.sessions).toBe(0);
+    expect(server.sessionCount).toBe(0);
     expect(server.credentials.find(token)!.methods).toMatchObject({ GET: 1, DELETE: 1 });
     const other = await connect(() => token);
     await server.dropSessions();
@@ -196,10 +196,17 @@ describe('a sample server', () => {
     await bearer(token);
     await post({ authorization: 'Basic eDp5' });
     expect(server.credentials.all()).toEqual([
-      { hash: '', subject: undefined, audience: undefined, times: 1, accepted: 0, methods: { POST: 1 } },
+      {
+        hash: '',
+        subject: undefined,
+        audience: undefined,
+        useCount: 1,
+        acceptedCount: 0,
+        methods: { POST: 1 },
+      },
       {
         ...{ hash: hashHeader(`Bearer ${token}`), subject: adaUser.id, audience: mail.audience },
-        ...{ times: 2, accepted: 2, methods: { POST: 2 } },
+        ...{ useCount: 2, acceptedCount: 2, methods: { POST: 2 } },
       },
       expect.objectContaining({ hash: hashHeader('Basic eDp5'), subject: undefined, accepted: 0 }),
     ]);

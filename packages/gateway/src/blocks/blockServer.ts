@@ -2,10 +2,10 @@ import type { BlockServer } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import type { ViewBlockParts } from './parts.ts';
+import type { ReadBlockParts } from './parts.ts';
 import type { SavedBlock } from './sealedBlocks.ts';
 
-type Parts = Pick<ViewBlockParts, 'acl' | 'registry'>;
+type Parts = Pick<ReadBlockParts, 'acl' | 'registry'>;
 
 /** The server of a block as the caller has it. By its id: what was made anew under its name is not it. */
 export function describeBlockServer(

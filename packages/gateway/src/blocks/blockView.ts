@@ -1,11 +1,11 @@
 import type { BlockSummary, BlockView } from '@behalf/contracts';
 import type { Principal } from '../principal/principal.ts';
 import type { VisibleResource } from '../saved/findSaved.ts';
-import type { ViewBlockParts } from './parts.ts';
+import type { ReadBlockParts } from './parts.ts';
 import type { SavedBlock } from './sealedBlocks.ts';
 import { describeBlockServer } from './blockServer.ts';
 
-type Parts = Pick<ViewBlockParts, 'acl' | 'registry'>;
+type Parts = Pick<ReadBlockParts, 'acl' | 'registry'>;
 
 /** What is shown of a block: field by field, so that one nobody has thought about stays hidden. */
 export function toBlockSummary(

@@ -74,8 +74,8 @@ async function applyChange(
   if (server.id !== block.serverId) throw new GatewayError('BLOCK_SERVER_GONE');
   const identity = { serverId: server.id, toolName: tool.name };
   requireValidInputs(parts.callParts.arguments, identity, tool.inputSchema, inputs);
-  const { outputSchema: _old, ...kept } = next;
-  return { ...kept, serverName: server.name, inputs, ...pickSchemas(tool) };
+  const { outputSchema: _previousSchema, ...blockWithoutSchema } = next;
+  return { ...blockWithoutSchema, serverName: server.name, inputs, ...pickSchemas(tool) };
 }
 
 const comparedFields = ['title', 'description', 'inputs', 'inputSchema', 'outputSchema'] as const;

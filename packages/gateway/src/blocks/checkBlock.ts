@@ -6,7 +6,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { decideTool } from '../policy/decideTool.ts';
 import { prepareCredential } from '../toolcall/sendToServer.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
-import { checkAccess, type Allowed } from '../toolcall/checkAccess.ts';
+import { checkAccess, type AllowedServer } from '../toolcall/checkAccess.ts';
 import { loadTools } from '../toolcall/loadTools.ts';
 import { connectPagePath, getSignInReason } from '../toolcall/signInRequirement.ts';
 import { toGatewayError } from '../toolcall/toGatewayError.ts';
@@ -118,7 +118,7 @@ type ToolLookup =
 /** The list of tools, asked for only when it is not known or was for too long. */
 async function lookUpTool(
   { callParts }: RunBlockParts,
-  server: Allowed,
+  server: AllowedServer,
   inbound: Inbound,
   block: SavedBlock,
 ): Promise<ToolLookup> {
@@ -156,7 +156,7 @@ async function lookUpTool(
 function isAvailableToCaller(
   { callParts }: RunBlockParts,
   { principal }: Inbound,
-  server: Allowed,
+  server: AllowedServer,
   tool: CatalogTool,
 ) {
   const decision = decideTool(callParts.policy(), principal, server, tool);
@@ -167,7 +167,7 @@ function isAvailableToCaller(
 /** Whether what is saved, and what was given besides, still fits the tool. */
 function findProblems(
   { callParts }: RunBlockParts,
-  server: Allowed,
+  server: AllowedServer,
   block: SavedBlock,
   tool: CatalogTool,
   { args, isPartial }: { readonly args: JsonObject; readonly isPartial: boolean },

@@ -3,7 +3,7 @@ import type { Keyring } from '@behalf/kernel';
 import { toBlockSealContext, type BlockRecord, type BlockStore } from '../ports/index.ts';
 import { blockKind } from '../saved/kinds.ts';
 import type { SavedCollection } from '../saved/parts.ts';
-import { createSealedSaved, type SavedStore } from '../saved/sealedSaved.ts';
+import { createSealedStore, type SavedStore } from '../saved/sealedStore.ts';
 import type { Log } from '../upstream/parts.ts';
 import { MAX_BLOCK_LENGTH, MAX_BLOCKS } from './limits.ts';
 
@@ -24,7 +24,7 @@ const columns = [
 ];
 
 export function createSavedBlocks({ store, keyring, log }: SealedBlockParts): SavedBlocks {
-  return createSealedSaved({
+  return createSealedStore({
     ...{
       kind: blockKind,
       store,
@@ -32,7 +32,7 @@ export function createSavedBlocks({ store, keyring, log }: SealedBlockParts): Sa
       log,
       columns,
       contentSchema: StoredBlock,
-      contextOf: toBlockSealContext,
+      toSealContext: toBlockSealContext,
     },
     limits: { maxPerOwner: MAX_BLOCKS, maxLength: MAX_BLOCK_LENGTH },
   });

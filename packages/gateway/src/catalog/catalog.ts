@@ -303,7 +303,7 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
 /** A shared server has one list; for any other, a list without an owner would be everybody's. */
 function entryKey({ scope, name }: ServerSnapshot, ownerKey: string): string {
   if (scope === 'app') return '';
-  if (ownerKey === '') throw new TypeError(`The tools of ${name} belong to one user, and no user was given`);
+  if (ownerKey === '') throw new TypeError(`The tools of ${name} are per user, but no user was passed`);
   return ownerKey;
 }
 

@@ -3,7 +3,7 @@ import { withAudit, type AuditDetails } from '../access/withAudit.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { createConfigEvent } from './configEvent.ts';
 import { validateUpdate, type ServerChange } from './validateUpdate.ts';
-import { validateCreate } from './validateCreate.ts';
+import { validateNewServer } from './validateNewServer.ts';
 import type { ConfigureParts, ServerProbe } from './parts.ts';
 import { toUserServer, requireReachable } from './requireReachable.ts';
 
@@ -25,7 +25,7 @@ export function checkServerDefinition(
   return withAudit(parts.audit, event, async (details) => {
     const probe =
       server === undefined
-        ? (await validateCreate(parts, principal, change.config)).probe
+        ? (await validateNewServer(parts, principal, change.config)).probe
         : await probeChange(parts, principal, server, change, details);
     parts.audit.note({ ...event, ...details, outcome: 'ok' });
     const tools = probe?.tools;

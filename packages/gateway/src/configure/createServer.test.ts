@@ -45,7 +45,7 @@ describe('creating a server', () => {
 
   test('without USE or CREATE nothing is looked at', async () => {
     const { parts, createPrincipal, store, requests, events } = await createConfigureRig();
-    for (const role of ['USER', 'NOBODY', 'UNHEARD']) {
+    for (const role of ['USER', 'NO_USE', 'UNKNOWN']) {
       const creating = createServer(parts, createPrincipal('ada', role), { config: { surprise: true } });
       await expect(creating).rejects.toMatchObject({ code: 'MCP_FORBIDDEN' });
     }

@@ -8,7 +8,7 @@ import type { Fields } from '../registry/canonicalFields.ts';
 import type { StoredDefinition } from '../registry/storedServers.ts';
 import { createConfigEvent } from './configEvent.ts';
 import { reauthorizeWriter } from './reauthorizeWriter.ts';
-import { validateCreate, type ServerOwner } from './validateCreate.ts';
+import { validateNewServer, type ServerOwner } from './validateNewServer.ts';
 import { toOwnerView } from './ownerView.ts';
 import type { ConfigureParts } from './parts.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
@@ -27,12 +27,12 @@ export function createServer(
 ): Promise<CreatedServerView> {
   const event = createConfigEvent(principal, { action: 'server.create', door: 'rest' });
   return withAudit(parts.audit, event, async (details) => {
-    const { owner, definition, settings } = await validateCreate(parts, principal, config);
+    const { owner, definition, settings } = await validateNewServer(parts, principal, config);
     const draftMatch =
       draft === undefined
         ? undefined
         : await matchDraft(parts.draftParts, principal, draft, toUserServer(settings, owner));
-    const { created, isGrantKept } = await createFromDraft(parts.draftParts, draftMatch, (consumeDraftId) =>
+    const { created, isGrantReused } = await createFromDraft(parts.draftParts, draftMatch, (consumeDraftId) =>
       withLease(parts, ['servers', owner.tenant, owner.author], async (assertLeaseHeld) => {
         // All that took its time: what was allowed before may be so no longer.
         requireOboPermission(parts, await reauthorizeWriter(parts, principal), {}, definition);
@@ -46,7 +46,7 @@ export function createServer(
     await parts.refreshRegistry();
     const view = toOwnerView(settings, created);
     if (draft === undefined) return { result: view, changed: Object.keys(definition).sort() };
-    const outcome = isGrantKept ? 'kept' : 'dropped';
+    const outcome = isGrantReused ? 'kept' : 'dropped';
     parts.audit.note({ ...event, ...details, kind: 'credential', action: `draft.${outcome}`, outcome: 'ok' });
     return { result: { ...view, draft: outcome }, changed: Object.keys(definition).sort() };
   });

@@ -25,7 +25,7 @@ import { requireSameBinding } from './secretMasks.ts';
 import type { Overrides, StoredOverride } from './overrides.ts';
 import { fillOverride, maskOverride } from './overrideSecrets.ts';
 import type { ConfigureParts } from './parts.ts';
-import { createConfigError, requireShallow } from './readInput.ts';
+import { createConfigError, requireMaxDepth } from './readInput.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
 import { requireSafeTarget } from './requireTarget.ts';
 import { createNameCheck } from './serverSlug.ts';
@@ -78,7 +78,7 @@ export function putOverride(
   const event = createConfigEvent(principal, { action: 'override.put', door: 'admin', server: name });
   return withAudit(parts.audit, event, async (details) => {
     requireAdmin(principal);
-    requireShallow(config);
+    requireMaxDepth(config);
     const before = await parts.overrides.find(tenant, name);
     requireOverrideVersion(ifMatch, before);
     await requireFreeName(parts, tenant, name);

@@ -36,7 +36,7 @@ export function createConfigError(findings: readonly Finding[]): GatewayError {
 }
 
 /** Before anything walks it. */
-export function requireShallow(definition: unknown): void {
+export function requireMaxDepth(definition: unknown): void {
   if (exceedsDepth(definition, MAX_DEPTH))
     throw createConfigError([finding([], 'too_deep', 'is nested too deep')]);
 }

@@ -32,6 +32,6 @@ export function findFreeName(slug: string, isTaken: (name: string) => boolean): 
 export function createNameCheck(
   names: readonly Pick<StoredServerName, 'normalizedName'>[],
 ): (name: string) => boolean {
-  const taken = new Set(names.map(({ normalizedName }) => normalizedName));
-  return (name) => taken.has(normalizeServerName(name));
+  const usedNames = new Set(names.map(({ normalizedName }) => normalizedName));
+  return (name) => usedNames.has(normalizeServerName(name));
 }

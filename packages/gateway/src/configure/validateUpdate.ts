@@ -7,7 +7,7 @@ import { findEditable, type EditableServer } from './findEditable.ts';
 import { requireIfMatch } from './ifMatch.ts';
 import { fillMasks, requireSameBinding, addMasks, type ChangeMode } from './secretMasks.ts';
 import type { ConfigureParts } from './parts.ts';
-import { compileInput, requireShallow } from './readInput.ts';
+import { compileInput, requireMaxDepth } from './readInput.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
 
 export interface ServerChange {
@@ -37,7 +37,7 @@ export async function validateUpdate(
 ): Promise<ValidatedUpdate> {
   const { caller, stored, bits } = await authorizeUpdate(parts, principal, name, details);
   requireIfMatch(ifMatch, stored.version);
-  requireShallow(config);
+  requireMaxDepth(config);
   const current = stored.definition;
   const { definition, retainedSecrets } = fillMasks(addMasks(config, current, mode), current);
   const settings = compileInput(name, definition);

@@ -177,7 +177,7 @@ describe('what is shown of a server', () => {
       expect(() => viewServer(parts, createPrincipal('vic', 'USER'), name)).toThrow(
         expect.objectContaining({ code: 'MCP_SERVER_NOT_FOUND' }),
       );
-    expect(() => listServers(parts, createPrincipal('nob', 'NOBODY'))).toThrow(
+    expect(() => listServers(parts, createPrincipal('nob', 'NO_USE'))).toThrow(
       expect.objectContaining({ code: 'MCP_FORBIDDEN' }),
     );
     await expect(listAllServers(parts, createPrincipal('ada', 'TRUSTED'))).rejects.toMatchObject({

@@ -12,7 +12,7 @@ export interface Credential {
    */
   readonly binding: string;
   /** Only one call at a time may be made with it: which credential it is. */
-  readonly exclusive?: CredentialKey;
+  readonly exclusiveKey?: CredentialKey;
   /** Which of the user's own it is, where they may have several. */
   readonly label?: string;
 }

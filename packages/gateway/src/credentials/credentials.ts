@@ -162,7 +162,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
       target: { ...target, bearer: userToken.bearer },
       binding: binding + userToken.grantHash,
       label: userToken.key.label,
-      ...(server.settings.exclusive && { exclusive: userToken.key }),
+      ...(server.settings.exclusive && { exclusiveKey: userToken.key }),
     };
   }
 

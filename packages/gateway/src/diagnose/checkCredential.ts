@@ -14,12 +14,12 @@ export interface CredentialCheck {
 
 /** What would be presented to the server in this user's name. Nothing of it is opened. */
 export async function checkCredential(
-  parts: Pick<DiagnoseParts, 'chosen' | 'vault' | 'clock'>,
+  parts: Pick<DiagnoseParts, 'credentialSelector' | 'vault' | 'clock'>,
   { server, principal }: DiagnosisContext,
 ): Promise<CredentialCheck> {
   if (server.scope === 'app') {
     const presented = usesClientCredentialsGrant(server.settings)
-      ? 'a token of its own'
+      ? 'a token from the client_credentials grant'
       : 'the credential of its definition';
     return { finding: ok(`All users share one connection: the gateway presents ${presented}.`) };
   }
@@ -31,7 +31,7 @@ export async function checkCredential(
   if (server.auth === 'none' && !mayRequireOAuth(server)) {
     return { finding: ok('Requests to the server carry no credential.') };
   }
-  const key = await parts.chosen.select(server, principal);
+  const key = await parts.credentialSelector.select(server, principal);
   const summary = key && (await parts.vault.find(key));
   if (summary) return { finding: toCredentialFinding(summary, parts.clock.now()), summary };
   return {

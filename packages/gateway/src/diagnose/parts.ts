@@ -12,7 +12,7 @@ import type { UserPrincipal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { SendParts } from '../toolcall/sendToServer.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
-import type { Allowed } from '../toolcall/checkAccess.ts';
+import type { AllowedServer } from '../toolcall/checkAccess.ts';
 import type { LoadToolsParts } from '../toolcall/loadTools.ts';
 import type { OpenUpstream } from '../upstream/openUpstream.ts';
 import type { Log } from '../upstream/parts.ts';
@@ -41,7 +41,7 @@ export interface DiagnoseParts extends SendParts, LoadToolsParts, PolicyParts {
   readonly open: OpenUpstream;
   readonly oboTargets: Pick<OboTargets, 'findProblem'>;
   readonly vault: Pick<CredentialVault, 'find' | 'withExclusiveUse'>;
-  readonly chosen: Pick<CredentialSelector, 'select'>;
+  readonly credentialSelector: Pick<CredentialSelector, 'select'>;
   /** How users sign in at servers. None of it is begun here. */
   readonly signIn: {
     readonly servers: Pick<SignInServers, 'readHolderValues'>;
@@ -52,7 +52,7 @@ export interface DiagnoseParts extends SendParts, LoadToolsParts, PolicyParts {
 
 /** Whom the diagnosis is about, once it is clear that they may use the server. */
 export interface DiagnosisContext {
-  readonly server: Allowed;
+  readonly server: AllowedServer;
   readonly principal: UserPrincipal;
   readonly inbound: Inbound;
   /** Somebody else asks: see `DiagnosisInbound`. */

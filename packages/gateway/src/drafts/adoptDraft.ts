@@ -11,7 +11,7 @@ export interface AdoptDraftParts {
   readonly drafts: Pick<ServerDrafts, 'findOwn' | 'consume' | 'end' | 'discard'>;
   readonly records: Pick<CredentialStore, 'find'>;
   readonly flows: Pick<OAuthFlowStore, 'removeByUser'>;
-  readonly oauth: Pick<OAuthServices, 'isGrantFor'>;
+  readonly oauth: Pick<OAuthServices, 'isGrantForServer'>;
 }
 
 /** The draft that somebody saves, and whether its sign-in fits what they save. */
@@ -36,7 +36,7 @@ export async function matchDraft(
   if (credential?.status !== 'active' || credential.canonicalUrl !== draft.canonicalUrl)
     return { draft, isGrantReusable: false };
   // As it will be saved: under the id of the draft.
-  return { draft, isGrantReusable: await oauth.isGrantFor({ ...server, id: draft.id }, credential) };
+  return { draft, isGrantReusable: await oauth.isGrantForServer({ ...server, id: draft.id }, credential) };
 }
 
 /**
@@ -48,23 +48,25 @@ export async function createFromDraft<T>(
   parts: Pick<AdoptDraftParts, 'drafts' | 'flows'>,
   draftMatch: DraftMatch | undefined,
   create: (consumeDraftId: () => Promise<string | undefined>) => Promise<T>,
-): Promise<{ readonly created: T; readonly isGrantKept: boolean }> {
-  let id: string | undefined;
+): Promise<{ readonly created: T; readonly isGrantReused: boolean }> {
+  let consumedDraftId: string | undefined;
   const consumeDraftId = async () => {
     if (draftMatch?.isGrantReusable && (await parts.drafts.consume(draftMatch.draft)))
-      id = draftMatch.draft.id;
-    return id;
+      consumedDraftId = draftMatch.draft.id;
+    return consumedDraftId;
   };
   try {
     const created = await create(consumeDraftId);
     if (draftMatch)
       await ignoreErrors(
-        id === undefined ? parts.drafts.discard(draftMatch.draft) : removeFlows(parts, draftMatch.draft),
+        consumedDraftId === undefined
+          ? parts.drafts.discard(draftMatch.draft)
+          : removeFlows(parts, draftMatch.draft),
       );
-    return { created, isGrantKept: id !== undefined };
+    return { created, isGrantReused: consumedDraftId !== undefined };
   } catch (error) {
     // One that was taken for nothing is over. Any other can be saved again, with what was wrong put right.
-    if (draftMatch && id !== undefined) await ignoreErrors(parts.drafts.end(draftMatch.draft));
+    if (draftMatch && consumedDraftId !== undefined) await ignoreErrors(parts.drafts.end(draftMatch.draft));
     throw error;
   }
 }

@@ -147,7 +147,7 @@ describe('a look at a server that nobody saved', () => {
   test('is for who may create servers', async () => {
     const { server, discovering, user } = await rig({ era: 'legacy', tools: [] });
     const request = { url: server.url, type: 'streamable-http', auth: { type: 'none' } } as const;
-    for (const role of ['USER', 'NOBODY']) {
+    for (const role of ['USER', 'NO_USE']) {
       await expect(discoverTools(discovering, user('uma', role), request)).rejects.toMatchObject({
         code: 'MCP_FORBIDDEN',
       });

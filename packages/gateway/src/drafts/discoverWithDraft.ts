@@ -6,7 +6,7 @@ import { SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { stableStringify } from '../registry/stableStringify.ts';
-import { collectPresentedSecrets } from '../toolcall/maskPresented.ts';
+import { collectPresentedSecrets } from '../toolcall/maskSecrets.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import type { ServerDraft } from './draft.ts';
 import type { DraftDefinition } from './drafts.ts';

@@ -1,7 +1,7 @@
 import type { DiscoveredTool } from '@behalf/contracts';
 import type { ItemList } from '../catalog/listAll.ts';
 import { isMapping } from '../registry/canonicalFields.ts';
-import { redactSecrets } from '../toolcall/maskPresented.ts';
+import { redactSecrets } from '../toolcall/maskSecrets.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 
 const MAX_TOOLS = 500;

@@ -8,7 +8,7 @@ import type { UserPrincipal } from '../principal/principal.ts';
 import type { Fields } from '../registry/canonicalFields.ts';
 import { stableStringify } from '../registry/stableStringify.ts';
 import type { UserServer } from '../registry/server.ts';
-import { checkAccess, type Allowed } from '../toolcall/checkAccess.ts';
+import { checkAccess, type AllowedServer } from '../toolcall/checkAccess.ts';
 import { DRAFT_LIFETIME_MS, parseDraftName, MAX_DRAFTS, type ServerDraft } from './draft.ts';
 import { openDraft } from './openDraft.ts';
 
@@ -35,7 +35,7 @@ export interface ServerDrafts {
   /** Their own, while it lasts. Null for anybody else's, for what is over and for what never was: told alike. */
   findOwn(principal: UserPrincipal, id: string): Promise<ServerDraft | null>;
   /** What `findServer` is for servers, by the name that it has in addresses: its user may go on, while they may create servers. */
-  authorize(principal: UserPrincipal, name: string): Promise<Allowed<UserServer>>;
+  authorize(principal: UserPrincipal, name: string): Promise<AllowedServer<UserServer>>;
   /** As sign-ins and renewals see it, while it lasts and for a moment after a server was made of it. */
   get(tenant: string, id: string): Promise<UserServer | undefined>;
   /** Whether there is one of this id, whoever has it: for what is public about it. */
@@ -125,8 +125,13 @@ export function createServerDrafts(parts: DraftParts): ServerDrafts {
       const id = parseDraftName(name);
       const draft = id === undefined ? null : await findOwn(principal, id);
       // Whose it is was just asked; there are no rows about a draft that could say anything else.
-      const access = { requirePermission, sees: () => draft !== null };
-      return checkAccess(access, principal, draft?.server, 'MCP_SERVER_NOT_FOUND') as Allowed<UserServer>;
+      const access = { requirePermission, canSee: () => draft !== null };
+      return checkAccess(
+        access,
+        principal,
+        draft?.server,
+        'MCP_SERVER_NOT_FOUND',
+      ) as AllowedServer<UserServer>;
     },
     async get(tenant, id) {
       const record = await store.find(tenant, id);

@@ -1,11 +1,11 @@
 import type { DiscoverToolsView } from '@behalf/contracts';
-import { validateCreate } from '../configure/validateCreate.ts';
+import { validateNewServer } from '../configure/validateNewServer.ts';
 import { listDefinitionTools } from '../configure/listDefinitionTools.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Fields } from '../registry/canonicalFields.ts';
 import type { UserServer } from '../registry/server.ts';
-import { collectPresentedSecrets } from '../toolcall/maskPresented.ts';
+import { collectPresentedSecrets } from '../toolcall/maskSecrets.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import { toDiscoveredTools } from './discoveredTools.ts';
 import { toProbeError, toCredentialRefusal, type CredentialRefusal } from './probeFailure.ts';
@@ -30,7 +30,7 @@ export async function probeDraft(
     probes.push(await listTools(parts, server, await resolveTarget(server)));
     return {};
   };
-  await validateCreate({ ...parts, inspect }, principal, definition);
+  await validateNewServer({ ...parts, inspect }, principal, definition);
   const [probe] = probes;
   // It has a place for a value that only a saved server can be given.
   if (!probe) throw new GatewayError('MCP_CONFIG_INVALID');

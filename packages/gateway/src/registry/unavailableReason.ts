@@ -19,7 +19,7 @@ export function getUnavailableReason(
   enforcedRestrictions: ReadonlySet<Restriction>,
 ): string | null {
   if (usesClientCredentialsGrant(server) && resolveScope(server, source).scope !== 'app') {
-    return 'client_credentials is for a server that everybody shares, and this one depends on its user';
+    return 'client_credentials requires a server that all users share, but this server is user-scoped';
   }
   const { deny = [], ask = [], mode, enabled } = toolApproval ?? {};
   const requested: Record<Restriction, boolean> = {

@@ -7,7 +7,7 @@ import { SignInRequired } from '../credentials/signInRequired.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
-import { resolveAllowed, type SendParts } from '../toolcall/sendToServer.ts';
+import { resolveAllowedServer, type SendParts } from '../toolcall/sendToServer.ts';
 import type { Bearer, RemoteTarget } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { withoutCredentials } from './withoutCredentials.ts';
@@ -32,7 +32,12 @@ export async function probeGrant(
   token: NewToken,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
-  const server = resolveAllowed(parts, { principal, door: 'rest', signal }, name, 'MCP_SERVER_NOT_FOUND');
+  const server = resolveAllowedServer(
+    parts,
+    { principal, door: 'rest', signal },
+    name,
+    'MCP_SERVER_NOT_FOUND',
+  );
   if (server.scope !== 'user') return 'unreachable';
   try {
     const fixedToken = toFixedToken(token);

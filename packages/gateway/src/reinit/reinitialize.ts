@@ -11,9 +11,9 @@ import type { UserPrincipal } from '../principal/principal.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
 import type { UserServer } from '../registry/server.ts';
-import { resolveAllowed, prepareCredential, type SendParts } from '../toolcall/sendToServer.ts';
+import { resolveAllowedServer, prepareCredential, type SendParts } from '../toolcall/sendToServer.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
-import type { Allowed } from '../toolcall/checkAccess.ts';
+import type { AllowedServer } from '../toolcall/checkAccess.ts';
 import { ownerKey, loadTools } from '../toolcall/loadTools.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { withoutCredentials } from './withoutCredentials.ts';
@@ -39,7 +39,7 @@ export interface ReinitOptions {
 export interface SignInStarter {
   /** The one that is under way, or a new one. Rejects with a `GatewayError` when none can be offered. */
   start(
-    server: Allowed<UserServer>,
+    server: AllowedServer<UserServer>,
     principal: UserPrincipal,
     signInRequired: SignInRequired,
   ): Promise<FlowView>;
@@ -55,7 +55,7 @@ export async function reinitialize(
   options: ReinitOptions,
   inbound: Inbound,
 ): Promise<ReinitResult> {
-  const server = resolveAllowed(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
+  const server = resolveAllowedServer(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
   const outcome = await attemptWithTimeout(parts, server, options, inbound);
   return toReinitResult(server.name, outcome, parts.clock.now());
 }
@@ -72,7 +72,7 @@ interface AbortableInbound extends Inbound {
  */
 async function attemptWithTimeout(
   parts: ReinitParts,
-  server: Allowed,
+  server: AllowedServer,
   options: ReinitOptions,
   inbound: Inbound,
 ): Promise<ReinitOutcome> {
@@ -93,7 +93,7 @@ async function attemptWithTimeout(
 
 async function attempt(
   parts: ReinitParts,
-  server: Allowed,
+  server: AllowedServer,
   options: ReinitOptions,
   inbound: AbortableInbound,
 ): Promise<ReinitOutcome> {
@@ -126,7 +126,7 @@ async function attempt(
 }
 
 /** It names fields of a chat request, and this is none. */
-function needsChatRequest(server: Allowed, { fields }: Inbound): boolean {
+function needsChatRequest(server: AllowedServer, { fields }: Inbound): boolean {
   return server.scope === 'user' && server.requestScoped && !fields;
 }
 
@@ -142,7 +142,7 @@ function isDeferrable(error: unknown): boolean {
 /** Looks again at a server whose inspection failed: who asks explicitly is not put off with what was remembered. */
 async function retryInspection(
   { inspection }: ReinitParts,
-  server: Allowed,
+  server: AllowedServer,
   { signal }: AbortableInbound,
 ): Promise<ReinitOutcome | undefined> {
   if (server.scope !== 'app' || inspection.getState(server).kind !== 'failed') return undefined;
@@ -153,7 +153,7 @@ async function retryInspection(
 
 function filterOffered(
   { policy }: PolicyParts,
-  server: Allowed,
+  server: AllowedServer,
   { principal }: Inbound,
   { tools }: ToolList,
 ): ReinitTools {
@@ -163,7 +163,7 @@ function filterOffered(
 
 async function toRefusedOutcome(
   parts: ReinitParts,
-  server: Allowed,
+  server: AllowedServer,
   inbound: AbortableInbound,
   error: UpstreamError,
 ): Promise<ReinitOutcome> {
@@ -194,7 +194,7 @@ function isExchangeError(code: ErrorCode): boolean {
  */
 async function toReauthOutcome(
   parts: ReinitParts,
-  server: Allowed,
+  server: AllowedServer,
   inbound: AbortableInbound,
   { reason, detail: { code } }: ReauthNeeded,
 ): Promise<ReinitOutcome> {
@@ -205,7 +205,7 @@ async function toReauthOutcome(
 
 async function toSignInOutcome(
   parts: ReinitParts,
-  server: Allowed,
+  server: AllowedServer,
   inbound: AbortableInbound,
   signInRequired: SignInRequired,
 ): Promise<ReinitOutcome> {
@@ -221,7 +221,7 @@ async function toSignInOutcome(
 /** A sign-in for this user to go on with, the one that is under way if there is one; null where none can be offered. */
 async function startSignIn(
   { signInStarter }: ReinitParts,
-  server: Allowed,
+  server: AllowedServer,
   { principal }: AbortableInbound,
   signInRequired: SignInRequired,
 ): Promise<FlowView | null> {
@@ -237,7 +237,7 @@ async function startSignIn(
 
 async function listUnauthenticated(
   parts: ReinitParts,
-  server: Allowed,
+  server: AllowedServer,
   inbound: AbortableInbound,
 ): Promise<ReinitTools | null> {
   const unauthenticated = withoutCredentials(server.settings);

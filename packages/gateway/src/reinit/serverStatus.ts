@@ -6,7 +6,7 @@ import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { listDeclaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
 import type { ServerSnapshot, UserServer } from '../registry/server.ts';
-import type { AccessParts, Allowed } from '../toolcall/checkAccess.ts';
+import type { AccessParts, AllowedServer } from '../toolcall/checkAccess.ts';
 import { findServer, findServers, type FindParts } from '../toolcall/findServer.ts';
 
 export interface StatusParts extends FindParts, AccessParts {
@@ -48,7 +48,7 @@ export async function getServerStatuses(
 async function readStatus(
   { connections, inspection, variables, readAuthorizationState }: StatusParts,
   principal: UserPrincipal,
-  server: Allowed,
+  server: AllowedServer,
 ): Promise<ServerStatus> {
   const { connection, code, since, retryAt } = connections.state(server, principalKey(principal));
   const inspectionState = inspection.getState(server);

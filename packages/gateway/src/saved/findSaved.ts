@@ -2,7 +2,7 @@ import { aclBits, hasAclBit, type AclBit } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { isAdmin, type Principal } from '../principal/principal.ts';
 import { MAX_PAGE_SIZE } from './limits.ts';
-import type { SavedResource, SeeSavedParts, SavedCollection } from './parts.ts';
+import type { SavedResource, ReadSavedParts, SavedCollection } from './parts.ts';
 import type { SavedKind } from './kinds.ts';
 
 export interface VisibleResource<T> {
@@ -15,7 +15,7 @@ export interface VisibleResource<T> {
  * Of that they may remove anything: what is shared with everybody runs in everybody's name.
  */
 export function getCallerBits(
-  { acl }: Pick<SeeSavedParts, 'acl'>,
+  { acl }: Pick<ReadSavedParts, 'acl'>,
   { name }: SavedKind,
   principal: Principal,
   id: string,
@@ -29,7 +29,7 @@ function addAdminBits(principal: Principal, bits: number): number {
 
 /** Null for one that is not for the caller, as for one that does not exist. */
 export async function findVisibleSaved<T extends SavedResource>(
-  parts: SeeSavedParts,
+  parts: ReadSavedParts,
   { kind, store }: SavedCollection<T>,
   principal: Principal,
   id: string,
@@ -43,7 +43,7 @@ export async function findVisibleSaved<T extends SavedResource>(
 
 /** One that the caller may do this with. */
 export async function requireSaved<T extends SavedResource>(
-  parts: SeeSavedParts,
+  parts: ReadSavedParts,
   collection: SavedCollection<T>,
   principal: Principal,
   id: string,
@@ -62,7 +62,7 @@ export interface SavedPageQuery {
 
 /** Their own and those that are shared with them, in the order of their ids. */
 export async function listSaved<T extends SavedResource>(
-  parts: SeeSavedParts,
+  parts: ReadSavedParts,
   { kind, store }: SavedCollection<T>,
   principal: Principal,
   { limit = MAX_PAGE_SIZE, after }: SavedPageQuery = {},

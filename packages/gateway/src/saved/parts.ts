@@ -5,7 +5,7 @@ import type { Roles } from '../access/roles.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { UserStore } from '../ports/index.ts';
 import type { SavedKind } from './kinds.ts';
-import type { SavedStore } from './sealedSaved.ts';
+import type { SavedStore } from './sealedStore.ts';
 
 /** Whatever is saved has these. */
 export interface SavedResource {
@@ -21,7 +21,7 @@ export interface SavedCollection<T extends SavedResource> {
   readonly store: SavedStore<T>;
 }
 
-export interface SeeSavedParts {
+export interface ReadSavedParts {
   readonly acl: Pick<Acl, 'getSavedBits' | 'listSavedBits'>;
   readonly roles: Pick<Roles, 'requirePermission'>;
 }

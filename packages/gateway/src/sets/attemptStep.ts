@@ -59,7 +59,7 @@ export async function attemptStep(
 
 /** What the run brought, what the set fixes, and what earlier steps gave. */
 function gatherInputs(step: StoredStep, previousSteps: readonly StoredStep[]): JsonObject {
-  const args: Record<string, unknown> = { ...mergeStepInputs(step, step.given) };
+  const args: Record<string, unknown> = { ...mergeStepInputs(step, step.providedInputs) };
   const errors: Diagnostic[] = [];
   for (const [name, input] of Object.entries(step.inputs)) {
     if (input.mode !== 'from') continue;

@@ -2,7 +2,7 @@ import type { Cancellation, Clock, Leases, Random } from '@behalf/kernel';
 import type { RunBlockParts } from '../blocks/parts.ts';
 import type { BlockRunResult } from '../blocks/runBlock.ts';
 import type { Principal, UserPrincipal } from '../principal/principal.ts';
-import type { WriteSavedParts, SeeSavedParts } from '../saved/parts.ts';
+import type { WriteSavedParts, ReadSavedParts } from '../saved/parts.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
 import type { SavedBlocks } from '../blocks/sealedBlocks.ts';
 import type { BlockSets } from './sealedSets.ts';
@@ -12,7 +12,7 @@ import type { SealedRuns } from './sealedRuns.ts';
 /** Who asks: a user. A program has nobody whose runs these could be. */
 export type RunInbound = Inbound & { readonly principal: UserPrincipal };
 
-export interface ViewSetParts extends SeeSavedParts {
+export interface ViewSetParts extends ReadSavedParts {
   readonly sets: BlockSets;
 }
 

@@ -51,7 +51,7 @@ export function createSteps(
     const { title = '', server, tool = '', version } = check.steps[index] ?? {};
     return {
       ...{ ...step, title, server: server?.name ?? '', tool },
-      ...{ state: 'pending', startedAt: null, endedAt: null, mayGoOn: false, given: {} },
+      ...{ state: 'pending', startedAt: null, endedAt: null, mayGoOn: false, providedInputs: {} },
       ...selectProvided(step.key, provided),
       ...(version !== undefined && { blockVersion: version }),
     };
@@ -86,7 +86,10 @@ export function mergeProvided(
   { inputs, credentials }: SetCheckRequest,
 ): SetCheckRequest {
   return {
-    inputs: { ...inputs, ...Object.fromEntries(steps.map(({ key, given }) => [key, given])) },
+    inputs: {
+      ...inputs,
+      ...Object.fromEntries(steps.map(({ key, providedInputs }) => [key, providedInputs])),
+    },
     credentials: {
       ...credentials,
       ...Object.fromEntries(
@@ -99,16 +102,19 @@ export function mergeProvided(
 function selectProvided(
   key: string,
   { inputs, credentials }: SetCheckRequest,
-  previous?: Pick<StoredStep, 'given' | 'credential'>,
-): Pick<StoredStep, 'given' | 'credential'> {
+  previous?: Pick<StoredStep, 'providedInputs' | 'credential'>,
+): Pick<StoredStep, 'providedInputs' | 'credential'> {
   const credential = getOwn(credentials, key) ?? previous?.credential;
   return {
-    given: { ...previous?.given, ...getOwn(inputs, key) },
+    providedInputs: { ...previous?.providedInputs, ...getOwn(inputs, key) },
     ...(credential !== undefined && { credential }),
   };
 }
 
 export function requireInputLimit(steps: readonly StoredStep[]): void {
-  const size = steps.reduce((sum, { given, inputs }) => sum + JSON.stringify([given, inputs]).length, 0);
+  const size = steps.reduce(
+    (sum, { providedInputs, inputs }) => sum + JSON.stringify([providedInputs, inputs]).length,
+    0,
+  );
   if (size > MAX_RUN_INPUT_LENGTH) throw new GatewayError('REQUEST_TOO_LARGE');
 }

@@ -29,7 +29,7 @@ const aRun: SetRun = {
   steps: [
     {
       ...{ key: 'a', block: 'b1', title: 'pl4nted', server: 'mail', tool: 'send', state: 'succeeded' },
-      ...{ startedAt: 1, endedAt: 2, inputs: {}, given: { text: 'pl4nted' }, mayGoOn: false },
+      ...{ startedAt: 1, endedAt: 2, inputs: {}, providedInputs: { text: 'pl4nted' }, mayGoOn: false },
       result: { content: [{ type: 'text', text: 'pl4nted' }], isError: false },
     },
   ],

@@ -3,7 +3,7 @@ import type { Keyring } from '@behalf/kernel';
 import { toSetSealContext, type SetRecord, type SetStore } from '../ports/index.ts';
 import { setKind } from '../saved/kinds.ts';
 import type { SavedCollection } from '../saved/parts.ts';
-import { createSealedSaved, type SavedStore } from '../saved/sealedSaved.ts';
+import { createSealedStore, type SavedStore } from '../saved/sealedStore.ts';
 import type { Log } from '../upstream/parts.ts';
 import { MAX_SET_LENGTH, MAX_SETS } from './limits.ts';
 
@@ -22,8 +22,8 @@ export function createSets(parts: {
   readonly keyring: Keyring;
   readonly log: Log;
 }): BlockSets {
-  return createSealedSaved({
-    ...{ ...parts, kind: setKind, columns, contentSchema: StoredSet, contextOf: toSetSealContext },
+  return createSealedStore({
+    ...{ ...parts, kind: setKind, columns, contentSchema: StoredSet, toSealContext: toSetSealContext },
     limits: { maxPerOwner: MAX_SETS, maxLength: MAX_SET_LENGTH },
   });
 }

@@ -4,7 +4,7 @@ import type { ToolList } from '../catalog/toolList.ts';
 import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { prepareCredential } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 import type { EndpointParts } from './endpoint.ts';
 import { ownerKey, loadTools } from './loadTools.ts';
 
@@ -27,8 +27,8 @@ export function namesApp({ tools }: Pick<ToolList, 'tools'>, address: string): b
 export async function loadLastKnownTools(
   parts: EndpointParts,
   inbound: Inbound,
-  servers: readonly Allowed[],
-): Promise<(readonly [Allowed, ToolList | undefined])[]> {
+  servers: readonly AllowedServer[],
+): Promise<(readonly [AllowedServer, ToolList | undefined])[]> {
   const results = await loadFromEachServer(
     servers,
     (server, signal) => {

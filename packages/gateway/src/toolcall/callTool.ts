@@ -6,10 +6,10 @@ import { enforceApproval, type EnforceParts } from '../policy/enforceApproval.ts
 import { isToolAvailable, decideTool, type PolicyParts } from '../policy/decideTool.ts';
 import type { UpstreamResponse, HeaderValues, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { sendToServer, resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import { sendToServer, resolveAllowedServer, prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
 import type { UpstreamRequest } from './callUpstream.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 import {
   ownerKey,
   loadTools,
@@ -63,7 +63,7 @@ export async function executeCall(
   inbound: Inbound,
   auditContext: AuditContext,
 ): Promise<UpstreamResponse> {
-  const server = resolveAllowed(parts, inbound, call.server, 'MCP_TOOL_NOT_FOUND');
+  const server = resolveAllowedServer(parts, inbound, call.server, 'MCP_TOOL_NOT_FOUND');
   if (call.serverId !== undefined && server.id !== call.serverId)
     throw new GatewayError('MCP_TOOL_NOT_FOUND');
   auditContext.server = server;
@@ -92,7 +92,7 @@ export async function executeCall(
 /** One call on its way. */
 interface ToolCallContext {
   readonly parts: CallParts;
-  readonly server: Allowed;
+  readonly server: AllowedServer;
   readonly call: ToolInvocation;
   readonly inbound: Inbound;
   /** What this caller presents: obtained when it is first needed, and anew for each listing. */

@@ -12,10 +12,10 @@ import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Inbound, TraceContext } from './inbound.ts';
 import { toInputRequired, createDialogue, withoutResultType, withInputResponses } from './dialogue.ts';
 import { toStartedTask, requireTasks } from './startedTask.ts';
-import { maskTokens } from './maskPresented.ts';
+import { maskTokens } from './maskSecrets.ts';
 import { createNotificationHandlers } from './notificationHandlers.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
-import { bearerOf } from './recoverFromRefusal.ts';
+import { getBearer } from './recoverFromRefusal.ts';
 
 /** Progress may prolong a call, but not beyond this, unless the server's own timeout is longer. */
 export const MAX_CALL_MS = 300_000;
@@ -90,7 +90,7 @@ export function requestOptions(
   const { signal, trace, hop, onProgress, onLog } = inbound;
   const timeoutMs = prepared.server.settings.timeout;
   const target = 'holder' in prepared ? prepared.holder.target : prepared.server.target;
-  const bearer = bearerOf(prepared);
+  const bearer = getBearer(prepared);
   const traceHeaders = trace && filterTrace(target, trace);
   const extraHeaders =
     traceHeaders || hop !== undefined || mirroredHeaders

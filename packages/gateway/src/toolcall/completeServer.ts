@@ -1,6 +1,6 @@
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { sendToServer, resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import { sendToServer, resolveAllowedServer, prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
 import { canRetry } from './recoverFromRefusal.ts';
 import { toNotFoundError } from './rpcErrors.ts';
@@ -31,7 +31,7 @@ export async function completeServer(
 ): Promise<UpstreamResponse> {
   const isPrompt = ref['type'] === 'ref/prompt';
   const denial = isPrompt ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
-  const server = resolveAllowed(parts, inbound, name, denial);
+  const server = resolveAllowedServer(parts, inbound, name, denial);
   const request = { method: 'completion/complete', params: { ref, argument, ...(context && { context }) } };
   try {
     const prepared = await prepareCredential(parts, server, inbound);

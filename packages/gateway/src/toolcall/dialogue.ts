@@ -6,7 +6,7 @@ import type { UpstreamResponse, Era, JsonObject, ServerClaims } from '../upstrea
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { Inbound, InboundPeer } from './inbound.ts';
 import { extractUrlElicitations, toUrlElicitationResult } from './urlElicitation.ts';
-import { maskJson } from './maskPresented.ts';
+import { maskJson } from './maskSecrets.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
 
 /** What these ask for, a server may ask back. Nothing else is ever a dialogue. */

@@ -7,7 +7,7 @@ import type { ServerKeys } from '../catalog/serverKeys.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { CallParts } from './callTool.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 import { findServer, findServers } from './findServer.ts';
 import type { ListToolsParts } from './listTools.ts';
 
@@ -35,7 +35,7 @@ export function endpointServers(
   parts: EndpointParts,
   principal: Principal,
   endpoint: EndpointSelector,
-): Allowed[] {
+): AllowedServer[] {
   if (endpoint.kind === 'one') return [findServer(parts, principal, endpoint.server)];
   return findServers(parts, principal).sort((a, b) => (a.name < b.name ? -1 : 1));
 }

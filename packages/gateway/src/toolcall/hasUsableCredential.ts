@@ -1,4 +1,4 @@
-import { resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import { resolveAllowedServer, prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
 
 /** Whether this caller has what it takes to be let in at this server, as far as it can be known without asking there. */
@@ -8,7 +8,11 @@ export async function hasUsableCredential(
   inbound: Inbound,
 ): Promise<boolean> {
   try {
-    await prepareCredential(parts, resolveAllowed(parts, inbound, name, 'MCP_SERVER_NOT_FOUND'), inbound);
+    await prepareCredential(
+      parts,
+      resolveAllowedServer(parts, inbound, name, 'MCP_SERVER_NOT_FOUND'),
+      inbound,
+    );
     return true;
   } catch {
     return false;

@@ -2,7 +2,7 @@ import type { InspectionResult, InspectionOptions } from '../registry/inspection
 import type { AppServer } from '../registry/server.ts';
 import type { LoadToolsParts } from './loadTools.ts';
 import { MAX_CALL_MS } from './callUpstream.ts';
-import { redactSecrets, collectPresentedSecrets } from './maskPresented.ts';
+import { redactSecrets, collectPresentedSecrets } from './maskSecrets.ts';
 import { withInstructions } from './serverInstructions.ts';
 
 /** A first look at a shared server, for nobody in particular: its connection stands and its tools are known after it. */

@@ -9,7 +9,7 @@ import type { ServerSnapshot } from '../registry/server.ts';
 import type { JsonObject, ListKind } from '../upstream/upstream.ts';
 import { isAppAddress, namesApp } from './appAddresses.ts';
 import type { Inbound } from './inbound.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 import {
   endpointServers,
   serverKeyAt,
@@ -107,7 +107,7 @@ export async function listEndpointItems(
   const servers = endpointServers(parts, principal, endpoint);
   const loaded = await loadItems(parts, inbound, servers, method);
   const missing: MissingServer[] = [];
-  const lists: [Allowed, ItemList][] = [];
+  const lists: [AllowedServer, ItemList][] = [];
   for (const [server, listed] of loaded) {
     if ('absence' in listed) {
       throwIfSingleServer(endpoint, listed.absence.state, listed.cause);
@@ -127,7 +127,7 @@ export async function listEndpointItems(
 export function loadItems(
   parts: EndpointParts,
   inbound: Inbound,
-  servers: readonly Allowed[],
+  servers: readonly AllowedServer[],
   method: ListMethod,
   { fresh = false }: { fresh?: boolean } = {},
 ) {
@@ -147,7 +147,7 @@ export function loadItems(
 function createPromptNameLookup(
   parts: EndpointParts,
   principal: Principal,
-  lists: readonly [Allowed, ItemList][],
+  lists: readonly [AllowedServer, ItemList][],
 ): UnprefixedNameLookup {
   const namesByServer = new Map(lists.map(([{ name }, listed]) => [name, readPromptNames(listed)]));
   return createUnprefixedNameLookup(parts, principal, 'prompts', ({ name }) => namesByServer.get(name));
@@ -159,7 +159,7 @@ export function readPromptNames({ items, complete }: ItemList): ListedNames {
 }
 
 function withPublicNames(
-  lists: readonly [Allowed, ItemList][],
+  lists: readonly [AllowedServer, ItemList][],
   serverKeyOf: (server: ServerSnapshot) => string | undefined,
   unprefixedName: UnprefixedNameLookup,
 ): JsonObject[] {
@@ -177,7 +177,7 @@ function withPublicNames(
 }
 
 interface AddressedLists {
-  readonly lists: readonly [Allowed, ItemList][];
+  readonly lists: readonly [AllowedServer, ItemList][];
   readonly missing: readonly MissingServer[];
   readonly method: ListMethod;
 }

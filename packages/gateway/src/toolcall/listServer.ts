@@ -1,5 +1,5 @@
 import type { ItemList, ListMethod } from '../catalog/listAll.ts';
-import { resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import { resolveAllowedServer, prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
 import { listWithRetry, type LoadToolsParts } from './loadTools.ts';
 import { toCallerError } from './toCallerError.ts';
@@ -13,7 +13,7 @@ export async function listServer(
   method: ListMethod,
   inbound: Inbound,
 ): Promise<ItemList> {
-  const server = resolveAllowed(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
+  const server = resolveAllowedServer(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
   try {
     return await listWithRetry(parts, () => prepareCredential(parts, server, inbound), inbound, method);
   } catch (error) {

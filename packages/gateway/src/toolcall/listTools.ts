@@ -9,7 +9,7 @@ import { isToolAvailable, type PolicyParts } from '../policy/decideTool.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 import { findServers, type FindParts } from './findServer.ts';
 import { ownerKey, loadTools, type LoadToolsParts } from './loadTools.ts';
 import { getSignInReason } from './signInRequirement.ts';
@@ -28,10 +28,10 @@ export async function listTools(parts: ListToolsParts, inbound: Inbound): Promis
 export async function listToolsOfServers(
   parts: ListToolsParts,
   inbound: Inbound,
-  selected: readonly Allowed[],
+  selected: readonly AllowedServer[],
   otherTools: readonly VisibleTools[] = [],
 ): Promise<ServerTools[]> {
-  const servers = new Map<ServerSnapshot, Allowed>();
+  const servers = new Map<ServerSnapshot, AllowedServer>();
   for (const server of selected) servers.set(server, server);
   const signedOut = new Set<ServerSnapshot>();
   const policy = parts.policy();

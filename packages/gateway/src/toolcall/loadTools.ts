@@ -7,10 +7,10 @@ import { principalKey, type Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 import { requestOptions } from './callUpstream.ts';
 import { leaseConnection } from './leaseConnection.ts';
-import { maskPresented } from './maskPresented.ts';
+import { maskPresentedSecrets } from './maskSecrets.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
 import {
   retryAfterRefusal,
@@ -47,7 +47,7 @@ export type PrepareTarget = (signal?: Cancellation) => Promise<PreparedTarget>;
  */
 export function loadTools(
   parts: LoadToolsParts,
-  server: Allowed,
+  server: AllowedServer,
   obtain: PrepareTarget,
   inbound: Inbound,
   { refresh = false, lease = {} }: LoadToolsOptions = {},
@@ -65,7 +65,7 @@ export function loadTools(
  * Who asks for a list. What everybody waits for is nobody's own: the hop count of whoever came first would refuse it to
  * all the others, and that one's trace and baggage are not theirs.
  */
-function listInbound(server: Allowed, inbound: Inbound, signal: AbortSignal): Inbound {
+function listInbound(server: AllowedServer, inbound: Inbound, signal: AbortSignal): Inbound {
   if (server.scope === 'user') return { ...inbound, signal };
   const { principal, door } = inbound;
   return { principal, door, signal };
@@ -111,7 +111,7 @@ async function listOnce(
     if (method !== 'tools/list') return listed;
     return withInstructions(listed, prepared.server, {
       claims: lease.upstream.claims,
-      maskText: (text) => maskPresented(text, prepared),
+      maskText: (text) => maskPresentedSecrets(text, prepared),
     });
   } catch (error) {
     failure = error;

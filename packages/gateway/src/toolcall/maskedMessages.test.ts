@@ -10,7 +10,7 @@ import {
 import { captureRejection } from '../../test/toolcallRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
-import { maskTokens } from './maskPresented.ts';
+import { maskTokens } from './maskSecrets.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
 
 afterEach(stopRelayRigs);

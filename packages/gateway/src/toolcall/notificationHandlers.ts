@@ -2,7 +2,7 @@ import { stripGatewayMeta } from '../shaping/stripGatewayMeta.ts';
 import { getLevelRank } from '../upstream/logLevels.ts';
 import type { JsonObject, UpstreamRequestOptions } from '../upstream/upstream.ts';
 import type { Inbound } from './inbound.ts';
-import { maskJson } from './maskPresented.ts';
+import { maskJson } from './maskSecrets.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
 
 /**

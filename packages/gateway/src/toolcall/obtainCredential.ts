@@ -6,13 +6,13 @@ import { principalKey } from '../principal/principal.ts';
 import type { AppServer, UserServer } from '../registry/server.ts';
 import type { AppBearer, UpstreamTarget } from '../upstream/target.ts';
 import type { Inbound } from './inbound.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 
 /** A server together with what this caller presents to it. An app server presents its own, and takes nobody's. */
 export type PreparedTarget =
-  | { readonly server: Allowed<AppServer>; readonly bearer?: AppBearer }
+  | { readonly server: AllowedServer<AppServer>; readonly bearer?: AppBearer }
   | {
-      readonly server: Allowed<UserServer>;
+      readonly server: AllowedServer<UserServer>;
       readonly holder: {
         readonly principal: string;
         readonly target: UpstreamTarget;
@@ -20,7 +20,7 @@ export type PreparedTarget =
         readonly requestKey?: string;
       };
       /** Only one call at a time may be made with this credential. */
-      readonly exclusive?: CredentialKey | undefined;
+      readonly exclusiveKey?: CredentialKey | undefined;
       /** The label of what is presented, where it is one of the caller's own. */
       readonly credential?: string | undefined;
     };
@@ -28,20 +28,26 @@ export type PreparedTarget =
 /** None, static, the user's variables, their own token, or one in their name. */
 export async function obtainCredential(
   credentials: Credentials,
-  server: Allowed<UserServer>,
+  server: AllowedServer<UserServer>,
   inbound: Inbound,
   random: Random,
   budget: TokenRequestBudget,
 ): Promise<PreparedTarget> {
   const { principal, fields, request, credential } = inbound;
-  const { target, binding, exclusive, label } = await credentials.obtain(server, principal, fields, budget, {
-    label: credential,
-  });
+  const { target, binding, exclusiveKey, label } = await credentials.obtain(
+    server,
+    principal,
+    fields,
+    budget,
+    {
+      label: credential,
+    },
+  );
   const holder = {
     principal: principalKey(principal),
     target,
     binding,
     ...(server.requestScoped && { requestKey: request ?? random.id() }),
   };
-  return { server, holder, exclusive, credential: label };
+  return { server, holder, exclusiveKey, credential: label };
 }

@@ -1,5 +1,5 @@
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
-import { sendToServer, resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import { sendToServer, resolveAllowedServer, prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
 import {
   recordAudit,
@@ -46,7 +46,7 @@ async function executeRead(
   auditContext: AuditContext,
 ): Promise<UpstreamResponse> {
   const denial = request.method === 'prompts/get' ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
-  const server = resolveAllowed(parts, inbound, name, denial);
+  const server = resolveAllowedServer(parts, inbound, name, denial);
   auditContext.server = server;
   reserveAuditSlot(parts, server, auditContext);
   try {

@@ -34,7 +34,7 @@ function isIdempotentTool({ settings }: ServerSnapshot, { name, annotations }: I
 }
 
 /** The token for this server, the caller's own or ours, where it is sent one. */
-export function bearerOf(prepared: PreparedTarget): Bearer | undefined {
+export function getBearer(prepared: PreparedTarget): Bearer | undefined {
   if (!('holder' in prepared)) return prepared.bearer;
   return prepared.holder.target.type === 'stdio' ? undefined : prepared.holder.target.bearer;
 }
@@ -42,13 +42,13 @@ export function bearerOf(prepared: PreparedTarget): Bearer | undefined {
 /** The server wants a wider scope than the token has: what its user has to do, where that would help. Nothing was run. */
 export function toStepUpError(error: unknown, prepared: PreparedTarget): Error | undefined {
   if (!(error instanceof UpstreamError) || error.reason !== 'insufficient_scope') return undefined;
-  return bearerOf(prepared)?.toScopeError?.(error.detail.challenge);
+  return getBearer(prepared)?.toScopeError?.(error.detail.challenge);
 }
 
 /** Whether the server refused a token that another could take the place of. It ran nothing then. */
 export function isTokenRefused(error: unknown, prepared: PreparedTarget): error is UpstreamError {
   return (
-    error instanceof UpstreamError && error.reason === 'unauthorized' && bearerOf(prepared) !== undefined
+    error instanceof UpstreamError && error.reason === 'unauthorized' && getBearer(prepared) !== undefined
   );
 }
 
@@ -62,13 +62,13 @@ export async function retryAfterRefusal<T>(
   signal: Cancellation,
   { resend, prepareFresh }: RetrySteps<T>,
 ): Promise<T> {
-  const bearer = bearerOf(prepared);
+  const bearer = getBearer(prepared);
   if (!bearer || !(await rejectOnAbort(bearer.renew(refusal.detail.challenge), signal))) throw refusal;
   const freshTarget = isCredentialReplaced(prepared) ? await prepareFresh() : prepared;
   try {
     return await runLastAttempt(freshTarget, resend);
   } catch (error) {
-    const lastBearer = bearerOf(freshTarget);
+    const lastBearer = getBearer(freshTarget);
     if (lastBearer && isTokenRefused(error, freshTarget))
       await rejectOnAbort(lastBearer.renew(error.detail.challenge), signal);
     throw error;
@@ -83,7 +83,7 @@ export interface RetrySteps<T> {
 
 /** Whether its user has signed in anew since it was prepared: nothing was sent with what is there now. */
 export function isCredentialReplaced(prepared: PreparedTarget): boolean {
-  return bearerOf(prepared)?.isSuperseded?.() === true;
+  return getBearer(prepared)?.isSuperseded?.() === true;
 }
 
 /** The last one: what its user has to do about a scope is told here as after the first. */

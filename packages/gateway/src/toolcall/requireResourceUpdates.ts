@@ -1,5 +1,5 @@
 import { createSubscriptionUnsupportedError } from '../subscriptions/upstreamSubscription.ts';
-import { resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import { resolveAllowedServer, prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
 import { cannotSubscribe, supportsResourceUpdates } from './subscriptionSupport.ts';
 import { leaseConnection } from './leaseConnection.ts';
@@ -14,7 +14,7 @@ export async function requireResourceUpdates(
   name: string,
   inbound: Inbound,
 ): Promise<void> {
-  const server = resolveAllowed(parts, inbound, name, 'MCP_RESOURCE_NOT_FOUND');
+  const server = resolveAllowedServer(parts, inbound, name, 'MCP_RESOURCE_NOT_FOUND');
   try {
     if (cannotSubscribe(server)) throw createSubscriptionUnsupportedError();
     const prepared = await prepareCredential(parts, server, inbound);

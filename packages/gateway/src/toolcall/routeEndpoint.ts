@@ -4,7 +4,7 @@ import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { prepareCredential } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
-import { checkAccess, type Allowed } from './checkAccess.ts';
+import { checkAccess, type AllowedServer } from './checkAccess.ts';
 import { serverKeyAt, type EndpointSelector, type EndpointParts } from './endpoint.ts';
 import { loadItems } from './listEndpoint.ts';
 import { ownerKey, loadTools } from './loadTools.ts';
@@ -59,7 +59,7 @@ async function loadAndRouteTool(
   parts: EndpointParts,
   inbound: Inbound,
   endpoint: EndpointSelector,
-  server: Allowed,
+  server: AllowedServer,
   publicName: string,
 ): Promise<RoutedTool> {
   const budget = createTokenRequestBudget();
@@ -83,7 +83,7 @@ function findRoutedTool(
   parts: EndpointParts,
   { principal }: Inbound,
   endpoint: EndpointSelector,
-  server: Allowed,
+  server: AllowedServer,
   list: CachedToolList,
   publicName: string,
 ): RoutedTool | undefined {
@@ -101,7 +101,7 @@ function findCandidates(
   { principal }: Inbound,
   publicName: string,
   notFoundCode: 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND',
-): Allowed[] {
+): AllowedServer[] {
   return parts.serverKeys
     .findServerNames(principal.tenant, publicName)
     .map((name) =>

@@ -4,7 +4,7 @@ import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { isAppAddress, loadLastKnownTools, namesApp } from './appAddresses.ts';
 import type { Inbound } from './inbound.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 import { endpointServers, type EndpointSelector, type EndpointParts } from './endpoint.ts';
 import { loadItems } from './listEndpoint.ts';
 import { ownerKey } from './loadTools.ts';
@@ -56,16 +56,16 @@ export async function routeResource(
 }
 
 interface AddressClaims {
-  readonly owners: readonly Allowed[];
+  readonly owners: readonly AllowedServer[];
   /** Those that may have it: never listed, or not as a whole. */
-  readonly undetermined: readonly Allowed[];
+  readonly undetermined: readonly AllowedServer[];
 }
 
 /** Who has this address: by name, by what a tool names, or else by a template. Of those that are away, by what they last had. */
 async function findAddressClaims(
   parts: EndpointParts,
   inbound: Inbound,
-  servers: readonly Allowed[],
+  servers: readonly AllowedServer[],
   address: string,
 ): Promise<AddressClaims> {
   const [listed, apps] = await Promise.all([
@@ -89,7 +89,7 @@ async function findAddressClaims(
 async function findAppClaims(
   parts: EndpointParts,
   inbound: Inbound,
-  servers: readonly Allowed[],
+  servers: readonly AllowedServer[],
   address: string,
 ): Promise<AddressClaims> {
   if (!isAppAddress(address)) return { owners: [], undetermined: [] };
@@ -100,12 +100,12 @@ async function findAppClaims(
   };
 }
 
-type KnownItemLists = readonly (readonly [Allowed, ItemList | undefined])[];
+type KnownItemLists = readonly (readonly [AllowedServer, ItemList | undefined])[];
 
 async function loadLastKnown(
   parts: EndpointParts,
   inbound: Inbound,
-  servers: readonly Allowed[],
+  servers: readonly AllowedServer[],
   method: ListMethod,
 ): Promise<KnownItemLists> {
   const results = await loadItems(parts, inbound, servers, method);
@@ -117,13 +117,16 @@ async function loadLastKnown(
   ]);
 }
 
-function findOwners(lists: KnownItemLists, matches: (item: ItemList['items'][number]) => boolean): Allowed[] {
+function findOwners(
+  lists: KnownItemLists,
+  matches: (item: ItemList['items'][number]) => boolean,
+): AllowedServer[] {
   return lists.flatMap(([server, listed]) => (listed?.items.some(matches) ? [server] : []));
 }
 
 function findUndetermined(
-  lists: readonly (readonly [Allowed, { readonly complete: boolean } | undefined])[],
-): Allowed[] {
+  lists: readonly (readonly [AllowedServer, { readonly complete: boolean } | undefined])[],
+): AllowedServer[] {
   return lists.flatMap(([server, listed]) => (listed?.complete ? [] : [server]));
 }
 
@@ -132,7 +135,7 @@ function hasScheme(template: string): boolean {
   return /^[a-z][a-z0-9+.-]*:/i.test(template);
 }
 
-function requireSingleOwner(servers: readonly Allowed[], address: string): RoutedName {
+function requireSingleOwner(servers: readonly AllowedServer[], address: string): RoutedName {
   const [server, secondServer] = servers;
   if (!server) throw new GatewayError('MCP_RESOURCE_NOT_FOUND');
   if (secondServer && isAppAddress(address))

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import type { ToolList } from '../catalog/catalog.ts';
 import { prepareCredential } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
-import { checkAccess, type Allowed } from './checkAccess.ts';
+import { checkAccess, type AllowedServer } from './checkAccess.ts';
 import type { EndpointParts } from './endpoint.ts';
 import { readPromptNames, loadItems } from './listEndpoint.ts';
 import { ownerKey, loadTools } from './loadTools.ts';
@@ -47,12 +47,12 @@ function resolveConfiguredServer(
   { principal }: Inbound,
   name: string,
   notFoundCode: NotFoundCode,
-): Allowed {
+): AllowedServer {
   const server = resolveServer(parts.registry, principal, name);
   return checkAccess(parts, principal, server?.source === 'user' ? undefined : server, notFoundCode);
 }
 
-function loadServerTools(parts: EndpointParts, inbound: Inbound, server: Allowed): Promise<ToolList> {
+function loadServerTools(parts: EndpointParts, inbound: Inbound, server: AllowedServer): Promise<ToolList> {
   const budget = createTokenRequestBudget();
   const obtain = (signal = inbound.signal) =>
     prepareCredential(parts, server, { ...inbound, signal }, { budget });
@@ -62,7 +62,7 @@ function loadServerTools(parts: EndpointParts, inbound: Inbound, server: Allowed
 async function loadAliasedTool(
   parts: EndpointParts,
   inbound: Inbound,
-  server: Allowed,
+  server: AllowedServer,
   name: string,
 ): Promise<RoutedTool> {
   // Why it cannot be listed is what the call itself will say, in the words of a call.

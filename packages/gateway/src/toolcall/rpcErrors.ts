@@ -2,7 +2,7 @@ import type { ErrorCode } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { maskPresented } from './maskPresented.ts';
+import { maskPresentedSecrets } from './maskSecrets.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
 
 /** The server does not do what was asked at all: nothing a model could put right. */
@@ -19,7 +19,9 @@ export function toToolErrorResult(error: unknown, prepared: PreparedTarget): Ups
   if (!rpc || UNSUPPORTED_CODES.has(rpc.code)) return undefined;
   return {
     result: {
-      content: [{ type: 'text', text: maskPresented(rpc.message, prepared).slice(0, MAX_ERROR_TEXT_LENGTH) }],
+      content: [
+        { type: 'text', text: maskPresentedSecrets(rpc.message, prepared).slice(0, MAX_ERROR_TEXT_LENGTH) },
+      ],
       isError: true,
       _meta: { 'behalf/rpcError': { code: rpc.code } },
     },

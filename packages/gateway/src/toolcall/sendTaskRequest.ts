@@ -3,10 +3,10 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { decideTool, type PolicyParts } from '../policy/decideTool.ts';
 import type { TaskMethod } from '../upstream/tasks.ts';
 import type { UpstreamResponse, StartedTask, JsonObject } from '../upstream/upstream.ts';
-import { sendToServer, resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import { sendToServer, resolveAllowedServer, prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
 import type { UpstreamRequest } from './callUpstream.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 import { ownerKey, loadTools, type LoadToolsParts, type PrepareTarget } from './loadTools.ts';
 import { fingerprintTarget } from './targetFingerprint.ts';
 import { recordAudit, reserveAuditSlot, type AuditParts, type AuditContext } from './recordAudit.ts';
@@ -54,7 +54,7 @@ async function executeTaskRequest(
   inbound: Inbound,
   auditContext: AuditContext,
 ): Promise<UpstreamResponse> {
-  const server = resolveAllowed(parts, inbound, task.server, 'MCP_TASK_NOT_FOUND');
+  const server = resolveAllowedServer(parts, inbound, task.server, 'MCP_TASK_NOT_FOUND');
   // One that was made anew under the same name is another.
   if (server.id !== task.serverId) throw taskNotFound();
   auditContext.server = server;
@@ -87,7 +87,7 @@ async function executeTaskRequest(
 /** What its user had to approve was approved when it was called; whether the tool exists for them is asked each time. */
 async function requireToolAvailable(
   parts: TaskParts,
-  server: Allowed,
+  server: AllowedServer,
   name: string,
   inbound: Inbound,
   obtain: PrepareTarget,

@@ -13,13 +13,13 @@ import { usesGraph } from '../registry/scope.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import type { Inbound } from './inbound.ts';
 import { callUpstream, type UpstreamRequest } from './callUpstream.ts';
-import { checkAccess, type AccessParts, type Allowed } from './checkAccess.ts';
+import { checkAccess, type AccessParts, type AllowedServer } from './checkAccess.ts';
 import { leaseConnection } from './leaseConnection.ts';
-import { maskTokens } from './maskPresented.ts';
+import { maskTokens } from './maskSecrets.ts';
 import { obtainCredential, type PreparedTarget } from './obtainCredential.ts';
 import {
   retryAfterRefusal,
-  bearerOf,
+  getBearer,
   isCredentialReplaced,
   isTokenRefused,
   runLastAttempt,
@@ -41,19 +41,24 @@ export interface SendParts extends AccessParts {
 }
 
 /** The server, once it is clear that this caller may use it. */
-export function resolveAllowed(parts: SendParts, inbound: Inbound, name: string, denial: ErrorCode): Allowed {
+export function resolveAllowedServer(
+  parts: SendParts,
+  inbound: Inbound,
+  name: string,
+  denialCode: ErrorCode,
+): AllowedServer {
   return checkAccess(
     parts,
     inbound.principal,
     resolveServer(parts.registry, inbound.principal, name),
-    denial,
+    denialCode,
   );
 }
 
 /** What this caller presents to the server; throws `SignInRequired` when there is nothing to present. */
 export async function prepareCredential(
   parts: SendParts,
-  server: Allowed,
+  server: AllowedServer,
   inbound: Inbound,
   {
     budget = createTokenRequestBudget(),
@@ -72,7 +77,7 @@ export async function prepareCredential(
   // A token may have to be exchanged for it, which goes on without who leaves.
   const canAbort = usesGraph(server.settings) || server.auth === 'oauth';
   const prepared = await (canAbort ? rejectOnAbort(pending, inbound.signal) : pending);
-  const bearer = bearerOf(prepared);
+  const bearer = getBearer(prepared);
   if (bearer && 'holder' in prepared) {
     // Nothing is exchanged for a server that is left alone, and no connection opened without a token.
     if (!explicit) parts.connections.user.checkBreaker(prepared.server, prepared.holder);
@@ -93,7 +98,7 @@ export async function sendToServer(
   inbound: Inbound,
   getRetryRequest: GetRetryRequest,
 ): Promise<UpstreamResponse> {
-  const exclusiveKey = 'holder' in prepared ? prepared.exclusive : undefined;
+  const exclusiveKey = 'holder' in prepared ? prepared.exclusiveKey : undefined;
   // Nobody holds a credential while a person thinks: each round is a request of its own.
   const sendRound = (roundInbound: Inbound) => {
     const sendNow = () => sendWithOneRetry(parts, prepared, request, roundInbound, getRetryRequest);

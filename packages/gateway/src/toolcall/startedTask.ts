@@ -5,7 +5,7 @@ import type { UpstreamResponse, JsonObject, Upstream } from '../upstream/upstrea
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { InboundPeer } from './inbound.ts';
 import { isObject, supportsTasks } from './dialogue.ts';
-import { maskJson } from './maskPresented.ts';
+import { maskJson } from './maskSecrets.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
 import { fingerprintTarget } from './targetFingerprint.ts';
 

@@ -9,15 +9,15 @@ import {
   type OpenStream,
 } from '../subscriptions/upstreamSubscription.ts';
 import type { ServerSubscription, ServerSubscriptions } from '../subscriptions/serverSubscriptions.ts';
-import { resolveAllowed, prepareCredential, type SendParts } from './sendToServer.ts';
+import { resolveAllowedServer, prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
 import { requestOptions } from './callUpstream.ts';
-import type { Allowed } from './checkAccess.ts';
+import type { AllowedServer } from './checkAccess.ts';
 import { cannotSubscribe, supportsResourceUpdates } from './subscriptionSupport.ts';
 import { leaseConnection } from './leaseConnection.ts';
 import { ownerKey } from './loadTools.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
-import { bearerOf } from './recoverFromRefusal.ts';
+import { getBearer } from './recoverFromRefusal.ts';
 import { toNotFoundError } from './rpcErrors.ts';
 import { toCallerError } from './toCallerError.ts';
 
@@ -38,10 +38,10 @@ export function subscribeToServer(
   listener: (notice: ServerNotification) => void,
 ): ServerSubscription {
   const { principal, door, credential } = inbound;
-  const resolveCurrent = () => resolveAllowed(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
+  const resolveCurrent = () => resolveAllowedServer(parts, inbound, name, 'MCP_SERVER_NOT_FOUND');
   const server = resolveCurrent();
   // Another one of the same name is another server's business; also one that a tenant has put in its place, for itself.
-  const isSame = (current: Allowed) =>
+  const isSame = (current: AllowedServer) =>
     current.id === server.id && current.scope === server.scope && current.tenant === server.tenant;
   const listOwner = ownerKey(server, principal);
   const owner = listOwner === '' ? undefined : listOwner;
@@ -67,7 +67,7 @@ export function subscribeToServer(
 
 async function openStream(
   parts: SubscribeParts,
-  server: Allowed,
+  server: AllowedServer,
   inbound: Inbound,
 ): Promise<OpenStream | undefined> {
   if (cannotSubscribe(server)) return undefined;
@@ -148,7 +148,7 @@ function createStreamBearer(
   prepared: PreparedTarget,
   inbound: Inbound,
 ): Bearer | undefined {
-  const initialBearer = bearerOf(prepared);
+  const initialBearer = getBearer(prepared);
   if (!initialBearer) return undefined;
   return {
     extension: initialBearer.extension,
@@ -156,10 +156,10 @@ function createStreamBearer(
       const { server } = prepared;
       const current = await prepareCredential(
         parts,
-        resolveAllowed(parts, inbound, server.name, 'MCP_SERVER_NOT_FOUND'),
+        resolveAllowedServer(parts, inbound, server.name, 'MCP_SERVER_NOT_FOUND'),
         inbound,
       );
-      const bearer = bearerOf(current);
+      const bearer = getBearer(current);
       if (
         !bearer ||
         current.server.revision !== server.revision ||

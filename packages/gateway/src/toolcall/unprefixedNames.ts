@@ -20,7 +20,7 @@ export type UnprefixedNameLookup = (server: ServerSnapshot, name: string) => str
  * lacks it: while one is away, was never listed or is not theirs, nobody else answers to a name that may be its own.
  */
 export function createUnprefixedNameLookup(
-  parts: Pick<EndpointParts, 'naming' | 'registry' | 'sees'>,
+  parts: Pick<EndpointParts, 'naming' | 'registry' | 'canSee'>,
   principal: Principal,
   kind: NamedKind,
   getListedNames: (server: ServerSnapshot) => ListedNames | undefined,
@@ -29,7 +29,7 @@ export function createUnprefixedNameLookup(
   const owners = new Map<string, string>();
   for (const name of naming.priority) {
     const server = resolveServer(parts.registry, principal, name);
-    const listed = server && parts.sees(principal, server) ? getListedNames(server) : undefined;
+    const listed = server && parts.canSee(principal, server) ? getListedNames(server) : undefined;
     if (!listed) break;
     for (const upstreamName of listed.names) {
       if (canBeUnprefixed(naming, kind, name, upstreamName) && !owners.has(upstreamName))

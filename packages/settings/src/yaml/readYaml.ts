@@ -143,7 +143,7 @@ function findTooDeep(tokens: readonly CST.Token[]): number | undefined {
 
 /** Our own words: those of the library may repeat text of the file, and that text may be a secret. */
 const syntaxMessages: Partial<Record<YAMLError['code'], [message: string, suggestion?: string]>> = {
-  ALIAS_PROPS: ['an alias cannot have an anchor or a tag of its own'],
+  ALIAS_PROPS: ['an alias cannot have an anchor or a tag'],
   BAD_ALIAS: ['the alias has no anchor before it'],
   BAD_INDENT: ['the indentation is not consistent', 'indent by two spaces per level'],
   BLOCK_AS_IMPLICIT_KEY: [

@@ -2,7 +2,7 @@ import type { TicketKind, TicketStore } from '@behalf/gateway/ports';
 import type { Tables } from './tables.ts';
 
 export function createMemoryTickets({ tickets }: Tables): TicketStore {
-  const open = (kind: TicketKind, hash: string, now: number) => {
+  const findOpenTicket = (kind: TicketKind, hash: string, now: number) => {
     const ticket = tickets.get(hash);
     return ticket?.kind === kind && ticket.consumedAt === null && ticket.expiresAt > now ? ticket : null;
   };
@@ -14,16 +14,16 @@ export function createMemoryTickets({ tickets }: Tables): TicketStore {
       }
       tickets.set(ticket.hash, { ...ticket, consumedAt: null });
     },
-    isConsumable: async (kind, hash, now) => open(kind, hash, now) !== null,
+    isConsumable: async (kind, hash, now) => findOpenTicket(kind, hash, now) !== null,
     async consume(kind, hash, now) {
-      const ticket = open(kind, hash, now);
+      const ticket = findOpenTicket(kind, hash, now);
       if (!ticket) return false;
       tickets.set(hash, { ...ticket, consumedAt: now });
       return true;
     },
     async revokeAll(kind) {
-      const gone = [...tickets.values()].filter((ticket: { kind: string }) => ticket.kind === kind);
-      for (const { hash } of gone) tickets.delete(hash);
+      const revokedTickets = [...tickets.values()].filter((ticket: { kind: string }) => ticket.kind === kind);
+      for (const { hash } of revokedTickets) tickets.delete(hash);
     },
   };
 }

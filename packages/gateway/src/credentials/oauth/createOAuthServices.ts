@@ -3,7 +3,7 @@ import type { Leases } from '@behalf/kernel';
 import type { Cache, CredentialRecord, CredentialStore, OAuthClientStore } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
 import type { ServerSnapshot } from '../../registry/server.ts';
-import type { Allowed } from '../../toolcall/checkAccess.ts';
+import type { AllowedServer } from '../../toolcall/checkAccess.ts';
 import type { AppGrants } from '../vault/vaultParts.ts';
 import { createDpop } from '../dpop/dpop.ts';
 import { createClientCredentials } from './clientCredentials.ts';
@@ -13,7 +13,7 @@ import type { OAuthFlowParts } from './flows/flowParts.ts';
 import type { GrantContexts } from './grantContext.ts';
 import { createGrantContexts } from './grantContexts.ts';
 import { importCredential, type ImportedCredential } from './importCredential.ts';
-import { isGrantFor } from './isGrantFor.ts';
+import { isGrantForServer } from './isGrantForServer.ts';
 import type { IssuerSettings } from './issuerSettings.ts';
 import { createIssuerRules } from './issuerRules.ts';
 import { createOAuthNetwork, type OAuthEgress } from './oauthNetwork.ts';
@@ -59,9 +59,9 @@ export interface OAuthServices {
   readonly clients: OAuthClients;
   readonly documentKey: DocumentKey;
   /** Whether this grant could have been given for this server, as both are now. Asks the server where its users sign in. */
-  isGrantFor(server: ServerSnapshot, record: CredentialRecord): Promise<boolean>;
+  isGrantForServer(server: ServerSnapshot, record: CredentialRecord): Promise<boolean>;
   importCredential(
-    server: Allowed,
+    server: AllowedServer,
     principal: UserPrincipal,
     request: ImportCredentialRequest,
   ): Promise<ImportedCredential>;
@@ -103,7 +103,7 @@ export function createOAuthServices(parts: OAuthServicesParts): OAuthServices {
     contexts: createGrantContexts(contextParts),
     appGrants: createClientCredentials({ ...contextParts, clock }),
     ...{ discovery, clients, documentKey },
-    isGrantFor: (server, record) => isGrantFor(contextParts, server, record),
+    isGrantForServer: (server, record) => isGrantForServer(contextParts, server, record),
     importCredential: (server, principal, request) =>
       importCredential(importParts, server, principal, request),
   };

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors/gatewayError.ts';
 import type { CredentialKey, CredentialStore } from '../../ports/index.ts';
 import type { UserPrincipal } from '../../principal/principal.ts';
 import { mayRequireOAuth } from '../../registry/mayRequireOAuth.ts';
-import type { Allowed } from '../../toolcall/checkAccess.ts';
+import type { AllowedServer } from '../../toolcall/checkAccess.ts';
 import type { Clock } from '@behalf/kernel';
 import { credentialHolder } from '../credentialHolder.ts';
 import { DEFAULT_LABEL } from '../oauthTokens.ts';
@@ -42,7 +42,7 @@ export interface ImportedCredential {
  */
 export async function importCredential(
   parts: ImportParts,
-  server: Allowed,
+  server: AllowedServer,
   principal: UserPrincipal,
   request: ImportCredentialRequest,
 ): Promise<ImportedCredential> {

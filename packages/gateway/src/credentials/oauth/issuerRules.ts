@@ -7,7 +7,7 @@ import { listEndpointOrigins, isOriginListed, omitsResource, type IssuerSettings
 import type { OperatorIssuers } from './operatorIssuers.ts';
 import { areRelatedHosts } from './relatedHosts.ts';
 import { getHost, getOrigin } from './safeUrl.ts';
-import { authorizationServerUnavailable } from './signInProblem.ts';
+import { createUnavailableError } from './signInProblem.ts';
 import type { SignInTarget } from './signInTarget.ts';
 
 export interface IssuerRules {
@@ -92,7 +92,7 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
       if (classification === 'guarded') refuse(target, 'issuer_guarded');
       if (classification === 'unknown') {
         log('oauth_issuer_check_incomplete', { server: target.server.name });
-        throw authorizationServerUnavailable();
+        throw createUnavailableError();
       }
       // Without it nothing says for whom the token is: for which servers that is right, the operator says.
       if (omitsResource(issuerSettings(), as.issuer)) refuse(target, 'resource_omitted');

@@ -17,7 +17,7 @@ export interface FormRequest {
 export interface FormResponse {
   readonly status: number;
   readonly text: string;
-  header(name: string): string | undefined;
+  getHeader(name: string): string | undefined;
 }
 
 /** One form, one answer, in bounded time and size; a redirect is an answer and is not followed. */
@@ -31,17 +31,17 @@ export async function postForm({
 }: FormRequest): Promise<FormResponse> {
   const timeout = new AbortController();
   const sentAt = clock.now();
-  let cancel: Cancel = () => undefined;
-  const expire = () => timeout.abort(new Error('the request timed out'));
-  const startTimer = (ms: number, fn: () => void) => {
-    cancel = clock.timer(ms, fn, { keepAlive: true });
+  let cancelTimer: Cancel = () => undefined;
+  const abortRequest = () => timeout.abort(new Error('the request timed out'));
+  const startTimer = (ms: number, onTimeout: () => void) => {
+    cancelTimer = clock.timer(ms, onTimeout, { keepAlive: true });
   };
   // A process that was stopped wakes with its timers first. The answer may have come long ago, and it may hold the only
   // refresh token that lives.
   startTimer(timeoutMs, () =>
     clock.now() - sentAt < 1.5 * timeoutMs
-      ? expire()
-      : startTimer(Math.min(MAX_WAKE_GRACE_MS, timeoutMs), expire),
+      ? abortRequest()
+      : startTimer(Math.min(MAX_WAKE_GRACE_MS, timeoutMs), abortRequest),
   );
   try {
     const response = await fetch(url, {
@@ -55,14 +55,14 @@ export async function postForm({
       redirect: 'manual',
       signal: timeout.signal,
     });
-    const text = await readBounded(response);
-    return { status: response.status, text, header: (name) => response.headers.get(name) ?? undefined };
+    const text = await readLimitedText(response);
+    return { status: response.status, text, getHeader: (name) => response.headers.get(name) ?? undefined };
   } finally {
-    cancel();
+    cancelTimer();
   }
 }
 
-async function readBounded({ body }: Response): Promise<string> {
+async function readLimitedText({ body }: Response): Promise<string> {
   if (!body) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;

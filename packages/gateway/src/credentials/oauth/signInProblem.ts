@@ -34,7 +34,7 @@ export class SignInImpossible extends GatewayError {
 }
 
 /** It may work in a moment. */
-export function authorizationServerUnavailable(
+export function createUnavailableError(
   cause?: unknown,
   code: ErrorCode = 'UPSTREAM_AUTH_UNAVAILABLE',
 ): GatewayError {

@@ -78,7 +78,7 @@ export async function requestTokens({
   const first = await send();
   if ('kind' in first) return first;
   const hasNewNonce =
-    prover?.recordNonce(endpoint, first.response.header('dpop-nonce'), first.proof) === true;
+    prover?.recordNonce(endpoint, first.response.getHeader('dpop-nonce'), first.proof) === true;
   const result = parseTokenResponse(first.response, first.sentAt, clock);
   // Nothing was done there but saying what to repeat (RFC 9449, section 8). Once: who asks again asks for something else.
   if (!hasNewNonce || result.kind !== 'misconfigured' || result.error !== 'use_dpop_nonce') return result;
@@ -86,7 +86,7 @@ export async function requestTokens({
   if (clock.now() - startedAt > timeoutMs / 2) return { kind: 'unavailable' };
   const second = await send();
   if ('kind' in second) return second;
-  prover.recordNonce(endpoint, second.response.header('dpop-nonce'), second.proof);
+  prover.recordNonce(endpoint, second.response.getHeader('dpop-nonce'), second.proof);
   return parseTokenResponse(second.response, second.sentAt, clock);
 }
 

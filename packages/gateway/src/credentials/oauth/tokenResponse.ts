@@ -38,7 +38,7 @@ export function parseTokenResponse(
   clock: Clock,
 ): TokenEndpointResult {
   const { status } = response;
-  const retryAfterMs = readRetryAfter(response.header('retry-after'), clock, MAX_RETRY_AFTER_MS);
+  const retryAfterMs = readRetryAfter(response.getHeader('retry-after'), clock, MAX_RETRY_AFTER_MS);
   if (status === 429) return { kind: 'unavailable', retryAfterMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS };
   if (status === 503 && retryAfterMs !== undefined) return { kind: 'unavailable', retryAfterMs };
   // Whatever its body says: who fails in the middle may have done half of it.
@@ -121,7 +121,7 @@ function parseBody(response: FormResponse): Body | undefined {
     const value: unknown = JSON.parse(response.text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Body) : undefined;
   } catch {
-    return FORM_CONTENT_TYPE.test(response.header('content-type') ?? '')
+    return FORM_CONTENT_TYPE.test(response.getHeader('content-type') ?? '')
       ? Object.fromEntries(new URLSearchParams(response.text))
       : undefined;
   }

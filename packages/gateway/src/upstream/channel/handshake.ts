@@ -7,7 +7,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/client';
 import { readClaims } from '../http/claims.ts';
-import { withExtension } from '../http/writeRequest.ts';
+import { withExtension } from '../http/serializeRequest.ts';
 import type { JsonObject, ServerClaims } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { objectOrEmpty } from './message.ts';

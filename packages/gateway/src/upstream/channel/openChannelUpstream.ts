@@ -3,7 +3,7 @@ import { abortReason, rejectOnAbort } from '@behalf/kernel';
 import { createDefaultResponse, buildSessionCapabilities } from '../dialogue.ts';
 import { readAcknowledgedLists, getAnnouncedLists } from '../listSubscriptions.ts';
 import { toChangeNotification } from '../http/serverMessages.ts';
-import { withCapabilities } from '../http/writeRequest.ts';
+import { withCapabilities } from '../http/serializeRequest.ts';
 import type { UpstreamParts } from '../parts.ts';
 import type { Bearer, OpenOptions } from '../target.ts';
 import type { Era, JsonObject, UpstreamRequestOptions, ServerClaims, Upstream } from '../upstream.ts';

@@ -17,7 +17,7 @@ import { classifyNetworkError } from './classifyNetworkError.ts';
 import type { DeadlineControl } from './withDeadline.ts';
 import { sendBestEffort } from './sendBestEffort.ts';
 import { classifyRpcError } from './readResponse.ts';
-import { withExtension } from './writeRequest.ts';
+import { withExtension } from './serializeRequest.ts';
 
 export const DELETE_TIMEOUT_MS = 5_000;
 /** Ours is the limit that counts; the SDK's own only must not come first. */

@@ -27,7 +27,7 @@ import { isObject } from './readResponse.ts';
 import { createSessionLogLevel } from './sessionLogLevel.ts';
 import { createSessionGetStream } from './sessionStream.ts';
 import { createLegacySessions, createLegacySession, type LegacySession } from './session.ts';
-import { writeRequest } from './writeRequest.ts';
+import { serializeRequest } from './serializeRequest.ts';
 
 const NOTIFICATION_TIMEOUT_MS = 10_000;
 
@@ -186,7 +186,7 @@ export function createLegacyUpstream(
     return sessionLogLevel.withLevel(logLevel, sessions.current, work, async (level, session) => {
       const id = sendParts.nextId();
       const message = { id, method: 'logging/setLevel', params: { level } };
-      const body = writeRequest({
+      const body = serializeRequest({
         ...message,
         meta: undefined,
         envelope: undefined,
@@ -264,7 +264,7 @@ export function createLegacyUpstream(
       if (closeState.isClosed) return Promise.reject(new UpstreamError('ended'));
       const id = sendParts.nextId();
       updateCredential(options);
-      const body = writeRequest({
+      const body = serializeRequest({
         id,
         method,
         params,

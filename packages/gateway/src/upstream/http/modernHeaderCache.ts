@@ -1,9 +1,9 @@
 import type { HeaderValues, JsonObject } from '../upstream.ts';
-import { modernHeaders, readMcpName } from './modernHeaders.ts';
+import { createModernRequestHeaders, readMcpName } from './modernHeaders.ts';
 import { mergeRequestHeaders, type CallerHeaders } from './requestHeaders.ts';
 
 /** Tools that are called again and again; beyond this many the oldest is written anew. */
-const MAX_CACHED = 256;
+const MAX_CACHED_ENTRIES = 256;
 /** A tool's name is short; an address may be anything, and is seldom read twice. */
 const MAX_CACHED_NAME_LENGTH = 128;
 
@@ -12,20 +12,24 @@ const MAX_CACHED_NAME_LENGTH = 128;
  * what a caller brings is not: all users have this conversation.
  */
 export function createModernHeaderCache(
-  configured: HeaderValues,
+  configuredHeaders: HeaderValues,
 ): (method: string, params: JsonObject, caller: CallerHeaders) => HeaderValues {
   const cache = new Map<string, HeaderValues>();
-  return (method, params, caller) => {
+  return (method, params, callerHeaders) => {
     const name = readMcpName(method, params) ?? '';
     if (name.length > MAX_CACHED_NAME_LENGTH)
-      return mergeRequestHeaders(configured, caller, modernHeaders(method, params));
+      return mergeRequestHeaders(
+        configuredHeaders,
+        callerHeaders,
+        createModernRequestHeaders(method, params),
+      );
     const key = `${method}\n${name}`;
-    let protocol = cache.get(key);
-    if (!protocol) {
-      protocol = modernHeaders(method, params);
-      if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value as string);
-      cache.set(key, protocol);
+    let protocolHeaders = cache.get(key);
+    if (!protocolHeaders) {
+      protocolHeaders = createModernRequestHeaders(method, params);
+      if (cache.size >= MAX_CACHED_ENTRIES) cache.delete(cache.keys().next().value as string);
+      cache.set(key, protocolHeaders);
     }
-    return mergeRequestHeaders(configured, caller, protocol);
+    return mergeRequestHeaders(configuredHeaders, callerHeaders, protocolHeaders);
   };
 }

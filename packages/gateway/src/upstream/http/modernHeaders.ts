@@ -13,7 +13,7 @@ const nameFields: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What a modern request repeats of its body, so that a proxy can route it without reading the body. */
-export function modernHeaders(method: string, params: JsonObject): HeaderValues {
+export function createModernRequestHeaders(method: string, params: JsonObject): HeaderValues {
   const name = readMcpName(method, params);
   const headers: Record<string, string> = {
     'content-type': 'application/json',

@@ -11,7 +11,12 @@ import { createModernHeaderCache } from './modernHeaderCache.ts';
 import { withDeadline } from './withDeadline.ts';
 import { toChangeNotification, filterNotifications } from './serverMessages.ts';
 import { maintainStream } from './stream.ts';
-import { withCapabilities, toMembersText, createModernEnvelope, writeRequest } from './writeRequest.ts';
+import {
+  withCapabilities,
+  serializeMembers,
+  createModernEnvelope,
+  serializeRequest,
+} from './serializeRequest.ts';
 
 /** Where a server is, and nothing of whoever found out: neither headers nor a bearer. */
 export type ModernTarget = Omit<RemoteTarget, 'headers' | 'bearer'> & {
@@ -34,7 +39,7 @@ export function createModernUpstream(
   const closeState = createCloseState();
   const openStreams = new Set<() => void>();
   const baseEnvelope = createModernEnvelope(parts.version);
-  const baseEnvelopeText = toMembersText(baseEnvelope);
+  const baseEnvelopeText = serializeMembers(baseEnvelope);
   const buildHeaders = createModernHeaderCache(target.headers);
   /** Each request speaks for itself: who brings a token by an extension says so. */
   const buildEnvelope = (bearer: Bearer | undefined) =>
@@ -90,7 +95,7 @@ export function createModernUpstream(
         id,
         headers,
         bearer,
-        body: writeRequest({
+        body: serializeRequest({
           id,
           method,
           params,
@@ -135,7 +140,7 @@ export function createModernUpstream(
               credentialHeaders ? { headers: credentialHeaders } : {},
             );
             const envelope = buildEnvelope(bearer);
-            const body = writeRequest({
+            const body = serializeRequest({
               id,
               method,
               params,

@@ -8,11 +8,11 @@ import { readClaims } from './claims.ts';
 import { sendRpc } from './sendRpc.ts';
 import type { ProtocolVersionCache } from './protocolVersionCache.ts';
 import { toConnectError, performLegacyHandshake, type LegacyHandshake } from './handshake.ts';
-import { MODERN_VERSION, modernHeaders } from './modernHeaders.ts';
+import { MODERN_VERSION, createModernRequestHeaders } from './modernHeaders.ts';
 import { withDeadline, type InFlightRequests, type DeadlineControl } from './withDeadline.ts';
 import { isObject } from './readResponse.ts';
 import { mergeRequestHeaders } from './requestHeaders.ts';
-import { createModernEnvelope, writeRequest } from './writeRequest.ts';
+import { createModernEnvelope, serializeRequest } from './serializeRequest.ts';
 
 export type NegotiationResult =
   | { readonly era: 'modern'; readonly claims: ServerClaims }
@@ -117,9 +117,16 @@ async function discover(
         url: target.url,
         era: 'modern',
         id,
-        headers: mergeRequestHeaders(target.headers, {}, modernHeaders(method, {})),
+        headers: mergeRequestHeaders(target.headers, {}, createModernRequestHeaders(method, {})),
         bearer: target.bearer,
-        body: writeRequest({ id, method, params: {}, meta: undefined, envelope, requestedLogLevel: false }),
+        body: serializeRequest({
+          id,
+          method,
+          params: {},
+          meta: undefined,
+          envelope,
+          requestedLogLevel: false,
+        }),
         hasSession: false,
         onProgress: undefined,
         onLog: undefined,

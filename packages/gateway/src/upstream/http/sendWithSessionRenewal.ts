@@ -4,7 +4,7 @@ import { UpstreamError } from '../upstreamError.ts';
 import type { DeadlineControl } from './withDeadline.ts';
 import type { LegacySession, LegacySessions } from './session.ts';
 import { toRequestError, isSessionLost, isUnambiguousLoss } from './sessionLoss.ts';
-import { writeRequest } from './writeRequest.ts';
+import { serializeRequest } from './serializeRequest.ts';
 
 export interface SessionSendParts {
   readonly sessions: LegacySessions;
@@ -68,7 +68,7 @@ async function probeSession(
   const { signal, timeoutMs, totalMs, headers, bearer } = options;
   const pingOptions = { signal, timeoutMs, totalMs, ...(headers && { headers }), ...(bearer && { bearer }) };
   try {
-    await sendOn(session, { id, body: writeRequest(ping), options: pingOptions, deadline });
+    await sendOn(session, { id, body: serializeRequest(ping), options: pingOptions, deadline });
     return undefined;
   } catch (error) {
     // Without a token nothing was asked, so nothing is known of the session.

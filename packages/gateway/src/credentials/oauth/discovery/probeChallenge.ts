@@ -1,7 +1,7 @@
 import type { Fetch } from '@behalf/kernel';
 import { readChallenge } from '../../../upstream/http/challenge.ts';
-import { modernHeaders } from '../../../upstream/http/modernHeaders.ts';
-import { createModernEnvelope } from '../../../upstream/http/writeRequest.ts';
+import { createModernRequestHeaders } from '../../../upstream/http/modernHeaders.ts';
+import { createModernEnvelope } from '../../../upstream/http/serializeRequest.ts';
 import type { HeaderValues } from '../../../upstream/upstream.ts';
 import type { Challenge } from '../../../upstream/upstreamError.ts';
 import type { SignInTarget } from '../signInTarget.ts';
@@ -64,7 +64,7 @@ async function probeRequests(fetch: Fetch, url: string): Promise<Challenge | und
         fetch,
         url,
         { method: LIST_METHOD, params: { _meta: createModernEnvelope(CLIENT_VERSION) } },
-        modernHeaders(LIST_METHOD, {}),
+        createModernRequestHeaders(LIST_METHOD, {}),
       );
   if (sessionHeaders) await endSession(fetch, url, sessionHeaders);
   return readResponseChallenge(second);

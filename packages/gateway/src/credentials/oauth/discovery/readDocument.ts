@@ -3,7 +3,7 @@ import { readBoundedText, type Clock, type Fetch } from '@behalf/kernel';
 import { GatewayError } from '../../../errors/gatewayError.ts';
 import type { ReadNetworkError } from '../../../upstream/upstreamError.ts';
 import { isSafeUrl, getOrigin } from '../safeUrl.ts';
-import { authorizationServerUnavailable, SignInImpossible } from '../signInProblem.ts';
+import { createUnavailableError, SignInImpossible } from '../signInProblem.ts';
 
 const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
@@ -35,7 +35,7 @@ export async function readDocument(
     const response = await fetchWithRedirects(parts, url, abort.signal);
     if (response.status !== 200) {
       await response.body?.cancel();
-      if (response.status >= 500 || response.status === 429) throw authorizationServerUnavailable();
+      if (response.status >= 500 || response.status === 429) throw createUnavailableError();
       return null;
     }
     const text = await readBoundedText(response, MAX_BYTES);
@@ -89,5 +89,5 @@ export function toNetworkError(error: unknown, readError: ReadNetworkError): Gat
   if (error instanceof GatewayError) return error;
   const code = readError(error)?.code;
   if (code === 'MCP_DOMAIN_NOT_ALLOWED') return new GatewayError(code, { cause: error });
-  return authorizationServerUnavailable(error);
+  return createUnavailableError(error);
 }

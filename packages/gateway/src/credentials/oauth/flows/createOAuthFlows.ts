@@ -1,6 +1,6 @@
 import type { FlowStatusView, FlowTokensView } from '@behalf/contracts';
 import type { Principal, UserPrincipal } from '../../../principal/principal.ts';
-import type { Allowed } from '../../../toolcall/checkAccess.ts';
+import type { AllowedServer } from '../../../toolcall/checkAccess.ts';
 import { endFlow } from './endFlow.ts';
 import { finishFlow, type CallbackRequest, type CallbackResult } from './finishFlow.ts';
 import type { OAuthFlowParts } from './flowParts.ts';
@@ -10,7 +10,7 @@ import { startOAuthFlow, type StartedFlow, type StartOptions } from './startFlow
 
 /** Sign-ins of users at servers. */
 export interface OAuthFlows {
-  start(server: Allowed, principal: Principal, options?: StartOptions): Promise<StartedFlow>;
+  start(server: AllowedServer, principal: Principal, options?: StartOptions): Promise<StartedFlow>;
   /** The connect page of a flow. */
   open(request: OpenRequest): Promise<OpenFlowResult>;
   confirm(
@@ -18,14 +18,14 @@ export interface OAuthFlows {
   ): Promise<Extract<OpenFlowResult, { kind: 'leave' }>>;
   /** Makes this browser the one that the pending flow belongs to. */
   bind(
-    server: Allowed,
+    server: AllowedServer,
     principal: UserPrincipal,
   ): Promise<{ readonly flowId: string; readonly browserSecret: string; readonly expiresAt: number }>;
   finish(request: CallbackRequest): Promise<CallbackResult>;
   readStatus(principal: Principal, flowId: string, wait?: FlowWaitOptions): Promise<FlowStatusView>;
   readTokens(principal: Principal, flowId: string): Promise<FlowTokensView>;
   /** Whether there was one. What has reached the authorization server and come back is not stopped any more. */
-  cancel(server: Allowed, principal: Principal): Promise<boolean>;
+  cancel(server: AllowedServer, principal: Principal): Promise<boolean>;
   /** Whether one of this user at this server is under way. */
   isPending(serverId: string, principal: Principal): Promise<boolean>;
 }

@@ -4,7 +4,7 @@ import type { CredentialRecord, OAuthFlowRecord } from '../../../ports/index.ts'
 import { toReturnPath } from '../../../identity/openid/returnPath.ts';
 import type { Principal, UserPrincipal } from '../../../principal/principal.ts';
 import { mayRequireOAuth } from '../../../registry/mayRequireOAuth.ts';
-import type { Allowed } from '../../../toolcall/checkAccess.ts';
+import type { AllowedServer } from '../../../toolcall/checkAccess.ts';
 import type { Challenge } from '../../../upstream/upstreamError.ts';
 import { selectCredential } from '../../credentialSelector.ts';
 import { credentialHolder } from '../../credentialHolder.ts';
@@ -51,7 +51,7 @@ export interface StartedFlow {
 /** Begins a sign-in of a user at a server, or finds the one that is under way. */
 export async function startOAuthFlow(
   parts: OAuthFlowParts,
-  server: Allowed,
+  server: AllowedServer,
   principal: Principal,
   options: StartOptions = {},
 ): Promise<StartedFlow> {
@@ -123,7 +123,7 @@ type FlowRequest = StartOptions & { readonly label: string };
 async function joinFlow(
   parts: OAuthFlowParts,
   pending: OAuthFlowRecord,
-  server: Allowed,
+  server: AllowedServer,
   request: FlowRequest,
 ): Promise<StartedFlow | undefined> {
   const { bindsBrowser = false } = request;
@@ -158,7 +158,7 @@ function coversRequest({ label, scopes, claims }: FlowPayload, request: FlowRequ
 /** Everything that can go wrong before a browser is involved goes wrong here. */
 async function preparePayload(
   parts: OAuthFlowParts,
-  server: Allowed,
+  server: AllowedServer,
   principal: UserPrincipal,
   request: FlowRequest,
   previous: CredentialRecord | undefined,
@@ -233,7 +233,7 @@ async function obtainClient(
 /** A server that is never content would send its user round in circles. */
 async function limitStepUps(
   { attempts, clock }: OAuthFlowParts,
-  server: Allowed,
+  server: AllowedServer,
   { tenant, userId }: UserPrincipal,
   { widenedScopes }: StartOptions,
 ): Promise<void> {

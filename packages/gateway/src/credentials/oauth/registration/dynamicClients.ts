@@ -9,7 +9,7 @@ import {
 import type { Log } from '../../../upstream/parts.ts';
 import type { AuthorizationServerMetadata } from '../discovery/authorizationServerMetadata.ts';
 import type { ClientAuthentication, OAuthClient } from '../oauthClient.ts';
-import { authorizationServerUnavailable } from '../signInProblem.ts';
+import { createUnavailableError } from '../signInProblem.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import {
   requestRegistration,
@@ -17,9 +17,9 @@ import {
   type RegistrationParts,
 } from './requestRegistration.ts';
 
-const LEASE_MS = 25_000;
-const WAIT_MS = 30_000;
-const POLL_MS = 100;
+const LEASE_TTL_MS = 25_000;
+const MAX_WAIT_MS = 30_000;
+const POLL_INTERVAL_MS = 100;
 /** A secret that is over in a moment is of no use for a sign-in that begins now. */
 const EXPIRY_MARGIN_MS = 15 * 60 * 1000;
 
@@ -59,7 +59,7 @@ export interface DynamicClients {
 
 export function createDynamicClients(parts: DynamicClientParts): DynamicClients {
   const { clients, leases, keyring, clock, log } = parts;
-  const flights = createSingleFlight<OAuthClient>();
+  const singleFlight = createSingleFlight<OAuthClient>();
 
   async function find(key: OAuthClientKey): Promise<OAuthClient | null> {
     const record = await clients.find(key);
@@ -84,12 +84,12 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
     key: OAuthClientKey,
     { clientId, method, secret, expiresAt }: RegistrationResult,
   ): OAuthClientRecord {
-    const registration: StoredRegistration = { method, ...(secret !== undefined && { secret }) };
+    const storedRegistration: StoredRegistration = { method, ...(secret !== undefined && { secret }) };
     const record = { ...key, clientId };
     return {
       ...record,
       id: oauthClientId(key),
-      sealed: keyring.seal(JSON.stringify(registration), toOAuthClientSealContext(record)),
+      sealed: keyring.seal(JSON.stringify(storedRegistration), toOAuthClientSealContext(record)),
       createdAt: clock.now(),
       expiresAt,
     };
@@ -98,10 +98,10 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
   /** False: one that somebody registered meanwhile counts, and this one is nobody's. */
   async function storeRegistration(
     key: OAuthClientKey,
-    registered: RegistrationResult,
+    registration: RegistrationResult,
     refusedClientId?: string,
   ): Promise<boolean> {
-    const record = toRecord(key, registered);
+    const record = toRecord(key, registration);
     const existing = await clients.find(key);
     if (!existing) return (await clients.insert(record)).clientId === record.clientId;
     if (existing.clientId !== refusedClientId && toUsableClient(existing)) return false;
@@ -119,7 +119,7 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
     scopes: string,
     refusedClientId?: string,
   ): Promise<OAuthClient> {
-    const deadline = clock.now() + WAIT_MS;
+    const deadline = clock.now() + MAX_WAIT_MS;
     const findUsable = async () => {
       const record = await clients.find(key);
       return record && record.clientId !== refusedClientId ? toUsableClient(record) : null;
@@ -127,21 +127,21 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
     for (;;) {
       const found = await findUsable();
       if (found) return found;
-      if (clock.now() > deadline) throw authorizationServerUnavailable();
-      const lease = await leases.acquire(`oauth-client:${oauthClientId(key)}`, 'registration', LEASE_MS);
+      if (clock.now() > deadline) throw createUnavailableError();
+      const lease = await leases.acquire(`oauth-client:${oauthClientId(key)}`, 'registration', LEASE_TTL_MS);
       if (!lease) {
-        await sleep(clock, POLL_MS);
+        await sleep(clock, POLL_INTERVAL_MS);
         continue;
       }
       try {
         // Who held it before may just have done it.
-        const concurrent = await findUsable();
-        if (concurrent) return concurrent;
+        const concurrentClient = await findUsable();
+        if (concurrentClient) return concurrentClient;
         const request = { redirectUri: key.redirectUri, scopes };
-        const registered = await requestRegistration(parts, target, as, request);
+        const registration = await requestRegistration(parts, target, as, request);
         log('oauth_client_registered', { server: target.server.name });
-        if (await storeRegistration(key, registered, refusedClientId)) {
-          return { clientId: registered.clientId, source: 'dynamic', auth: toClientAuth(registered) };
+        if (await storeRegistration(key, registration, refusedClientId)) {
+          return { clientId: registration.clientId, source: 'dynamic', auth: toClientAuth(registration) };
         }
       } finally {
         await lease.release();
@@ -154,11 +154,13 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
     async obtain(key, target, as, scopes) {
       const found = await find(key);
       if (found) return found;
-      return flights.run([oauthClientId(key)], () => register(key, target, as, scopes), { detached: true });
+      return singleFlight.run([oauthClientId(key)], () => register(key, target, as, scopes), {
+        detached: true,
+      });
     },
     async reregister(key, clientId, target, as, scopes) {
-      const work = () => register(key, target, as, scopes, clientId);
-      await flights.run([oauthClientId(key), clientId], work, { detached: true });
+      const registerAgain = () => register(key, target, as, scopes, clientId);
+      await singleFlight.run([oauthClientId(key), clientId], registerAgain, { detached: true });
     },
     forget: (key, clientId) => clients.remove(key, clientId),
   };

@@ -2,7 +2,7 @@ import { withTimeout, type Clock, type Fetch } from '@behalf/kernel';
 import type { AuthorizationServerMetadata } from '../discovery/authorizationServerMetadata.ts';
 import { toNetworkError } from '../discovery/readDocument.ts';
 import type { OAuthNetwork } from '../oauthNetwork.ts';
-import { authorizationServerUnavailable, SignInImpossible } from '../signInProblem.ts';
+import { createUnavailableError, SignInImpossible } from '../signInProblem.ts';
 import type { SignInTarget } from '../signInTarget.ts';
 import { buildRegistration } from './clientDocument.ts';
 
@@ -70,7 +70,7 @@ async function postRegistration(
     const { status } = response;
     if (status !== 200 && status !== 201) {
       await response.body?.cancel();
-      if (status >= 500 || status === 429) throw authorizationServerUnavailable();
+      if (status >= 500 || status === 429) throw createUnavailableError();
       throw new SignInImpossible('registration_refused');
     }
     return JSON.parse(await readLimitedText(response)) as unknown;
@@ -78,7 +78,7 @@ async function postRegistration(
   try {
     return await withTimeout(clock, TIMEOUT_MS, work, () => {
       abort.abort(new Error('the request timed out'));
-      throw authorizationServerUnavailable();
+      throw createUnavailableError();
     });
   } catch (error) {
     if (error instanceof SyntaxError) throw new SignInImpossible('registration_refused');

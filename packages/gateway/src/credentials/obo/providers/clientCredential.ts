@@ -24,7 +24,7 @@ export interface ClientCredential {
    * Names the credential as it was last read. Before the first reading it is the file's name: `read` at the start makes
    * it the content's. Assertions are renewed all the time without being anybody else's, so they are known by name alone.
    */
-  version(): string;
+  getFingerprint(): string;
   /** Anew for each exchange: a file that was replaced counts at once. Rejects with ExchangeFault. */
   read(): Promise<CredentialMaterial>;
 }
@@ -35,7 +35,7 @@ export function createClientCredential(
 ): ClientCredential {
   const { name, clientSecret, certificateFile, privateKeyFile, assertionFile, clientAuth } = settings;
   const keyFile = privateKeyFile ?? certificateFile;
-  const misconfigured = (hint: string, cause?: unknown) =>
+  const createFault = (hint: string, cause?: unknown) =>
     new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${name}: ${hint}`, cause });
 
   async function readKey(file: string): Promise<CredentialMaterial> {
@@ -47,7 +47,7 @@ export function createClientCredential(
         certificateFile === undefined ? undefined : readText(certificateFile),
       ]);
     } catch (error) {
-      throw misconfigured('privateKeyFile or certificateFile cannot be read', error);
+      throw createFault('privateKeyFile or certificateFile cannot be read', error);
     }
     let key: KeyObject;
     let thumbprint: string | undefined;
@@ -58,20 +58,20 @@ export function createClientCredential(
       if (parsed && !parsed.checkPrivateKey(key)) thumbprint = '';
     } catch {
       // The error may quote what it could not parse.
-      throw misconfigured(
+      throw createFault(
         'privateKeyFile is not an unencrypted PEM private key, or certificateFile is not a certificate',
       );
     }
-    if (thumbprint === '') throw misconfigured('privateKeyFile does not belong to certificateFile');
+    if (thumbprint === '') throw createFault('privateKeyFile does not belong to certificateFile');
     const pkcs8 = key.export({ type: 'pkcs8', format: 'pem' }).toString();
-    version = hashTuple(['key', thumbprint ?? '', pkcs8]);
+    fingerprint = hashTuple(['key', thumbprint ?? '', pkcs8]);
     return { kind: 'key', key, pem: pkcs8, thumbprint };
   }
 
   async function readAssertion(file: string): Promise<CredentialMaterial> {
     return {
       kind: 'assertion',
-      assertion: await readTokenFile(file, 'assertionFile', misconfigured, readText),
+      assertion: await readTokenFile(file, 'assertionFile', createFault, readText),
     };
   }
 
@@ -84,7 +84,7 @@ export function createClientCredential(
         : ({ kind: 'secret', secret: clientSecret } as const)
       : undefined;
   const fileNames = ['file', assertionFile ?? '', keyFile ?? '', certificateFile ?? ''];
-  let version = hashTuple(
+  let fingerprint = hashTuple(
     fixedMaterial?.kind === 'secret'
       ? ['secret', fixedMaterial.secret]
       : fixedMaterial
@@ -93,7 +93,7 @@ export function createClientCredential(
   );
 
   return {
-    version: () => version,
+    getFingerprint: () => fingerprint,
     async read() {
       if (fixedMaterial) return fixedMaterial;
       return assertionFile !== undefined ? readAssertion(assertionFile) : readKey(keyFile ?? '');

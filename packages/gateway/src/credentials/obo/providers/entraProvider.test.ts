@@ -310,8 +310,8 @@ describe('entra keeps nothing', () => {
           name: 'e',
           current: async () => ({ url: rig.endpoint.origin, authMethods: undefined }),
         },
-        credential: { version: () => 'v', read: async () => secret },
-        actor: { version: () => '', read: async () => undefined },
+        credential: { getFingerprint: () => 'v', read: async () => secret },
+        actor: { getFingerprint: () => '', read: async () => undefined },
       },
       () => Promise.reject(new Error('Cannot find package')),
     );

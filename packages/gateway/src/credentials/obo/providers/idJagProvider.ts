@@ -42,9 +42,9 @@ export interface IdJagProviderParts extends ProviderParts {
  */
 export function createIdJagProvider(parts: IdJagProviderParts): ExchangeProvider {
   const { settings, clock, resourceServers, audience } = parts;
-  const chosen =
+  const selectedServer =
     audience === undefined ? undefined : resourceServers.find(({ issuer }) => issuer === audience);
-  const candidates = chosen ? [chosen] : audience === undefined ? resourceServers : [];
+  const candidates = selectedServer ? [selectedServer] : audience === undefined ? resourceServers : [];
   const identity = createProviderIdentity({ ...parts, legs: candidates }, 'id-jag');
   const sentAssertions = createLruMap<true>(MAX_SENT_ASSERTIONS);
 

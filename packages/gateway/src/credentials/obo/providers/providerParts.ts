@@ -47,8 +47,10 @@ export function createProviderIdentity(
   let lastVersions = { credential: '', actor: '' };
   let identity: ProviderIdentity | undefined;
   return () => {
-    const versions = [credential, ...legs.map((leg) => leg.credential)].map((source) => source.version());
-    const current = { credential: versions.join(' '), actor: sendsActor ? actor.version() : '' };
+    const versions = [credential, ...legs.map((leg) => leg.credential)].map((source) =>
+      source.getFingerprint(),
+    );
+    const current = { credential: versions.join(' '), actor: sendsActor ? actor.getFingerprint() : '' };
     if (identity && current.credential === lastVersions.credential && current.actor === lastVersions.actor)
       return identity;
     lastVersions = current;

@@ -4,7 +4,7 @@ import type { Fields } from '../registry/canonicalFields.ts';
 import { reauthorizeWriter } from './reauthorizeWriter.ts';
 import { fillMasks } from './secretMasks.ts';
 import type { ConfigureParts, ServerProbe } from './parts.ts';
-import { compileInput, requireShallow, withoutNulls } from './readInput.ts';
+import { compileInput, requireMaxDepth, withoutNulls } from './readInput.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
 import { toUserServer, requireReachable } from './requireReachable.ts';
 import { requireServerQuota } from './requireServerQuota.ts';
@@ -25,13 +25,13 @@ export interface ValidatedServer {
 }
 
 /** Everything that can be asked about a server before it is made. Nothing of it is stored. */
-export async function validateCreate(
+export async function validateNewServer(
   parts: ConfigureParts,
   principal: UserPrincipal,
   config: Fields,
 ): Promise<ValidatedServer> {
   const caller = await reauthorizeWriter(parts, principal);
-  requireShallow(config);
+  requireMaxDepth(config);
   // A mask stands for a secret that is known, and of a new server none is.
   const { definition } = fillMasks(withoutNulls(config), {});
   const settings = compileInput('server', definition);

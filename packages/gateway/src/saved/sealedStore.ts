@@ -16,7 +16,7 @@ export interface SavedStore<T> {
   remove(tenant: string, id: string): Promise<boolean>;
 }
 
-export interface SealedSavedParts<R extends OwnedRecord, K extends object> {
+export interface SealedStoreParts<R extends OwnedRecord, K extends object> {
   readonly kind: SavedKind;
   readonly store: OwnedStore<R>;
   readonly keyring: Keyring;
@@ -25,21 +25,21 @@ export interface SealedSavedParts<R extends OwnedRecord, K extends object> {
   readonly columns: readonly (keyof Omit<R, 'sealed'> & string)[];
   /** What is sealed, and nothing else. */
   readonly contentSchema: { parse(value: unknown): K };
-  readonly contextOf: (record: Omit<R, 'sealed'>) => SealContext;
+  readonly toSealContext: (record: Omit<R, 'sealed'>) => SealContext;
   readonly limits: { readonly maxPerOwner: number; readonly maxLength: number };
 }
 
-export function createSealedSaved<R extends OwnedRecord, K extends object>(
-  parts: SealedSavedParts<R, K>,
+export function createSealedStore<R extends OwnedRecord, K extends object>(
+  parts: SealedStoreParts<R, K>,
 ): SavedStore<Omit<R, 'sealed'> & K> {
   type T = Omit<R, 'sealed'> & K;
-  const { kind, store, keyring, log, columns, contentSchema, contextOf, limits } = parts;
+  const { kind, store, keyring, log, columns, contentSchema, toSealContext, limits } = parts;
   const isColumn = ([name]: [string, unknown]) => (columns as readonly string[]).includes(name);
 
   function seal(resource: T): R {
     const entries = Object.entries(resource);
     const content = contentSchema.parse(Object.fromEntries(entries.filter((entry) => !isColumn(entry))));
-    const sealed = keyring.seal(JSON.stringify(content), contextOf(resource));
+    const sealed = keyring.seal(JSON.stringify(content), toSealContext(resource));
     if (sealed.length > limits.maxLength) throw new GatewayError('REQUEST_TOO_LARGE');
     return { ...Object.fromEntries(entries.filter(isColumn)), sealed } as R;
   }
@@ -48,7 +48,7 @@ export function createSealedSaved<R extends OwnedRecord, K extends object>(
   function openRecord(record: R): T | null {
     const { sealed, ...rest } = record;
     try {
-      return { ...rest, ...contentSchema.parse(JSON.parse(keyring.open(sealed, contextOf(record)))) };
+      return { ...rest, ...contentSchema.parse(JSON.parse(keyring.open(sealed, toSealContext(record)))) };
     } catch (error) {
       const reason = error instanceof SealError ? error.reason : 'unreadable';
       log(`${kind.name}_unreadable`, { [kind.name]: record.id, owner: record.owner, reason });

@@ -34,7 +34,7 @@ export function withCapabilities(
   return { ...envelope, [CLIENT_CAPABILITIES_META_KEY]: withExtension(capabilities, extension) };
 }
 
-export interface RequestText {
+export interface RpcRequestFields {
   readonly id: number;
   readonly method: string;
   readonly params: JsonObject;
@@ -52,7 +52,7 @@ export interface RequestText {
  * The body of a request. The id is also the progress token: it belongs to this request alone. `_meta` is put in front
  * of the parameters as text, so that they are written once and never copied.
  */
-export function writeRequest({
+export function serializeRequest({
   id,
   method,
   params,
@@ -60,7 +60,7 @@ export function writeRequest({
   envelope,
   requestedLogLevel,
   envelopeText,
-}: RequestText): string {
+}: RpcRequestFields): string {
   const prefix = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`;
   const paramsMeta = params['_meta'];
   if (paramsMeta === undefined && meta === undefined && envelope === undefined) {
@@ -73,7 +73,7 @@ export function writeRequest({
     requestedLogLevel === false
   )
     return `${prefix}${prependMeta(`{${envelopeText},"progressToken":${id}}`, params)}}`;
-  const merged = {
+  const mergedMeta = {
     ...(requestedLogLevel &&
       envelope && { [LOG_LEVEL_META_KEY]: requestedLogLevel === true ? 'info' : requestedLogLevel }),
     ...(isObject(paramsMeta) && paramsMeta),
@@ -81,8 +81,8 @@ export function writeRequest({
     ...envelope,
     progressToken: id,
   };
-  if (paramsMeta === undefined) return `${prefix}${prependMeta(JSON.stringify(merged), params)}}`;
-  return `${prefix}${JSON.stringify({ ...params, _meta: merged })}}`;
+  if (paramsMeta === undefined) return `${prefix}${prependMeta(JSON.stringify(mergedMeta), params)}}`;
+  return `${prefix}${JSON.stringify({ ...params, _meta: mergedMeta })}}`;
 }
 
 function prependMeta(meta: string, params: JsonObject): string {
@@ -91,7 +91,7 @@ function prependMeta(meta: string, params: JsonObject): string {
 }
 
 /** What stands between the braces. */
-export function toMembersText(json: JsonObject): string {
+export function serializeMembers(json: JsonObject): string {
   return JSON.stringify(json).slice(1, -1);
 }
 

@@ -1,7 +1,7 @@
 import type { UpstreamTarget } from '../upstream/target.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
 import type { PreparedTarget } from './obtainCredential.ts';
-import { bearerOf } from './recoverFromRefusal.ts';
+import { getBearer } from './recoverFromRefusal.ts';
 
 /** Shorter ones would mask half a sentence and hide nothing. */
 const MIN_MASKED_LENGTH = 8;
@@ -11,9 +11,9 @@ const REDACTED = '[redacted]';
  * A server's own words without what it was shown to let us in. Some repeat the key that they refuse, and where the key
  * is the operator's it is not for who calls.
  */
-export function maskPresented(text: string, prepared: PreparedTarget): string {
+export function maskPresentedSecrets(text: string, prepared: PreparedTarget): string {
   const target = 'holder' in prepared ? prepared.holder.target : prepared.server.target;
-  const secrets = [...readStaticSecrets(target), ...(bearerOf(prepared)?.presentedTokens() ?? [])];
+  const secrets = [...readStaticSecrets(target), ...(getBearer(prepared)?.presentedTokens() ?? [])];
   return redactSecrets(text, selectMaskable(secrets));
 }
 
@@ -39,7 +39,7 @@ function selectMaskable(secrets: readonly string[]): readonly string[] {
  * its provider and to whatever keeps the conversation. Keys of headers stay: they may be what the tool is about, such as a name.
  */
 export function maskTokens(response: UpstreamResponse, prepared: PreparedTarget): UpstreamResponse {
-  const bearer = bearerOf(prepared);
+  const bearer = getBearer(prepared);
   if (!bearer) return response;
   const text = response.json ?? JSON.stringify(response.result);
   // Some writers escape every slash (RFC 8259, section 7).
@@ -59,7 +59,7 @@ export function maskTokens(response: UpstreamResponse, prepared: PreparedTarget)
 
 /** The same for what a server says before its result: progress, a log message, a question. */
 export function maskJson<T extends JsonObject>(value: T, prepared: PreparedTarget): T {
-  const bearer = bearerOf(prepared);
+  const bearer = getBearer(prepared);
   if (!bearer) return value;
   const text = JSON.stringify(value);
   const found = bearer

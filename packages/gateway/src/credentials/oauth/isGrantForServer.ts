@@ -16,7 +16,7 @@ export interface GrantForParts {
  * Whether a grant was given for what this server is and by whom it names, all of it asked anew: its address, its issuer, the client that
  * we are there, the resource. What cannot be found out is no.
  */
-export async function isGrantFor(
+export async function isGrantForServer(
   { servers, discovery, clients }: GrantForParts,
   server: ServerSnapshot,
   { tenant, principal, canonicalUrl, issuer, clientId, resource }: CredentialRecord,
