@@ -1,6 +1,6 @@
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
-import { allowedNames } from './tools/lint/exceptions.mjs';
+import { allowedTerms } from './tools/lint/exceptions.mjs';
 import { plainEnglish } from './tools/lint/plainEnglish.mjs';
 
 /** Globals that a gateway module receives as a dependency instead. */
@@ -17,7 +17,7 @@ const ambient = [
 
 /** Comments, test titles and their data follow when their files are rewritten. */
 const plainEnglishIn = (options) => ({
-  'behalf/plain-english': ['error', { comments: false, exceptions: Object.keys(allowedNames), ...options }],
+  'behalf/plain-english': ['error', { comments: false, exceptions: allowedTerms, ...options }],
 });
 
 export default tseslint.config(

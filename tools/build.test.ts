@@ -176,6 +176,6 @@ describe('build', () => {
     expect(await tool('script.mjs', 'greet', 'a', 'b')).toMatchObject({ code: 0, stdout: 'a,b\n' });
     const wrong = await tool('script.mjs', 'nope');
     expect(wrong).toMatchObject({ code: 64 });
-    expect(wrong.stderr).toContain('no script "nope"');
+    expect(wrong.stderr).toContain('Unknown script "nope"');
   });
 });

@@ -45,7 +45,7 @@ describe('a file with an authority', () => {
       ['.', 'EISDIR'],
       ['key.pem', 'without a PEM certificate'],
       ['text.pem', 'without a PEM certificate'],
-      ['damaged.pem', 'damaged'],
+      ['damaged.pem', 'malformed certificate'],
     ] as const) {
       for (const [place, yaml] of [
         ['mcpServers.a.caFile', { mcpServers: { a: server(file(name)) } }],

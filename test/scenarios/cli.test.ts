@@ -49,7 +49,7 @@ describe('the command behalf', () => {
             tools: { exclude: ['hidden'] },
             headers: { 'X-Key': 'pl4nted' },
           }),
-          gone: httpDefinition(nowhere),
+          unreachable: httpDefinition(nowhere),
           staff: httpDefinition(upstream.url, { access: { roles: ['ADMIN'] } }),
         },
         interface: { mcpServers: { use: true, create: true, share: true } },
@@ -76,7 +76,7 @@ describe('the command behalf', () => {
     expect(shown.out).not.toContain('staff');
     expect(shown.out).not.toContain('\u001b');
     const json = (await ada(['mcp', 'list', '--json'])).json() as { servers: { name: string }[] };
-    expect(json.servers.map(({ name }) => name).sort()).toEqual(['files', 'gone']);
+    expect(json.servers.map(({ name }) => name).sort()).toEqual(['files', 'unreachable']);
   }, 60_000);
 
   test('adds a server after a look at it, and removes it again', async () => {
@@ -115,8 +115,8 @@ describe('the command behalf', () => {
       }),
     ]);
     expect(well.err).toContain('Connecting files');
-    const ill = await ada(['mcp', 'test', 'gone']);
-    expect([ill.code, ill.out]).toEqual([1, expect.stringContaining('behalf doctor gone')]);
+    const ill = await ada(['mcp', 'test', 'unreachable']);
+    expect([ill.code, ill.out]).toEqual([1, expect.stringContaining('behalf doctor unreachable')]);
   }, 60_000);
 
   test('says on standard error what it is waiting for', async () => {
@@ -167,7 +167,7 @@ describe('the command behalf', () => {
   }, 60_000);
 
   test('a server that nobody serves fails at the step that says so', async () => {
-    const ill = await ada(['doctor', 'gone', '--json']);
+    const ill = await ada(['doctor', 'unreachable', '--json']);
     expect([ill.code, ill.json()]).toMatchObject([1, { ok: false, failedAt: 'tls' }]);
     const { steps } = ill.json() as { steps: { step: string; outcome: string; code?: string }[] };
     expect(steps.find(({ step }) => step === 'tls')).toMatchObject({

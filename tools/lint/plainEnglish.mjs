@@ -16,7 +16,15 @@ export const plainEnglish = {
         properties: {
           strings: { type: 'boolean' },
           comments: { type: 'boolean' },
-          exceptions: { type: 'array', items: { type: 'string' } },
+          exceptions: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: { name: { type: 'string' }, file: { type: 'string' }, reason: { type: 'string' } },
+              required: ['name', 'file'],
+              additionalProperties: false,
+            },
+          },
         },
         additionalProperties: false,
       },
@@ -29,7 +37,9 @@ export const plainEnglish = {
   },
   create(context) {
     const { strings = true, comments = true, exceptions = [] } = context.options[0] ?? {};
-    const isException = new Set(exceptions);
+    const isException = new Set(
+      exceptions.filter(({ file }) => context.filename.endsWith(file)).map(({ name }) => name),
+    );
     const sourceCode = context.sourceCode;
 
     function checkName(node) {
@@ -42,7 +52,9 @@ export const plainEnglish = {
 
     function checkText(text, loc) {
       if (text.length < MIN_TEXT_LENGTH) return;
-      for (const { phrase, advice } of findPhrases(text)) {
+      // An option of the command line is a name, not prose.
+      for (const { phrase, advice } of findPhrases(text.replace(/--[a-z-]+/g, ''))) {
+        if (isException.has(phrase)) continue;
         context.report({ loc, messageId: 'phrase', data: { phrase, advice } });
       }
     }

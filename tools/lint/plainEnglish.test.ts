@@ -17,13 +17,24 @@ const tester = new RuleTester({
 tester.run('plain-english', plainEnglish, {
   valid: [
     'const pendingTokenWrites = new Map(); function acquireLease() {}',
-    { code: 'const asked = 1;', options: [{ exceptions: ['asked'] }] },
+    {
+      code: 'const asked = 1;',
+      filename: 'src/labels.ts',
+      options: [{ exceptions: [{ name: 'asked', file: 'src/labels.ts' }] }],
+    },
+    "const usage = '--everybody needs a server';",
     { code: '// Nobody is told.\nconst a = 1;', options: [{ comments: false }] },
     { code: "const title = 'Nobody is told of it';", options: [{ strings: false }] },
     "const code = 'told';",
   ],
   invalid: [
     { code: 'const purse = 1;', errors: [{ messageId: 'name' }] },
+    {
+      code: 'const asked = 1;',
+      filename: 'src/other.ts',
+      options: [{ exceptions: [{ name: 'asked', file: 'src/labels.ts' }] }],
+      errors: [{ messageId: 'name' }],
+    },
     {
       code: 'interface ScoutParts { readonly told: number }',
       errors: [{ messageId: 'name' }, { messageId: 'name' }],

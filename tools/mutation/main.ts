@@ -67,7 +67,7 @@ async function main(): Promise<number> {
       untested.push(file);
       continue;
     }
-    const begun = performance.now();
+    const startedAt = performance.now();
     const report = join(reports, `${file}.json`);
     const isOk = await runStryker(copy, file, tests, report);
     // Stryker restores the file itself, unless it was interrupted.
@@ -79,7 +79,7 @@ async function main(): Promise<number> {
     }
     const score = readScore(report, file);
     scores.push(score);
-    const seconds = Math.round((performance.now() - begun) / 1000);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
     process.stdout.write(`${file}  ${formatScore(score)}, ${seconds} s\n`);
     for (const survivor of score.survivors) process.stdout.write(`    ${survivor}\n`);
   }

@@ -24,13 +24,13 @@ export function selectTests(mutated: string, sources: readonly SourceFile[]): st
 
 /** The files to mutate under the given paths, which name files or folders. Tests and declarations are not mutated. */
 export function selectFiles(paths: readonly string[], sources: readonly SourceFile[]): string[] {
-  const selected = paths.flatMap((given) => {
-    const path = posix.normalize(given.replace(/^\.\//, '')).replace(/\/$/, '');
+  const selected = paths.flatMap((argument) => {
+    const path = posix.normalize(argument.replace(/^\.\//, '')).replace(/\/$/, '');
     const found = sources
       .map((source) => source.path)
       .filter((file) => file === path || file.startsWith(`${path}/`))
       .filter((file) => !isTestFile(file));
-    if (found.length === 0) throw new Error(`No TypeScript file to mutate at ${given}.`);
+    if (found.length === 0) throw new Error(`No TypeScript file to mutate at ${argument}.`);
     return found;
   });
   return [...new Set(selected)];

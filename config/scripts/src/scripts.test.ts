@@ -134,9 +134,9 @@ describe('npm run store -- copy', () => {
     const environment = JSON.stringify(join(root, 'config/scripts/src/environment.ts'));
     const odd = `${SECRET}/with@odd`;
     // Today's drivers keep URIs to themselves; the next version may not.
-    const code = `import { runCommand } from ${environment};
+    const code = `import { runScript } from ${environment};
       const said = process.env.MONGO_URI + ' ' + process.env.TARGET + ' ${odd} ' + process.env.CREDS_KEY;
-      await runCommand(async () => { throw Object.assign(new Error(said), { name: process.env.NAME }); });`;
+      await runScript(async () => { throw Object.assign(new Error(said), { name: process.env.NAME }); });`;
     for (const NAME of ['MongoServerError', 'CommandError']) {
       const { code: exit, output } = await launch(['--input-type=module', '-e', code], {
         NAME,
@@ -209,7 +209,8 @@ describe('npm run set-role', () => {
       roleConfirmedAt: null,
     });
     await store.close();
-  });
+    // Four processes, one after the other.
+  }, 80_000);
 });
 
 /** What the audit tells, the oldest first. */

@@ -23,12 +23,12 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
     const receivedInputs: (JsonObject | undefined)[] = [];
     const parts = {
       ...{ clock, results: createResultJson({} as never), states: createRequestStates({ keyring, clock }) },
-      parking: {
+      suspendedCalls: {
         begin: (_: McpRequest, inbound: Inbound, _seal: unknown, run: (own: Inbound) => unknown) =>
           run(inbound),
       },
-      links: { pathOf: () => '/servers/s?for=x', cardOf: async () => 'card' },
-      ...{ requestIds: () => 'r', base: () => 'https://gateway.example', labelOf: () => '' },
+      connectLinks: { connectPath: () => '/servers/s?for=x', elicitationIdOf: async () => 'card' },
+      ...{ requestIds: () => 'r', baseUrl: () => 'https://gateway.example', labelOf: () => '' },
       ...{ metrics: { observe: () => undefined }, logger: { warn: () => undefined } },
     } as unknown as MethodParts;
     const calling = createServerCallRunner(parts);

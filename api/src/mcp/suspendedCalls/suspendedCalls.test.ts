@@ -86,7 +86,7 @@ function readInputRequired(text: string): { questions: JsonObject; suspended: Su
   const { inputRequests = {}, requestState = '{}' } = JSON.parse(text) as Record<string, string & JsonObject>;
   return {
     questions: inputRequests,
-    suspended: (JSON.parse(requestState) as { parked: SuspendedCallRef }).parked,
+    suspended: (JSON.parse(requestState) as { suspendedCall: SuspendedCallRef }).suspendedCall,
   };
 }
 

@@ -83,9 +83,9 @@ function rig(overrides: Partial<ConnectControllerParts> = {}) {
         close: () => (opened.isClosed = true),
       };
     },
-    listen(flowId, onTold) {
+    listen(flowId, listener) {
       happened.push(`listen ${flowId}`);
-      notify = onTold;
+      notify = listener;
       return () => happened.push('unlisten');
     },
     timer: (ms, work) => hands.timer(ms, work),

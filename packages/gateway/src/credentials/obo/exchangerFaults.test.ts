@@ -244,7 +244,7 @@ describe('what is known to fail', () => {
 
 describe('what is told of an exchange', () => {
   test('how it ended, and whether less was granted; a recorder that throws stops nobody', async () => {
-    const cases: [asked: string[], granted: string[] | undefined, missing: string][] = [
+    const cases: [requested: string[], granted: string[] | undefined, missing: string][] = [
       [['a', 'b'], ['a', 'b', 'c'], ''],
       [['a', 'b'], ['a'], 'b'],
       [['a'], undefined, ''],
