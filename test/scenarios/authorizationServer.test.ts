@@ -98,7 +98,7 @@ describe('the authorization server', () => {
     expect(text).toContain('Its name is not verified');
     expect(text).toContain('<strong>client.example</strong>');
     expect(text).toContain(`${authorizationClient.base}/mcp`);
-    expect(text).not.toContain('program on your own machine');
+    expect(text).not.toContain('program on your own computer');
     const { action, token } = readConsentForm(text);
     const back = await followToClient(ada, await ada.form(action, { token, decision: 'allow' }), gateway.url);
     expect(back.origin + back.pathname).toBe(CLIENT_REDIRECT_URI);
@@ -153,7 +153,7 @@ describe('the authorization server', () => {
       const { path } = authorizationClient.createAuthorizationRequest(native, { redirect_uri: local });
       const page = await openAuthorization(ada, path, gateway.url);
       const text = await page.text();
-      expect(text).toContain('program on your own machine');
+      expect(text).toContain('program on your own computer');
       const { action, token } = readConsentForm(text);
       const sent = await ada.form(action, { token, decision: 'allow' });
       expect(sent.status).toBe(303);

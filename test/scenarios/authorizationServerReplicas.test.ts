@@ -149,7 +149,7 @@ describe('the authorization server on two replicas', () => {
   test('ends what the old keys signed at both', async () => {
     const { clientId, tokens } = await connected('Emil');
     expect([await statusAt(0, tokens), await statusAt(1, tokens)]).toEqual([200, 200]);
-    expect(await rotate('--now')).toContain('count no more');
+    expect(await rotate('--now')).toContain('no longer valid');
     for (const at of [0, 1]) {
       await eventually(`replica ${at} refuses it`, async () => (await statusAt(at, tokens)) === 401);
     }

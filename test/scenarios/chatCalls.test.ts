@@ -103,8 +103,8 @@ describe('calls of a chat', () => {
     const { messages } = rig.model.requests.at(-1)!;
     expect(messages.slice(-5).map(({ content }) => content)).toEqual([
       expect.stringContaining('no tool with this name'),
-      expect.stringContaining('no JSON object'),
-      expect.stringContaining('no JSON object'),
+      expect.stringContaining('not a JSON object'),
+      expect.stringContaining('not a JSON object'),
       expect.stringContaining('\n- arguments.a must be number, not string'),
       expect.stringContaining('no tool with this name'),
     ]);
@@ -227,7 +227,7 @@ describe('calls of a chat', () => {
     rig.setScript(() => ['Here I am']);
     const next = await sendChat(ada, { text: 'go on', conversationId: stream.conversationId });
     expect((await next.waitUntilDone()).finish).toBe('stop');
-    expect(rig.model.requests.at(-1)!.messages.at(-2)?.content).toContain('Whether it ran is not known');
+    expect(rig.model.requests.at(-1)!.messages.at(-2)?.content).toContain('It is unknown whether it ran');
   });
 
   test('a model that is being asked is left', async () => {

@@ -132,7 +132,7 @@ describe('the command behalf', () => {
     const missing = await ada(['mcp', 'call', 'files', 'read', '--arg', 'deep=maybe']);
     expect(missing.code).toBe(2);
     for (const words of [
-      'deep is no boolean',
+      'deep is not of type boolean',
       'path is missing (string): Which file',
       'lines is missing (integer)',
     ]) {

@@ -281,7 +281,7 @@ describe('people who sign in at the identity provider', () => {
       const record = (await readRecords(gateway, 'credentials')).find((one) => one.label === label);
       if (!record?.sealed) return null;
       const opened = keyring().open(record.sealed, toCredentialSealContext(record));
-      return JSON.parse(opened) as { at: string; rt?: string; idToken?: string };
+      return JSON.parse(opened) as { accessToken: string; refreshToken?: string; idToken?: string };
     }
     const sessionsOf = async (id: string) =>
       (await readRecords(gateway, 'sessions')).filter(({ userId }) => userId === id).map(({ hash }) => hash);
@@ -292,7 +292,7 @@ describe('people who sign in at the identity provider', () => {
       const visitor = await arrive(ada);
       const session = (await sessionsOf(visitor.id)).find((hash) => !known.has(hash)) ?? '';
       const tokens = await tokensOf(session);
-      const planted = [tokens?.at, tokens?.rt, tokens?.idToken].map(String);
+      const planted = [tokens?.accessToken, tokens?.refreshToken, tokens?.idToken].map(String);
       expect(planted.every((token) => token.length > 40)).toBe(true);
 
       let shown = '';

@@ -164,7 +164,7 @@ describe('an MCP endpoint with a search', () => {
       // None takes the room of another, and each can be seen whole.
       const three = await searchTools(send, 'send', { server: 'post' });
       expect(three.hits.find(({ name }) => name === 'post__send_book')).toMatchObject({
-        isShortened: true,
+        shortened: true,
         inputSchema: { type: 'object' },
       });
       expect(three.hits.find(({ name }) => name === 'post__send_letter')?.description).toHaveLength(4_000);

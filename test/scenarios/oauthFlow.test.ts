@@ -261,7 +261,7 @@ describe('signing in at a server, over HTTP', () => {
       expect(await response.text()).toBe(plain);
     }
     const result = await (await browser.open('/oauth/error?error=%3Cscript%3E')).text();
-    expect(result).toContain('Something went wrong');
+    expect(result).toContain('The sign-in failed');
     const back = await (await browser.open('/oauth/success?returnTo=/chat/1')).text();
     expect(back).toContain('href="/chat/1"');
     const script = await browser.open('/oauth/result.js');

@@ -8,7 +8,7 @@ export interface SearchHit {
   readonly server: string;
   readonly description?: string;
   readonly inputSchema: JsonObject;
-  readonly isShortened?: boolean;
+  readonly shortened?: boolean;
 }
 
 export interface SearchResult {
