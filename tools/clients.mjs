@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 const home = fileURLToPath(new URL('../test/clients', import.meta.url));
 try {
   if (!existsSync(`${home}/node_modules/mcp-remote/package.json`)) {
-    const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-    execFileSync('npm', ['ci', '--prefix', home, ...quietly], { stdio: 'inherit' });
+    const npmFlags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    execFileSync('npm', ['ci', '--prefix', home, ...npmFlags], { stdio: 'inherit' });
   }
   const { runClients } = await import('../test/clients/run.ts');
   process.exitCode = (await runClients()) ? 0 : 1;

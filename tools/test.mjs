@@ -66,7 +66,7 @@ async function tryAgain() {
   const failed = outcome?.failedFiles ?? [];
   const mayRepeat = failed.length <= MOST_REPEATED && failed.every((file) => SCENARIOS.test(file));
   if (code === 0 || failed.length === 0 || !mayRepeat) return [];
-  process.stdout.write(`\nOnce more, alone: ${failed.join(', ')}\n`);
+  process.stdout.write(`\nRunning again, alone: ${failed.join(', ')}\n`);
   const before = outcome;
   const again = await runJest(['--runInBand', '--runTestsByPath', ...failed]);
   const after = readResults();

@@ -55,9 +55,9 @@ export function composeChat(parts: ComposeChatParts): ComposedChat {
     parts;
   const { leases, changes } = parts.coordination;
   const cache = parts.coordination.cache('chats');
-  const giveWay = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
   const store = primary.conversations;
-  const conversations = createConversations({ store, keyring, clock, random, log, giveWay });
+  const conversations = createConversations({ store, keyring, clock, random, log, yieldToEventLoop });
   const models = createModels({
     endpoints: () => configuration.current().endpoints.custom,
     fetchModels: createFetchModels({ fetch: egress.model, clock, logger }),

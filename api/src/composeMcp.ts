@@ -142,7 +142,7 @@ export function composeMcp(parts: ComposeMcpParts): ComposedMcp {
       vault: gatewayParts.vault,
       registry: gatewayParts.registry,
     }),
-    search: createToolSearch({ giveWay: () => new Promise((resolve) => setImmediate(resolve)) }),
+    search: createToolSearch({ yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)) }),
     paginate: createPaginate(keyring),
     states: createRequestStates({ keyring, clock }),
     taskIds: createTaskIds({ keyring, clock }),

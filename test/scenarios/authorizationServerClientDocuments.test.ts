@@ -32,7 +32,7 @@ describe('clients that describe themselves', () => {
   let ada: Awaited<ReturnType<typeof createAdministrator>>;
   const documents = new Map<string, { body: unknown; headers: Record<string, string> }>();
   /** Whatever the gateway opened, by address: what it was kept from is not there. */
-  const dialled: string[] = [];
+  const dialed: string[] = [];
   /** Paths that were asked for. */
   const requests: string[] = [];
   /** What reached the host of the documents, by whichever way. */
@@ -64,7 +64,7 @@ describe('clients that describe themselves', () => {
       undefined,
       null,
       (target, signal) => {
-        dialled.push(`${target.servername}:${target.port}`);
+        dialed.push(`${target.servername}:${target.port}`);
         return systemDial(target, signal);
       },
     );
@@ -151,14 +151,14 @@ describe('clients that describe themselves', () => {
   };
 
   test('nobody makes us ask in private space', async () => {
-    const before = [dialled.length, connections];
+    const before = [dialed.length, connections];
     for (const host of inPrivateSpace()) {
       const answer = await ada.get(
         authorizationClient.createAuthorizationRequest(`https://${host}/client.json`).path,
       );
       expect([host, answer.status, answer.headers.get('location')]).toEqual([host, 400, null]);
     }
-    expect([dialled.length, connections]).toEqual(before);
+    expect([dialed.length, connections]).toEqual(before);
   });
 
   test('nor for the keys that a client says it has', async () => {
@@ -191,6 +191,6 @@ describe('clients that describe themselves', () => {
       expect([host, await redeem(`/keyed-${index}.json`, `https://${host}/keys.json`)]).toEqual([host, 401]);
     }
     // Their documents were asked for, and nothing else.
-    expect(dialled.filter((address) => address !== new URL(origin).host)).toEqual([]);
+    expect(dialed.filter((address) => address !== new URL(origin).host)).toEqual([]);
   });
 });

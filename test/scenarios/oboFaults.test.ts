@@ -5,7 +5,7 @@ import { startFaultRig, type FaultRig, type FreshUser } from './oboFaultsRig.ts'
 
 interface Fault {
   readonly what: string;
-  readonly behaviour: FaultBehavior;
+  readonly behavior: FaultBehavior;
   /** Token requests of one call. */
   readonly requests: number;
   readonly status: number;
@@ -18,23 +18,23 @@ interface Fault {
 const busy = { status: 503, code: 'OBO_TEMPORARY', requests: 2, retryAfter: '2' };
 const noToken = { status: 502, code: 'OBO_EMPTY_RESPONSE', requests: 1, overInMs: 2_001 };
 const faults: readonly Fault[] = [
-  { what: '429', behaviour: { kind: 'throttle' }, ...busy, overInMs: 2_001 },
+  { what: '429', behavior: { kind: 'throttle' }, ...busy, overInMs: 2_001 },
   {
     what: '429 for a second',
-    behaviour: { kind: 'throttle', retryAfterSeconds: 1 },
+    behavior: { kind: 'throttle', retryAfterSeconds: 1 },
     ...{ ...busy, retryAfter: '1', overInMs: 1_001 },
   },
   {
     what: '429 for longer than anybody waits',
-    behaviour: { kind: 'throttle', retryAfterSeconds: 6 },
+    behavior: { kind: 'throttle', retryAfterSeconds: 6 },
     ...{ ...busy, requests: 1, retryAfter: '6', overInMs: 6_001 },
   },
-  { what: '500 without a word', behaviour: { kind: 'fail' }, ...busy },
-  { what: 'an empty object', behaviour: { kind: 'empty' }, ...noToken },
-  { what: 'a token of no characters', behaviour: { kind: 'empty-token' }, ...noToken },
-  { what: 'a token that is no bearer token', behaviour: { kind: 'not-bearer' }, ...noToken },
-  { what: 'a closed connection', behaviour: { kind: 'close' }, ...busy },
-  { what: 'no answer', behaviour: { kind: 'hang' }, ...busy },
+  { what: '500 without a word', behavior: { kind: 'fail' }, ...busy },
+  { what: 'an empty object', behavior: { kind: 'empty' }, ...noToken },
+  { what: 'a token of no characters', behavior: { kind: 'empty-token' }, ...noToken },
+  { what: 'a token that is no bearer token', behavior: { kind: 'not-bearer' }, ...noToken },
+  { what: 'a closed connection', behavior: { kind: 'close' }, ...busy },
+  { what: 'no answer', behavior: { kind: 'hang' }, ...busy },
 ];
 
 /** Of what is exchanged. The caller's own lasts. */
@@ -75,12 +75,12 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       return { status, code: body.code, retryAfter: retryAfter ?? undefined };
     }
 
-    for (const { what, behaviour, requests, status, code, retryAfter, overInMs = 0 } of faults) {
+    for (const { what, behavior, requests, status, code, retryAfter, overInMs = 0 } of faults) {
       test(`${what}: ${requests} at most, and ${code}`, async () => {
         const { idp, mail } = rig;
         const [one, other] = [rig.createUser(), rig.createUser()];
-        rig.setShortTimeouts(behaviour.kind === 'hang');
-        idp.switches.set(behaviour, { user: one.id });
+        rig.setShortTimeouts(behavior.kind === 'hang');
+        idp.switches.set(behavior, { user: one.id });
         const answer = await one.call();
         expect(summarizeError(answer)).toEqual({ status, code, retryAfter });
         expect(idp.requests.count()).toBe(requests);
@@ -193,15 +193,15 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       expectOwnTokens(one);
     });
 
-    for (const { what, behaviour, requests, status, code, overInMs = 0 } of faults) {
+    for (const { what, behavior, requests, status, code, overInMs = 0 } of faults) {
       test(`refused, and the provider gives ${what}: the old token is not tried again`, async () => {
         const { idp, mail } = rig;
         const one = rig.createUser();
         await expectWorks(one);
         const before = mail.credentials.all()[0]?.useCount ?? 0;
         idp.requests.clear();
-        rig.setShortTimeouts(behaviour.kind === 'hang');
-        idp.switches.set(behaviour, { user: one.id });
+        rig.setShortTimeouts(behavior.kind === 'hang');
+        idp.switches.set(behavior, { user: one.id });
         mail.rejectTokens(1);
         expect(summarizeError(await one.call())).toMatchObject({ status, code });
         expect(idp.requests.count()).toBe(requests);

@@ -123,8 +123,8 @@ for (const exchangeMethod of exchangeMethods) {
 
     /** The provider in every way it can, the server, and the caller. */
     async function fail(): Promise<void> {
-      for (const behaviour of faults) {
-        rig.idp.switches.set(behaviour, { user: 'vic' });
+      for (const behavior of faults) {
+        rig.idp.switches.set(behavior, { user: 'vic' });
         expect((await callWithToken(rig, rig.mintToken('vic'), 'mail')).status).toBeGreaterThanOrEqual(400);
         rig.idp.switches.clear();
       }

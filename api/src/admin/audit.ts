@@ -34,7 +34,7 @@ export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Rout
     const disconnected = callerDisconnect(res);
     return {
       store,
-      async giveWay() {
+      async yieldToEventLoop() {
         await yieldToEventLoop();
         if (disconnected.aborted) throw abortReason(disconnected);
       },
@@ -81,7 +81,13 @@ export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Rout
         const report: AuditVerifyView = await verifyFlight.run(
           [],
           (signal) =>
-            verifyAudit({ store, giveWay: yieldToEventLoop, keyring, liveWriter: auditLog.stats(), signal }),
+            verifyAudit({
+              store,
+              yieldToEventLoop: yieldToEventLoop,
+              keyring,
+              liveWriter: auditLog.stats(),
+              signal,
+            }),
           { signal: callerDisconnectSignal(res) },
         );
         res.json(report);

@@ -216,7 +216,7 @@ describe('npm run set-role', () => {
 /** What the audit tells, the oldest first. */
 async function readMessage(store: Awaited<ReturnType<typeof openFile>>) {
   const query = { tenant: 'default', filters: {}, limit: 100 };
-  const { events } = await queryAudit({ store: store.audit, giveWay: async () => undefined }, query);
+  const { events } = await queryAudit({ store: store.audit, yieldToEventLoop: async () => undefined }, query);
   return [...events].reverse();
 }
 

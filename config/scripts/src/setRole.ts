@@ -6,7 +6,7 @@ import {
   GatewayError,
   LOCAL_ISSUER,
   roleLeaseKey,
-  normaliseEmail,
+  normalizeEmail,
 } from '@behalf/gateway';
 import type { UserRecord, UserStore } from '@behalf/gateway/ports';
 import { CommandError, readEnvironment, systemParts, runScript } from './environment.ts';
@@ -22,7 +22,7 @@ await runScript(async () => {
   });
   const { email, role, force = false } = values;
   if (!email || !role) throw new CommandError(USAGE);
-  const subject = normaliseEmail(email);
+  const subject = normalizeEmail(email);
   return withPrimaryStore(readEnvironment(), async (store, keyring) => {
     await requireRole(store.roles, role, USAGE);
     const user = await withAuditedChange({ store, keyring }, 'user.change', (auditContext) =>

@@ -158,7 +158,7 @@ export {
   createAccounts,
   DEFAULT_TENANT,
   LOCAL_ISSUER,
-  normaliseEmail,
+  normalizeEmail,
   type Accounts,
 } from './identity/accounts.ts';
 export { isStoreKeyValid } from './identity/keyCheck.ts';

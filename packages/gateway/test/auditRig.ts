@@ -80,7 +80,7 @@ export function createAuditRig(): AuditRig {
     segments,
     async events(tenant = 'default') {
       const { events } = await queryAudit(
-        { store, giveWay: yieldNow },
+        { store, yieldToEventLoop: yieldNow },
         { tenant, filters: {}, limit: 1_000 },
       );
       return [...events].reverse() as FoundEvent[];

@@ -29,7 +29,7 @@ export async function handleSwitches(
   const reply = (status: number, body: object) =>
     res.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
   const toResponse = () => ({
-    active: switches.active().map(({ behavior: behaviour, options }) => ({ ...behaviour, ...options })),
+    active: switches.active().map(({ behavior: behavior, options }) => ({ ...behavior, ...options })),
   });
   if (req.headers.origin !== undefined) return void reply(403, { error: 'not allowed from web pages' });
   if (req.method === 'DELETE') switches.clear();
@@ -38,13 +38,13 @@ export async function handleSwitches(
     const body = type.startsWith('application/json') ? String(await collectBody(req, 10_000)) : '';
     const setting = parseSwitch(body);
     if (!setting) return void reply(400, { error: 'not a valid switch', kinds: switchFields });
-    switches.set(setting.behaviour, setting.options);
+    switches.set(setting.behavior, setting.options);
   }
   reply(200, toResponse());
 }
 
 /** Undefined: not a switch. An unknown member is a misunderstanding, not something to pass over. */
-export function parseSwitch(text: string): { behaviour: FaultBehavior; options: FaultOptions } | undefined {
+export function parseSwitch(text: string): { behavior: FaultBehavior; options: FaultOptions } | undefined {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -66,5 +66,5 @@ export function parseSwitch(text: string): { behaviour: FaultBehavior; options: 
     ...(user !== undefined && { user }),
     ...(times !== undefined && { times: Number(times) }),
   };
-  return { behaviour: { kind, ...rest } as FaultBehavior, options };
+  return { behavior: { kind, ...rest } as FaultBehavior, options };
 }

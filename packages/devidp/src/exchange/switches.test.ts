@@ -42,8 +42,8 @@ describe('switches', () => {
       [{ kind: 'fail' }, 500, {}],
       [{ kind: 'empty' }, 200, {}],
     ];
-    for (const [behaviour, status, body] of answers) {
-      const broken = switches.set(behaviour);
+    for (const [behavior, status, body] of answers) {
+      const broken = switches.set(behavior);
       for (const ask of [rig.requestObo, rig.requestExchange])
         expect(await ask()).toMatchObject({ status, body });
       expect((await rig.requestObo()).body).toEqual({});

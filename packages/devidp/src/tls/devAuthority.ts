@@ -85,7 +85,7 @@ export async function createDevAuthority(): Promise<DevAuthority> {
         type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const),
         value,
       }));
-      return issue(hosts[0] ?? 'nobody', await makeKeys(EC_ALGORITHM), [
+      return issue(hosts[0] ?? 'localhost', await makeKeys(EC_ALGORITHM), [
         new x509.SubjectAlternativeNameExtension(names),
         new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       ]);

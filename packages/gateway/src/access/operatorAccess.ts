@@ -1,5 +1,5 @@
 import type { Access } from '@behalf/contracts';
-import { LOCAL_ISSUER, normaliseEmail } from '../identity/accounts.ts';
+import { LOCAL_ISSUER, normalizeEmail } from '../identity/accounts.ts';
 import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 
@@ -24,7 +24,7 @@ export function createOperatorAccess(): OperatorAccess {
 
   function listsOf(access: Access): AccessLists {
     const lists = cache.get(access) ?? {
-      users: new Set(access.users?.flatMap((user) => [user, normaliseEmail(user)])),
+      users: new Set(access.users?.flatMap((user) => [user, normalizeEmail(user)])),
       groups: new Set(access.groups),
       roles: new Set(access.roles),
     };

@@ -7,7 +7,7 @@ import { queryAudit } from './queryAudit.ts';
 import type { AuditEventFilters, AuditLogEntry, FoundEvent } from './readSegments.ts';
 
 const read = ({ store }: AuditRig, filters: AuditEventFilters = {}, tenant = 'default') =>
-  queryAudit({ store, giveWay: yieldNow }, { tenant, filters, limit: 1_000 });
+  queryAudit({ store, yieldToEventLoop: yieldNow }, { tenant, filters, limit: 1_000 });
 
 /** Page after page to the end. */
 async function readAllPages(
@@ -21,7 +21,7 @@ async function readAllPages(
   let pages = 0;
   do {
     const { events, next } = await queryAudit(
-      { store, giveWay: yieldNow },
+      { store, yieldToEventLoop: yieldNow },
       { tenant, filters, limit, cursor },
     );
     expect(events.length).toBeLessThanOrEqual(limit);
@@ -34,7 +34,8 @@ async function readAllPages(
 
 async function exported({ store }: AuditRig, tenant: string, filters: AuditEventFilters = {}) {
   let text = '';
-  for await (const piece of exportAudit({ store, giveWay: yieldNow }, { tenant, filters })) text += piece;
+  for await (const piece of exportAudit({ store, yieldToEventLoop: yieldNow }, { tenant, filters }))
+    text += piece;
   const lines = text.split('\n');
   expect(lines.pop()).toBe('');
   return lines.map((line) => JSON.parse(line) as FoundEvent);
@@ -137,7 +138,7 @@ describe('reading the audit log', () => {
       expect(new Set(found.map(({ id }) => id)).size).toBe(60);
       expect(pages).toBeLessThanOrEqual(Math.ceil(60 / limit) + 1);
     }
-    const parts = { store: rig.store, giveWay: yieldNow };
+    const parts = { store: rig.store, yieldToEventLoop: yieldNow };
     const query = { tenant: 'default', filters: {}, limit: 25 };
     const first = await queryAudit(parts, query);
     await logs[0]!.record(createCallEvent({ tool: 'newer' }));
@@ -151,7 +152,7 @@ describe('reading the audit log', () => {
     for (let i = 0; i < 1_100; i += 1)
       await log.record(createCallEvent({ tool: i === 0 ? 'needle' : 'hay' }));
     const query = { tenant: 'default', filters: { tool: 'needle' }, limit: 10 };
-    const first = await queryAudit({ store: rig.store, giveWay: yieldNow }, query);
+    const first = await queryAudit({ store: rig.store, yieldToEventLoop: yieldNow }, query);
     expect(first).toEqual({ events: [], next: expect.any(String) });
     const { found, pages } = await readAllPages(rig, 'default', 10, { tool: 'needle' });
     expect(tools(found)).toEqual(['needle']);
@@ -174,13 +175,16 @@ describe('reading the audit log', () => {
     wrong.push(encode(['w', 1, '1', 1]), encode(['w', 1, 1, null]), encode([{ $gt: '' }, 1, 1, 1]));
     for (const cursor of wrong) {
       await expect(
-        queryAudit({ store, giveWay: yieldNow }, { tenant: 'default', filters: {}, limit: 1, cursor }),
+        queryAudit(
+          { store, yieldToEventLoop: yieldNow },
+          { tenant: 'default', filters: {}, limit: 1, cursor },
+        ),
       ).rejects.toMatchObject({ code: 'REQUEST_INVALID', errors: [{ path: 'cursor' }] });
     }
     const expiredCursor = encode(['w', 1, 1, 5]);
     expect(
       await queryAudit(
-        { store, giveWay: yieldNow },
+        { store, yieldToEventLoop: yieldNow },
         { tenant: 'default', filters: {}, limit: 1, cursor: expiredCursor },
       ),
     ).toEqual({ events: [] });
@@ -212,7 +216,7 @@ describe('reading the audit log', () => {
       return rig.store.page(range, limit);
     };
     const store = { ...rig.store, page };
-    const pieces = exportAudit({ store, giveWay: yieldNow }, { tenant: 'default', filters: {} });
+    const pieces = exportAudit({ store, yieldToEventLoop: yieldNow }, { tenant: 'default', filters: {} });
     expect(read).toBe(0);
     await pieces.next();
     expect(read).toBeLessThan(20);

@@ -21,7 +21,7 @@ export interface AuditEventFilters {
 export interface AuditReadParts {
   readonly store: AuditStore;
   /** Lets others have their turn: some stores answer at once, and a long read would be all the process does. */
-  readonly giveWay: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
 }
 
 /** Whose events, and which of them. There is no reading without a tenant. */
@@ -49,7 +49,7 @@ const MAX_PAGE_SIZE = 128;
 const SMALL_PAGE_CHARS = 1_000_000;
 
 export async function* readSegmentsNewestFirst(
-  { store, giveWay }: AuditReadParts,
+  { store, yieldToEventLoop }: AuditReadParts,
   { from, to, after }: { [K in keyof AuditSegmentQuery]: AuditSegmentQuery[K] | undefined },
 ): AsyncGenerator<AuditSegmentRecord, void, void> {
   const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
@@ -63,7 +63,7 @@ export async function* readSegmentsNewestFirst(
     position = { lastAt: last.lastAt, id: last.id };
     const chars = page.reduce((sum, { events }) => sum + events.length, 0);
     size = chars < SMALL_PAGE_CHARS ? Math.min(2 * size, MAX_PAGE_SIZE) : MIN_PAGE_SIZE;
-    await giveWay();
+    await yieldToEventLoop();
   }
 }
 

@@ -9,7 +9,7 @@ import { verifyAudit, type VerifyParts } from './verifyAudit.ts';
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const verify = ({ store, keyring }: AuditRig, overrides: Partial<VerifyParts> = {}) =>
-  verifyAudit({ store, keyring, giveWay: yieldNow, ...overrides });
+  verifyAudit({ store, keyring, yieldToEventLoop: yieldNow, ...overrides });
 
 async function write(log: AuditLog, segments: number): Promise<string[]> {
   for (let i = 0; i < segments; i += 1) await log.record(createCallEvent({ tool: `t${i}` }));

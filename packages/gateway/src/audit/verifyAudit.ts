@@ -45,7 +45,7 @@ interface ChainStart {
 
 /** Reads everything once, and keeps a few numbers per writer. */
 export async function verifyAudit(parts: VerifyParts): Promise<AuditReport> {
-  const { store, keyring, giveWay, liveWriter, signal } = parts;
+  const { store, keyring, yieldToEventLoop, liveWriter, signal } = parts;
   const problems = createProblemList();
   const chainStarts: ChainStart[] = [];
   const sweptThrough = new Map<string, number>();
@@ -86,7 +86,7 @@ export async function verifyAudit(parts: VerifyParts): Promise<AuditReport> {
         previous = segment;
       }
       if (page.length < PAGE_SIZE) break;
-      await giveWay();
+      await yieldToEventLoop();
     }
     if (liveWriter?.writer === writer && (previous?.seq ?? 0) < liveWriter.seq) {
       problems.add(writer, (previous?.seq ?? 0) + 1, 'end_missing', liveWriter.seq);

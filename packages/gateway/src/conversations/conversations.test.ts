@@ -29,7 +29,7 @@ function rig() {
     clock,
     random: systemRandom,
     log: (event, fields) => void logged.push({ event, ...fields }),
-    giveWay: async () => undefined,
+    yieldToEventLoop: async () => undefined,
   });
   const list = (after?: string, limit = 2) => conversations.list(alice, { limit, after });
   const stored = async () => ({

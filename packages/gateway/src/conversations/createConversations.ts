@@ -17,7 +17,7 @@ export interface ConversationParts {
   readonly random: Random;
   readonly log: Log;
   /** Lets others have their turn: a conversation is opened message by message. */
-  readonly giveWay: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
 }
 
 /** What one list may ask for. */
@@ -36,7 +36,7 @@ export function createConversations({
   clock,
   random,
   log,
-  giveWay,
+  yieldToEventLoop,
 }: ConversationParts): Conversations {
   const sealed = createSealedConversations({ keyring, log });
 
@@ -70,7 +70,7 @@ export function createConversations({
         const message = sealed.openMessage(record);
         // Without the one that does not open: the rest is still its owner's, and the log says that something is missing.
         if (message) messages.push(message);
-        await giveWay();
+        await yieldToEventLoop();
       }
       return { conversation, messages };
     },

@@ -13,7 +13,7 @@ function rig() {
     ...{ clock, random: systemRandom, log: () => undefined },
     store: openMemoryStore({ clock, random: systemRandom }).conversations,
     keyring: createKeyring([Buffer.alloc(32, 1)], systemRandom),
-    giveWay: () => new Promise((resolve) => setImmediate(resolve)),
+    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
   });
 }
 

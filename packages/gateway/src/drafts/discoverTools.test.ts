@@ -33,7 +33,7 @@ async function rig(script: ScriptedOptions) {
   // Open to the servers of the file, and to nobody else's.
   const operators = await scriptedHttpServer({ era: 'legacy', tools: [] });
   closing.push(operators);
-  const dialled: string[] = [];
+  const dialed: string[] = [];
   const egress = createEgress({
     clock: systemClock,
     keyring: createKeyring([new Uint8Array(32).fill(7)], systemRandom),
@@ -45,7 +45,7 @@ async function rig(script: ScriptedOptions) {
     env: {},
     resolve: async (name) => names[name] ?? [],
     dial(target, signal) {
-      dialled.push(`${target.address}:${target.port}`);
+      dialed.push(`${target.address}:${target.port}`);
       return target.address === '127.0.0.1'
         ? systemDial(target, signal)
         : Promise.reject(new Error('ECONNREFUSED'));
@@ -102,7 +102,7 @@ async function rig(script: ScriptedOptions) {
       ...{ url, type: 'streamable-http', returnTo: undefined },
       auth: key === undefined ? { type: 'none' } : { type: 'key', authorization_type: 'bearer', key },
     });
-  return { server, operators, dialled, discover, events, user: createPrincipal, discovering };
+  return { server, operators, dialed, discover, events, user: createPrincipal, discovering };
 }
 
 describe('a look at a server that nobody saved', () => {
@@ -119,13 +119,13 @@ describe('a look at a server that nobody saved', () => {
   ];
 
   test('dials no address that its user may not choose', async () => {
-    const { operators, discover, dialled, events } = await rig({ era: 'legacy', tools: [] });
+    const { operators, discover, dialed, events } = await rig({ era: 'legacy', tools: [] });
     for (const place of [new URL(operators.url).origin, ...inside]) {
       for (const key of [undefined, 'k3y-of-somebody']) {
         await expect(discover(`${place}/mcp`, key)).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
       }
     }
-    expect(dialled).toEqual([]);
+    expect(dialed).toEqual([]);
     expect(events).toHaveLength(2 * (1 + inside.length));
     expect(events.at(-1)).toMatchObject({
       ...{ kind: 'config', action: 'server.discover', outcome: 'refused', code: 'MCP_DOMAIN_NOT_ALLOWED' },
@@ -134,14 +134,14 @@ describe('a look at a server that nobody saved', () => {
   });
 
   test('follows a server nowhere, neither with a key nor without', async () => {
-    const { server, operators, discover, dialled } = await rig({ era: 'legacy' });
+    const { server, operators, discover, dialed } = await rig({ era: 'legacy' });
     for (const place of [new URL(operators.url).origin, ...inside]) {
       server.change({ respond: () => ({ status: 307, headers: { location: `${place}/mcp` } }) });
       for (const key of [undefined, 'k3y-of-somebody']) {
         await expect(discover(server.url, key)).rejects.toMatchObject({ code: 'MCP_DOMAIN_NOT_ALLOWED' });
       }
     }
-    expect(new Set(dialled)).toEqual(new Set([`127.0.0.1:${server.port}`]));
+    expect(new Set(dialed)).toEqual(new Set([`127.0.0.1:${server.port}`]));
   });
 
   test('is for who may create servers', async () => {

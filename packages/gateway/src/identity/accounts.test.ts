@@ -2,7 +2,7 @@ import { SealError } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { adaAccount, createIdentityRig, dumpStore } from '../../test/identityRig.ts';
-import { normaliseEmail } from './accounts.ts';
+import { normalizeEmail } from './accounts.ts';
 
 describe('accounts', () => {
   test('the owner is recognised by email and password, nobody else', async () => {
@@ -33,8 +33,8 @@ describe('accounts', () => {
   test('writing an email normally twice changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (email) => {
-        const once = normaliseEmail(email);
-        expect(normaliseEmail(once)).toBe(once);
+        const once = normalizeEmail(email);
+        expect(normalizeEmail(once)).toBe(once);
       }),
       { examples: [['İ@x'], ['K@x'], [' ﬁ@x']] },
     );

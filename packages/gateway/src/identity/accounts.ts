@@ -43,7 +43,7 @@ export function createAccounts({
   async function buildRecord({ email, name, password, role }: NewAccount): Promise<UserRecord> {
     const id = random.id();
     const now = clock.now();
-    const subject = normaliseEmail(email);
+    const subject = normalizeEmail(email);
     return {
       id,
       tenant: DEFAULT_TENANT,
@@ -80,7 +80,7 @@ export function createAccounts({
       return user;
     },
     async authenticate(email, password) {
-      const user = await users.findByIdentity(DEFAULT_TENANT, LOCAL_ISSUER, normaliseEmail(email));
+      const user = await users.findByIdentity(DEFAULT_TENANT, LOCAL_ISSUER, normalizeEmail(email));
       if (!user?.passwordSealed) {
         await passwords.simulateVerify(password);
         return null;
@@ -95,6 +95,6 @@ export function createAccounts({
 }
 
 /** One account per mailbox, however it is written. */
-export function normaliseEmail(email: string): string {
+export function normalizeEmail(email: string): string {
   return email.normalize('NFKC').trim().toLowerCase();
 }

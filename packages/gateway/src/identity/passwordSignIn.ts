@@ -1,7 +1,7 @@
 import type { Clock } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { AttemptCounter, UserRecord } from '../ports/index.ts';
-import { normaliseEmail, type Accounts } from './accounts.ts';
+import { normalizeEmail, type Accounts } from './accounts.ts';
 import { hashSecret } from './hashSecret.ts';
 
 const WINDOW_MS = 15 * 60 * 1000;
@@ -38,7 +38,7 @@ export function createPasswordSignIn(parts: {
 
   return async ({ email, password, address }) => {
     // Hashed: the counter needs no list of who tries to sign in.
-    const account = `sign-in:account:${hashSecret(normaliseEmail(email))}`;
+    const account = `sign-in:account:${hashSecret(normalizeEmail(email))}`;
     const network = networkOf(address);
     const accountAtNetwork = `${account}:${network}`;
     await requireWithinLimit(`sign-in:address:${network}`, MAX_PER_ADDRESS);

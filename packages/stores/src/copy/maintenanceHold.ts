@@ -37,7 +37,7 @@ export function createMaintenanceHold({
         if (!isAcquired && outcome === 'prolonged') throw refuse('Source and target are the same store.');
         if (isAcquired && outcome === 'begun') {
           throw refuse(
-            `The hold on the ${which} lapsed, and a gateway may have written it meanwhile. Run this again.`,
+            `The hold on the ${which} expired, and a gateway may have written to the store since. Run the command again.`,
           );
         }
       }

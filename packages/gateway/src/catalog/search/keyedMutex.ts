@@ -1,7 +1,7 @@
 /** Runs what one caller wants one after another, in the order in which it was wanted. */
 export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-export function createKeyedMutex(giveWay: () => Promise<void>): KeyedMutex {
+export function createKeyedMutex(yieldToEventLoop: () => Promise<void>): KeyedMutex {
   const tails = new Map<string, Promise<void>>();
 
   return async (key, work) => {
@@ -13,7 +13,7 @@ export function createKeyedMutex(giveWay: () => Promise<void>): KeyedMutex {
       if (predecessor) {
         await predecessor;
         // However many waited: between two of them everybody else has a turn.
-        await giveWay();
+        await yieldToEventLoop();
       }
       return await work();
     } finally {

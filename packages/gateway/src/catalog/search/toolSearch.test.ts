@@ -31,11 +31,11 @@ function counted(name: string, onRead: () => void, server = 'a'): SearchedTool {
 
 const signal = new AbortController().signal;
 const ada = { caller: 'ada', signal };
-const giveWay = () => Promise.resolve();
+const yieldToEventLoop = () => Promise.resolve();
 
 describe('searching tools', () => {
   const find = async (tools: readonly SearchedTool[], query: string, limit = 5) =>
-    (await createToolSearch({ giveWay }).find(tools, query, limit, ada)).map(({ name }) => name);
+    (await createToolSearch({ yieldToEventLoop }).find(tools, query, limit, ada)).map(({ name }) => name);
 
   test('each of the questions, among a thousand', async () => {
     expect(thousand).toHaveLength(1_000);
@@ -67,7 +67,7 @@ describe('searching tools', () => {
       toolOf('a', { name: 'y', inputSchema: { properties: { p: { description: 'the archived boxes' } } } }),
       toolOf('a', {
         name: 'z',
-        inputSchema: { properties: { list: { items: { properties: { colour: {} } } } } },
+        inputSchema: { properties: { list: { items: { properties: { color: {} } } } } },
       }),
       toolOf('a', { name: 'v', title: 'Weather' }),
     ];
@@ -155,17 +155,17 @@ describe('searching tools', () => {
       return read;
     };
     const [small, large] = [many('small', 4), many('large', 200)];
-    const roomy = createToolSearch({ giveWay });
+    const roomy = createToolSearch({ yieldToEventLoop });
     expect(await reads(roomy, [...small, ...large])).toBe(204);
     expect(await reads(roomy, [...large, ...small])).toBe(0);
     // What has no room is of the server that says the most; nobody else is read again for it.
-    const narrow = createToolSearch({ giveWay, maxBytes: 10_000 });
+    const narrow = createToolSearch({ yieldToEventLoop, maxBytes: 10_000 });
     expect(await reads(narrow, [...small, ...large])).toBe(204);
     expect(await reads(narrow, small)).toBe(0);
     expect(await reads(narrow, large)).toBeGreaterThan(50);
     expect(await reads(narrow, small)).toBe(0);
     // None at all: every text is read, and nothing else differs.
-    const none = createToolSearch({ giveWay, maxBytes: 0 });
+    const none = createToolSearch({ yieldToEventLoop, maxBytes: 0 });
     for (let i = 0; i < 2; i += 1) expect(await reads(none, small)).toBe(4);
     expect((await none.find(small, 'small2', 5, ada))[0]?.name).toBe('small__small2');
   });
@@ -175,7 +175,7 @@ describe('searching tools', () => {
     let most = 0;
     let ways = 0;
     const search = createToolSearch({
-      giveWay: () => {
+      yieldToEventLoop: () => {
         ways += 1;
         sinceWay = 0;
         return Promise.resolve();
@@ -199,7 +199,7 @@ describe('searching tools', () => {
     let read = 0;
     const abortController = new AbortController();
     const search = createToolSearch({
-      giveWay: () => {
+      yieldToEventLoop: () => {
         abortController.abort(new Error('gone'));
         return Promise.resolve();
       },
@@ -214,7 +214,9 @@ describe('searching tools', () => {
 
   test('the next waits; what others search does not', async () => {
     const waiting: (() => void)[] = [];
-    const search = createToolSearch({ giveWay: () => new Promise((resolve) => waiting.push(resolve)) });
+    const search = createToolSearch({
+      yieldToEventLoop: () => new Promise((resolve) => waiting.push(resolve)),
+    });
     const ended: string[] = [];
     const started: string[] = [];
     const ask = (caller: string, name: string) => {
@@ -262,7 +264,7 @@ describe('searching tools', () => {
     const hidden = Array.from({ length: 50 }, (_, i) =>
       toolOf('hidden', { name: `h${i}`, description: 'alpha' }),
     );
-    const search = createToolSearch({ giveWay });
+    const search = createToolSearch({ yieldToEventLoop });
     const before = await search.find(open, 'alpha beta gamma', 5, ada);
     await search.find([...open, ...hidden], 'alpha beta gamma', 5, ada);
     expect(await search.find(open, 'alpha beta gamma', 5, ada)).toEqual(before);

@@ -31,7 +31,7 @@ export interface ToolSearch {
 
 export interface ToolSearchOptions {
   /** Lets everything else that waits have its turn. */
-  readonly giveWay: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
   readonly maxBytes?: number;
 }
 
@@ -48,9 +48,9 @@ const SCORE_BATCH_SIZE = 4_096;
  * list. What is found among them is found anew each time, among what this caller sees. They may be fifty thousand tools of servers that
  * mean harm: the process does other things meanwhile, and one caller has one search under way.
  */
-export function createToolSearch({ giveWay, maxBytes = MAX_BYTES }: ToolSearchOptions): ToolSearch {
+export function createToolSearch({ yieldToEventLoop, maxBytes = MAX_BYTES }: ToolSearchOptions): ToolSearch {
   const textCache = createToolTextCache(maxBytes);
-  const runExclusive = createKeyedMutex(giveWay);
+  const runExclusive = createKeyedMutex(yieldToEventLoop);
 
   async function forEachInBatches(
     count: number,
@@ -59,7 +59,7 @@ export function createToolSearch({ giveWay, maxBytes = MAX_BYTES }: ToolSearchOp
     visit: (index: number) => void,
   ): Promise<void> {
     for (let index = 0; index < count; index += 1) {
-      if (index > 0 && index % batchSize === 0) await giveWay();
+      if (index > 0 && index % batchSize === 0) await yieldToEventLoop();
       // Nobody waits for it any more.
       if (signal.aborted) throw abortReason(signal);
       visit(index);

@@ -92,12 +92,12 @@ describe('a websocket upstream', () => {
 
   test('over TLS, which the door out has spoken already', async () => {
     const server = await startWebSocketServer({ tls: true });
-    const dialled: string[] = [];
+    const dialed: string[] = [];
     const rig = createChannelRig({
       network: {
         ...createTestNetwork([]),
         async connectTo({ url }) {
-          dialled.push(url);
+          dialed.push(url);
           const socket = connect({ port: server.port, host: '127.0.0.1', ca: testCertificate });
           await once(socket, 'secureConnect');
           return socket;
@@ -110,7 +110,7 @@ describe('a websocket upstream', () => {
     );
     expect(await sendRequest(upstream, 'tools/list')).toMatchObject({ tools: [{ name: 'echo' }] });
     expect(server.upgrades).toMatchObject([{ 'x-team': 'blue', host: `127.0.0.1:${server.port}` }]);
-    expect(dialled).toEqual([server.url]);
+    expect(dialed).toEqual([server.url]);
   });
 
   test('a status instead of the upgrade is read as one', async () => {

@@ -75,7 +75,7 @@ export const admin = {
   roles: {
     tab: 'Roles',
     title: 'Roles',
-    lead: 'What each role can do with servers. Changes apply on all replicas within two seconds.',
+    lead: 'Roles define what users can do with servers. Changes apply on all replicas within two seconds.',
     create: 'Create role',
     builtIn: 'built-in',
     builtInTexts: {

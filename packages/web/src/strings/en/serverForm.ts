@@ -6,7 +6,7 @@ export const serverForm = {
   titleHint: 'Letters, numbers, spaces, hyphens and apostrophes. The server ID is derived from it.',
   titleHintLater: 'Letters, numbers, spaces, hyphens and apostrophes. The server ID does not change.',
   description: 'Description',
-  descriptionHint: 'What the server is for.',
+  descriptionHint: 'The purpose of the server.',
   transport: 'Transport',
   transports: {
     'streamable-http': 'Streamable HTTP',
