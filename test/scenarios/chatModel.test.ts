@@ -50,10 +50,16 @@ describe('a model', () => {
       'sends something else',
       [{ status: 200, body: { choices: [] } }],
       'MODEL_UNAVAILABLE',
-      'in the middle of its response',
+      'before the response was complete',
       'error',
     ],
-    ['falls silent', ['a', { until: never }], 'MODEL_UNAVAILABLE', 'in the middle of its response', 'error'],
+    [
+      'falls silent',
+      ['a', { until: never }],
+      'MODEL_UNAVAILABLE',
+      'before the response was complete',
+      'error',
+    ],
   ];
   for (const [what, steps, code, says, finish] of failures) {
     test(`that ${what} is told as an event, and what it said is kept`, async () => {

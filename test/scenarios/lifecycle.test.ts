@@ -170,7 +170,7 @@ describe('a running gateway', () => {
     expect(Object.keys(servers)).toEqual(['scripted']);
     const home = await (await browser.get('/')).text();
     expect(gateway.output()).toMatch(
-      /client_credentials is for a server that everybody shares[^\n]*"mixed"|"mixed"[^\n]*client_credentials is for/,
+      /"mixed"[^\n]*client_credentials requires a server that all users share/,
     );
     expect((await browser.post(`/api/mcp/servers/mixed/tools/echo/call`)).status).toBe(404);
     expect(home).not.toContain('mixed');

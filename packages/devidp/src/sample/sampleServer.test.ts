@@ -208,7 +208,7 @@ describe('a sample server', () => {
         ...{ hash: hashHeader(`Bearer ${token}`), subject: adaUser.id, audience: mail.audience },
         ...{ useCount: 2, acceptedCount: 2, methods: { POST: 2 } },
       },
-      expect.objectContaining({ hash: hashHeader('Basic eDp5'), subject: undefined, accepted: 0 }),
+      expect.objectContaining({ hash: hashHeader('Basic eDp5'), subject: undefined, acceptedCount: 0 }),
     ]);
     expect(JSON.stringify(server.credentials.all())).not.toContain(token.split('.')[2]);
     server.credentials.clear();
