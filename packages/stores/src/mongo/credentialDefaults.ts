@@ -58,22 +58,27 @@ export function createCredentialDefaults({ credentials }: Models, runner: Comman
   }
   const clearOtherRanks = (group: CredentialGroup) => lowerOthers(group).catch(() => undefined);
 
+  async function setDefault(id: string): Promise<boolean> {
+    const credential = await runner.run(() => credentials.findById(id).lean<CredentialDoc>().exec());
+    if (credential === null) return false;
+    const top = await findTop(credential);
+    if (top?._id === id) return true;
+    const defaultRank = (top?.defaultRank ?? 0) + 1;
+    const update = [{ $set: { defaultRank, version: { $add: ['$version', 1] }, updatedAt: nowMs } }];
+    // The rank only rises: a lower one, from a stale read, would be cleared together with the other ranks.
+    const filter = { _id: id, defaultRank: { $lt: defaultRank } };
+    const result = await runner.run(() =>
+      credentials.updateOne(filter, update, { updatePipeline: true }).exec(),
+    );
+    // Removed, or ranked higher by a concurrent call: read again.
+    if (result.matchedCount === 0) return setDefault(id);
+    await clearOtherRanks(credential);
+    return true;
+  }
+
   return {
     getInitialRank: async (credential) => ((await findTop(credential)) === null ? 1 : 0),
-    async setDefault(id) {
-      const credential = await runner.run(() => credentials.findById(id).lean<CredentialDoc>().exec());
-      if (credential === null) return false;
-      const top = await findTop(credential);
-      if (top?._id === id) return true;
-      const defaultRank = (top?.defaultRank ?? 0) + 1;
-      const update = [{ $set: { defaultRank, version: { $add: ['$version', 1] }, updatedAt: nowMs } }];
-      const result = await runner.run(() =>
-        credentials.updateOne({ _id: id }, update, { updatePipeline: true }).exec(),
-      );
-      if (result.matchedCount === 0) return false;
-      await clearOtherRanks(credential);
-      return true;
-    },
+    setDefault,
     clearOtherRanks,
     toRecord: async (doc) => toCredentialRecord(doc, await isTop(doc)),
     // Who has a rank is the default one, but for the moment in which another is chosen.
