@@ -32,7 +32,6 @@ export default tseslint.config(
       },
     },
     rules: {
-      'max-lines': ['error', { max: 400 }],
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },

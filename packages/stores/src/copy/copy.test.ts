@@ -261,7 +261,7 @@ describe('copying a store', () => {
           keyring,
           random: systemRandom,
         });
-        await expect(copy).rejects.toThrow(/The hold on the source store lapsed/);
+        await expect(copy).rejects.toThrow(/The hold on the source store expired/);
         expect(await source.system.heartbeat('gateway', 1_000)).toBe('announced');
       }
     });

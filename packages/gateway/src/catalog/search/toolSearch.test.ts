@@ -67,7 +67,7 @@ describe('searching tools', () => {
       toolOf('a', { name: 'y', inputSchema: { properties: { p: { description: 'the archived boxes' } } } }),
       toolOf('a', {
         name: 'z',
-        inputSchema: { properties: { list: { items: { properties: { color: {} } } } } },
+        inputSchema: { properties: { list: { items: { properties: { colour: {} } } } } },
       }),
       toolOf('a', { name: 'v', title: 'Weather' }),
     ];
