@@ -288,7 +288,7 @@ describe('copying a store', () => {
         },
       };
       await expect(copyStore({ from: source, to: late, keyring, random: systemRandom })).rejects.toThrow(
-        /lapsed/,
+        /expired/,
       );
       expect(await target.system.getCopySource()).not.toBeNull();
     });
