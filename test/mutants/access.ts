@@ -56,7 +56,7 @@ export const access: readonly Mutant[] = [
     file: 'packages/gateway/src/registry/storedServers.ts',
     find: 'securedColumns: {\n      securedBy: changedBy,\n      securedAt: now,\n      securedHash: hashSecurityDecision(changedBy, definition),\n    },',
     replace:
-      'securedColumns: { securedAt: now, hashSecurityDecision: hashSecurityDecision(current?.securedColumns.changedBy ?? changedBy, definition) },',
+      'securedColumns: { securedAt: now, securedHash: hashSecurityDecision(current?.securityDecision.decidedBy ?? changedBy, definition) },',
     test: 'test/scenarios/oboTable.test.ts',
     title: 'trust follows who decided last, and nobody else',
   },

@@ -21,7 +21,7 @@ export const identity: readonly Mutant[] = [
     id: 'setup-link-used-twice',
     file: 'packages/gateway/src/identity/setup.ts',
     find: "if (!(await tickets.consume('setup', hashSecret(secret), clock.now()))) {",
-    replace: "if (!(await tickets.isLinkOpen('setup', hashSecret(secret), clock.now()))) {",
+    replace: "if (!(await tickets.isConsumable('setup', hashSecret(secret), clock.now()))) {",
     test: 'packages/gateway/src/identity/setup.test.ts',
   },
   {

@@ -63,7 +63,8 @@ export const oauth: readonly Mutant[] = [
     id: 'one-dpop-key-for-all-sign-ins',
     file: 'packages/gateway/src/credentials/oauth/flows/openFlow.ts',
     find: 'dpopKey: createDpopKey(random).reveal()',
-    replace: "dpopKey: dpopKeyOf('one for all').reveal()",
+    replace:
+      'dpopKey: createDpopKey({ ...random, bytes: (length) => new Uint8Array(length).fill(1) }).reveal()',
     test: 'packages/gateway/src/credentials/dpop/dpopSignIn.test.ts',
   },
   {

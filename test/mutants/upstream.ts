@@ -7,22 +7,21 @@ export const upstream: readonly Mutant[] = [
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
     find: 'let currentBearer: Bearer | undefined = target.bearer;',
     replace:
-      'const kept = target.currentBearer && target.currentBearer.token();\n  let currentBearer = target.currentBearer && { ...target.currentBearer, token: () => kept! };',
+      'const kept = target.bearer && target.bearer.token();\n  let currentBearer = target.bearer && { ...target.bearer, token: () => kept! };',
     test: 'packages/gateway/src/upstream/http/bearer.test.ts',
   },
   {
     id: 'token-of-the-connection-before-that-of-the-request',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
     find: 'bearer: options.bearer ?? currentBearer,',
-    replace: 'currentBearer: currentBearer ?? options.currentBearer,',
+    replace: 'bearer: currentBearer ?? options.bearer,',
     test: 'packages/gateway/src/upstream/http/bearer.test.ts',
   },
   {
     id: 'new-session-with-the-first-users-token',
     file: 'packages/gateway/src/upstream/http/legacyUpstream.ts',
     find: 'bearer: presentedBearer = currentBearer,\n  }: PresentedCredential): Promise<LegacySession>',
-    replace:
-      'currentBearer: presentedBearer = target.currentBearer }: PresentedCredential): Promise<LegacySession>',
+    replace: 'bearer: presentedBearer = target.bearer }: PresentedCredential): Promise<LegacySession>',
     test: 'packages/gateway/src/upstream/http/bearer.test.ts',
   },
   {

@@ -109,7 +109,7 @@ export const vault: readonly Mutant[] = [
     id: 'one-refresh-flight-for-all-credentials',
     file: 'packages/gateway/src/credentials/vault/renewal.ts',
     find: 'flights.run([id], () => startRenewal(key, refusedToken, false)',
-    replace: "flights.runUntilOutcome(['all'], () => startRenewal(key, refusedToken, false)",
+    replace: "flights.run(['all'], () => startRenewal(key, refusedToken, false)",
     test: 'test/vault/tokenIsolation.test.ts',
     title: 'of a thousand calls of two users at one server, none goes out with the other one’s token',
   },
