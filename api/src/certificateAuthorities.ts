@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { finding, type Finding, type Path } from '@behalf/contracts';
+import { createFinding, type Finding, type Path } from '@behalf/contracts';
 import type { Settings } from '@behalf/settings';
 
 /** The certificates of each file that the configuration names with `caFile`, as PEM. */
@@ -21,7 +21,10 @@ export function readCertificateAuthorities(settings: Settings): CertificateAutho
     const result = results.get(file) ?? readCertificates(file);
     results.set(file, result);
     if ('pem' in result) authorities.set(file, result.pem);
-    else problems.push(finding(path, ...result.problem, 'name a PEM file with the authority’s certificate'));
+    else
+      problems.push(
+        createFinding(path, ...result.problem, 'name a PEM file with the authority’s certificate'),
+      );
   }
   return { authorities, problems };
 }

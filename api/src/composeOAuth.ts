@@ -94,7 +94,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuthServices {
     cache: coordination.cache('issuers'),
     identity: createIdentityIssuers({ env, configuration, egress, clock }),
     readText: (file) => readFile(file, 'utf8'),
-    times: { pendingMs: env.MCP_OAUTH_HANDLING_TIMEOUT, retentionMs: env.MCP_OAUTH_FLOW_TTL },
+    durations: { pendingMs: env.MCP_OAUTH_HANDLING_TIMEOUT, retentionMs: env.MCP_OAUTH_FLOW_TTL },
     detectionTimeoutMs: env.MCP_OAUTH_DETECTION_TIMEOUT,
     issuerSettings,
     vault: parts.vault,
@@ -103,7 +103,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuthServices {
     clock,
     random: parts.random,
     log: parts.log,
-    base: parts.baseUrl,
+    baseUrl: parts.baseUrl,
     ...(parts.addresses && { clientUrls: parts.addresses }),
     probe: parts.probe,
   });

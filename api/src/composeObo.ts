@@ -21,7 +21,7 @@ import {
 } from '@behalf/gateway';
 import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
-import { readLoginFacts } from '@behalf/settings';
+import { readLoginProviderInfo } from '@behalf/settings';
 import type { Disposables } from './disposables.ts';
 import type { ComposedAccess } from './composeAccess.ts';
 import type { Configuration } from './configuration.ts';
@@ -65,11 +65,11 @@ export async function composeObo(parts: ComposeOboParts): Promise<ComposedObo> {
     authorMaxAgeMs: env.OBO_AUTHOR_MAX_AGE,
   });
   disposables.add(() => trust.close());
-  const login = readLoginFacts(parts.record);
+  const login = readLoginProviderInfo(parts.record);
   const targets = createOboTargets({
     providers: () => configuration.current().identityProviders,
     login: () => login,
-    declared: () => configuration.current().servers,
+    declaredServers: () => configuration.current().servers,
     graphScopes: env.GRAPH_API_SCOPES,
   });
   const subjects = createSubjectSource({

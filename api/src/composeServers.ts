@@ -8,7 +8,7 @@ import {
   createCredentials,
   createOutdatedTokenEviction,
   createInspectDefinition,
-  createInspection,
+  createInspectionScheduler,
   createListAll,
   createNaming,
   createOpenUpstream,
@@ -183,7 +183,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       totalMs: env.MCP_TOOLS_LIST_TIMEOUT_MS,
     },
   });
-  const inspection = createInspection({
+  const inspectionScheduler = createInspectionScheduler({
     async inspect(server, options) {
       try {
         return await inspectServer({ connections, catalog, listAll }, server, options);
@@ -196,12 +196,12 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     random,
     log,
   });
-  disposables.add(() => inspection.close());
+  disposables.add(() => inspectionScheduler.close());
   const registry = createRegistry({
     env: record,
     enforcedRestrictions: new Set(['access', 'tools', 'auth', 'toolApproval', 'sharing']),
     appBearer: (serverId, tenant) => parts.vault.appTokens.connectionBearer(serverId, tenant),
-    hasFailedInspection: (server) => inspection.getState(server).kind === 'failed',
+    hasFailedInspection: (server) => inspectionScheduler.getState(server).kind === 'failed',
     log,
   });
   let signIns: ReadonlySet<string> = new Set();
@@ -231,7 +231,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
       forgetTokens(servers);
       connections.update(servers);
       catalog.update(servers);
-      inspection.update(servers);
+      inspectionScheduler.update(servers);
     }),
   );
   let naming = createNaming(configuration.current().mcpSettings.endpoint);
@@ -383,7 +383,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     reinit: {
       ...callParts,
       ...openParts,
-      inspection,
+      inspectionScheduler,
       signInStarter: signInStarter,
     },
     diagnosis: {
@@ -399,7 +399,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     subjects: obo.subjects,
     status: {
       ...callParts,
-      ...{ inspection, variables },
+      ...{ inspectionScheduler, variables },
       readAuthorizationState: (server, principal) =>
         getAuthorizationState({ oauth, vault }, server, principal),
     },

@@ -95,7 +95,7 @@ export async function composeExchange(users: number): Promise<ComposedExchange> 
     parts: {
       getCurrentServer: ({ name }, tenant) => registry.find(tenant, name),
       targets: createOboTargets({
-        ...{ providers: () => settings.identityProviders, declared: () => settings.servers },
+        ...{ providers: () => settings.identityProviders, declaredServers: () => settings.servers },
         ...{ login: () => null, graphScopes: readGraphScopes({}) },
       }),
       ...{ trust, subjects, exchanger, providers: () => providers },

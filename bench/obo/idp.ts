@@ -28,7 +28,7 @@ let startedIdp: DevIdp | undefined;
 serveJobs(async (job: IdpJob): Promise<object> => {
   if (job.do === 'start') return startIdp(job);
   if (!startedIdp?.entra) throw new Error('The provider does not run yet');
-  const { entra, requests, switches } = startedIdp;
+  const { entra, requestLog: requests, switches } = startedIdp;
   switch (job.do) {
     case 'mint':
       return { tokens: job.users.map((user) => entra.tokens.mint({ user })) };
@@ -47,7 +47,7 @@ serveJobs(async (job: IdpJob): Promise<object> => {
 async function startIdp({ directory, users }: Extract<IdpJob, { do: 'start' }>): Promise<IdpAddresses> {
   const ca = await createDevAuthority();
   const devIdp = await createDevIdp({
-    ...{ production: false, port: 0, https: { ca }, tenant: BENCH_TENANT, audience: BENCH_AUDIENCE },
+    ...{ isProduction: false, port: 0, https: { ca }, tenant: BENCH_TENANT, audience: BENCH_AUDIENCE },
     users: Array.from({ length: users }, (_, i) => ({
       ...{ id: `u${i}`, email: `u${i}@example.test`, name: `User ${i}`, roles: ['USER'] },
     })),
@@ -60,7 +60,7 @@ async function startIdp({ directory, users }: Extract<IdpJob, { do: 'start' }>):
   if (!entra) throw new TypeError('There is a tenant');
   const { audience, scopes } = BENCH_RESOURCE;
   const sample = await createSampleServer({
-    ...{ production: false, idp: devIdp, audience, scopes, name: 'sample', https: { ca } },
+    ...{ isProduction: false, idp: devIdp, audience, scopes, name: 'sample', https: { ca } },
   });
   const { issuer, authority } = entra;
   return {

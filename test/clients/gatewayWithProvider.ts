@@ -19,7 +19,7 @@ export async function startGatewayWithProvider(
   mcpServers: Readonly<Record<string, ServerDefinition>>,
 ): Promise<GatewayWithProvider> {
   const idp = await createDevIdp({
-    ...{ production: false, port: 0, audience: 'api://behalf', registration: true },
+    ...{ isProduction: false, port: 0, audience: 'api://behalf', allowsRegistration: true },
     users: [{ id: 'u-ada', email: 'ada@example.com', name: 'Ada' }],
     clients: [{ id: 'behalf', secret: GATEWAY_CLIENT_SECRET }],
     isAllowedResource: (uri) => uri.startsWith('http://localhost:'),

@@ -30,7 +30,7 @@ describe('who may do what', () => {
         'prompts/get': () => ({ messages: [] }),
       },
     });
-    idp = await createDevIdp({ production: false, port: 0, users: [], clients: [], audience: 'behalf' });
+    idp = await createDevIdp({ isProduction: false, port: 0, users: [], clients: [], audience: 'behalf' });
     gateway = await startInProcess(
       {
         OPENID_ISSUER: idp.issuer,

@@ -21,7 +21,7 @@ describe('an identity provider that decides for its users', () => {
     const users = [{ id: 'u-ada', email: 'ada@example.com', name: 'Ada' }];
     const port = await freePort();
     const common = {
-      production: false,
+      isProduction: false,
       users,
       clients: [{ id: 'behalf', secret: 'x' }],
       audience: 'api://behalf',

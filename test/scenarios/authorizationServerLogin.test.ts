@@ -84,10 +84,10 @@ describe('a client of somebody who signs in at an identity provider', () => {
 
   test('is exchanged for by its own grant at the provider, and only by that', async () => {
     const browser = await signedInAt('user-0');
-    const before = rig.idp.requests.signIns.length;
+    const before = rig.idp.requestLog.signIns.length;
     const { access_token: token } = await connected(browser, 'user-0');
     // It went there for it, and the browser has the session it had.
-    expect(rig.idp.requests.signIns).toHaveLength(before + 1);
+    expect(rig.idp.requestLog.signIns).toHaveLength(before + 1);
     expect((await browser.readUser())?.name).toBe('User 0');
     expect(await seenBy(token)).toBe('user-0');
     // A key of the same user uses sign-ins alone: without one, what belongs to a client is out of its reach.
@@ -149,7 +149,7 @@ describe('a client of somebody who signs in at an identity provider', () => {
     const claims = JSON.stringify({ access_token: { acrs: { essential: true, value: 'c1' } } });
     rig.idp.switches.set({ kind: 'claims', claims }, { user: 'user-6' });
     expect(await seenBy(token)).toBe(401);
-    const readSignInClaims = () => rig.idp.requests.signIns.at(-1)?.claims;
+    const readSignInClaims = () => rig.idp.requestLog.signIns.at(-1)?.claims;
     const again = await reconnected(browser, 'user-6', clientId);
     expect(JSON.parse(readSignInClaims() ?? '{}')).toMatchObject(JSON.parse(claims) as object);
     expect(await seenBy(again.access_token)).toBe('user-6');

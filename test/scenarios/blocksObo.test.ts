@@ -24,7 +24,7 @@ describe('a block of a server that is called with exchanged tokens', () => {
     const updated = [{ type: 'user', id: local.id, accessRoleId: 'mcpServer_viewer' }];
     const shared = { updated, removed: [], public: false };
     expect((await ada.send('PUT', `/api/permissions/block/${id}`, shared)).status).toBe(200);
-    rig.idp.requests.clear();
+    rig.idp.requestLog.clear();
     rig.mail.credentials.clear();
     const need = {
       ...{ kind: 'sign_in', server: 'mail', connectUrl: '/oauth/openid', reason: 'absent', blocks: [id] },
@@ -35,7 +35,7 @@ describe('a block of a server that is called with exchanged tokens', () => {
     ]);
     const checked = await checkBlock(local, { ids: [id] });
     expect(checked.body).toMatchObject({ runs: false, missing: { credentials: [{ needs: [need] }] } });
-    expect([rig.idp.requests.count(), rig.mail.credentials.all().length]).toEqual([0, 0]);
+    expect([rig.idp.requestLog.count(), rig.mail.credentials.all().length]).toEqual([0, 0]);
     const own = await readResponse<BlockCheckView>(ada.send('POST', '/api/mcp/blocks/check', { ids: [id] }));
     expect(own.body.runs).toBe(true);
     expect((await ada.send('POST', `/api/mcp/blocks/${id}/run`, {})).status).toBe(200);

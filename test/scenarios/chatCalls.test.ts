@@ -1,4 +1,4 @@
-import { MAX_CHAT_ROUNDS, MAX_PARALLEL_CALLS, type ConversationView } from '@behalf/contracts';
+import { MAX_CHAT_ROUNDS, MAX_PARALLEL_CHAT_CALLS, type ConversationView } from '@behalf/contracts';
 import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { sendChat, listCalls, callThenReport, createChatRig, extractText, textResult } from './chatRig.ts';
@@ -14,7 +14,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 
 describe('calls of a chat', () => {
   test('run side by side, so many at once, and the others wait for a place', async () => {
-    const count = MAX_PARALLEL_CALLS + 3;
+    const count = MAX_PARALLEL_CHAT_CALLS + 3;
     const doors = Array.from({ length: count }, gate);
     const started: number[] = [];
     rig.setScript(
@@ -29,11 +29,11 @@ describe('calls of a chat', () => {
     );
     const stream = await sendChat(rig.users.ada, { text: 'all at once' });
     await stream.waitForEvent('tool_call', count - 1);
-    await eventually('as many as may run', () => started.length === MAX_PARALLEL_CALLS);
+    await eventually('as many as may run', () => started.length === MAX_PARALLEL_CHAT_CALLS);
     // The last one begun ends first: its place goes to the next in line, and nobody else begins.
     doors[7]!.open();
-    await eventually('one more', () => started.length === MAX_PARALLEL_CALLS + 1);
-    expect(started.at(-1)).toBe(MAX_PARALLEL_CALLS);
+    await eventually('one more', () => started.length === MAX_PARALLEL_CHAT_CALLS + 1);
+    expect(started.at(-1)).toBe(MAX_PARALLEL_CHAT_CALLS);
     for (const door of doors) door.open();
     const { message } = await stream.waitUntilDone();
     // In the order in which the model wanted them, whatever the order of their ends.

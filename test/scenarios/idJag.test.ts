@@ -23,15 +23,15 @@ describe('enterprise-managed authorization', () => {
     const first = await uma.call('wiki');
     expect([first.status, subjectSeenByServer(first)]).toEqual([200, 'uma']);
     // One request for each leg, and the second of them at the server's own authorization server.
-    expect(rig.idp.requests.entries).toHaveLength(1);
-    expect(rig.idp.requests.entries[0]).toMatchObject({ grant: TOKEN_EXCHANGE, user: 'uma', status: 200 });
+    expect(rig.idp.requestLog.entries).toHaveLength(1);
+    expect(rig.idp.requestLog.entries[0]).toMatchObject({ grant: TOKEN_EXCHANGE, user: 'uma', status: 200 });
     expect(rig.resourceServer.requests).toMatchObject([{ client: WIKI_CLIENT, user: 'uma', status: 200 }]);
     expect(rig.otherAuthorizationServer.requests).toEqual([]);
-    expect(rig.idp.requests.signIns).toHaveLength(1);
+    expect(rig.idp.requestLog.signIns).toHaveLength(1);
     // The token of the second leg is kept as any other, and the assertion is not.
     expect(subjectSeenByServer(await uma.call('wiki'))).toBe('uma');
     expect(rig.resourceServer.requests).toHaveLength(1);
-    expect(rig.idp.requests.entries).toHaveLength(1);
+    expect(rig.idp.requestLog.entries).toHaveLength(1);
   });
 
   test('who the provider’s policy leaves out gets nothing', async () => {
@@ -41,11 +41,11 @@ describe('enterprise-managed authorization', () => {
   });
 
   test('a token that a request brought is no ID token', async () => {
-    const requestCount = rig.idp.requests.entries.length;
+    const requestCount = rig.idp.requestLog.entries.length;
     // Ada never signed in here: her token proves who she is, and nothing is exchanged for it.
     const called = await callWithToken(rig, rig.mintToken('ada'), 'wiki');
     expect(readSignIn(called)).toEqual(createReauthStatus('absent', 'wiki'));
-    expect(rig.idp.requests.entries).toHaveLength(requestCount);
+    expect(rig.idp.requestLog.entries).toHaveLength(requestCount);
     // Uma did, and her own sign-in speaks for her.
     expect(subjectSeenByServer(await callWithToken(rig, rig.mintToken('uma'), 'wiki'))).toBe('uma');
   });

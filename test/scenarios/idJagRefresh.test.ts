@@ -20,14 +20,14 @@ describe('enterprise-managed authorization by refresh token', () => {
 
   test('a call reaches the server, and another needs no exchange', async () => {
     expect(subjectSeenByServer(await uma.call('wiki'))).toBe('uma');
-    expect(rig.idp.requests.entries).toMatchObject([{ user: 'uma', status: 200 }]);
+    expect(rig.idp.requestLog.entries).toMatchObject([{ user: 'uma', status: 200 }]);
     expect(subjectSeenByServer(await uma.call('wiki'))).toBe('uma');
     // Of who came with a token, by the same sign-in; and never for another.
     expect(subjectSeenByServer(await callWithToken(rig, rig.mintToken('uma'), 'wiki'))).toBe('uma');
     expect(readSignIn(await callWithToken(rig, rig.mintToken('ada'), 'wiki'))).toEqual(
       createReauthStatus('absent', 'wiki'),
     );
-    expect(rig.idp.requests.entries.every(({ user }) => user === 'uma')).toBe(true);
+    expect(rig.idp.requestLog.entries.every(({ user }) => user === 'uma')).toBe(true);
   });
 
   test('exchange after exchange, each with the one that is good now', async () => {
@@ -35,7 +35,7 @@ describe('enterprise-managed authorization by refresh token', () => {
     // The second leg fails twice: each attempt shows the provider a refresh token, and it takes each of them.
     rig.resourceServer.dropResponses(1);
     expect(subjectSeenByServer(await ada.call('wiki'))).toBe('ada');
-    const requests = rig.idp.requests.entries.filter(({ user }) => user === 'ada');
+    const requests = rig.idp.requestLog.entries.filter(({ user }) => user === 'ada');
     expect(requests.map(({ status }) => status)).toEqual([200, 200]);
     expect((await ada.call('wiki')).status).toBe(200);
   });

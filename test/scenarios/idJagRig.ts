@@ -59,9 +59,9 @@ export async function startIdJagRig(options: IdJagRigOptions = {}): Promise<IdJa
     const started: { idp?: DevIdp } = {};
     const trustedIssuers = {
       issuers: [origin],
-      publicKeys: () => started.idp?.publicKeys() ?? { keys: [] },
+      getPublicKeys: () => started.idp?.getPublicKeys() ?? { keys: [] },
     };
-    const commonOptions = { production: false, https: { ca } };
+    const commonOptions = { isProduction: false, https: { ca } };
     const resourceServer = await createResourceAs({
       ...{ ...commonOptions, idp: trustedIssuers, clients: [{ id: WIKI_CLIENT, certificates: [cert] }] },
     });
@@ -130,9 +130,11 @@ mcpSettings:
     callback.hostname = 'localhost';
     const idp = await createDevIdp({
       ...{ ...commonOptions, port, users: oboUsers, audience: OBO_AUDIENCE },
-      ...(options.accessTokenSeconds !== undefined && { accessTokenSeconds: options.accessTokenSeconds }),
-      ...(options.idTokenSeconds !== undefined && { idTokenSeconds: options.idTokenSeconds }),
-      rotateOnExchange: options.rotateOnExchange ?? false,
+      ...(options.accessTokenSeconds !== undefined && {
+        accessTokenLifetimeSeconds: options.accessTokenSeconds,
+      }),
+      ...(options.idTokenSeconds !== undefined && { idTokenLifetimeSeconds: options.idTokenSeconds }),
+      shouldRotateOnExchange: options.rotateOnExchange ?? false,
       clients: [
         {
           ...{ id: 'behalf', secret: CLIENT_SECRETS.login, redirectUris: [callback.href] },

@@ -125,7 +125,7 @@ describe('a running gateway', () => {
     const copy = createScriptArgs('store', 'copy', '--from', 'sqlite:data/behalf.db', '--to', target);
     const refused = await workspace.runToExit({}, copy);
     expect(refused.code).toBe(1);
-    expect(refused.output).toContain('stop every gateway');
+    expect(refused.output).toContain('Stop every gateway');
     await gateway.stop();
     const copied = await workspace.runToExit({}, copy);
     expect(copied.output).toContain('Copied and verified');

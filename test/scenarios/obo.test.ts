@@ -22,10 +22,10 @@ describe('users’ tokens on their way to a server', () => {
       const own = mintToken('uma');
       const answers = await Promise.all(Array.from({ length: 50 }, () => callWithToken({ url }, own)));
       expect(answers.map(subjectSeenByServer)).toEqual(Array.from({ length: 50 }, () => 'uma'));
-      expect(idp.requests.count()).toBe(1);
+      expect(idp.requestLog.count()).toBe(1);
       // The warm ones cost none, and the server never saw the token that the caller came with, nor a second one.
       await Promise.all(Array.from({ length: 10 }, () => callWithToken({ url }, own)));
-      expect(idp.requests.count()).toBe(1);
+      expect(idp.requestLog.count()).toBe(1);
       expect(mail.credentials.find(own)).toBeUndefined();
       expect(mail.credentials.all()).toMatchObject([{ subject: 'uma', audience: 'mail-api' }]);
     }, 60_000);
@@ -58,7 +58,7 @@ describe('users’ tokens on their way to a server', () => {
     }
     expect(answers.filter(({ status }) => status !== 200).map(({ body }) => body)).toEqual([]);
     expect(answers.map(subjectSeenByServer)).toEqual(calls.map(({ id }) => id));
-    expect(idp.requests.count()).toBe(30);
+    expect(idp.requestLog.count()).toBe(30);
     expect(mail.credentials.all()).toHaveLength(30);
   }, 120_000);
 });
@@ -105,7 +105,7 @@ describeWith('redis-server', 'three replicas on Redis', () => {
         gateways.flatMap((gateway) => Array.from({ length: 50 }, () => callWithToken(gateway, own))),
       );
       expect(new Set(answers.map(subjectSeenByServer))).toEqual(new Set(['uma']));
-      expect(rig.idp.requests.count()).toBe(1);
+      expect(rig.idp.requestLog.count()).toBe(1);
       expect(rig.mail.credentials.all()).toHaveLength(1);
     }, 120_000);
   }

@@ -46,7 +46,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
 
     test('a token on its way to a server would be seen here', async () => {
       await expectHonest();
-      expect(rig.idp.requests.count({ user: 'uma' })).toBeLessThanOrEqual(1);
+      expect(rig.idp.requestLog.count({ user: 'uma' })).toBeLessThanOrEqual(1);
     });
 
     test('who may create servers creates none with obo', async () => {
@@ -87,7 +87,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       }
       expect((await rig.send('cara', 'GET', serversPath)).body).toEqual(before.body);
       expect(rig.requestsTo(evilServer)).toEqual([]);
-      expect(rig.idp.requests.count()).toBe(0);
+      expect(rig.idp.requestLog.count()).toBe(0);
     });
 
     test('a plain server gets no obo later, by nobody who may not', async () => {
@@ -106,7 +106,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       expect(subjectSeenByServer(await rig.callServer('uma', name))).toBe('nobody');
       expect(rig.requestsTo(evilServer).length).toBeGreaterThan(0);
       expectNothingTaken();
-      expect(rig.idp.requests.count()).toBe(0);
+      expect(rig.idp.requestLog.count()).toBe(0);
       // A server of the operator's that comes to have this name is the operator's, wholly.
       await rig.reconfigure((yaml) =>
         yaml.replace(
@@ -152,7 +152,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         }
       }
       expect(rig.requestsTo(evilServer)).toEqual([]);
-      expect(rig.idp.requests.count()).toBe(0);
+      expect(rig.idp.requestLog.count()).toBe(0);
       // Texts are theirs to change, and the address stays.
       const config = { ...there, description: 'Mail of the company' };
       expect((await rig.patchServer('edd', shared.name, config, 'replace')).status).toBe(200);

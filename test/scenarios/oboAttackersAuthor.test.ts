@@ -84,7 +84,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         const { servers } = body as { servers: Record<string, { tools: unknown[] }> };
         expect(servers[server.name]?.tools ?? []).toEqual([]);
       }
-      expect(rig.idp.requests.count()).toBe(0);
+      expect(rig.idp.requestLog.count()).toBe(0);
       expect(rig.requestsTo(rig.goodServer)).toEqual([]);
     }
 

@@ -121,7 +121,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       for (const [accepted, how] of smuggled) {
         rig.forgetRequests();
         const answer = await callAs(rig.mintToken('uma'), server, {}, how);
-        const { requests } = rig.idp;
+        const { requestLog: requests } = rig.idp;
         if (accepted) expect([how, answer]).toEqual([how, { status: 200, subject: 'uma', code: undefined }]);
         else expect([how, answer.status, answer.code]).toEqual([how, 400, 'REQUEST_INVALID']);
         expect(requests.entries.map(({ user, scope }) => [user, scope])).toEqual(
@@ -145,8 +145,8 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       const headers = { cookie: pia?.cookie ?? '', 'x-behalf-csrf': '1' };
       const answer = await callAs(rig.tokenFor('uma'), server, {}, { headers });
       expect([undefined, 'uma']).toContain(answer.subject);
-      expect(new Set(rig.idp.requests.entries.map(({ user }) => user))).toEqual(
-        new Set(rig.idp.requests.count() === 0 ? [] : ['uma']),
+      expect(new Set(rig.idp.requestLog.entries.map(({ user }) => user))).toEqual(
+        new Set(rig.idp.requestLog.count() === 0 ? [] : ['uma']),
       );
       // Somebody without a token gets none for being called the same, or for anything else.
       const own = await pia?.call(server, 'whoami');
@@ -169,13 +169,13 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         const mail = await callWithToken(rig, token, 'mail');
         expect(mail.status).toBe(401);
       }
-      expect(idp.requests.entries).toEqual([]);
+      expect(idp.requestLog.entries).toEqual([]);
       expect(rig.requestsTo(goodServer)).toEqual([]);
       expect(rig.mail.credentials.all()).toEqual([]);
       // A program is nobody on whose behalf something could be done.
       const { status } = await callWithToken(rig, own.mintAppOnly({ client: 'behalf' }), 'mail');
       expect(status).toBeGreaterThanOrEqual(400);
-      expect(idp.requests.entries).toEqual([]);
+      expect(idp.requestLog.entries).toEqual([]);
     });
 
     async function forgedWith(own: TokenMinter, exchanged: string): Promise<string[]> {

@@ -164,7 +164,7 @@ export async function startAttackRig(
     requestsTo: (server) => server.requests.slice(requestOffsets.get(server) ?? 0),
     forgetRequests() {
       for (const server of [goodServer, evilServer]) requestOffsets.set(server, server.requests.length);
-      rig.idp.requests.clear();
+      rig.idp.requestLog.clear();
       rig.mail.credentials.clear();
     },
     async close() {

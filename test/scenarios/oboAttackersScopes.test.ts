@@ -51,7 +51,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
 
     function expectNothing(): void {
       expect(rig.requestsTo(rig.evilServer)).toEqual([]);
-      expect(rig.idp.requests.count()).toBe(0);
+      expect(rig.idp.requestLog.count()).toBe(0);
     }
 
     test('asks for no token of Graph, of Azure or of the login', async () => {

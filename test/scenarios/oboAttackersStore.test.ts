@@ -60,7 +60,7 @@ describe('somebody who can write to the store, and has not the key', () => {
     expect(rig.requestsTo(rig.goodServer)).toEqual([]);
     expect(rig.requestsTo(rig.evilServer)).toEqual([]);
     expect(rig.mail.credentials.all()).toEqual([]);
-    expect(rig.idp.requests.entries).toEqual([]);
+    expect(rig.idp.requestLog.entries).toEqual([]);
     return code;
   }
 

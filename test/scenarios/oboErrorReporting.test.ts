@@ -61,7 +61,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         expect(JSON.stringify(answer)).not.toContain(words[exchangeMethod].rejected);
       }
       // What is known is not asked again. Nobody else is concerned.
-      expect(idp.requests.count()).toBe(1);
+      expect(idp.requestLog.count()).toBe(1);
       expect(mail.credentials.all()).toEqual([]);
       expect(subjectSeenByServer(await other.call())).toBe(other.id);
       const [event] = await noted('OBO_REJECTED');
@@ -83,7 +83,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         }
       }
       // It is the same for everybody until somebody puts it right.
-      expect(idp.requests.count()).toBe(1);
+      expect(idp.requestLog.count()).toBe(1);
       expect(mail.credentials.all()).toEqual([]);
       expect(subjectSeenByServer(await one.call('mail'))).toBe(one.id);
       const [event] = await noted('OBO_MISCONFIGURED');
@@ -120,7 +120,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       // With a token that proves it, they are through.
       const proven = await rig.callAs(rig.tokenWithClaims(one.id, { acrs: ['c1'] }));
       expect(subjectSeenByServer(proven)).toBe(one.id);
-      expect(idp.requests.count()).toBe(2);
+      expect(idp.requestLog.count()).toBe(2);
     });
 
     test('what a server wants of a token goes into the exchange', async () => {
@@ -132,13 +132,13 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       const wanted = demand('nbf', String(Math.floor(clock.now() / 1_000)));
       mail.requireClaims(wanted);
       expect(subjectSeenByServer(await one.call())).toBe(one.id);
-      expect(idp.requests.count()).toBe(2);
-      expect(JSON.parse(idp.requests.entries.at(-1)?.claims ?? '{}')).toMatchObject(
+      expect(idp.requestLog.count()).toBe(2);
+      expect(JSON.parse(idp.requestLog.entries.at(-1)?.claims ?? '{}')).toMatchObject(
         JSON.parse(wanted) as object,
       );
       // The next ones know what is wanted.
       expect(subjectSeenByServer(await one.call())).toBe(one.id);
-      expect(idp.requests.count()).toBe(2);
+      expect(idp.requestLog.count()).toBe(2);
     });
 
     test('what no exchange can prove is told as the provider’s wish is', async () => {
@@ -151,7 +151,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       expect(answer.challenge).toBe(
         `Bearer error="insufficient_claims", claims="${Buffer.from(wanted).toString('base64')}"`,
       );
-      expect(idp.requests.count()).toBe(2);
+      expect(idp.requestLog.count()).toBe(2);
       const proven = await rig.callAs(rig.tokenWithClaims(one.id, { acrs: ['c2'] }));
       expect(subjectSeenByServer(proven)).toBe(one.id);
       expect(mail.credentials.find(one.token)).toBeUndefined();

@@ -83,7 +83,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         idp.switches.set(behavior, { user: one.id });
         const answer = await one.call();
         expect(summarizeError(answer)).toEqual({ status, code, retryAfter });
-        expect(idp.requests.count()).toBe(requests);
+        expect(idp.requestLog.count()).toBe(requests);
         expect(JSON.stringify(answer)).not.toMatch(PROVIDER);
         expect(mail.credentials.all()).toEqual([]);
         // Nobody else is concerned, and it is over when it is over.
@@ -92,7 +92,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         idp.switches.clear();
         rig.clock.advance(overInMs);
         await expectWorks(one);
-        expect(idp.requests.count()).toBe(requests + 2);
+        expect(idp.requestLog.count()).toBe(requests + 2);
         expectOwnTokens(one, other);
       }, 30_000);
     }
@@ -107,7 +107,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         retryAfter: '2',
       });
       expect(rig.idp.switches.active()).not.toContain(down);
-      expect(rig.idp.requests.count()).toBe(0);
+      expect(rig.idp.requestLog.count()).toBe(0);
       expect(rig.mail.credentials.all()).toEqual([]);
       await expectWorks(one);
       expectOwnTokens(one);
@@ -121,13 +121,13 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         status: 502,
         code: 'MCP_CREDENTIAL_REJECTED',
       });
-      expect(idp.requests.count()).toBe(2);
+      expect(idp.requestLog.count()).toBe(2);
       const wrong = { subject: one.id, audience: 'elsewhere', useCount: 1, acceptedCount: 0 };
       expect(mail.credentials.all()).toMatchObject([wrong, wrong]);
       idp.switches.clear();
       mail.credentials.clear();
       await expectWorks(one);
-      expect(idp.requests.count()).toBe(3);
+      expect(idp.requestLog.count()).toBe(3);
       expectOwnTokens(one);
     });
 
@@ -140,12 +140,12 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
           status: 502,
           code: 'MCP_CREDENTIAL_REJECTED',
         });
-        expect(idp.requests.count()).toBe(2 * calls);
+        expect(idp.requestLog.count()).toBe(2 * calls);
         expect(mail.credentials.all().map(({ useCount: times }) => times)).toEqual(Array(2 * calls).fill(1));
       }
       mail.acceptTokens();
       await expectWorks(one);
-      expect(idp.requests.count()).toBe(5);
+      expect(idp.requestLog.count()).toBe(5);
       expectOwnTokens(one);
     });
 
@@ -169,7 +169,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       }
       expect(mail.credentials.all().map(({ useCount: times }) => times)).toEqual(Array(6).fill(1));
       // One more, for the call that is not made.
-      expect(idp.requests.count()).toBeLessThanOrEqual(7);
+      expect(idp.requestLog.count()).toBeLessThanOrEqual(7);
       await expectWorks(other);
       expectOwnTokens(one, other);
     });
@@ -184,10 +184,10 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         status: 502,
         code: 'MCP_CREDENTIAL_REJECTED',
       });
-      expect(idp.requests.count()).toBe(2);
+      expect(idp.requestLog.count()).toBe(2);
       expect(mail.credentials.all()).toMatchObject([{ subject: one.id, useCount: 1 }]);
       await expectWorks(one);
-      expect(idp.requests.count()).toBe(3);
+      expect(idp.requestLog.count()).toBe(3);
       // The refused one was forgotten.
       expect(mail.credentials.all()).toMatchObject([{ useCount: 1 }, { subject: one.id }]);
       expectOwnTokens(one);
@@ -199,19 +199,19 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         const one = rig.createUser();
         await expectWorks(one);
         const before = mail.credentials.all()[0]?.useCount ?? 0;
-        idp.requests.clear();
+        idp.requestLog.clear();
         rig.setShortTimeouts(behavior.kind === 'hang');
         idp.switches.set(behavior, { user: one.id });
         mail.rejectTokens(1);
         expect(summarizeError(await one.call())).toMatchObject({ status, code });
-        expect(idp.requests.count()).toBe(requests);
+        expect(idp.requestLog.count()).toBe(requests);
         expect(mail.credentials.all()).toMatchObject([{ useCount: before + 1 }]);
         rig.setShortTimeouts(false);
         idp.switches.clear();
         rig.clock.advance(overInMs);
         await expectWorks(one);
         expect(mail.credentials.all()).toMatchObject([{ useCount: before + 1 }, { subject: one.id }]);
-        expect(idp.requests.count()).toBe(requests + 1);
+        expect(idp.requestLog.count()).toBe(requests + 1);
         expectOwnTokens(one);
       }, 30_000);
     }

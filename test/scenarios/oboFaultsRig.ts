@@ -76,7 +76,7 @@ export async function startFaultRig(method: ExchangeMethod, options: OboRigOptio
       hasShortTimeouts = false;
       rig.idp.switches.clear();
       rig.mail.acceptTokens();
-      rig.idp.requests.clear();
+      rig.idp.requestLog.clear();
       rig.mail.credentials.clear();
     },
   };

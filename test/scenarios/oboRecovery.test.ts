@@ -60,13 +60,13 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       const one = rig.createUser();
       mail.rejectTokens(1);
       expect(subjectSeenByServer(await one.call())).toBe(one.id);
-      expect(idp.requests.count()).toBe(2);
+      expect(idp.requestLog.count()).toBe(2);
       expect(mail.credentials.all()).toMatchObject([
         { subject: one.id, useCount: 1, acceptedCount: 0 },
         { subject: one.id },
       ]);
       expect(subjectSeenByServer(await one.call())).toBe(one.id);
-      expect(idp.requests.count()).toBe(2);
+      expect(idp.requestLog.count()).toBe(2);
     });
 
     for (const [what, question] of Object.entries(questions)) {
@@ -75,10 +75,10 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         expect(await ask(one, question)).toMatchObject({ status: 200 });
         const old = notes.revokeLast();
         notes.forgetRequests();
-        rig.idp.requests.clear();
+        rig.idp.requestLog.clear();
         const { status, text } = await ask(one, question);
         expect([status, text]).toEqual([200, expect.stringMatching(question[3])]);
-        expect(rig.idp.requests.count()).toBe(1);
+        expect(rig.idp.requestLog.count()).toBe(1);
         const [first, second, ...more] = notes.presentedTokens();
         expect([first, more]).toEqual([old, []]);
         expect(second).not.toBe(old);
@@ -86,7 +86,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         notes.forgetRequests();
         expect(await ask(one, question)).toMatchObject({ status: 200 });
         expect(notes.presentedTokens()).toEqual([second]);
-        expect(rig.idp.requests.count()).toBe(1);
+        expect(rig.idp.requestLog.count()).toBe(1);
         expectOwn(one);
       });
 
@@ -96,7 +96,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         const { status, text } = await ask(one, question);
         expect([status, text]).toEqual([502, expect.stringContaining('MCP_CREDENTIAL_REJECTED')]);
         expect(text).not.toContain('not taken here');
-        expect(rig.idp.requests.count()).toBe(2);
+        expect(rig.idp.requestLog.count()).toBe(2);
         expect(notes.requests.filter(({ headers }) => headers.authorization === undefined)).toEqual([]);
         expect(notes.presentedTokens()).toHaveLength(2);
         // Neither is kept: the next one is new.
@@ -104,7 +104,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
         notes.acceptTokens(true);
         notes.forgetRequests();
         expect(await ask(one, question)).toMatchObject({ status: 200 });
-        expect(rig.idp.requests.count()).toBe(3);
+        expect(rig.idp.requestLog.count()).toBe(3);
         expect(notes.presentedTokens()).not.toContain(first);
         expect(notes.presentedTokens()).not.toContain(second);
         expectOwn(one);
@@ -116,14 +116,14 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       expect(subjectSeenByServer(await one.call('notes'))).toBe(one.id);
       const old = notes.revokeLast();
       notes.forgetRequests();
-      rig.idp.requests.clear();
+      rig.idp.requestLog.clear();
       const again = await createTokenCaller(rig.url, one.token).send(
         'POST',
         '/api/mcp/notes/reinitialize',
         {},
       );
       expect(await again.json()).toMatchObject({ success: true, tools: [{ name: 'whoami' }] });
-      expect(rig.idp.requests.count()).toBe(1);
+      expect(rig.idp.requestLog.count()).toBe(1);
       expect(notes.presentedTokens()).toEqual([old, expect.stringMatching(/^ey/)]);
       expectOwn(one);
     });
@@ -133,12 +133,12 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       const call = () => one.call('notes');
       expect(subjectSeenByServer(await call())).toBe(one.id);
       const old = notes.revokeLast(12);
-      rig.idp.requests.clear();
+      rig.idp.requestLog.clear();
       const answers = await Promise.all(Array.from({ length: 12 }, call));
       expect(answers.map(({ status, body }) => body.code ?? status)).toEqual(Array(12).fill(200));
       expect(answers.map(subjectSeenByServer)).toEqual(Array(12).fill(one.id));
       // One exchange is enough for all of them.
-      expect(rig.idp.requests.count()).toBe(1);
+      expect(rig.idp.requestLog.count()).toBe(1);
       notes.forgetRequests();
       expect(subjectSeenByServer(await call())).toBe(one.id);
       expect(notes.presentedTokens()).not.toContain(old);
@@ -150,7 +150,7 @@ for (const exchangeMethod of ['entra-secret', 'jwt-bearer'] as const) {
       expect(subjectSeenByServer(await one.call())).toBe(one.id);
       await mail.dropSessions();
       expect(subjectSeenByServer(await one.call())).toBe(one.id);
-      expect(idp.requests.count()).toBe(1);
+      expect(idp.requestLog.count()).toBe(1);
       expect(mail.credentials.all()).toMatchObject([{ subject: one.id, audience: 'mail-api' }]);
       const [shown] = mail.credentials.all();
       expect(shown?.acceptedCount).toBe(shown?.useCount);

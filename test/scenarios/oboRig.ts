@@ -92,12 +92,12 @@ export async function startOboRig(options: OboRigOptions = {}): Promise<OboRig> 
       return started.idp;
     };
     const mail = await createSampleServer({
-      ...{ production: false, name: 'mail', https: { ca }, ...oboResources.mail },
+      ...{ isProduction: false, name: 'mail', https: { ca }, ...oboResources.mail },
       idp: {
         get issuers() {
           return getIdp().issuers;
         },
-        publicKeys: () => getIdp().publicKeys(),
+        getPublicKeys: () => getIdp().getPublicKeys(),
       },
       ...(clock && { clock }),
     });
@@ -119,7 +119,7 @@ export async function startOboRig(options: OboRigOptions = {}): Promise<OboRig> 
     const callback = new URL('/oauth/openid/callback', gateway.url);
     callback.hostname = 'localhost';
     const idp = await createDevIdp({
-      ...{ production: false, port, users, audience: OBO_AUDIENCE, https: { ca } },
+      ...{ isProduction: false, port, users, audience: OBO_AUDIENCE, https: { ca } },
       ...(isEntra && { tenant: ENTRA_TENANT }),
       clients: [{ ...OBO_CLIENT, redirectUris: [callback.href], ...clientCredential.client }],
       resources: Object.values(oboResources).map((resource) => ({ ...resource, ...tokenLifetime })),
@@ -183,7 +183,7 @@ async function createClientCredential(
       .sign(privateKey);
     return {
       yaml: `\n    assertionFile: ${await writeText('assertion.jwt', assertion)}`,
-      client: { federations: [{ issuer: OTHER_ISSUER, subject: 'gateway', keys: { keys: [jwk] } }] },
+      client: { federatedCredentials: [{ issuer: OTHER_ISSUER, subject: 'gateway', jwks: { keys: [jwk] } }] },
     };
   }
   return { yaml: '', client: {} };

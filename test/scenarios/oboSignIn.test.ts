@@ -31,7 +31,7 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
     beforeEach(() => {
       rig.idp.switches.clear();
       rig.mail.acceptTokens();
-      rig.idp.requests.clear();
+      rig.idp.requestLog.clear();
       rig.mail.credentials.clear();
     });
     afterAll(() => rig.close());
@@ -43,7 +43,7 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
     };
     const nothingSent = () => {
       expect(rig.mail.credentials.all()).toEqual([]);
-      expect(rig.idp.requests.count()).toBe(0);
+      expect(rig.idp.requestLog.count()).toBe(0);
     };
 
     test('a browser signs in, calls, and is seen by its own name', async () => {
@@ -52,7 +52,7 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
       const answer = await browser.call();
       expect(answer).toMatchObject({ status: 200, body: { structuredContent: { name, subject: id } } });
       expect(subjectSeenByServer(await browser.call())).toBe(id);
-      expect(rig.idp.requests.count()).toBe(1);
+      expect(rig.idp.requestLog.count()).toBe(1);
       expect(rig.mail.credentials.all()).toMatchObject([{ subject: id, audience: 'mail-api' }]);
     });
 
@@ -62,7 +62,7 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
         await createSignedInVisitor(rig, id),
         await createSignedInVisitor(rig, someone().id),
       ];
-      rig.idp.requests.clear();
+      rig.idp.requestLog.clear();
       rig.idp.switches.set({ kind: 'claims', claims: demand('c1') }, { user: id });
       const answer = await browser.call();
       expect([answer.status, answer.body.isError]).toEqual([200, true]);
@@ -70,15 +70,15 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
       expect(rig.mail.credentials.all()).toEqual([]);
       // What was asked once is not asked again before they have signed in.
       expect(readSignIn(await browser.call())).toEqual(createReauthStatus('interaction_required'));
-      expect(rig.idp.requests.count()).toBe(1);
+      expect(rig.idp.requestLog.count()).toBe(1);
       await another.signIn('user-0');
       await browser.signIn(id);
-      const [others, own] = rig.idp.requests.signIns;
+      const [others, own] = rig.idp.requestLog.signIns;
       expect(others?.claims).toBeUndefined();
       expect(JSON.parse(own?.claims ?? '{}')).toMatchObject(JSON.parse(demand('c1')) as object);
       expect(subjectSeenByServer(await browser.call())).toBe(id);
       await browser.signIn(id);
-      expect(rig.idp.requests.signIns.at(-1)?.claims).toBeUndefined();
+      expect(rig.idp.requestLog.signIns.at(-1)?.claims).toBeUndefined();
     });
 
     test('and so does what the server wants of a token', async () => {
@@ -87,9 +87,9 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
       expect(subjectSeenByServer(await browser.call())).toBe(id);
       rig.mail.requireClaims(demand('c2'));
       expect(readSignIn(await browser.call())).toEqual(createReauthStatus('interaction_required'));
-      expect(rig.idp.requests.entries.at(-1)?.claims).toContain('c2');
+      expect(rig.idp.requestLog.entries.at(-1)?.claims).toContain('c2');
       await browser.signIn(id);
-      expect(rig.idp.requests.signIns.at(-1)?.claims).toContain('c2');
+      expect(rig.idp.requestLog.signIns.at(-1)?.claims).toContain('c2');
       expect(subjectSeenByServer(await browser.call())).toBe(id);
     });
 
@@ -100,7 +100,7 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
       const [first] = rig.mail.credentials.all();
       // The other session of the same user has a token of its own.
       expect(subjectSeenByServer(await other.call())).toBe(id);
-      expect(rig.idp.requests.count()).toBe(2);
+      expect(rig.idp.requestLog.count()).toBe(2);
       const cookie = [...one.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
       expect((await one.post('/api/auth/logout')).status).toBe(204);
       const ended = { ...first };
@@ -135,7 +135,7 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
       // What was exchanged for the one with the scope is nothing for the one without.
       expect(await narrow.call('mail', 'whoami')).toMatchObject({ status: 403 });
       await browser.post('/api/auth/logout');
-      rig.idp.requests.clear();
+      rig.idp.requestLog.clear();
       rig.mail.credentials.clear();
       expect(readSignIn(await wide.call('mail', 'whoami'))).toEqual(createReauthStatus('absent'));
       nothingSent();
@@ -179,7 +179,7 @@ for (const provider of ['entra-secret', 'jwt-bearer'] as const) {
       // What is refused early costs nothing while the token lives.
       expect(subjectSeenByServer(await answer(leaving))).toBe('user-19');
       rig.mail.credentials.clear();
-      rig.idp.requests.clear();
+      rig.idp.requestLog.clear();
       clock.advance(60_000);
       const refused = await answer(leaving);
       expect(refused).toMatchObject({ status: 200, body: { isError: true } });

@@ -58,7 +58,7 @@ describe('servers that could be asked in another way', () => {
   beforeEach(() => {
     rig.idp.switches.clear();
     rig.mail.acceptTokens();
-    rig.idp.requests.clear();
+    rig.idp.requestLog.clear();
     rig.mail.credentials.clear();
     seen = open.requests.length;
   });
@@ -88,7 +88,7 @@ describe('servers that could be asked in another way', () => {
       status: 424,
       body: { code: 'MCP_USER_VARS_MISSING' },
     });
-    expect(rig.idp.requests.count()).toBe(0);
+    expect(rig.idp.requestLog.count()).toBe(0);
     await browser.post('/api/user/plugins', keyFor('mcp_keyed'));
     rig.idp.switches.set({ kind: 'fail' }, { user: 'uma' });
     expect(await browser.call('keyed')).toMatchObject({ status: 503, body: { code: 'OBO_TEMPORARY' } });
@@ -162,7 +162,7 @@ describe('servers that could be asked in another way', () => {
     const response = await former.send('POST', `/api/mcp/${serverName}/reinitialize`, {});
     expect(await response.json()).toMatchObject({ success: false, code: 'MCP_OBO_FORBIDDEN', tools: null });
     expect(sent()).toEqual([]);
-    expect(rig.idp.requests.count()).toBe(0);
+    expect(rig.idp.requestLog.count()).toBe(0);
   });
 
   test('the Graph placeholder is each caller’s own token, and never the text', async () => {
@@ -178,7 +178,7 @@ describe('servers that could be asked in another way', () => {
         expect(aud).not.toBe(OBO_AUDIENCE);
       }
     }
-    expect(rig.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual(
+    expect(rig.idp.requestLog.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual(
       Array(2).fill('api://mail/Mail.Read'),
     );
   });

@@ -61,7 +61,7 @@ describeWith('redis-server', 'a sign-out at another replica', () => {
       expect(subjectSeenByServer(await browser.call())).toBe('uma');
       expect(subjectSeenByServer(await there.call('mail', 'whoami'))).toBe('uma');
       expect(subjectSeenByServer(await program.call('mail', 'whoami'))).toBe('uma');
-      expect(idp.requests.count()).toBe(1);
+      expect(idp.requestLog.count()).toBe(1);
       const [first, ...more] = mail.credentials.all();
       expect(more).toEqual([]);
 
@@ -86,7 +86,7 @@ describeWith('redis-server', 'a sign-out at another replica', () => {
       const again = await createSignedInVisitor(rig, 'uma');
       expect(subjectSeenByServer(await atReplica(again).call('mail', 'whoami'))).toBe('uma');
       expect(subjectSeenByServer(await program.call('mail', 'whoami'))).toBe('uma');
-      expect(idp.requests.count()).toBe(2);
+      expect(idp.requestLog.count()).toBe(2);
       expect(mail.credentials.all().map(({ hash }) => hash)).not.toContain(first?.hash);
     }, 60_000);
   }

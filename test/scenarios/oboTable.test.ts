@@ -95,14 +95,14 @@ describe('what Behalf does where others do not', () => {
     });
     rig.forgetRequests();
     expect(subjectSeenByServer(await rig.callServer('uma', 'mail'))).toBe('uma');
-    expect(rig.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([
+    expect(rig.idp.requestLog.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([
       'api://mail/Mail.Read',
     ]);
     expect((await rig.send('ada', 'DELETE', path)).status).toBe(200);
     await rig.signIn('uma');
     rig.forgetRequests();
     expect(subjectSeenByServer(await rig.callServer('uma', 'mail'))).toBe('uma');
-    expect(rig.idp.requests.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([MAIL_SCOPES]);
+    expect(rig.idp.requestLog.entries.map(({ scope }) => scope?.split(' ')[0])).toEqual([MAIL_SCOPES]);
   });
 
   test('trust follows who decided last, and nobody else', async () => {
@@ -195,7 +195,7 @@ describe('what Behalf does where others do not', () => {
       clock.advance(count * 60_000);
       expect(subjectSeenByServer(await callWithToken(rig, token, 'mail'))).toBe('vic');
       // Others may have something renewed meanwhile.
-      return rig.idp.requests.count({ user: 'vic' });
+      return rig.idp.requestLog.count({ user: 'vic' });
     };
     expect(await minutes(0)).toBe(1);
     expect([await minutes(30), await minutes(20), await minutes(8)]).toEqual([1, 1, 1]);
@@ -254,7 +254,7 @@ describe('a gateway that is no client of its identity provider', () => {
   test('a call that needs an exchange says what is missing', async () => {
     const server = await startWhoamiServer();
     const idp = await createDevIdp({
-      ...{ production: false, port: 0, audience: 'api://behalf' },
+      ...{ isProduction: false, port: 0, audience: 'api://behalf' },
       users: [{ id: 'uma', email: 'uma@example.test', name: 'Uma', roles: ['USER'] }],
       clients: [{ id: 'chat', secret: 'secret-of-the-chat' }],
     });
@@ -266,7 +266,7 @@ describe('a gateway that is no client of its identity provider', () => {
       const { status, body } = await callWithToken(gateway, idp.tokens.mint({ user: 'uma' }));
       expect([status, body.code]).toEqual([500, 'OBO_MISCONFIGURED']);
       expect(server.requests).toEqual([]);
-      expect(idp.requests.entries).toEqual([]);
+      expect(idp.requestLog.entries).toEqual([]);
     } finally {
       await gateway.close();
       await idp.close();

@@ -56,11 +56,17 @@ export async function startOpenIdGateway(options: OpenIdGatewayOptions): Promise
   const gatewayClient: DevClient = { id: 'behalf', secret: CLIENT_SECRET, redirectUris: [callbackUrl.href] };
   try {
     const idp = await createDevIdp({
-      ...{ production: false, port, users, audience: GATEWAY_AUDIENCE, clients: [gatewayClient, ...clients] },
+      ...{
+        isProduction: false,
+        port,
+        users,
+        audience: GATEWAY_AUDIENCE,
+        clients: [gatewayClient, ...clients],
+      },
       isAllowedResource: (uri) => uri.startsWith(callbackUrl.origin),
-      registration: options.hasRegistration ?? false,
+      allowsRegistration: options.hasRegistration ?? false,
       ...(options.scopes && { scopes: options.scopes }),
-      opaqueTokens: options.usesOpaqueTokens ?? false,
+      usesOpaqueTokens: options.usesOpaqueTokens ?? false,
       ...(clock && { clock }),
     });
     return {

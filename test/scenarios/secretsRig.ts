@@ -47,7 +47,7 @@ export async function startSecretsRig() {
   );
   const port = new URL(gateway.url).port;
   const idp = await createDevIdp({
-    production: false,
+    isProduction: false,
     port: idpPort,
     users: [{ id: 'carol', email: 'carol@example.com', name: 'Carol' }],
     clients: [

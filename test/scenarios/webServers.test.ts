@@ -103,6 +103,20 @@ describeWith('chromium', 'the pages about servers', () => {
     expect(await ada.content()).not.toContain(key);
   }, 120_000);
 
+  test('the filter of the server list hides other servers and survives a reload', async () => {
+    await createServerOverRest(ada, definition('Filtered'));
+    await ada.goto(at('/servers'));
+    const card = ada.getByRole('link', { name: 'Filtered' });
+    await card.waitFor();
+    await ada.getByRole('combobox', { name: 'Show' }).selectOption('attention');
+    await card.waitFor({ state: 'detached' });
+    await ada.reload();
+    expect(await ada.getByRole('combobox', { name: 'Show' }).inputValue()).toBe('attention');
+    expect(await card.count()).toBe(0);
+    await ada.getByRole('combobox', { name: 'Show' }).selectOption('all');
+    await card.waitFor();
+  }, 60_000);
+
   test('what somebody else saved meanwhile is not overwritten, and is loaded on demand', async () => {
     const name = await createServerOverRest(ada, definition('Of two'));
     await ada.goto(at(`/servers/${name}`));

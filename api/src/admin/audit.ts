@@ -14,7 +14,7 @@ import type { AuditStore } from '@behalf/gateway/ports';
 import { abortReason, createSingleFlight, type Keyring } from '@behalf/kernel';
 import type { Route } from '../http/routes.ts';
 import { parseBody } from '../middleware/body.ts';
-import { callerDisconnect, callerDisconnectSignal } from '../middleware/callerDisconnect.ts';
+import { callerDisconnect, createDisconnectSignal } from '../middleware/callerDisconnect.ts';
 import { requireOperator } from './requireOperator.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -88,7 +88,7 @@ export function auditRoutes({ store, keyring, auditLog }: AuditRouteParts): Rout
               liveWriter: auditLog.stats(),
               signal,
             }),
-          { signal: callerDisconnectSignal(res) },
+          { signal: createDisconnectSignal(res) },
         );
         res.json(report);
       },

@@ -2,7 +2,7 @@ import type { LiveConnectionsView } from '@behalf/contracts';
 import {
   isOfTenant,
   type ConnectionManager,
-  type Inspection,
+  type InspectionScheduler,
   type Principal,
   type Registry,
   type ServerConnections,
@@ -13,18 +13,18 @@ import { isOperator } from './isOperator.ts';
 export interface ConnectionsParts {
   readonly registry: Pick<Registry, 'list'>;
   readonly connections: Pick<ConnectionManager, 'describe'>;
-  readonly inspection: Pick<Inspection, 'getState'>;
+  readonly inspectionScheduler: Pick<InspectionScheduler, 'getState'>;
   /** Names this process. */
   readonly replica: string;
 }
 
 /** What this process has open and what fails, of the servers and the users of the caller's own tenant. */
 export function connectionsRoute(parts: ConnectionsParts): Route {
-  const { registry, connections, inspection, replica } = parts;
+  const { registry, connections, inspectionScheduler, replica } = parts;
 
   function viewOf(described: ServerConnections, caller: Principal): LiveServer {
     const { server, state, users, breakersOpen } = described;
-    const inspected = inspection.getState(server);
+    const inspected = inspectionScheduler.getState(server);
     // A server that serves is well, whatever the look before found.
     const failed = inspected.kind === 'failed' && state !== 'connected' ? inspected : undefined;
     const { code = failed?.code, retryAt = failed?.retryAt } = described;

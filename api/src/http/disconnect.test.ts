@@ -5,7 +5,7 @@ import { aPrincipal, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../app.ts';
 import type { Route } from './routes.ts';
-import { callerDisconnectSignal } from '../middleware/callerDisconnect.ts';
+import { createDisconnectSignal } from '../middleware/callerDisconnect.ts';
 
 const ada = aPrincipal();
 
@@ -46,7 +46,7 @@ describe('a caller who leaves', () => {
         path: '/plain',
         access: 'signed-in',
         scope: 'mcp',
-        handle: (_req, res) => work(callerDisconnectSignal(res)),
+        handle: (_req, res) => work(createDisconnectSignal(res)),
       },
     ];
     const listener = createApp({

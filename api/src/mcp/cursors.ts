@@ -27,7 +27,7 @@ export function createPaginate(keyring: Keyring, pageItems = PAGE_ITEMS): Pagina
     // An empty one is a cursor too, and we give none out: whoever has none yet may say so with it.
     const isFirst = cursor === undefined || cursor === '';
     if (isFirst && items.length <= pageItems) return { items, nextCursor: undefined };
-    const context = contextOf(caller, endpoint, method);
+    const context = toSealContext(caller, endpoint, method);
     const revision = revisionOf(items);
     const start = isFirst ? 0 : readPosition(keyring, cursor, context, revision);
     const next = start + pageItems;
@@ -61,7 +61,7 @@ function revisionOf(items: readonly JsonObject[]): string {
   return createHash('sha256').update(JSON.stringify(names)).digest('base64url').slice(0, 22);
 }
 
-function contextOf(caller: Principal, endpoint: string, method: string): SealContext {
+function toSealContext(caller: Principal, endpoint: string, method: string): SealContext {
   return {
     tenant: caller.tenant,
     principal: principalKey(caller),

@@ -77,7 +77,7 @@ export function createLegacyHandler(parts: LegacyHandlerParts): LegacyHandler {
       headers: req.headers,
     };
     const stopWaiting = mailbox.wait(sessionKey, cancellationName(id), () =>
-      signal.abort(new DOMException('The client cancelled the request', 'AbortError')),
+      signal.abort(new DOMException('The client canceled the request', 'AbortError')),
     );
     try {
       await serve(mcpRequest, methods.get(method));

@@ -10,7 +10,7 @@ import type { Reply } from './stream/reply.ts';
 const DEFAULT_LOG_LEVEL = 'info';
 
 /** What the MCP door knows of a request to a server. */
-export function mcpInbound(
+export function createMcpInbound(
   mcpRequest: McpRequest,
   id: string,
   ask?: InboundPeer['sendRequest'],

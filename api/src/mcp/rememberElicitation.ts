@@ -1,6 +1,6 @@
 import { hasUsableCredential } from '@behalf/gateway';
 import type { McpRequest } from './mcpRequest.ts';
-import { mcpInbound } from './mcpInbound.ts';
+import { createMcpInbound } from './mcpInbound.ts';
 import { isObject } from './rpcMessage.ts';
 import type { MethodParts } from './methods/methodParts.ts';
 import { RpcFault, rpcCode } from './rpcFault.ts';
@@ -19,7 +19,7 @@ export async function rememberElicitation(
   const id = session && findElicitationId(error);
   if (id === undefined) return;
   try {
-    if (await hasUsableCredential(servers, server, mcpInbound(mcpRequest, requestIds()))) return;
+    if (await hasUsableCredential(servers, server, createMcpInbound(mcpRequest, requestIds()))) return;
     await elicitations.add(session as NonNullable<typeof session>, { id, server });
   } catch {
     // The store does not answer: the client has the page all the same, and asks again by itself.

@@ -49,12 +49,12 @@ const MAX_STATE_LENGTH = 256 * 1024;
 export function createRequestStates({ keyring, clock }: { keyring: Keyring; clock: Clock }): RequestStates {
   return {
     seal: (caller, request, state) =>
-      keyring.seal(JSON.stringify([clock.now() + LIFETIME_MS, state]), contextOf(caller, request)),
+      keyring.seal(JSON.stringify([clock.now() + LIFETIME_MS, state]), toSealContext(caller, request)),
     open(caller, request, text) {
       if (typeof text !== 'string' || text.length > MAX_STATE_LENGTH) throw invalidRequestState();
       let value: unknown;
       try {
-        value = JSON.parse(keyring.open(text, contextOf(caller, request)));
+        value = JSON.parse(keyring.open(text, toSealContext(caller, request)));
       } catch {
         throw invalidRequestState();
       }
@@ -70,7 +70,7 @@ export function invalidRequestState(): RpcFault {
   return new RpcFault(rpcCode.invalidParams, 'requestState does not belong to this request, or has expired');
 }
 
-function contextOf(caller: Principal, { endpoint, method, params }: RequestIdentity): SealContext {
+function toSealContext(caller: Principal, { endpoint, method, params }: RequestIdentity): SealContext {
   return {
     tenant: caller.tenant,
     principal: principalKey(caller),

@@ -22,7 +22,7 @@ const session = {
 } as const;
 const everywhere: ClientEndpoint = { kind: 'all', search: false };
 /** Of a replica that is gone. */
-const UNKNOWN = `${createEventIds(createKeyring([Buffer.alloc(32, 1)], systemRandom)).createPrefix(sessionKey, { stream: 's', replica: 'gone', requestId: 1 })}.0`;
+const UNKNOWN = `${createEventIds(createKeyring([Buffer.alloc(32, 1)], systemRandom)).createPrefix(sessionKey, { streamId: 's', replica: 'gone', requestId: 1 })}.0`;
 const HOUR_MS = 60 * 60_000;
 
 describe('a stream of a session', () => {

@@ -27,7 +27,7 @@ export function createTaskIds({ keyring, clock }: { keyring: Keyring; clock: Clo
   return {
     seal(caller, endpoint, { server, serverId, targetFingerprint, tool, id, credential = null, ttlMs }) {
       const lifetimeMs = Math.min(Math.max(ttlMs ?? MAX_LIFETIME_MS, MIN_LIFETIME_MS), MAX_LIFETIME_MS);
-      const text = JSON.stringify([
+      const payload = JSON.stringify([
         clock.now() + lifetimeMs,
         server,
         serverId,
@@ -36,20 +36,20 @@ export function createTaskIds({ keyring, clock }: { keyring: Keyring; clock: Clo
         id,
         credential,
       ]);
-      const sealed = keyring.seal(text, contextOf(caller, endpoint));
+      const sealed = keyring.seal(payload, toSealContext(caller, endpoint));
       if (sealed.length > MAX_ID_LENGTH) throw new GatewayError('MCP_PROTOCOL_ERROR');
       return sealed;
     },
     open(caller, endpoint, sealed) {
       if (typeof sealed !== 'string' || sealed.length > MAX_ID_LENGTH) throw taskNotFound();
-      let text: string;
+      let payload: string;
       try {
-        text = keyring.open(sealed, contextOf(caller, endpoint));
+        payload = keyring.open(sealed, toSealContext(caller, endpoint));
       } catch {
         throw taskNotFound();
       }
       const [expiresAt, server, serverId, targetFingerprint, tool, id, credential] = JSON.parse(
-        text,
+        payload,
       ) as SealedTask;
       if (clock.now() >= expiresAt) throw taskNotFound();
       return { server, serverId, targetFingerprint, tool, id, ...(credential !== null && { credential }) };
@@ -59,20 +59,20 @@ export function createTaskIds({ keyring, clock }: { keyring: Keyring; clock: Clo
 
 /** Nobody but us writes one. */
 type SealedTask = [
-  until: number,
+  expiresAt: number,
   server: string,
   serverId: string,
-  place: string,
+  targetFingerprint: string,
   tool: string,
   id: string,
-  label: string | null,
+  credential: string | null,
 ];
 
 function taskNotFound(): GatewayError {
   return new GatewayError('MCP_TASK_NOT_FOUND');
 }
 
-function contextOf(caller: Principal, endpoint: string): SealContext {
+function toSealContext(caller: Principal, endpoint: string): SealContext {
   return {
     tenant: caller.tenant,
     principal: principalKey(caller),

@@ -14,6 +14,6 @@ export function callerDisconnect(res: ServerResponse): Cancellation {
 }
 
 /** The same as the platform's signal. */
-export function callerDisconnectSignal(res: ServerResponse): AbortSignal {
+export function createDisconnectSignal(res: ServerResponse): AbortSignal {
   return toAbortSignal(callerDisconnect(res));
 }

@@ -24,7 +24,7 @@ describe('links to the page where a user connects a server', () => {
 
   test('one counts for its user, its server and its time', async () => {
     const { clock, links, referenceOf } = rig();
-    const path = links.connectPath(ada, 'my notes');
+    const path = links.buildConnectPath(ada, 'my notes');
     expect(path).toMatch(/^\/servers\/my%20notes\?for=/);
     const reference = referenceOf(path);
     expect(reference).not.toContain('ada');
@@ -57,17 +57,17 @@ describe('links to the page where a user connects a server', () => {
   test('a card has one name until the sign-in or its end is counted', async () => {
     const credential = { id: 'c', generation: 1 } as CredentialSummary;
     const { links, own } = rig();
-    const first = await links.elicitationIdOf(ada, 'notes');
-    expect(await links.elicitationIdOf(ada, 'notes')).toBe(first);
+    const first = await links.computeElicitationId(ada, 'notes');
+    expect(await links.computeElicitationId(ada, 'notes')).toBe(first);
     own.push(credential);
-    const second = await links.elicitationIdOf(ada, 'notes');
+    const second = await links.computeElicitationId(ada, 'notes');
     own[0] = { ...credential, generation: 2 };
     const names = [
       first,
       second,
-      await links.elicitationIdOf(ada, 'notes'),
-      await links.elicitationIdOf(ada, 'mail'),
+      await links.computeElicitationId(ada, 'notes'),
+      await links.computeElicitationId(ada, 'mail'),
     ];
-    expect(new Set([...names, await links.elicitationIdOf(bob, 'notes')]).size).toBe(5);
+    expect(new Set([...names, await links.computeElicitationId(bob, 'notes')]).size).toBe(5);
   });
 });

@@ -12,11 +12,11 @@ import type { Clock, Keyring, SealContext } from '@behalf/kernel';
 
 export interface ConnectLinks {
   /** The path of the page where this user connects the server. `place`: where the sign-in itself happens. */
-  connectPath(caller: Principal, server: string, signInLocation?: unknown): string;
+  buildConnectPath(caller: Principal, server: string, signInLocation?: unknown): string;
   /** Whether a link to the page of this server was made for this user, and still counts. */
   validate(caller: Principal, server: string, reference: string): 'valid' | 'expired' | 'foreign';
   /** One name for whatever asks this user to connect this server, until they have. */
-  elicitationIdOf(caller: Principal, server: string): Promise<string>;
+  computeElicitationId(caller: Principal, server: string): Promise<string>;
 }
 
 export interface ConnectLinksParts {
@@ -39,11 +39,11 @@ const REFERENCE_PATTERN = /^([0-9a-z]{1,12})\.(.{1,100})$/;
 export function createConnectLinks({ keyring, clock, vault, registry }: ConnectLinksParts): ConnectLinks {
   function createReference(caller: Principal, server: string): string {
     const expiresAt = ((Math.floor(clock.now() / WINDOW_MS) + 2) * WINDOW_MS).toString(36);
-    return `${expiresAt}.${keyring.mac(expiresAt, contextOf(caller, server))}`;
+    return `${expiresAt}.${keyring.mac(expiresAt, toSealContext(caller, server))}`;
   }
 
   return {
-    connectPath(caller, server, signInLocation) {
+    buildConnectPath(caller, server, signInLocation) {
       const query = new URLSearchParams({
         for: createReference(caller, server),
         ...(signInLocation === OPENID_SIGN_IN_PATH && { signIn: 'here' }),
@@ -52,10 +52,10 @@ export function createConnectLinks({ keyring, clock, vault, registry }: ConnectL
     },
     validate(caller, server, reference) {
       const [, expiresAt = '', mac = ''] = REFERENCE_PATTERN.exec(reference) ?? [];
-      if (!keyring.verifyMac(expiresAt, mac, contextOf(caller, server))) return 'foreign';
+      if (!keyring.verifyMac(expiresAt, mac, toSealContext(caller, server))) return 'foreign';
       return clock.now() < parseInt(expiresAt, 36) ? 'valid' : 'expired';
     },
-    async elicitationIdOf(caller, server) {
+    async computeElicitationId(caller, server) {
       const { tenant } = caller;
       const knownServer = registry.find(tenant, server);
       const credentials = knownServer
@@ -69,7 +69,7 @@ export function createConnectLinks({ keyring, clock, vault, registry }: ConnectL
   };
 }
 
-function contextOf(caller: Principal, server: string): SealContext {
+function toSealContext(caller: Principal, server: string): SealContext {
   return {
     tenant: caller.tenant,
     principal: principalKey(caller),

@@ -10,7 +10,7 @@ import {
 } from '@behalf/gateway';
 import type { Route } from '../http/routes.ts';
 import { readBody } from '../middleware/body.ts';
-import { callerDisconnectSignal } from '../middleware/callerDisconnect.ts';
+import { createDisconnectSignal } from '../middleware/callerDisconnect.ts';
 
 export interface DiagnoseUserParts {
   readonly diagnosis: DiagnoseParts;
@@ -47,7 +47,7 @@ export function diagnoseUserRoute({ diagnosis, users, audit }: DiagnoseUserParts
       }
       // As one who came with a token that we do not have: there is nothing that could be exchanged.
       const principal = toPrincipal(user, { via: 'bearer' });
-      const signal = callerDisconnectSignal(res);
+      const signal = createDisconnectSignal(res);
       res.json(
         await diagnose(diagnosis, serverName, { principal, door: 'rest', signal, isForOtherUser: true }),
       );

@@ -19,7 +19,7 @@ const messages: Readonly<Record<FlowError, string>> = {
   probe_refused: 'You are signed in, but the server rejects the token.',
   config_changed: 'The server configuration changed during the sign-in.',
   superseded: 'You completed another sign-in at this server first.',
-  cancelled: 'The sign-in was cancelled.',
+  cancelled: 'The sign-in was canceled.',
   expired: 'The sign-in took too long.',
   flow_used: 'This sign-in was already completed.',
   flow_unknown: 'This sign-in does not exist or has expired.',

@@ -3,7 +3,7 @@ import type { Route } from '../http/routes.ts';
 import { connectErrorPage, connectSuccessPage } from './resultPages.ts';
 import { resultScript } from './resultScript.ts';
 
-const POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -14,20 +14,23 @@ const POLICY = [
 
 /** Where a sign-in at a server ends, whatever came of it. */
 export function resultRoutes(): Route[] {
-  const send = (res: Response, text: string) =>
-    res.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' }).type('html').send(text);
+  const sendPage = (res: Response, html: string) =>
+    res
+      .set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' })
+      .type('html')
+      .send(html);
   return [
     {
       method: 'get',
       path: '/oauth/success',
       access: 'public',
-      handle: (req, res) => void send(res, connectSuccessPage(req.query)),
+      handle: (req, res) => void sendPage(res, connectSuccessPage(req.query)),
     },
     {
       method: 'get',
       path: '/oauth/error',
       access: 'public',
-      handle: (req, res) => void send(res, connectErrorPage(req.query)),
+      handle: (req, res) => void sendPage(res, connectErrorPage(req.query)),
     },
     {
       method: 'get',

@@ -46,8 +46,8 @@ export async function runScript(command: () => Promise<string>): Promise<void> {
 /** What the operator can act on; anything else is our mistake, and its stack says where. */
 const EXPECTED_ERRORS = [
   'CommandError',
-  'CopyRefused',
-  'RotationRefused',
+  'CopyError',
+  'RotationError',
   'GatewayError',
   'StorageFormatError',
   'StoreUnavailableError',

@@ -19,6 +19,6 @@ await runScript(async () => {
     const oldTokensText = now
       ? 'Tokens signed by older keys are no longer valid.'
       : 'Tokens signed by older keys remain valid.';
-    return `The authorization server now signs with ${kid}. ${oldTokensText}`;
+    return `The authorization server now signs tokens with the key ${kid}. ${oldTokensText}`;
   });
 });

@@ -169,7 +169,7 @@ describe('npm run rotate-key', () => {
     expect(again.output).toMatch(/^Re-encrypted: users 0 of 1, system 0 of 1\./);
     const refused = await run('rotateKey', [], { CREDS_KEY: OLD });
     expect(refused.code).toBe(1);
-    expect(refused.output).toMatch(/^CREDS_KEY does not hold the key this store was sealed with\..*\n$/);
+    expect(refused.output).toMatch(/^CREDS_KEY does not contain the key this store was sealed with\..*\n$/);
     const store = await openFile();
     expect(await isStoreKeyValid(store.system, ring(NEW))).toBe(true);
     const user = await accountsOf(store, NEW).authenticate(login.email, login.password);

@@ -37,7 +37,7 @@ await runScript(async () => {
           process.stderr.write(`${collection}: ${copied} of ${total}\n`),
       });
       const counts = copies.map(({ collection, total }) => `${total} ${collection}`).join(', ');
-      return `Copied and verified: ${counts}. Point the gateway at the new store, with the same CREDS_KEY.`;
+      return `Copied and verified: ${counts}. Configure the gateway to use the new store with the same CREDS_KEY.`;
     } finally {
       await targetStore.close();
     }

@@ -6,7 +6,7 @@ export const exitCodes = {
   unreachable: [3, 'The gateway did not respond.'],
   forbidden: [4, 'The gateway rejected your key, or you do not have permission.'],
   signIn: [5, 'You must first sign in at the server.'],
-  absent: [6, 'There is no such server, tool or credential for you.'],
+  absent: [6, 'The server, tool or credential does not exist, or you have no access to it.'],
   later: [7, 'Temporary failure: a limit was reached or a service is unavailable. Try again later.'],
   interrupted: [130, 'Interrupted (Ctrl-C).'],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;

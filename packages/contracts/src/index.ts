@@ -18,7 +18,7 @@ export {
   MAX_PUBLIC_NAME_LENGTH,
   MAX_SERVER_KEY_LENGTH,
 } from './config/endpointNames.ts';
-export { finding, formatPath, type Finding, type Path } from './config/finding.ts';
+export { createFinding, formatPath, type Finding, type Path } from './config/finding.ts';
 export { checkHeaderName, hopHeader, reservedHeaders } from './config/headerName.ts';
 export {
   ExchangeTarget,
@@ -199,7 +199,7 @@ export {
   type ResultKind,
 } from './rest/chat.ts';
 export { createConversationTitle } from './rest/conversationTitle.ts';
-export { MAX_CHAT_TEXT_LENGTH, MAX_CHAT_ROUNDS, MAX_PARALLEL_CALLS } from './rest/chatLimits.ts';
+export { MAX_CHAT_TEXT_LENGTH, MAX_CHAT_ROUNDS, MAX_PARALLEL_CHAT_CALLS } from './rest/chatLimits.ts';
 export { StoredChatMessage } from './rest/storedChat.ts';
 export { ServerCheckRequest, ServerCheckView, ServerToolsView, ToolDetail } from './rest/console.ts';
 export {

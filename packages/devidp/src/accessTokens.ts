@@ -12,7 +12,7 @@ export interface AccessTokenParts {
   isAllowedResource?: (uri: string) => boolean;
   scopes: readonly string[];
   /** Whether access tokens say nothing themselves. */
-  opaqueTokens: boolean;
+  usesOpaqueTokens: boolean;
   lifetimeSeconds: number;
   /** What a user has proven beyond who they are. */
   getProvenClaims: (userId: string) => Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats'
  * the address that a client names. The library wants a resource to be a URI; an audience may be any text.
  */
 export function createResourceIndicators(parts: AccessTokenParts): ResourceIndicators {
-  const { audience, scopes, opaqueTokens, lifetimeSeconds, isAllowedResource = () => false } = parts;
+  const { audience, scopes, usesOpaqueTokens, lifetimeSeconds, isAllowedResource = () => false } = parts;
   const resource = parseUrl(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
   return {
     enabled: true,
@@ -39,9 +39,9 @@ export function createResourceIndicators(parts: AccessTokenParts): ResourceIndic
       return {
         audience: requestedResource === resource ? audience : requestedResource,
         scope: scopes.join(' '),
-        accessTokenFormat: opaqueTokens ? 'opaque' : 'jwt',
+        accessTokenFormat: usesOpaqueTokens ? 'opaque' : 'jwt',
         accessTokenTTL: lifetimeSeconds,
-        ...(!opaqueTokens && { jwt: { sign: { alg: 'RS256' as const } } }),
+        ...(!usesOpaqueTokens && { jwt: { sign: { alg: 'RS256' as const } } }),
       };
     },
   };

@@ -25,7 +25,7 @@ function startMain(env: Record<string, string>) {
 describe('the development identity provider', () => {
   test('does not run in production', async () => {
     const port = await freePort();
-    await expect(createIdpRig({ production: true, port })).rejects.toThrow('does not run in production');
+    await expect(createIdpRig({ isProduction: true, port })).rejects.toThrow('does not run in production');
     await expect(fetch(`http://127.0.0.1:${port}/jwks`)).rejects.toThrow('fetch failed');
   });
 

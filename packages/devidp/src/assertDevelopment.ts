@@ -5,8 +5,8 @@ import { BlockList, isIP } from 'node:net';
  * Anybody who reaches this provider is whoever they choose to be. So it answers this machine only, and never where real
  * users are: both are asked before anything listens.
  */
-export function assertDevelopment({ production, host }: { production: boolean; host: string }): void {
-  if (production) {
+export function assertDevelopment({ isProduction, host }: { isProduction: boolean; host: string }): void {
+  if (isProduction) {
     throw new Error(
       'The development identity provider does not run in production: it does not check passwords.',
     );

@@ -1,5 +1,5 @@
 import type { ClientMetadata } from 'oidc-provider';
-import type { Federation } from './exchange/clientVerification.ts';
+import type { FederatedCredential } from './exchange/clientVerification.ts';
 
 /** An application that may ask for tokens. */
 export interface DevClient {
@@ -18,7 +18,7 @@ export interface DevClient {
   /** PEM certificates whose keys sign its assertions, in place of a secret. For exchanges. */
   certificates?: readonly string[];
   /** Whose assertions stand for it, in place of a secret. For exchanges. */
-  federations?: readonly Federation[];
+  federatedCredentials?: readonly FederatedCredential[];
   /** What it is called at authorization servers of others, by issuer: for whom it may have identity assertions (ID-JAG). */
   idJagClients?: Readonly<Record<string, string>>;
 }

@@ -7,10 +7,10 @@ import { readIssuer, assertDevelopment } from './assertDevelopment.ts';
 import { createEntraDialect } from './exchange/entraDialect.ts';
 import { createExchangeHandler } from './exchange/exchangeHandler.ts';
 import { createOAuthDialect } from './exchange/oauthDialect.ts';
-import { createRefreshSubjects } from './exchange/refreshSubjects.ts';
+import { createRefreshTokenVerifier } from './exchange/refreshTokenVerifier.ts';
 import { createRequestLog, type RequestLog } from './exchange/requestLog.ts';
 import type { DevResource } from './exchange/resources.ts';
-import { createSubjects } from './exchange/subjects.ts';
+import { createSubjectVerifier } from './exchange/subjectVerifier.ts';
 import { createFaultSwitchBoard, type FaultSwitches } from './exchange/switches.ts';
 import { closeListener, createListener, startListening, type Listener } from './listener.ts';
 import { createMemoryAdapter } from './memoryAdapter.ts';
@@ -25,7 +25,7 @@ import type { DevUser } from './users.ts';
 
 export interface DevIdpOptions {
   /** True where NODE_ENV says so: nothing starts then. */
-  production: boolean;
+  isProduction: boolean;
   /** 0: any free one. */
   port: number;
   /** A loopback address. */
@@ -41,7 +41,7 @@ export interface DevIdpOptions {
   /** Other audiences, which clients name by their address. */
   isAllowedResource?: (uri: string) => boolean;
   /** Whether clients may register themselves (RFC 7591), as MCP clients like to. */
-  registration?: boolean;
+  allowsRegistration?: boolean;
   /** Scopes of the audience's API that a client may ask for. */
   scopes?: readonly string[];
   /** What tokens are exchanged for. */
@@ -49,14 +49,14 @@ export interface DevIdpOptions {
   /** Adds a directory with addresses and answers as Entra has them, for the same users. */
   tenant?: string;
   /** How RFC 8693 answers a subject token that does not hold; `invalid_request` if absent. */
-  subjectError?: 'invalid_request' | 'invalid_grant';
+  subjectTokenError?: 'invalid_request' | 'invalid_grant';
   /** Access tokens of sign-ins that say nothing themselves: the provider is asked about them (RFC 7662). */
-  opaqueTokens?: boolean;
-  accessTokenSeconds?: number;
+  usesOpaqueTokens?: boolean;
+  accessTokenLifetimeSeconds?: number;
   /** Of ID tokens; as access tokens if absent. */
-  idTokenSeconds?: number;
+  idTokenLifetimeSeconds?: number;
   /** Whether an exchange for a refresh token uses it up and gives another. */
-  rotateOnExchange?: boolean;
+  shouldRotateOnExchange?: boolean;
   /** The time in minted and exchanged tokens. A login follows the system's clock, which the library reads itself. */
   clock?: Clock;
   random?: Random;
@@ -73,11 +73,11 @@ export interface DevIdp {
   /** With `https`: who vouches for it. */
   readonly ca: DevAuthority | undefined;
   readonly switches: FaultSwitches;
-  readonly requests: RequestLog;
+  readonly requestLog: RequestLog;
   /** Every name under which it issues. */
   readonly issuers: readonly string[];
   /** As it publishes them. */
-  publicKeys(): JSONWebKeySet;
+  getPublicKeys(): JSONWebKeySet;
   /** A request that is being answered may still be signed with the old key. */
   rotateKeys(options: { keepOld: boolean }): Promise<{ kid: string }>;
   close(): Promise<void>;
@@ -85,29 +85,29 @@ export interface DevIdp {
 
 /** A development identity provider, listening. */
 export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
-  const { production, port, host = '127.0.0.1', users, clients, audience, resources = [] } = options;
-  assertDevelopment({ production, host });
+  const { isProduction, port, host = '127.0.0.1', users, clients, audience, resources = [] } = options;
+  assertDevelopment({ isProduction, host });
   const fixedIssuer = options.issuer === undefined ? undefined : readIssuer(options.issuer);
   const { clock = systemClock, random = systemRandom, onError = () => undefined } = options;
   const scopes = options.scopes ?? ['access_as_user'];
-  const lifetimeSeconds = options.accessTokenSeconds ?? 3600;
+  const lifetimeSeconds = options.accessTokenLifetimeSeconds ?? 3600;
 
   const keys = await createDevKeyRing(random);
   const ca = options.https === true ? await createDevAuthority() : options.https?.ca;
   const server = createListener(await ca?.issue());
-  const listening = await startListening(server, port, host);
-  const issuer = fixedIssuer?.origin ?? listening.origin;
+  const listenUrl = await startListening(server, port, host);
+  const issuer = fixedIssuer?.origin ?? listenUrl.origin;
   const tokenEndpoint = `${issuer}/token`;
 
   const switches = createFaultSwitchBoard(clock);
-  const log = createRequestLog();
-  const stepUps = createStepUps(log);
+  const requestLog = createRequestLog();
+  const stepUps = createStepUps(requestLog);
   const { getProvenClaims } = stepUps;
-  const { isAllowedResource = () => false, registration = false, opaqueTokens = false } = options;
-  const { idTokenSeconds = lifetimeSeconds } = options;
+  const { isAllowedResource = () => false, allowsRegistration = false, usesOpaqueTokens = false } = options;
+  const { idTokenLifetimeSeconds = lifetimeSeconds } = options;
   const parts = {
-    ...{ users, clients, audience, isAllowedResource, registration, scopes, keys, getProvenClaims },
-    ...{ lifetimeSeconds, idTokenSeconds, opaqueTokens },
+    ...{ users, clients, audience, isAllowedResource, allowsRegistration, scopes, keys, getProvenClaims },
+    ...{ lifetimeSeconds, idTokenLifetimeSeconds, usesOpaqueTokens },
   };
   const persistentParts = { adapter: createMemoryAdapter(), cookieKey: random.id() };
   // The library takes its keys once. A rotation makes other instances of it, around the same records and cookies.
@@ -123,64 +123,64 @@ export async function createDevIdp(options: DevIdpOptions): Promise<DevIdp> {
         entra.issuer,
         createTenantConfiguration({ ...parts, ...persistentParts, tenant: entra.tenant }),
       );
-    const created: Provider[] = tenantProvider ? [baseProvider, tenantProvider] : [baseProvider];
-    for (const provider of created) {
+    const createdProviders: Provider[] = tenantProvider ? [baseProvider, tenantProvider] : [baseProvider];
+    for (const provider of createdProviders) {
       provider.on('server_error', (_ctx, error) => onError(error));
       stepUps.observe(provider);
     }
-    return { plain: baseProvider, inTenant: tenantProvider ?? baseProvider, entra };
+    return { base: baseProvider, tenant: tenantProvider ?? baseProvider, entra };
   };
   let providers = await closeOnFailure(server, createProviders);
   const { entra } = providers;
 
   const issuers = entra ? [issuer, entra.issuer] : [issuer];
-  const subjects = createSubjects({ keys, users, issuers, clock });
-  const dialectParts = { clients, resources, subjects, clock };
-  const subjectError = options.subjectError ?? 'invalid_request';
-  const proveRefreshToken = createRefreshSubjects({
-    ...{ users, adapter: persistentParts.adapter, provider: () => providers.plain },
-    shouldRotate: options.rotateOnExchange ?? false,
+  const subjectVerifier = createSubjectVerifier({ keys, users, issuers, clock });
+  const dialectParts = { clients, resources, subjectVerifier, clock };
+  const subjectTokenError = options.subjectTokenError ?? 'invalid_request';
+  const verifyRefreshToken = createRefreshTokenVerifier({
+    ...{ users, adapter: persistentParts.adapter, getProvider: () => providers.base },
+    shouldRotate: options.shouldRotateOnExchange ?? false,
   });
   const dialect = createOAuthDialect({
     ...dialectParts,
     issuer,
     tokenEndpoint,
-    subjectError,
-    proveRefreshToken,
+    subjectTokenError,
+    verifyRefreshToken,
   });
 
-  const hosts = new Set([new URL(issuer).host, listening.host, `localhost:${listening.port}`]);
-  const isOwnHost = (value: string | undefined) => value !== undefined && hosts.has(value);
+  const hosts = new Set([new URL(issuer).host, listenUrl.host, `localhost:${listenUrl.port}`]);
+  const isAllowedHost = (value: string | undefined) => value !== undefined && hosts.has(value);
   server.on(
     'request',
     createRequestListener({
-      base: { provider: () => providers.plain, dialect },
+      base: { getProvider: () => providers.base, dialect },
       entra: entra && {
         tenant: entra.tenant,
-        provider: () => providers.inTenant,
+        getProvider: () => providers.tenant,
         dialect: createEntraDialect({ ...dialectParts, ...entra }),
       },
-      handleExchange: createExchangeHandler({ keys, clock, random, lifetimeSeconds, switches, log }),
-      ...{ switches, users, isOwnHost, onError },
+      handleExchange: createExchangeHandler({ keys, clock, random, lifetimeSeconds, switches, requestLog }),
+      ...{ switches, users, isAllowedHost, onError },
     }),
   );
 
   const tokenParts = { ...parts, clock, random };
   return {
-    ...{ issuer, tokenEndpoint, issuers, ca, switches, requests: log },
+    ...{ issuer, tokenEndpoint, issuers, ca, switches, requestLog: requestLog },
     tokens: createTokenMinter({ ...tokenParts, issuer }),
     entra: entra && {
       ...entra,
       tokens: createTokenMinter({ ...tokenParts, issuer: entra.issuer, tenant: entra.tenant }),
     },
-    publicKeys: () => ({
-      keys: keys.published().map(({ kid, publicKey }) => ({
+    getPublicKeys: () => ({
+      keys: keys.listPublished().map(({ kid, publicKey }) => ({
         ...(publicKey.export({ format: 'jwk' }) as { kty: string }),
         ...{ kid, alg: 'RS256', use: 'sig' },
       })),
     }),
-    async rotateKeys(choice) {
-      const { kid } = await keys.rotate(choice);
+    async rotateKeys(rotationOptions) {
+      const { kid } = await keys.rotate(rotationOptions);
       providers = createProviders();
       return { kid };
     },

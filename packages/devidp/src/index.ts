@@ -6,7 +6,7 @@ export {
 } from './scriptedBrowser.ts';
 export type { DevClient } from './clients.ts';
 export { createDevIdp, type DevIdp, type DevIdpOptions } from './createDevIdp.ts';
-export type { Federation } from './exchange/clientVerification.ts';
+export type { FederatedCredential } from './exchange/clientVerification.ts';
 export type { RecordedRequest, RecordedSignIn, RequestLog } from './exchange/requestLog.ts';
 export type { DevResource } from './exchange/resources.ts';
 export type { FaultBehavior, FaultSwitch, FaultOptions, FaultSwitches } from './exchange/switches.ts';

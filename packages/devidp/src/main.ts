@@ -12,7 +12,7 @@ async function main(): Promise<number> {
   const port = Number(process.env.PORT ?? 9090);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('PORT must be a port number.');
   const idp = await createDevIdp({
-    production: process.env.NODE_ENV === 'production',
+    isProduction: process.env.NODE_ENV === 'production',
     port,
     users: demoUsers,
     audience: DEMO_AUDIENCE,

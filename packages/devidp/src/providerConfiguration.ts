@@ -15,8 +15,8 @@ import { toAuthorityClaims, findUser, toProfileClaims } from './users.ts';
 
 export interface DevIdpConfigurationParts extends AccessTokenParts {
   keys: DevKeyRing;
-  registration: boolean;
-  idTokenSeconds: number;
+  allowsRegistration: boolean;
+  idTokenLifetimeSeconds: number;
   adapter: ReturnType<typeof createMemoryAdapter>;
   /** Signs the cookies; the same for every instance, so that a rotation signs nobody out. */
   cookieKey: string;
@@ -26,7 +26,7 @@ const DAY_S = 24 * 60 * 60;
 
 /** The provider as the library takes it. Every default that it warns about is said here, so that it has nothing to say. */
 export function createProviderConfiguration(parts: DevIdpConfigurationParts): Configuration {
-  const { users, clients, keys, adapter, cookieKey, lifetimeSeconds, registration } = parts;
+  const { users, clients, keys, adapter, cookieKey, lifetimeSeconds, allowsRegistration } = parts;
   return {
     adapter,
     jwks: keys.jwks(),
@@ -42,7 +42,7 @@ export function createProviderConfiguration(parts: DevIdpConfigurationParts): Co
       profile: ['name', 'preferred_username'],
     },
     // Who registers also names the scopes of the API, and the library knows none but these.
-    scopes: ['openid', 'offline_access', 'email', 'profile', ...(registration ? parts.scopes : [])],
+    scopes: ['openid', 'offline_access', 'email', 'profile', ...(allowsRegistration ? parts.scopes : [])],
     // There is no userinfo endpoint: all access tokens are for the gateway, and the ID token says everything.
     conformIdTokenClaims: false,
     extraTokenClaims: createExtraTokenClaims(parts),
@@ -53,14 +53,14 @@ export function createProviderConfiguration(parts: DevIdpConfigurationParts): Co
       clientCredentials: { enabled: true },
       // Opaque tokens are asked about (RFC 7662), by clients that have a secret; and they can be ended (RFC 7009).
       introspection: {
-        enabled: parts.opaqueTokens,
+        enabled: parts.usesOpaqueTokens,
         allowedPolicy: (_ctx, client) => client.clientAuthMethod !== 'none',
       },
       revocation: {
-        enabled: parts.opaqueTokens,
+        enabled: parts.usesOpaqueTokens,
         allowedPolicy: (_ctx, client, token) => client.clientId === token.clientId,
       },
-      registration: { enabled: registration },
+      registration: { enabled: allowsRegistration },
       resourceIndicators: createResourceIndicators(parts),
       rpInitiatedLogout: {
         enabled: true,
@@ -97,7 +97,7 @@ export function createProviderConfiguration(parts: DevIdpConfigurationParts): Co
     ttl: {
       AccessToken: lifetimeSeconds,
       ClientCredentials: lifetimeSeconds,
-      IdToken: parts.idTokenSeconds,
+      IdToken: parts.idTokenLifetimeSeconds,
       AuthorizationCode: 60,
       Interaction: 60 * 60,
       RefreshToken: DAY_S,

@@ -13,7 +13,7 @@ import type { DevUser } from './users.ts';
 /** One name under which people sign in and tokens are exchanged. */
 export interface ProviderEndpoint {
   /** Asked for each request: a rotation puts another one there. */
-  provider: () => Provider;
+  getProvider: () => Provider;
   dialect: Dialect;
 }
 
@@ -29,12 +29,12 @@ export interface RequestListenerParts {
   switches: FaultSwitchBoard;
   users: readonly DevUser[];
   /** `Host` values that mean this server. A page whose name was rebound to loopback has another. */
-  isOwnHost: (host: string | undefined) => boolean;
+  isAllowedHost: (host: string | undefined) => boolean;
   onError: (error: unknown) => void;
 }
 
 export function createRequestListener(parts: RequestListenerParts): RequestListener {
-  const { base, entra, handleExchange, switches, users, isOwnHost, onError } = parts;
+  const { base, entra, handleExchange, switches, users, isAllowedHost, onError } = parts;
 
   const handleEndpoint = async (
     endpoint: ProviderEndpoint,
@@ -43,7 +43,7 @@ export function createRequestListener(parts: RequestListenerParts): RequestListe
     res: ServerResponse,
   ) => {
     if (req.method !== 'POST' || req.url?.split('?')[0] !== tokenPath) {
-      return endpoint.provider().callback()(req, res);
+      return endpoint.getProvider().callback()(req, res);
     }
     const body = await collectBody(req);
     const form = new URLSearchParams(String(body));
@@ -53,12 +53,12 @@ export function createRequestListener(parts: RequestListenerParts): RequestListe
       return handleExchange(endpoint.dialect, form, req, res);
     const replayed = replayRequest(req, body);
     Object.assign(replayed, { originalUrl: (req as { originalUrl?: string }).originalUrl });
-    return endpoint.provider().callback()(replayed, res);
+    return endpoint.getProvider().callback()(replayed, res);
   };
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { url = '/' } = req;
-    if (!isOwnHost(req.headers.host)) {
+    if (!isAllowedHost(req.headers.host)) {
       res.writeHead(421, pageHeaders).end(renderErrorPage('misdirected_request'));
     } else if (url === switchPath) {
       await handleSwitches(switches, req, res);
@@ -67,7 +67,7 @@ export function createRequestListener(parts: RequestListenerParts): RequestListe
     } else if (url === stylePath) {
       res.writeHead(200, { 'content-type': 'text/css; charset=utf-8' }).end(styleSheet);
     } else if (url.startsWith(interactionPath)) {
-      await handleInteraction(base.provider(), users, req, res);
+      await handleInteraction(base.getProvider(), users, req, res);
     } else {
       const tenantPath = entra && stripTenantPrefix(url, entra.tenant);
       if (!entra || tenantPath === undefined) return handleEndpoint(base, '/token', req, res);

@@ -10,9 +10,9 @@ export interface DevSigningKey {
 }
 
 export interface DevKeyRing {
-  current(): DevSigningKey;
+  getCurrent(): DevSigningKey;
   /** Whose signatures hold now. */
-  published(): readonly DevSigningKey[];
+  listPublished(): readonly DevSigningKey[];
   /** As the provider takes them: the first one signs, all of them are published. */
   jwks(): { keys: (JsonWebKey & { kid: string; alg: 'RS256'; use: 'sig' })[] };
   /** A new key signs from now on. Without `keepOld` it is the only one that is published. */
@@ -25,8 +25,8 @@ const MAX_KEYS = 5;
 export async function createDevKeyRing(random: Random): Promise<DevKeyRing> {
   let keys: readonly [DevSigningKey, ...DevSigningKey[]] = [await createSigningKey(random)];
   return {
-    current: () => keys[0],
-    published: () => keys,
+    getCurrent: () => keys[0],
+    listPublished: () => keys,
     jwks: () => ({
       keys: keys.map(({ kid, privateKey }) => ({
         ...privateKey.export({ format: 'jwk' }),

@@ -91,7 +91,7 @@ describe('a tenant', () => {
       acrs: ['c7'],
       roles: adaUser.roles,
     });
-    expect(rig.idp.requests.signIns.at(-1)).toEqual({
+    expect(rig.idp.requestLog.signIns.at(-1)).toEqual({
       client: 'obo',
       user: adaUser.id,
       claims,

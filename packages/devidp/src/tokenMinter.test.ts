@@ -65,7 +65,7 @@ describe('the tokens of a login', () => {
   });
 
   test('carry the scopes of the API that were asked for', async () => {
-    const { signIn } = await createIdpRig({ scopes: ['read', 'write'], accessTokenSeconds: 60 });
+    const { signIn } = await createIdpRig({ scopes: ['read', 'write'], accessTokenLifetimeSeconds: 60 });
     const scopeOf = async (scope: string) => decodeJwt((await signIn(adaUser.id, scope)).tokens.access_token);
     expect(await scopeOf('openid read unknown')).toMatchObject({ scope: 'read' });
     const all = await scopeOf('openid');

@@ -111,7 +111,7 @@ export function createTokenMinter(parts: TokenMinterParts): TokenMinter {
     return `${data}.${signer(data).toString('base64url')}`;
   };
   const signToken = (claims: Claims, typ: string, options: MintOptions): string => {
-    const { kid, privateKey } = options.key ?? keys.current();
+    const { kid, privateKey } = options.key ?? keys.getCurrent();
     // By hand: a library would refuse the headers that are worth trying.
     return encodeToken(claims, { alg: 'RS256', typ, kid }, options, (data) =>
       sign('sha256', Buffer.from(data), privateKey),
@@ -127,7 +127,7 @@ export function createTokenMinter(parts: TokenMinterParts): TokenMinter {
         Buffer.alloc(0),
       ),
     mintWithPublicKeyAsSecret: ({ text = 'pem', ...options } = {}) => {
-      const { kid, publicKey } = options.key ?? keys.current();
+      const { kid, publicKey } = options.key ?? keys.getCurrent();
       const secret =
         text === 'pem'
           ? publicKey.export({ format: 'pem', type: 'spki' })

@@ -50,13 +50,15 @@ export async function createExchangeRig(options: Partial<DevIdpOptions> = {}) {
       secret: OBO_SECRET,
       redirectUris: ['http://127.0.0.1:1/callback'],
       certificates: [certificate.cert],
-      federations: [{ issuer: externalIssuer.issuer, subject: 'workload', keys: externalIssuer.keys }],
+      federatedCredentials: [
+        { issuer: externalIssuer.issuer, subject: 'workload', jwks: externalIssuer.keys },
+      ],
       audiences: ['api://gateway'],
     },
     { id: 'robot', secret: 'robot-secret' },
   ];
   const idp = await createDevIdp({
-    ...{ production: false, port: 0, users: [adaUser, bobUser], clients, audience: 'api://obo' },
+    ...{ isProduction: false, port: 0, users: [adaUser, bobUser], clients, audience: 'api://obo' },
     ...{ https: { ca }, tenant: RIG_TENANT, resources: [mail, wiki], ...options },
   });
   startedIdps.push(idp);
@@ -96,7 +98,7 @@ export async function createExchangeRig(options: Partial<DevIdpOptions> = {}) {
     );
   const verifyToken = async (token: string, audience: string, issuer: string): Promise<JWTPayload> => {
     const options = { audience, issuer, algorithms: ['RS256'] };
-    return (await jwtVerify(token, createLocalJWKSet(idp.publicKeys()), options)).payload;
+    return (await jwtVerify(token, createLocalJWKSet(idp.getPublicKeys()), options)).payload;
   };
 
   return {

@@ -30,7 +30,7 @@ export async function closeIdps(): Promise<void> {
 /** A provider with two users and two clients, and what a relying party does with it. */
 export async function createIdpRig(options: Partial<DevIdpOptions> = {}) {
   const idp = await createDevIdp({
-    production: false,
+    isProduction: false,
     port: 0,
     users: [adaUser, bobUser],
     clients: [webClient, serviceClient],

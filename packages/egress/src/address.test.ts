@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createEgressRig, PUBLIC, reasonOf } from '../test/rig.ts';
 import { formatAddress, parseAddress } from './address.ts';
-import { rangeOf } from './ranges.ts';
+import { findRange } from './ranges.ts';
 
 /** At least the first, the last and one inner address of every range, by the name of the range. */
 const special: readonly [range: string, ...addresses: string[]][] = [
@@ -86,7 +86,7 @@ describe('addresses', () => {
   for (const [range, ...addresses] of special) {
     test(`${range} is refused, as literal and behind a name`, async () => {
       for (const address of addresses) {
-        expect({ address, range: rangeOf(parseAddress(address)!)?.name }).toEqual({ address, range });
+        expect({ address, range: findRange(parseAddress(address)!)?.name }).toEqual({ address, range });
         const { egress, dials } = createEgressRig({ dns: { 'name.example': [address] } });
         for (const audience of ['user-server', 'yaml-server', 'identity'] as const) {
           const fetch = egress.fetchFor({ audience });
@@ -143,7 +143,7 @@ describe('addresses', () => {
               ? `2001:0:1:2:3:4:${inverted}`
               : prefix + (dotted ? v4.join('.') : groups);
         const address = parseAddress(upper ? text.toUpperCase() : text);
-        expect(address && rangeOf(address)).toBeDefined();
+        expect(address && findRange(address)).toBeDefined();
       }),
     );
   });

@@ -1,7 +1,7 @@
 import type { Path } from '@behalf/contracts';
 import { formatAddress, parseAddress, type Address } from './address.ts';
 import { EgressPolicyError } from './errors.ts';
-import { rangeOf } from './ranges.ts';
+import { findRange } from './ranges.ts';
 import { parseHost } from './target.ts';
 
 /** `host:port` pairs that an operator opened. */
@@ -18,9 +18,9 @@ const ENTRY_PATTERN = /^(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+):([0-9]{1,5})$/i;
 export function compileAllowedAddresses(setting: string, entries: readonly string[]): AllowedAddresses {
   const allowed = new Set(entries.map((text, index) => parseEntry([setting, index], text)));
   return {
-    hasHost: (host, port) => allowed.has(entryKey(host, port)),
+    hasHost: (host, port) => allowed.has(toEntryKey(host, port)),
     hasAddress: ({ bytes }, port) =>
-      allowed.size > 0 && allowed.has(entryKey(formatAddress({ bytes }), port)),
+      allowed.size > 0 && allowed.has(toEntryKey(formatAddress({ bytes }), port)),
   };
 }
 
@@ -32,14 +32,14 @@ function parseEntry(path: Path, text: string): string {
     throw new EgressPolicyError(path, 'must be host:port (IPv6: [address]:port)');
   }
   const ipAddress = parseAddress(host);
-  if (!ipAddress) return entryKey(host, port);
-  if (rangeOf(ipAddress)?.canBeAllowed !== true) {
+  if (!ipAddress) return toEntryKey(host, port);
+  if (findRange(ipAddress)?.canBeAllowed !== true) {
     throw new EgressPolicyError(path, 'is not in a private range that can be allowed');
   }
-  return entryKey(formatAddress(ipAddress), port);
+  return toEntryKey(formatAddress(ipAddress), port);
 }
 
-function entryKey(host: string, port: number): string {
+function toEntryKey(host: string, port: number): string {
   // A literal has several spellings; its bytes have one.
   const ipAddress = parseAddress(host);
   return JSON.stringify([ipAddress ? formatAddress({ bytes: ipAddress.bytes }) : host, port]);

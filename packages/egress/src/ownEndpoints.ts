@@ -1,5 +1,5 @@
 import { parseAddress, isSameAddress, type Address } from './address.ts';
-import { rangeOf } from './ranges.ts';
+import { findRange } from './ranges.ts';
 import { parseTarget, type NetworkTarget } from './target.ts';
 
 /** Where this gateway itself can be found. */
@@ -28,7 +28,7 @@ export function isOwnAddress(ownEndpoints: OwnEndpoints, address: Address, port:
     // A listener we cannot read could be anywhere on this machine.
     const isWildcard = !listenAddress || listenAddress.bytes.every((byte) => byte === 0);
     if (!isWildcard) return isSameAddress(listenAddress, address);
-    if (rangeOf(address)?.name.startsWith('loopback') === true) return true;
+    if (findRange(address)?.name.startsWith('loopback') === true) return true;
     return ownEndpoints.localAddresses().some((text) => {
       const local = parseAddress(text);
       return local !== undefined && isSameAddress(local, address);

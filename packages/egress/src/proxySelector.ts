@@ -1,7 +1,7 @@
 import type { Audience } from './targetCheck.ts';
 import { compileNoProxy } from './noProxy.ts';
 import { parseProxy, type Proxy } from './proxyUrl.ts';
-import { rangeOf } from './ranges.ts';
+import { findRange } from './ranges.ts';
 import type { NetworkTarget } from './target.ts';
 
 /** The proxy for a target, or undefined for a direct connection. */
@@ -50,7 +50,7 @@ export function compileProxySelector(env: ProxyEnvironment): (preference: ProxyP
 
 /** As it is written: a name is never resolved to find out. */
 function isLoopback({ host, ipAddress }: NetworkTarget): boolean {
-  if (ipAddress) return rangeOf(ipAddress)?.name.startsWith('loopback') === true;
+  if (ipAddress) return findRange(ipAddress)?.name.startsWith('loopback') === true;
   // RFC 6761, section 6.3.
   return host === 'localhost' || host.endsWith('.localhost');
 }

@@ -61,9 +61,9 @@ const GLOBAL_UNICAST = requirePrefix('2000::/3');
 const UNASSIGNED: AddressRange = { name: 'unassigned-v6', canBeAllowed: false };
 
 /** The range an address falls in, or undefined for the public internet. */
-export function rangeOf(address: Address): AddressRange | undefined {
+export function findRange(address: Address): AddressRange | undefined {
   // RFC 6052: with DNS64 every IPv4-only host gets such an address, so the hidden address is judged in its place.
-  if (isInPrefix(address, NAT64)) return rangeOf({ bytes: address.bytes.subarray(12) });
+  if (isInPrefix(address, NAT64)) return findRange({ bytes: address.bytes.subarray(12) });
   for (const range of ranges) if (isInPrefix(address, range.prefix)) return range;
   // Closed on doubt: only 2000::/3 is handed out as public IPv6 (RFC 4291 section 2.4, IANA).
   return address.bytes.length === 16 && !isInPrefix(address, GLOBAL_UNICAST) ? UNASSIGNED : undefined;

@@ -4,7 +4,7 @@ import { isBlockedName } from './blockedNames.ts';
 import { EgressError } from './errors.ts';
 import { isOwnAddress, isOwnName, type OwnEndpoints } from './ownEndpoints.ts';
 import type { Policy } from './policy.ts';
-import { rangeOf } from './ranges.ts';
+import { findRange } from './ranges.ts';
 import { parseTarget, type NetworkTarget } from './target.ts';
 
 /** On whose word a request goes out: decides which exemptions count. */
@@ -61,7 +61,7 @@ export function createTargetCheck(parts: {
     for (const address of addresses) {
       if (ownEndpoints && isOwnAddress(ownEndpoints, address, port))
         throw new EgressError('gateway_address', host);
-      const range = rangeOf(address);
+      const range = findRange(address);
       if (range === undefined) continue;
       const isAllowed = isHostAllowed || (hasExemptions && policy.allowsAddress(audience, address, port));
       if (!range.canBeAllowed || !isAllowed) throw new EgressError('private_address', host);

@@ -229,7 +229,11 @@ export { createUserAdmin, type UserAdmin, type UserAdminParts } from './access/u
 export type { RequirePermission } from './access/requirePermission.ts';
 export { isSignInChallenge } from './registry/isSignInChallenge.ts';
 export { mayRequireOAuth } from './registry/mayRequireOAuth.ts';
-export { createInspection, type Inspection, type InspectionState } from './registry/inspection.ts';
+export {
+  createInspectionScheduler,
+  type InspectionScheduler,
+  type InspectionState,
+} from './registry/inspectionScheduler.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export { createStoredServers, type StoredServers } from './registry/storedServers.ts';
 export { listDeclaredVariables, needsOAuth } from './registry/scope.ts';
@@ -259,7 +263,7 @@ export {
   type EndpointParts,
   type MissingServer,
 } from './toolcall/endpoint.ts';
-export { findServer, findServers, type FindParts } from './toolcall/findServer.ts';
+export { findServer, listAllowedServers, type ServerLookupParts } from './toolcall/findServer.ts';
 export { inspectServer } from './toolcall/inspectServer.ts';
 export {
   listEndpointItems,

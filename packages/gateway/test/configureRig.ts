@@ -1,5 +1,5 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
-import { allowsPlainHttp, readGraphScopes, loadSettings, readLoginFacts } from '@behalf/settings';
+import { allowsPlainHttp, readGraphScopes, loadSettings, readLoginProviderInfo } from '@behalf/settings';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { aUser } from '@behalf/testkit/suites';
@@ -142,8 +142,8 @@ export async function createConfigureRig(
     maxPerUser: 50,
     oboTargets: createOboTargets({
       providers: () => loadResult.settings.identityProviders,
-      login: () => readLoginFacts(env),
-      declared: () => loadResult.settings.servers,
+      login: () => readLoginProviderInfo(env),
+      declaredServers: () => loadResult.settings.servers,
       graphScopes: readGraphScopes({}),
     }),
     isPlainHttpAllowed: (url: string) =>

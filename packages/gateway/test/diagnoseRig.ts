@@ -16,7 +16,7 @@ export const administrator = aPrincipal({ userId: 'u-root', role: 'ADMIN' });
 
 /** An authorization server that can be used, at another host than the server. */
 export const discoveredServer: DiscoveredServer = {
-  as: {
+  asMetadata: {
     issuer: 'https://as.example',
     hasIssuerIdentifier: true,
     authorizationEndpoint: 'https://as.example/authorize',

@@ -1,6 +1,6 @@
 import type { FlowView } from '@behalf/contracts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
-import type { InspectionState } from '../src/registry/inspection.ts';
+import type { InspectionState } from '../src/registry/inspectionScheduler.ts';
 import type { ServerSnapshot } from '../src/registry/server.ts';
 import { reinitialize, type ReinitParts } from '../src/reinit/reinitialize.ts';
 import type { OpenOptions, RemoteTarget, UpstreamTarget } from '../src/upstream/target.ts';
@@ -43,7 +43,7 @@ export function createReinitRig(
   };
   const parts: ReinitParts = {
     ...rig.parts,
-    inspection: {
+    inspectionScheduler: {
       update: () => undefined,
       getState: () => extendedRig.state,
       reinspect: () => extendedRig.onReinspect(),

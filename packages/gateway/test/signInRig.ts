@@ -40,7 +40,7 @@ export interface SignInRigOptions {
   readonly issuers?: Record<string, Partial<OAuthIssuer>>;
   readonly identityUrls?: readonly string[];
   readonly identity?: OAuthServicesParts['identity'];
-  readonly timeouts?: OAuthServicesParts['times'];
+  readonly timeouts?: OAuthServicesParts['durations'];
   readonly detectionMs?: number;
   /** Laid over servers of the file. */
   readonly overrides?: RegistryLayers['overrides'];
@@ -196,9 +196,9 @@ export function createSignInRig(options: SignInRigOptions = {}) {
     readText: options.readText ?? (() => Promise.reject(new Error('no such file'))),
     issuerSettings: () => ({ issuers, identityUrls }),
     ...{ keyring, clock, random, log },
-    times: options.timeouts ?? { pendingMs: 10 * 60 * 1000, retentionMs: 15 * 60 * 1000 },
+    durations: options.timeouts ?? { pendingMs: 10 * 60 * 1000, retentionMs: 15 * 60 * 1000 },
     detectionTimeoutMs: options.detectionMs ?? 5_000,
-    base: () => baseUrl,
+    baseUrl: () => baseUrl,
     probe:
       options.probe ??
       ((server) => {

@@ -1,4 +1,4 @@
-import { checkServer, finding, checkServerName, type Finding } from '@behalf/contracts';
+import { checkServer, createFinding, checkServerName, type Finding } from '@behalf/contracts';
 import { compileServer } from './compile/compileServer.ts';
 import type { ServerSettings } from './compile/serverSettings.ts';
 import { createProbeExpander, createTextCompiler } from './compile/textCompiler.ts';
@@ -20,7 +20,7 @@ export function compileDefinition(
   const nameProblem = checkServerName(name);
   const check = checkServer(value, path, createProbeExpander(env));
   const errors = [
-    ...(nameProblem === undefined ? [] : [finding(path, 'name', nameProblem, 'choose another name')]),
+    ...(nameProblem === undefined ? [] : [createFinding(path, 'name', nameProblem, 'choose another name')]),
     ...check.errors,
     ...check.unknown,
   ];

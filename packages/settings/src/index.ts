@@ -20,9 +20,9 @@ export {
   readGraphScopes,
   isMicrosoftAuthority,
   LOGIN_PROVIDER,
-  readLoginFacts,
+  readLoginProviderInfo,
   findMicrosoftCloud,
-  type LoginFacts,
+  type LoginProviderInfo,
 } from './obo/login.ts';
 export { isLoginProvider } from './obo/isLoginProvider.ts';
 export { NO_PROVIDER, checkOboTarget, type OboAuthority, type OboProblem } from './obo/checkOboTarget.ts';

@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatRequest } from '@behalf/contracts';
 import {
-  findServers,
+  listAllowedServers,
   GatewayError,
   listToolsOfServers,
   type CallParts,
@@ -12,7 +12,7 @@ import {
 } from '@behalf/gateway';
 import type { Request } from 'express';
 import type { Logger } from '../../logger.ts';
-import { restInbound } from '../../rest/mcp/inbound.ts';
+import { createRestInbound } from '../../rest/mcp/inbound.ts';
 import type { RequestCompletion } from '../model/chatCompletions.ts';
 import { modelHeaders } from '../model/modelHeaders.ts';
 import type { ChosenModel } from '../model/models.ts';
@@ -61,7 +61,7 @@ export function createAnswerRequest(
   };
   const reauthenticate = () => recheckCaller(parts, question);
   const createInbound = (currentCaller: UserPrincipal): Inbound => ({
-    ...restInbound({ caller: currentCaller, headers: req.headers, signal, id: requestIds() }),
+    ...createRestInbound({ caller: currentCaller, headers: req.headers, signal, id: requestIds() }),
     ...{ door: 'chat', fields, request: message.id },
   });
   return {
@@ -69,7 +69,7 @@ export function createAnswerRequest(
     approvalRequests: new Map(),
     async loadTools() {
       const currentCaller = await reauthenticate();
-      const selectedServers = findServers(callParts, currentCaller).filter(
+      const selectedServers = listAllowedServers(callParts, currentCaller).filter(
         ({ name }) => chatRequest.servers?.includes(name) ?? true,
       );
       return selectOfferedTools(

@@ -1,6 +1,6 @@
 import {
   MAX_CHAT_ROUNDS,
-  MAX_PARALLEL_CALLS,
+  MAX_PARALLEL_CHAT_CALLS,
   type ChatCall,
   type ChatMessage,
   type FinishReason,
@@ -118,7 +118,7 @@ async function runCalls(
   );
   for (const { call } of prepared) message.parts.push({ type: 'call', call });
   for (const { call } of prepared) await emit('tool_call', { call: { ...call, state: 'running' } });
-  const results = await mapWithConcurrency(prepared, MAX_PARALLEL_CALLS, (call) =>
+  const results = await mapWithConcurrency(prepared, MAX_PARALLEL_CHAT_CALLS, (call) =>
     runPreparedCall(parts, request, call),
   );
   return [

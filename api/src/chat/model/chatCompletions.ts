@@ -7,7 +7,7 @@ import { MAX_ANSWER_LENGTH } from '../limits.ts';
 import { createCallCollector } from './callCollector.ts';
 import { asRecord } from './asRecord.ts';
 import type { ModelResponse, ModelRequest } from './model.ts';
-import { modelError } from './modelError.ts';
+import { toModelError } from './modelError.ts';
 
 /** One answer of a model, as it comes. Fails with a MODEL_ code, or with the reason of the signal. */
 export type RequestCompletion = (
@@ -27,7 +27,7 @@ export function createCompletionClient(fetch: Fetch): RequestCompletion {
       return response;
     } catch (error) {
       if (signal.aborted) throw abortReason(signal);
-      throw modelError(error);
+      throw toModelError(error);
     }
   };
 }

@@ -21,7 +21,7 @@ export interface MethodParts extends ObserveRequestParts {
   readonly clientRequests: Pick<ClientRequests, 'createSender'>;
   readonly elicitations: Pick<Elicitations, 'add'>;
   readonly suspendedCalls: Pick<SuspendedCalls, 'begin' | 'resume'>;
-  readonly connectLinks: Pick<ConnectLinks, 'connectPath' | 'elicitationIdOf'>;
+  readonly connectLinks: Pick<ConnectLinks, 'buildConnectPath' | 'computeElicitationId'>;
   /** Names requests where they are written down. */
   readonly requestIds: () => string;
   /** Where people reach the gateway. */

@@ -1,6 +1,6 @@
 import { listEndpointItems, readServer, routePrompt } from '@behalf/gateway';
 import type { Method } from '../mcpRequest.ts';
-import { mcpInbound } from '../mcpInbound.ts';
+import { createMcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../rpcMessage.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
 import { createServerCallRunner } from './serverCallRunner.ts';
@@ -12,7 +12,7 @@ export function promptMethods(parts: MethodParts): Readonly<Record<string, Metho
   const runner = createServerCallRunner(parts);
   return {
     async 'prompts/list'(mcpRequest) {
-      const inbound = mcpInbound(mcpRequest, requestIds());
+      const inbound = createMcpInbound(mcpRequest, requestIds());
       const list = await listEndpointItems(servers, inbound, mcpRequest.endpoint, 'prompts/list');
       return listResult(parts, mcpRequest, 'prompts', list);
     },

@@ -1,6 +1,6 @@
 import { listEndpointItems, readServer, requireResourceUpdates, routeResource } from '@behalf/gateway';
 import type { McpRequest, Method } from '../mcpRequest.ts';
-import { mcpInbound } from '../mcpInbound.ts';
+import { createMcpInbound } from '../mcpInbound.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
 import type { SessionSubscriptions } from '../session/subscriptions.ts';
 import { createServerCallRunner } from './serverCallRunner.ts';
@@ -15,7 +15,7 @@ export function subscribeMethods(
   return {
     async 'resources/subscribe'(mcpRequest) {
       const publicUri = readUri(mcpRequest);
-      const inbound = mcpInbound(mcpRequest, requestIds());
+      const inbound = createMcpInbound(mcpRequest, requestIds());
       // An address that leads nowhere is told at once, and one of which nothing would ever be heard.
       const { server } = await routeResource(servers, inbound, mcpRequest.endpoint, publicUri);
       await requireResourceUpdates(servers, server, inbound);
@@ -37,7 +37,7 @@ export function resourceMethods(parts: MethodParts): Readonly<Record<string, Met
     async (mcpRequest) => {
       const result = await listEndpointItems(
         servers,
-        mcpInbound(mcpRequest, requestIds()),
+        createMcpInbound(mcpRequest, requestIds()),
         mcpRequest.endpoint,
         method,
       );

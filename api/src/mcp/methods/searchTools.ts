@@ -1,6 +1,6 @@
 import { GatewayError, searchEndpointTools, type EndpointTool, type JsonObject } from '@behalf/gateway';
 import type { McpRequest } from '../mcpRequest.ts';
-import { mcpInbound } from '../mcpInbound.ts';
+import { createMcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../rpcMessage.ts';
 import { describeMissing } from './listResult.ts';
 import type { MethodParts } from './methodParts.ts';
@@ -40,7 +40,7 @@ export function createSearchTools(parts: MethodParts): SearchTools {
             : searchLimits.defaultLimit,
         server: typeof server === 'string' ? server : undefined,
       };
-      const inbound = mcpInbound(mcpRequest, requestIds());
+      const inbound = createMcpInbound(mcpRequest, requestIds());
       const found = await searchEndpointTools({ servers, search }, inbound, mcpRequest.endpoint, searchQuery);
       const unavailable = describeMissing(found.missing, baseUrl());
       const maxLength = MAX_RESULT_LENGTH / Math.max(1, found.tools.length);

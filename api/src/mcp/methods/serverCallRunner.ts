@@ -1,10 +1,10 @@
 import { GatewayError, type UpstreamResponse, type Inbound, type JsonObject } from '@behalf/gateway';
 import { createObserveRequest } from '../../rest/mcp/observeRequest.ts';
 import type { McpRequest } from '../mcpRequest.ts';
-import { respondSignInRequired, findSignIn, type RequiredSignIn } from '../signInRequired.ts';
+import { respondSignInRequired, readSignInMeta, type SignInRequiredInput } from '../signInRequired.ts';
 import { endpointKey } from '../clientEndpoint.ts';
 import { downgradeContent } from '../downgradeContent.ts';
-import { supportsServerRequests, mcpInbound } from '../mcpInbound.ts';
+import { supportsServerRequests, createMcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../rpcMessage.ts';
 import { rememberElicitation } from '../rememberElicitation.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
@@ -37,7 +37,7 @@ export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
     const { caller, era } = mcpRequest;
     const { signal } = inbound;
     const seal = (next: RequestState) => states.seal(caller, toRequestIdentity(mcpRequest), next);
-    const respondSignIn = async (details: Omit<RequiredSignIn, 'server' | 'state' | 'seal'>) => {
+    const respondSignIn = async (details: Omit<SignInRequiredInput, 'server' | 'state' | 'seal'>) => {
       try {
         return await respondSignInRequired(parts, mcpRequest, { server, state, seal, ...details });
       } catch (error) {
@@ -54,7 +54,7 @@ export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
       throw error;
     }
     const { result } = response;
-    const signIn = findSignIn(result);
+    const signIn = readSignInMeta(result);
     if (signIn) return respondSignIn({ response, signIn });
     if (response.task) {
       const taskId = taskIds.seal(caller, endpointKey(mcpRequest.endpoint), response.task);
@@ -76,10 +76,10 @@ export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
           session && reply.canSendRequests && supportsServerRequests(capabilities)
             ? clientRequests.createSender(session, reply)
             : undefined;
-        return { inbound: mcpInbound(mcpRequest, requestIds(), ask), state: EMPTY_STATE };
+        return { inbound: createMcpInbound(mcpRequest, requestIds(), ask), state: EMPTY_STATE };
       }
       if (requestState === undefined && inputResponses === undefined)
-        return { inbound: mcpInbound(mcpRequest, requestIds()), state: EMPTY_STATE };
+        return { inbound: createMcpInbound(mcpRequest, requestIds()), state: EMPTY_STATE };
       if (inputResponses !== undefined && !isResponseMap(inputResponses))
         throw new RpcFault(rpcCode.invalidParams, 'params.inputResponses must be an object of results');
       const state =
@@ -95,7 +95,7 @@ export function createServerCallRunner(parts: MethodParts): ServerCallRunner {
         ...(state.upstream !== undefined && { requestState: state.upstream }),
       };
       return {
-        inbound: mcpInbound(mcpRequest, requestIds(), undefined, retry),
+        inbound: createMcpInbound(mcpRequest, requestIds(), undefined, retry),
         state: carriedResponses ? { ...state, inputResponses: carriedResponses } : state,
       };
     },

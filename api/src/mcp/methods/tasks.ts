@@ -9,7 +9,7 @@ import {
 import { createObserveRequest } from '../../rest/mcp/observeRequest.ts';
 import type { McpRequest, Method } from '../mcpRequest.ts';
 import { respondSignInRequired } from '../signInRequired.ts';
-import { mcpInbound } from '../mcpInbound.ts';
+import { createMcpInbound } from '../mcpInbound.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
 import { isResponseMap } from './serverCallRunner.ts';
 import { endpointKey } from '../clientEndpoint.ts';
@@ -30,7 +30,7 @@ export function taskMethods(parts: MethodParts): Readonly<Record<TaskMethod, Met
     const { taskId } = params;
     const task = taskIds.open(caller, endpointKey(endpoint), taskId);
     const { server } = task;
-    const inbound = mcpInbound(mcpRequest, requestIds());
+    const inbound = createMcpInbound(mcpRequest, requestIds());
     try {
       const { result } = await observe({ caller, door: 'mcp', server, operation: method, signal }, () =>
         sendTaskRequest(servers, { method, task, ...extra }, inbound),

@@ -8,7 +8,7 @@ import {
   type ToolInvocation,
 } from '@behalf/gateway';
 import type { McpRequest, Method } from '../mcpRequest.ts';
-import { mcpInbound } from '../mcpInbound.ts';
+import { createMcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../rpcMessage.ts';
 import { checkParamHeaders, forwardedParams } from '../paramHeaders.ts';
 import { RpcFault, rpcCode } from '../rpcFault.ts';
@@ -78,7 +78,7 @@ export function toolMethods(parts: MethodParts): Readonly<Record<string, Method>
       if (mcpRequest.endpoint.search) return listResult(parts, mcpRequest, 'tools', SEARCH_TOOLS_LIST);
       const list = await listEndpointTools(
         servers,
-        mcpInbound(mcpRequest, requestIds()),
+        createMcpInbound(mcpRequest, requestIds()),
         mcpRequest.endpoint,
       );
       const items = mcpRequest.era === 'legacy' ? list.items.map(withoutModernSchema) : list.items;

@@ -53,17 +53,17 @@ export function createClientRequests({
         new Promise((resolve, reject) => {
           if (signal.aborted) return reject(abortReason(signal));
           const nonce = random.id();
-          const id = `${nonce}.${keyring.mac(nonce, contextOf(sessionKey))}`;
+          const id = `${nonce}.${keyring.mac(nonce, toSealContext(sessionKey))}`;
           const cleanUp = () => {
             stopWaiting();
-            cancel();
+            cancelTimer();
             signal.removeEventListener('abort', onAbort);
           };
           const onAbort = () => {
             cleanUp();
             reply.notify('notifications/cancelled', {
               requestId: id,
-              reason: 'The request was cancelled',
+              reason: 'The request was canceled',
             });
             reject(abortReason(signal));
           };
@@ -75,25 +75,30 @@ export function createClientRequests({
               const { result, error } = JSON.parse(message) as Partial<ClientResponse>;
               if (isObject(result)) resolve(result);
               else
-                reject(new ClientRpcError(error?.code ?? rpcCode.internal, error?.message ?? 'No response'));
+                reject(
+                  new ClientRpcError(
+                    error?.code ?? rpcCode.internal,
+                    error?.message ?? 'The client sent an invalid response',
+                  ),
+                );
             },
-            { poll: true },
+            { shouldPoll: true },
           );
-          const cancel = clock.timer(RESPONSE_TIMEOUT_MS, () => {
+          const cancelTimer = clock.timer(RESPONSE_TIMEOUT_MS, () => {
             cleanUp();
             reject(new GatewayError('MCP_TIMEOUT', { detail: 'The client did not respond in time.' }));
           });
           signal.addEventListener('abort', onAbort);
-          if (reply.sendRequest(id, method, adaptToRevision(version, method, params, nonce))) return;
+          if (reply.sendRequest(id, method, adaptToProtocolVersion(version, method, params, nonce))) return;
           cleanUp();
           reject(new ClientRpcError(rpcCode.methodNotFound, 'This client does not accept requests'));
         }),
     async handleResponse({ sessionKey }, { id, outcome }) {
-      const separator = typeof id === 'string' ? id.indexOf('.') : -1;
-      if (typeof id !== 'string' || separator < 0) return;
-      const nonce = id.slice(0, separator);
+      const separatorIndex = typeof id === 'string' ? id.indexOf('.') : -1;
+      if (typeof id !== 'string' || separatorIndex < 0) return;
+      const nonce = id.slice(0, separatorIndex);
       // What we never asked is answered by nobody: a client cannot fill the store with answers.
-      if (!keyring.verifyMac(nonce, id.slice(separator + 1), contextOf(sessionKey))) return;
+      if (!keyring.verifyMac(nonce, id.slice(separatorIndex + 1), toSealContext(sessionKey))) return;
       const message = JSON.stringify(outcome);
       const isWithinLimit = message.length <= MAX_RESPONSE_LENGTH;
       await mailbox.post(sessionKey, `answer:${nonce}`, isWithinLimit ? message : TOO_LARGE_RESPONSE);
@@ -102,16 +107,21 @@ export function createClientRequests({
 }
 
 /** A question as the revision of the session has it, whichever one the server that asks speaks. */
-function adaptToRevision(version: string, method: string, params: JsonObject, nonce: string): JsonObject {
+function adaptToProtocolVersion(
+  version: string,
+  method: string,
+  params: JsonObject,
+  nonce: string,
+): JsonObject {
   if (method !== 'elicitation/create') return params;
   // A page has had a name of its own since there are pages, and no longer has one in the modern era.
   if (params['mode'] === 'url') return { elicitationId: nonce, ...params };
-  const { mode: _form, ...rest } = params;
-  return version >= URL_ELICITATION_VERSION ? params : rest;
+  const { mode: _mode, ...paramsWithoutMode } = params;
+  return version >= URL_ELICITATION_VERSION ? params : paramsWithoutMode;
 }
 
 const TOO_LARGE_RESPONSE = JSON.stringify({
-  error: { code: rpcCode.internal, message: 'The response of the client is too large' },
+  error: { code: rpcCode.internal, message: 'The client response is too large' },
 });
 
 interface ClientResponse {
@@ -119,6 +129,6 @@ interface ClientResponse {
   readonly error: { readonly code: number; readonly message: string };
 }
 
-function contextOf({ tenant, principal, key }: SessionKey): SealContext {
+function toSealContext({ tenant, principal, key }: SessionKey): SealContext {
   return { tenant, principal, server: '-', kind: 'mcp-question', field: 'id', binding: [key] };
 }

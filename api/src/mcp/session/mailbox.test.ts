@@ -28,8 +28,8 @@ describe('words between the requests of a session', () => {
   test('are heard once, also when several wait at several replicas', async () => {
     const { clock, here, there, third } = createReplicas();
     const received: string[] = [];
-    here.wait(place, 'w', () => received.push('here'), { poll: true });
-    there.wait(place, 'w', () => received.push('there'), { poll: true });
+    here.wait(place, 'w', () => received.push('here'), { shouldPoll: true });
+    there.wait(place, 'w', () => received.push('there'), { shouldPoll: true });
     await third.post(place, 'w', 'word');
     await clock.advance(10_000);
     expect(received).toHaveLength(1);
@@ -59,7 +59,7 @@ describe('words between the requests of a session', () => {
     const { clock, cache, here } = createReplicas();
     let requestCount = 0;
     cache.get = async () => ((requestCount += 1), undefined);
-    here.wait(place, 'w', () => undefined, { poll: true });
+    here.wait(place, 'w', () => undefined, { shouldPoll: true });
     await clock.advance(10_000);
     expect(requestCount).toBeGreaterThan(4);
     here.close();

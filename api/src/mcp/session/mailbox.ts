@@ -12,7 +12,7 @@ export interface Mailbox {
     sessionKey: SessionKey,
     name: string,
     onMessage: (message: string) => void,
-    options?: { poll?: boolean },
+    options?: { shouldPoll?: boolean },
   ): () => void;
   close(): void;
 }
@@ -54,12 +54,16 @@ export function createMailbox(parts: MailboxParts): Mailbox {
         localWaiter.deliver(message);
         return;
       }
-      await cache.set(cacheKey(sessionKey, name), keyring.seal(message, contextOf(sessionKey, name)), ttlMs);
+      await cache.set(
+        cacheKey(sessionKey, name),
+        keyring.seal(message, toSealContext(sessionKey, name)),
+        ttlMs,
+      );
       await changes.publish({ topic: 'mcpSessions', id: sessionKey.key });
     },
-    wait(sessionKey, name, onMessage, { poll = false } = {}) {
+    wait(sessionKey, name, onMessage, { shouldPoll = false } = {}) {
       const waiter = new Waiter(sessionKey, name, onMessage, waiters);
-      if (poll) waiter.poll(parts, clock);
+      if (shouldPoll) waiter.poll(parts, clock);
       return () => waiter.stop();
     },
     close() {
@@ -128,7 +132,7 @@ class Waiter {
     const storedKey = cacheKey(this.sessionKey, this.name);
     const sealed = await cache.get(storedKey);
     if (sealed === undefined || this.#isStopped) return;
-    const message = keyring.open(sealed, contextOf(this.sessionKey, this.name));
+    const message = keyring.open(sealed, toSealContext(this.sessionKey, this.name));
     if (await cache.delete(storedKey)) this.deliver(message);
   }
 
@@ -143,6 +147,6 @@ function cacheKey({ key }: SessionKey, name: string): string {
   return `word:${key}:${name}`;
 }
 
-function contextOf({ tenant, principal, key }: SessionKey, name: string): SealContext {
+function toSealContext({ tenant, principal, key }: SessionKey, name: string): SealContext {
   return { tenant, principal, server: '-', kind: 'mcp-word', field: name, binding: [key] };
 }

@@ -56,7 +56,7 @@ export function createMcpSessions({ keyring, clock, random }: McpSessionParts): 
       const key = random.id();
       const expiresAt = clock.now() + LIFETIME_MS;
       const text = JSON.stringify([key, version, capabilities, expiresAt]);
-      const id = keyring.seal(text, contextOf(caller, endpoint));
+      const id = keyring.seal(text, toSealContext(caller, endpoint));
       const sessionKey = sessionKeyOf(caller, key);
       return store({ id, key, version, capabilities, expiresAt, sessionKey }, caller, endpoint);
     },
@@ -80,7 +80,7 @@ export function createMcpSessions({ keyring, clock, random }: McpSessionParts): 
 function unseal(keyring: Keyring, id: string, caller: Principal, endpoint: string): McpSession | undefined {
   let text: string;
   try {
-    text = keyring.open(id, contextOf(caller, endpoint));
+    text = keyring.open(id, toSealContext(caller, endpoint));
   } catch {
     // Somebody else's, of another endpoint, of a key we no longer have, or made up: all the same to who sends it.
     return undefined;
@@ -96,7 +96,7 @@ export function sessionKeyOf(caller: Principal, key: string): SessionKey {
   return { tenant: caller.tenant, principal: principalKey(caller), key };
 }
 
-function contextOf(caller: Principal, endpoint: string): SealContext {
+function toSealContext(caller: Principal, endpoint: string): SealContext {
   return {
     tenant: caller.tenant,
     principal: principalKey(caller),

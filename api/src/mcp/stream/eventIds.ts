@@ -4,7 +4,7 @@ import type { SessionKey } from '../session/mailbox.ts';
 
 /** Which stream an event is of. */
 export interface StreamIdentity {
-  readonly stream: string;
+  readonly streamId: string;
   /** The process that holds it. */
   readonly replica: string;
   /** What the client called its request. */
@@ -32,26 +32,26 @@ const MAX_ID_LENGTH = 2_048;
  */
 export function createEventIds(keyring: Keyring): EventIds {
   return {
-    createPrefix(sessionKey, { stream, replica, requestId }) {
+    createPrefix(sessionKey, { streamId, replica, requestId }) {
       if (String(requestId).length > MAX_REQUEST_ID_LENGTH) return undefined;
-      return keyring.seal(JSON.stringify([stream, replica, requestId]), contextOf(sessionKey));
+      return keyring.seal(JSON.stringify([streamId, replica, requestId]), toSealContext(sessionKey));
     },
     parse(sessionKey, id) {
       const [, prefix = '', seq = ''] = /^(.+)\.(\d{1,9})$/.exec(id.slice(0, MAX_ID_LENGTH)) ?? [];
       if (prefix === '' || id.length > MAX_ID_LENGTH) return undefined;
       let text: string;
       try {
-        text = keyring.open(prefix, contextOf(sessionKey));
+        text = keyring.open(prefix, toSealContext(sessionKey));
       } catch {
         // Of another session, of a key we no longer have, or made up.
         return undefined;
       }
-      const [stream, replica, requestId] = JSON.parse(text) as [string, string, RpcId];
-      return { stream, replica, requestId, prefix, seq: Number(seq) };
+      const [streamId, replica, requestId] = JSON.parse(text) as [string, string, RpcId];
+      return { streamId, replica, requestId, prefix, seq: Number(seq) };
     },
   };
 }
 
-function contextOf({ tenant, principal, key }: SessionKey): SealContext {
+function toSealContext({ tenant, principal, key }: SessionKey): SealContext {
   return { tenant, principal, server: '-', kind: 'mcp-event', field: 'id', binding: [key] };
 }

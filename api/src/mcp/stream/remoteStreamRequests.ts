@@ -5,7 +5,7 @@ import type { SharedLists } from '../session/sharedLists.ts';
 /** Streams that clients ask one replica for and another one holds. One list for each that holds some: a notice costs one look. */
 export interface RemoteStreamRequests {
   /** Tells the replica that holds the stream. `word` is for it alone. */
-  post(replica: string, stream: string, message: string): Promise<void>;
+  post(replica: string, streamId: string, message: string): Promise<void>;
   close(): void;
 }
 
@@ -16,14 +16,14 @@ export interface RemoteStreamRequestParts {
   /** Names this process. */
   readonly replica: string;
   /** Once for each word. Not heard of again: whoever asked sees that nobody answers. */
-  readonly onRequest: (stream: string, message: string) => void;
+  readonly onRequest: (streamId: string, message: string) => void;
 }
 
 /** Whoever has not been heard by then has given up. */
 const REQUEST_TTL_MS = 30_000;
 const MAX_REQUESTS = 500;
 
-type RequestEntry = readonly [stream: string, word: string, until: number];
+type RequestEntry = readonly [streamId: string, message: string, expiresAt: number];
 
 export function createRemoteStreamRequests({
   lists,
@@ -58,8 +58,8 @@ export function createRemoteStreamRequests({
 
   function handle(text: string): void {
     try {
-      const [stream, message, expiresAt] = JSON.parse(text) as RequestEntry;
-      if (clock.now() < expiresAt) onRequest(stream, message);
+      const [streamId, message, expiresAt] = JSON.parse(text) as RequestEntry;
+      if (clock.now() < expiresAt) onRequest(streamId, message);
     } catch {
       // No word of ours: the others are.
     }
@@ -70,8 +70,8 @@ export function createRemoteStreamRequests({
   });
 
   return {
-    async post(holder, stream, message) {
-      const entry: RequestEntry = [stream, message, clock.now() + REQUEST_TTL_MS];
+    async post(holder, streamId, message) {
+      const entry: RequestEntry = [streamId, message, clock.now() + REQUEST_TTL_MS];
       await lists.change(requestListKey(holder), REQUEST_TTL_MS, (list) => [
         ...list.filter(isLive).slice(1 - MAX_REQUESTS),
         JSON.stringify(entry),

@@ -3,10 +3,10 @@ import type { Cancel, Keyring, SealContext } from '@behalf/kernel';
 import type { RpcId } from '../rpcMessage.ts';
 import { toRpcFault, rpcErrorText } from '../rpcFault.ts';
 import type { SessionKey } from '../session/mailbox.ts';
-import { readRemotely, type RemoteReaderParts, type StoredEvents } from './remoteReader.ts';
+import { readRemoteStream, type RemoteStreamParts, type StoredEvents } from './remoteStream.ts';
 import type { EventIds } from './eventIds.ts';
 import type { MessageStream } from './messageStream.ts';
-import { createStreamRelay, type StreamReader } from './streamRelay.ts';
+import { createStreamRelay, type StreamSink } from './streamRelay.ts';
 import { createPerUserThrottle } from './perUserThrottle.ts';
 import { createRemoteStreamRequests, type RemoteStreamRequestParts } from './remoteStreamRequests.ts';
 
@@ -26,19 +26,19 @@ export interface BufferedStream {
 
 export interface StreamBuffers {
   /** Undefined when it cannot be taken up again: the client's own id is too long to be part of every event's. */
-  begin(sessionKey: SessionKey, requestId: RpcId, reader: MessageStream): BufferedStream | undefined;
+  begin(sessionKey: SessionKey, requestId: RpcId, sink: MessageStream): BufferedStream | undefined;
   /**
    * Goes on after this event. Returns how to stop, for a reader that leaves; undefined when it names no stream of this
    * session, here or elsewhere.
    */
-  resume(sessionKey: SessionKey, lastEventId: string, reader: MessageStream): (() => void) | undefined;
+  resume(sessionKey: SessionKey, lastEventId: string, sink: MessageStream): (() => void) | undefined;
   /** How many streams are kept. */
   readonly size: number;
   close(): void;
 }
 
 export interface StreamBufferParts
-  extends Omit<RemoteReaderParts, 'requestStream'>, Omit<RemoteStreamRequestParts, 'onRequest'> {
+  extends Omit<RemoteStreamParts, 'requestStream'>, Omit<RemoteStreamRequestParts, 'onRequest'> {
   readonly keyring: Keyring;
   readonly eventIds: EventIds;
   readonly limits?: Partial<StreamBufferLimits>;
@@ -75,7 +75,7 @@ interface StreamEntry {
   readonly prefix: string;
   events: StoredEvent[];
   bytes: number;
-  reader: StreamReader;
+  sink: StreamSink;
   isFinished: boolean;
   cancel: Cancel;
   /** Of another replica that wants it, and has to wait for its turn. */
@@ -152,53 +152,53 @@ export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
   }
 
   /** Of several readers the last to come is the one that reads. */
-  function attachReader(entry: StreamEntry, after: number, reader: StreamReader): void {
-    entry.reader.end({ isReplaced: true });
-    entry.reader = reader;
-    for (const [seq, text] of entry.events) if (seq > after) reader.send(text, `${entry.prefix}.${seq}`);
-    if (entry.isFinished) reader.end();
+  function attachSink(entry: StreamEntry, after: number, sink: StreamSink): void {
+    entry.sink.end({ isReplaced: true });
+    entry.sink = sink;
+    for (const [seq, text] of entry.events) if (seq > after) sink.send(text, `${entry.prefix}.${seq}`);
+    if (entry.isFinished) sink.end();
   }
 
   const remoteRequests = createRemoteStreamRequests({
     ...parts,
-    onRequest(stream, message) {
-      const entry = streams.get(stream);
+    onRequest(streamId, message) {
+      const entry = streams.get(streamId);
       if (!entry) return;
       // Sealed to the session: nobody else who reaches the store takes a stream away from its reader.
-      const [attempt, after] = JSON.parse(
-        keyring.open(message, contextOf(entry.sessionKey, stream)),
+      const [attemptId, after] = JSON.parse(
+        keyring.open(message, toSealContext(entry.sessionKey, streamId)),
       ) as RemoteStreamRequest;
       // What is kept is posted whole for each of them, into a store that is everybody's: each has to wait for its turn, and
       // meanwhile hears that somebody is here.
       entry.cancelRemoteRequest();
-      const relay = createStreamRelay(parts, entry.sessionKey, attempt);
-      const cancel = throttle(entry.sessionKey.principal, () => attachReader(entry, after, relay));
+      const relay = createStreamRelay(parts, entry.sessionKey, attemptId);
+      const cancel = throttle(entry.sessionKey.principal, () => attachSink(entry, after, relay));
       entry.cancelRemoteRequest = () => {
         cancel();
-        if (entry.reader !== relay) relay.abandon();
+        if (entry.sink !== relay) relay.abandon();
       };
     },
   });
-  const remoteParts: RemoteReaderParts = {
+  const remoteParts: RemoteStreamParts = {
     ...parts,
-    requestStream: (sessionKey, { stream, replica: holder, seq }, attempt) => {
-      const request: RemoteStreamRequest = [attempt, seq];
+    requestStream: (sessionKey, { streamId, replica: holder, seq }, attemptId) => {
+      const request: RemoteStreamRequest = [attemptId, seq];
       return remoteRequests.post(
         holder,
-        stream,
-        keyring.seal(JSON.stringify(request), contextOf(sessionKey, stream)),
+        streamId,
+        keyring.seal(JSON.stringify(request), toSealContext(sessionKey, streamId)),
       );
     },
   };
 
   return {
-    begin(sessionKey, requestId, reader) {
+    begin(sessionKey, requestId, sink) {
       const id = random.id();
-      const prefix = eventIds.createPrefix(sessionKey, { stream: id, replica, requestId });
+      const prefix = eventIds.createPrefix(sessionKey, { streamId: id, replica, requestId });
       if (prefix === undefined) return undefined;
       let seq = 0;
       const entry: StreamEntry = {
-        ...{ sessionKey, id, prefix, events: [], bytes: 0, reader, isFinished: false },
+        ...{ sessionKey, id, prefix, events: [], bytes: 0, sink, isFinished: false },
         ...{ cancel: () => undefined, cancelRemoteRequest: () => undefined },
       };
       streams.set(id, entry);
@@ -208,35 +208,35 @@ export function createStreamBuffers(parts: StreamBufferParts): StreamBuffers {
         if (!entry.isFinished && streams.has(id)) append(entry, [seq, text]);
         return `${prefix}.${seq}`;
       };
-      const emit = (text: string) => entry.reader.send(text, nextId(text));
+      const emit = (text: string) => entry.sink.send(text, nextId(text));
       return {
         emit,
-        sendIfReady: (text) => entry.reader.sendIfReady(text, nextId(text)),
+        sendIfReady: (text) => entry.sink.sendIfReady(text, nextId(text)),
         drop() {
-          entry.reader.end();
+          entry.sink.end();
           removeStream(entry);
         },
-        sendPrimingEvent: () => entry.reader.send('', `${prefix}.${seq}`),
+        sendPrimingEvent: () => entry.sink.send('', `${prefix}.${seq}`),
         finish(text) {
           emit(text);
           // Whoever comes back for it is told at least that there was one.
           if (streams.has(id) && entry.events.at(-1)?.[0] !== seq)
             append(entry, [seq, notStoredText(requestId)]);
           entry.isFinished = true;
-          const hasReader = entry.reader.isOpen;
-          entry.reader.end();
+          const hasReader = entry.sink.isOpen;
+          entry.sink.end();
           if (!hasReader) storeForRemote(entry);
           if (streams.has(id)) entry.cancel = clock.timer(limits.retentionMs, () => removeStream(entry));
         },
       };
     },
-    resume(sessionKey, lastEventId, reader) {
+    resume(sessionKey, lastEventId, sink) {
       const eventId = eventIds.parse(sessionKey, lastEventId);
       if (!eventId) return undefined;
-      const entry = streams.get(eventId.stream);
-      if (!entry) return readRemotely(remoteParts, sessionKey, eventId, reader);
-      reader.start();
-      attachReader(entry, eventId.seq, reader);
+      const entry = streams.get(eventId.streamId);
+      if (!entry) return readRemoteStream(remoteParts, sessionKey, eventId, sink);
+      sink.start();
+      attachSink(entry, eventId.seq, sink);
       // It goes on without a reader, as it did before.
       return () => undefined;
     },
@@ -258,6 +258,6 @@ function notStoredText(requestId: RpcId): string {
   );
 }
 
-function contextOf({ tenant, principal, key }: SessionKey, stream: string): SealContext {
-  return { tenant, principal, server: '-', kind: 'mcp-want', field: stream, binding: [key] };
+function toSealContext({ tenant, principal, key }: SessionKey, streamId: string): SealContext {
+  return { tenant, principal, server: '-', kind: 'mcp-want', field: streamId, binding: [key] };
 }

@@ -4,7 +4,7 @@ import type { Mailbox, SessionKey } from '../session/mailbox.ts';
 import type { MessageStream } from './messageStream.ts';
 
 /** Who reads the stream of a call, here or elsewhere. */
-export type StreamReader = Pick<MessageStream, 'isOpen' | 'send' | 'sendIfReady' | 'end'>;
+export type StreamSink = Pick<MessageStream, 'isOpen' | 'send' | 'sendIfReady' | 'end'>;
 
 export interface StreamRelayParts {
   readonly cache: Cache;
@@ -22,7 +22,7 @@ export interface RelayMessage {
 }
 
 /** The holder counts on, so that the other one does not wait for a dead one. What it last said means nothing. */
-const HEARTBEAT_MS = 2_000;
+const HEARTBEAT_INTERVAL_MS = 2_000;
 const HEARTBEAT_TTL_MS = 10_000;
 /** Progress comes often, and the store is everybody's. */
 const FLUSH_INTERVAL_MS = 250;
@@ -32,7 +32,7 @@ const MESSAGE_TTL_MS = 15_000;
 /** A reader that does not keep up misses notices. */
 const MAX_QUEUE_LENGTH = 256 * 1024;
 
-export interface StreamRelay extends StreamReader {
+export interface StreamRelay extends StreamSink {
   /** Says nothing any more, not even that it is the end. */
   abandon(): void;
 }
@@ -41,11 +41,11 @@ export interface StreamRelay extends StreamReader {
 export function createStreamRelay(
   { cache, mailbox, clock }: StreamRelayParts,
   sessionKey: SessionKey,
-  attempt: string,
+  attemptId: string,
 ): StreamRelay {
   let queue: [string, string][] = [];
-  let bytes = 0;
-  let sequence = 0;
+  let queuedLength = 0;
+  let relaySequence = 0;
   let beatCount = 0;
   let isFlushing = false;
   let isClosed = false;
@@ -55,11 +55,11 @@ export function createStreamRelay(
 
   function sendHeartbeat(): void {
     beatCount += 1;
-    cache.set(heartbeatKey(attempt), String(beatCount), HEARTBEAT_TTL_MS).catch(() => undefined);
-    cancelHeartbeat = clock.timer(HEARTBEAT_MS, sendHeartbeat);
+    cache.set(heartbeatKey(attemptId), String(beatCount), HEARTBEAT_TTL_MS).catch(() => undefined);
+    cancelHeartbeat = clock.timer(HEARTBEAT_INTERVAL_MS, sendHeartbeat);
   }
   sendHeartbeat();
-  const stopWaiting = mailbox.wait(sessionKey, `cancelled:${attempt}`, abandon);
+  const stopWaiting = mailbox.wait(sessionKey, `cancelled:${attemptId}`, abandon);
 
   function abandon(): void {
     isAbandoned = true;
@@ -82,16 +82,18 @@ export function createStreamRelay(
       if (message.isTooLarge) close();
       const isLast = isClosed;
       queue = [];
-      bytes = 0;
+      queuedLength = 0;
       try {
         const text = JSON.stringify(message);
-        await mailbox.post(sessionKey, `relay:${attempt}:${sequence}`, text, { ttlMs: MESSAGE_TTL_MS });
+        await mailbox.post(sessionKey, `relay:${attemptId}:${relaySequence}`, text, {
+          ttlMs: MESSAGE_TTL_MS,
+        });
       } catch {
         // The store does not answer. What is missing is missed for good: whoever reads sees no sign of life any more.
         close();
         return;
       }
-      sequence += 1;
+      relaySequence += 1;
       if (isLast) return;
       await new Promise<void>((resolve) => clock.timer(FLUSH_INTERVAL_MS, resolve));
       if (queue.length === 0 && !isClosed) break;
@@ -102,7 +104,7 @@ export function createStreamRelay(
   function write(text: string, id = ''): void {
     if (isClosed) return;
     queue.push([text, id]);
-    bytes += text.length;
+    queuedLength += text.length;
     void flush();
   }
 
@@ -111,7 +113,7 @@ export function createStreamRelay(
     isOpen: false,
     send: write,
     sendIfReady(text, id) {
-      if (bytes <= MAX_QUEUE_LENGTH) write(text, id);
+      if (queuedLength <= MAX_QUEUE_LENGTH) write(text, id);
     },
     end() {
       if (isClosed) return;
@@ -127,6 +129,6 @@ function boundedMessage(message: RelayMessage): RelayMessage {
   return length <= MAX_MESSAGE_LENGTH ? message : { events: [], isLast: true, isTooLarge: true };
 }
 
-export function heartbeatKey(attempt: string): string {
-  return `heartbeat:${attempt}`;
+export function heartbeatKey(attemptId: string): string {
+  return `heartbeat:${attemptId}`;
 }

@@ -98,7 +98,7 @@ export function receiveProgress(
         stop = waitNext();
         onBuffered(JSON.parse(message) as BufferedProgress);
       },
-      { poll: true },
+      { shouldPoll: true },
     );
   let stop = waitNext();
   return () => stop();

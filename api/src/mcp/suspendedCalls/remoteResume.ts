@@ -2,7 +2,7 @@ import { GatewayError, type JsonObject } from '@behalf/gateway';
 import type { Cache } from '@behalf/gateway/ports';
 import { abortReason, LightCancellation, type Cancel, type Clock, type Random } from '@behalf/kernel';
 import type { McpRequest } from '../mcpRequest.ts';
-import { mcpInbound } from '../mcpInbound.ts';
+import { createMcpInbound } from '../mcpInbound.ts';
 import { RpcFault } from '../rpcFault.ts';
 import type { Mailbox, SessionKey } from '../session/mailbox.ts';
 import type { SuspendedCall } from './suspendedCall.ts';
@@ -47,7 +47,7 @@ export function resumeRemotely(
 ): Promise<string> {
   const { signal, capabilities } = mcpRequest;
   const attempt = random.id();
-  const { onProgress, onLog } = mcpInbound(mcpRequest, attempt);
+  const { onProgress, onLog } = createMcpInbound(mcpRequest, attempt);
   const wantsProgress = onProgress !== undefined || onLog !== undefined;
   const relay = ({ progress, logs }: BufferedProgress) => {
     for (const log of logs) onLog?.(log);
@@ -96,7 +96,7 @@ export function resumeRemotely(
         if (text !== undefined) resolve(text);
         else reject(new RpcFault(fault?.code ?? 0, fault?.message ?? '', fault));
       },
-      { poll: true },
+      { shouldPoll: true },
     );
     if (signal.aborted) return cancelOnDisconnect();
     signal.addEventListener('abort', cancelOnDisconnect);
@@ -132,7 +132,7 @@ export async function serveRemoteResume(
     sessionKey,
     `cancelled:${attempt}`,
     () => signal.abort(new DOMException('The client disconnected', 'AbortError')),
-    { poll: true },
+    { shouldPoll: true },
   );
   call.provideResponses(responses);
   let result: ResumeResult;

@@ -4,7 +4,7 @@ import { createKeyring, systemRandom, type Cancellation } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { describe, expect, test } from '@jest/globals';
 import type { McpRequest } from '../mcpRequest.ts';
-import { mcpInbound } from '../mcpInbound.ts';
+import { createMcpInbound } from '../mcpInbound.ts';
 import type { SuspendedCallRef } from '../requestState.ts';
 import { createResultJson } from '../resultJson.ts';
 import { toClientFault } from '../serveRequest.ts';
@@ -65,7 +65,7 @@ async function begin(all: Rig, work: Work, pending = request()) {
 async function run({ here, clock }: Rig, work: Work, pending = request()): Promise<string> {
   const running = here.suspendedCalls.begin(
     pending,
-    mcpInbound(pending, 'r'),
+    createMcpInbound(pending, 'r'),
     (state) => JSON.stringify(state),
     (inbound) =>
       work(inbound, (params = form) =>

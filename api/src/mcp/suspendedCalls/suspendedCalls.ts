@@ -2,7 +2,7 @@ import { GatewayError, principalKey, type Inbound, type JsonObject } from '@beha
 import type { Cache } from '@behalf/gateway/ports';
 import type { Cancel, Clock, Random } from '@behalf/kernel';
 import type { McpRequest } from '../mcpRequest.ts';
-import { mcpInbound } from '../mcpInbound.ts';
+import { createMcpInbound } from '../mcpInbound.ts';
 import { isObject } from '../rpcMessage.ts';
 import { invalidRequestState, type SuspendedCallRef, type RequestState } from '../requestState.ts';
 import type { ResultJson } from '../resultJson.ts';
@@ -100,7 +100,7 @@ export function createSuspendedCalls(parts: SuspendedCallsParts): SuspendedCalls
               cancelWait();
               void serveRemoteResume(parts, sessionKey, { call, mcpRequest }, message);
             },
-            { poll: true },
+            { shouldPoll: true },
           );
           cancelWait = () => {
             cancelExpiry();
@@ -142,7 +142,7 @@ export function createSuspendedCalls(parts: SuspendedCallsParts): SuspendedCalls
       if (entry?.round() !== round) throw invalidRequestState();
       entry.cancelWait();
       entry.call.provideResponses(responses);
-      return entry.call.attach(toAttachedRequest(mcpRequest, mcpInbound(mcpRequest, id)));
+      return entry.call.attach(toAttachedRequest(mcpRequest, createMcpInbound(mcpRequest, id)));
     },
     close() {
       for (const { call } of [...calls.values()])

@@ -19,7 +19,7 @@ export interface RestInboundParts {
 }
 
 /** What the REST door knows of a request to a server. */
-export function restInbound({ caller, headers, signal, id, request }: RestInboundParts): Inbound {
+export function createRestInbound({ caller, headers, signal, id, request }: RestInboundParts): Inbound {
   const hop = headers[hopHeader];
   const trace = traceContext(headers);
   return {

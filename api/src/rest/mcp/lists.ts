@@ -1,7 +1,7 @@
 import { listServer, type ListMethod, type ListServerParts } from '@behalf/gateway';
 import type { ExpressRoute, Route } from '../../http/routes.ts';
-import { callerDisconnectSignal } from '../../middleware/callerDisconnect.ts';
-import { restInbound } from './inbound.ts';
+import { createDisconnectSignal } from '../../middleware/callerDisconnect.ts';
+import { createRestInbound } from './inbound.ts';
 
 type Handler = Pick<Extract<ExpressRoute, { access: 'caller' }>, 'handle'>;
 
@@ -10,7 +10,11 @@ export function listRoutes(parts: ListServerParts): Route[] {
   const listHandler = (method: ListMethod, member: string): Handler => ({
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
-      const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
+      const inbound = createRestInbound({
+        caller,
+        headers: req.headers,
+        signal: createDisconnectSignal(res),
+      });
       const { items, complete } = await listServer(parts, serverName, method, inbound);
       res.json({ [member]: items, ...(!complete && { incomplete: true }) });
     },

@@ -3,8 +3,8 @@ import { reinitialize, type ReinitResult, type ReinitParts } from '@behalf/gatew
 import type { Route } from '../../http/routes.ts';
 import type { Logger } from '../../logger.ts';
 import { readBody } from '../../middleware/body.ts';
-import { callerDisconnectSignal } from '../../middleware/callerDisconnect.ts';
-import { restInbound } from './inbound.ts';
+import { createDisconnectSignal } from '../../middleware/callerDisconnect.ts';
+import { createRestInbound } from './inbound.ts';
 
 /** 200 for every attempt that ran: existing front ends branch on `success`, and show an error status as a mere toast. */
 export function reinitializeRoute(parts: ReinitParts, logger: Logger): Route {
@@ -16,8 +16,8 @@ export function reinitializeRoute(parts: ReinitParts, logger: Logger): Route {
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
       const options = readBody(req, ReinitializeRequest);
-      const signal = callerDisconnectSignal(res);
-      const inbound = restInbound({ caller, headers: req.headers, signal });
+      const signal = createDisconnectSignal(res);
+      const inbound = createRestInbound({ caller, headers: req.headers, signal });
       const outcome = await reinitialize(parts, serverName, options, inbound);
       const { success, code } = outcome;
       logger.info('Server reinitialized', { server: serverName, success, ...(code && { code }) });

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FastExchange } from '../../http/routes.ts';
 import { createProblemMap } from '../../middleware/problem.ts';
-import { callerDisconnectSignal } from '../../middleware/callerDisconnect.ts';
+import { createDisconnectSignal } from '../../middleware/callerDisconnect.ts';
 import type { ObservedCall } from '../../ops/callStats.ts';
 import { createServerResponder, rawText } from './serverResponder.ts';
 
@@ -93,7 +93,7 @@ describe('answering', () => {
     });
     const signals: AbortSignal[] = [];
     const server = createServer((req, res) => {
-      const signal = callerDisconnectSignal(res);
+      const signal = createDisconnectSignal(res);
       signals.push(signal);
       const exchange = {
         ...{ req, res, caller, params: {}, query: '', body: undefined, signal },

@@ -3,7 +3,7 @@ import { createEventStream } from '../../http/eventStream.ts';
 import type { FastExchange } from '../../http/routes.ts';
 import type { ProblemResponse as ProblemAnswer } from '../../middleware/problem.ts';
 import { createInFlightLimiter, type InFlightLimiter } from './inFlightLimiter.ts';
-import { restInbound, type RestInboundParts } from './inbound.ts';
+import { createRestInbound, type RestInboundParts } from './inbound.ts';
 import { createObserveRequest, type ObserveRequestParts } from './observeRequest.ts';
 
 export interface ServerResponderParts extends ObserveRequestParts {
@@ -67,7 +67,7 @@ export function createServerResponder(parts: ServerResponderParts): ServerRespon
   async function respondOnce(exchange: FastExchange, spec: ServerRequestSpec): Promise<void> {
     const { req, caller, signal } = exchange;
     const { request } = spec;
-    const inbound = restInbound({ caller, headers: req.headers, signal, id: requestIds(), request });
+    const inbound = createRestInbound({ caller, headers: req.headers, signal, id: requestIds(), request });
     if (prefersEventStream(req.headers.accept)) return stream(exchange, spec, inbound);
     try {
       exchange.json(200, await run(exchange, spec, inbound));

@@ -2,8 +2,8 @@ import type { ToolsView } from '@behalf/contracts';
 import { listDeclaredVariables, listTools, type ListToolsParts, type ServerTools } from '@behalf/gateway';
 import type { Route } from '../../http/routes.ts';
 import type { Logger } from '../../logger.ts';
-import { callerDisconnectSignal } from '../../middleware/callerDisconnect.ts';
-import { restInbound } from './inbound.ts';
+import { createDisconnectSignal } from '../../middleware/callerDisconnect.ts';
+import { createRestInbound } from './inbound.ts';
 import { warnUnreachable } from './warnUnreachable.ts';
 
 /** The tools a user has, server by server. One that fails says so and takes nothing from the others. */
@@ -14,8 +14,8 @@ export function toolsRoute(parts: ListToolsParts, logger: Logger): Route {
     access: 'caller',
     scope: 'mcp',
     async handle(req, res, caller) {
-      const signal = callerDisconnectSignal(res);
-      const servers = await listTools(parts, restInbound({ caller, headers: req.headers, signal }));
+      const signal = createDisconnectSignal(res);
+      const servers = await listTools(parts, createRestInbound({ caller, headers: req.headers, signal }));
       warnUnreachable(logger, servers);
       const view: ToolsView = {
         servers: Object.fromEntries(servers.map((entry) => [entry.server.name, serverView(entry)])),

@@ -6,7 +6,7 @@ import {
   principalKey,
   type AccessParts,
   type Audit,
-  type FindParts,
+  type ServerLookupParts,
   type UserPrincipal,
   type UserVariables,
 } from '@behalf/gateway';
@@ -14,7 +14,7 @@ import type { Route } from '../../http/routes.ts';
 import { readBody } from '../../middleware/body.ts';
 import { credentialsAt, endConnections, type EndConnectionsParts } from '../../oauth/endConnections.ts';
 
-export interface VariableRouteParts extends FindParts, AccessParts, EndConnectionsParts {
+export interface VariableRouteParts extends ServerLookupParts, AccessParts, EndConnectionsParts {
   variables: UserVariables;
   audit: Audit;
 }

@@ -35,7 +35,7 @@ async function findUserId({ gateway }: Context, email: string): Promise<string> 
   if (!match || matches.length > 1) {
     throw new CliError('absent', 'There is not exactly one account with this email in your tenant.', {
       code: 'USER_NOT_FOUND',
-      action: 'Use the id of the user: Administration, Users.',
+      action: 'Use the user ID instead. The web interface shows it under Administration, Users.',
     });
   }
   return match.id;

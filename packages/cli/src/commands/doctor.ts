@@ -13,7 +13,7 @@ export const doctor: Command = {
   options: [{ name: 'all', description: 'Also prints the steps that were skipped, with the reason.' }],
   notes: [
     'The gateway runs the diagnosis; it changes nothing and starts no sign-in. Exit code 0: calls work; 5: a sign-in at the server is missing;',
-    '4: you may not use it; 6: there is no such server for you; 1: another problem.',
+    '4: you do not have permission; 6: the server does not exist or is not shared with you; 1: another problem.',
   ],
   async run({ input, gateway, style, progress }) {
     const name = input.argument('SERVER');

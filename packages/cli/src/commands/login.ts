@@ -20,7 +20,7 @@ export const loginOptions: readonly OptionSpec[] = [
     value: 'LABEL',
     description: 'Label of the credential. Default: the one in use, else default.',
   },
-  { name: 'no-browser', description: 'Only prints the URL.' },
+  { name: 'no-browser', description: 'Prints the URL without opening a browser.' },
   {
     name: 'timeout',
     value: 'SECONDS',
@@ -133,7 +133,7 @@ async function cancelFlow({ gateway }: Context, server: string): Promise<void> {
 const reasons: Partial<Record<FlowError, string>> = {
   access_denied: 'the sign-in was denied',
   expired: 'the sign-in was not finished in time',
-  cancelled: 'the sign-in was cancelled',
+  cancelled: 'the sign-in was canceled',
   superseded: 'another sign-in was finished first',
   config_changed: 'the definition of the server was changed in the meantime',
   probe_refused: 'the server rejected the new token',

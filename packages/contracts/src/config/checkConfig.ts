@@ -3,7 +3,7 @@ import { Config, ConfigWithoutServers } from './config.ts';
 import { didYouMean, findNearest } from './didYouMean.ts';
 import { checkEndpoint } from './checkEndpoint.ts';
 import { checkKeys, isMapping, type KeyReport } from './checkKeys.ts';
-import { finding, type Finding } from './finding.ts';
+import { createFinding, type Finding } from './finding.ts';
 import { parseSection } from './parseSection.ts';
 import { unusedInterfaceKeys } from './librechatKeys.ts';
 import { normalizeServerName, checkServerName } from './serverName.ts';
@@ -26,7 +26,7 @@ export function checkConfig(value: unknown, expand: ExpandText = (text) => text)
   const result: ConfigCheck = { servers: [], errors: [], warnings: [], unused: [] };
   if (!isMapping(value)) {
     result.errors.push(
-      finding([], 'wrong_type', 'the file must be a mapping of sections', 'begin with mcpServers:'),
+      createFinding([], 'wrong_type', 'the file must be a mapping of sections', 'begin with mcpServers:'),
     );
     return result;
   }
@@ -65,7 +65,12 @@ function checkServers(
   if (value === undefined || value === null) return;
   if (!isMapping(value)) {
     result.errors.push(
-      finding(['mcpServers'], 'wrong_type', 'must be a mapping of server names', 'write name: below it'),
+      createFinding(
+        ['mcpServers'],
+        'wrong_type',
+        'must be a mapping of server names',
+        'write name: below it',
+      ),
     );
     return;
   }
@@ -73,12 +78,12 @@ function checkServers(
   for (const [name, definition] of Object.entries(value)) {
     const path = ['mcpServers', name];
     const problem = checkServerName(name);
-    if (problem) result.errors.push(finding(path, 'server_name', problem, 'choose another name'));
+    if (problem) result.errors.push(createFinding(path, 'server_name', problem, 'choose another name'));
     const normalized = normalizeServerName(name);
     const duplicate = namesByNormalized.get(normalized);
     if (duplicate !== undefined) {
       result.errors.push(
-        finding(
+        createFinding(
           path,
           'server_name_taken',
           `"${name}" and "${duplicate}" both become "${normalized}" in tool names`,
@@ -98,7 +103,7 @@ function checkServers(
 
 function addTopLevelHint(item: Finding): Finding {
   const suggestion = didYouMean(String(item.path[0]), Object.keys(Config.shape));
-  return finding(item.path, item.code, item.message, suggestion);
+  return createFinding(item.path, item.code, item.message, suggestion);
 }
 
 /** LibreChat drops unknown keys of `interface` and so do we, but one that looks like ours deserves a word. */
@@ -107,5 +112,7 @@ function findMisspelledInterface(value: unknown): Finding[] {
   return Object.keys(value)
     .filter((key) => key !== 'mcpServers' && !(unusedInterfaceKeys as readonly string[]).includes(key))
     .filter((key) => findNearest(key, ['mcpServers']) !== undefined)
-    .map((key) => finding(['interface', key], 'unknown_key', 'unknown key', 'did you mean "mcpServers"?'));
+    .map((key) =>
+      createFinding(['interface', key], 'unknown_key', 'unknown key', 'did you mean "mcpServers"?'),
+    );
 }

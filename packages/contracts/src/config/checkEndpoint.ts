@@ -1,6 +1,6 @@
 import { didYouMean } from './didYouMean.ts';
 import { isValidAlias, isServerKey } from './endpointNames.ts';
-import { finding, formatPath, type Finding, type Path } from './finding.ts';
+import { createFinding, formatPath, type Finding, type Path } from './finding.ts';
 import { isLoopbackHost } from './isLoopbackHost.ts';
 import type { McpEndpoint } from './mcpEndpoint.ts';
 import { parseUrl } from './parseUrl.ts';
@@ -20,24 +20,29 @@ export function checkEndpoint(endpoint: McpEndpoint, servers: readonly string[])
 function checkServerExists(name: string, path: Path, servers: readonly string[]): Finding[] {
   if (servers.includes(name)) return [];
   const fix = didYouMean(name, servers) ?? 'name one of mcpServers';
-  return [finding(path, 'unknown_server', `there is no server "${name}" in this file`, fix)];
+  return [createFinding(path, 'unknown_server', `there is no server "${name}" in this file`, fix)];
 }
 
 function checkPriority({ names, priority }: McpEndpoint, path: Path, servers: readonly string[]): Finding[] {
   if (names === 'priority' && priority.length === 0) {
     return [
-      finding(path, 'endpoint_names', 'priority lists no server', 'list the servers in order of priority'),
+      createFinding(
+        path,
+        'endpoint_names',
+        'priority lists no server',
+        'list the servers in order of priority',
+      ),
     ];
   }
   if (names === 'prefix' && priority.length > 0) {
     const fix = 'write names: priority, or remove it';
-    return [finding(path, 'endpoint_names', 'has no effect without names: priority', fix)];
+    return [createFinding(path, 'endpoint_names', 'has no effect without names: priority', fix)];
   }
   return priority.flatMap((name, index) => {
     const itemPath = [...path, index];
     const isDuplicate = priority.indexOf(name) < index;
     if (isDuplicate)
-      return [finding(itemPath, 'endpoint_names', `"${name}" is listed twice`, 'remove one of them')];
+      return [createFinding(itemPath, 'endpoint_names', `"${name}" is listed twice`, 'remove one of them')];
     return checkServerExists(name, itemPath, servers);
   });
 }
@@ -58,14 +63,14 @@ function checkKeys(
     const itemPath = [...path, name, 'key'];
     if (!isServerKey(key)) {
       const rule = 'must be 1 to 24 letters, digits, _ or -, without __, a trailing _ or a hash suffix';
-      return [...unknown, finding(itemPath, 'endpoint_key', rule, 'choose a short word')];
+      return [...unknown, createFinding(itemPath, 'endpoint_key', rule, 'choose a short word')];
     }
     const owner = ownersByName.get(key);
     ownersByName.set(key, formatPath(itemPath));
     if (owner === undefined) return unknown;
     return [
       ...unknown,
-      finding(itemPath, 'endpoint_key', `"${key}" is already used by ${owner}`, 'choose another'),
+      createFinding(itemPath, 'endpoint_key', `"${key}" is already used by ${owner}`, 'choose another'),
     ];
   });
 }
@@ -77,13 +82,18 @@ function checkAliases({ servers }: McpEndpoint, path: Path, kind: 'tools' | 'pro
       const itemPath = [...path, server, kind, name];
       if (!isValidAlias(alias)) {
         const rule = 'must be 1 to 64 letters, digits, _ or -, without __';
-        return [finding(itemPath, 'endpoint_alias', rule, 'choose another name')];
+        return [createFinding(itemPath, 'endpoint_alias', rule, 'choose another name')];
       }
       const owner = ownersByName.get(alias);
       ownersByName.set(alias, formatPath(itemPath));
       if (owner === undefined) return [];
       return [
-        finding(itemPath, 'endpoint_alias', `"${alias}" is already used by ${owner}`, 'choose another name'),
+        createFinding(
+          itemPath,
+          'endpoint_alias',
+          `"${alias}" is already used by ${owner}`,
+          'choose another name',
+        ),
       ];
     }),
   );
@@ -96,13 +106,17 @@ function checkOrigins({ allowedOrigins }: McpEndpoint, path: Path): Finding[] {
     const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
     const itemPath = [...path, index];
     if (!url || !isHttp || url.hostname.includes('*')) {
-      return [finding(itemPath, 'origin', 'is not an origin', 'write scheme://host or scheme://host:port')];
+      return [
+        createFinding(itemPath, 'origin', 'is not an origin', 'write scheme://host or scheme://host:port'),
+      ];
     }
     if (url.origin !== text) {
-      return [finding(itemPath, 'origin', 'is not in the form that browsers send', `write ${url.origin}`)];
+      return [
+        createFinding(itemPath, 'origin', 'is not in the form that browsers send', `write ${url.origin}`),
+      ];
     }
     if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
-      return [finding(itemPath, 'origin', 'an http page can be modified on the network', 'use https')];
+      return [createFinding(itemPath, 'origin', 'an http page can be modified on the network', 'use https')];
     }
     return [];
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { didYouMean } from './didYouMean.ts';
-import { finding, formatPath, type Finding, type Path } from './finding.ts';
+import { createFinding, formatPath, type Finding, type Path } from './finding.ts';
 
 export interface KeyReport {
   /** Keys nobody knows: errors, or warnings while migrating. */
@@ -45,7 +45,9 @@ function checkObjectKeys(
     } else if (isOpen) {
       report.unused.add(withoutIndexes([...path, key]));
     } else {
-      report.unknown.push(finding([...path, key], 'unknown_key', 'unknown key', didYouMean(key, known)));
+      report.unknown.push(
+        createFinding([...path, key], 'unknown_key', 'unknown key', didYouMean(key, known)),
+      );
     }
   }
 }

@@ -1,5 +1,5 @@
 import { checkKeys, isMapping, type KeyReport } from './checkKeys.ts';
-import { finding, type Finding, type Path } from './finding.ts';
+import { createFinding, type Finding, type Path } from './finding.ts';
 import { parseSection } from './parseSection.ts';
 import { inferTransport } from './inferTransport.ts';
 import { checkServerRules } from './checkServerRules.ts';
@@ -21,7 +21,9 @@ export function checkServer(value: unknown, path: Path, expand: ExpandText = (te
   const keys: KeyReport = { unknown: [], unused: new Set() };
   const result: ServerCheck = { errors: [], unknown: keys.unknown, warnings: [], unused: keys.unused };
   if (!isMapping(value)) {
-    result.errors.push(finding(path, 'wrong_type', 'must be a mapping', 'write url: or command: below it'));
+    result.errors.push(
+      createFinding(path, 'wrong_type', 'must be a mapping', 'write url: or command: below it'),
+    );
     return result;
   }
   const url = typeof value.url === 'string' ? expand(value.url) : undefined;
@@ -66,14 +68,14 @@ function splitUnknownKeys(
     else if (key === 'obo') misplaced.push(createOboFinding(item.path, transport));
     else
       misplaced.push(
-        finding(item.path, 'misplaced_key', `is not supported on a ${transport} server`, 'remove it'),
+        createFinding(item.path, 'misplaced_key', `is not supported on a ${transport} server`, 'remove it'),
       );
   }
   return [misplaced, rest];
 }
 
 function createOboFinding(path: Path, transport: Transport): Finding {
-  return finding(
+  return createFinding(
     path,
     'obo_transport',
     `On-Behalf-Of is not possible on a ${transport} server: its requests cannot carry the user's token`,

@@ -1,4 +1,4 @@
-import { finding, type Finding, type Path } from './finding.ts';
+import { createFinding, type Finding, type Path } from './finding.ts';
 import { checkHeaderName } from './headerName.ts';
 import type { OAuth } from './oauth.ts';
 import type { McpServer } from './transports.ts';
@@ -30,7 +30,7 @@ function checkOAuth(server: McpServer, path: Path, { errors, warnings }: RuleRep
   checkPrivateKey(oauth, keyPath, errors);
   if (oauth.client_secret !== undefined && oauth.client_id === undefined) {
     errors.push(
-      finding(
+      createFinding(
         [...keyPath, 'client_secret'],
         'oauth_client',
         'a client secret needs a client_id',
@@ -43,7 +43,7 @@ function checkOAuth(server: McpServer, path: Path, { errors, warnings }: RuleRep
     for (const field of ['authorization_url', 'token_url'] as const) {
       if (oauth[field] === undefined) {
         errors.push(
-          finding(
+          createFinding(
             keyPath,
             'oauth_client',
             'client_id with client_secret needs both authorization_url and token_url, or the issuer',
@@ -56,7 +56,7 @@ function checkOAuth(server: McpServer, path: Path, { errors, warnings }: RuleRep
   const methods = oauth.code_challenge_methods_supported;
   if (methods && !methods.includes('S256') && oauth.skip_code_challenge_check !== true) {
     errors.push(
-      finding(
+      createFinding(
         [...keyPath, 'code_challenge_methods_supported'],
         'pkce',
         'must contain S256, the only method used',
@@ -66,7 +66,7 @@ function checkOAuth(server: McpServer, path: Path, { errors, warnings }: RuleRep
   }
   if (oauth.redirect_uri !== undefined) {
     warnings.push(
-      finding(
+      createFinding(
         [...keyPath, 'redirect_uri'],
         'ignored',
         'is ignored: the gateway always uses its own callback',
@@ -81,7 +81,8 @@ function checkAuth(server: McpServer, path: Path, { errors }: RuleReport): void 
   const { auth, requiresOAuth, oauth, apiKey, customUserVars } = server;
   if (auth === undefined) return;
   const keyPath = [...path, 'auth'];
-  const addFinding = (message: string, fix: string) => errors.push(finding(keyPath, 'auth', message, fix));
+  const addFinding = (message: string, fix: string) =>
+    errors.push(createFinding(keyPath, 'auth', message, fix));
   const hasObo = 'obo' in server && server.obo !== undefined;
   const needsUserValue = apiKey?.source === 'user' || Object.keys(customUserVars ?? {}).length > 0;
   if (
@@ -114,7 +115,7 @@ function checkAuth(server: McpServer, path: Path, { errors }: RuleReport): void 
 function checkClientCredentials(server: McpServer, oauth: OAuth, keyPath: Path): Finding[] {
   const problems: Finding[] = [];
   const addFinding = (message: string, fix: string) =>
-    problems.push(finding(keyPath, 'oauth_grant', message, fix));
+    problems.push(createFinding(keyPath, 'oauth_grant', message, fix));
   if (server.type === 'stdio') addFinding('requests to a child process cannot carry a token', 'remove oauth');
   if (oauth.client_id === undefined) addFinding('client_credentials needs a client_id', 'add client_id');
   if (oauth.client_secret === undefined && oauth.private_key_file === undefined) {
@@ -138,7 +139,7 @@ function checkClientCredentials(server: McpServer, oauth: OAuth, keyPath: Path):
 function checkPrivateKey(oauth: OAuth, keyPath: Path, errors: Finding[]): void {
   if (oauth.private_key_file !== undefined && oauth.client_secret !== undefined) {
     errors.push(
-      finding(
+      createFinding(
         [...keyPath, 'private_key_file'],
         'oauth_client',
         'cannot be combined with client_secret',
@@ -148,13 +149,18 @@ function checkPrivateKey(oauth: OAuth, keyPath: Path, errors: Finding[]): void {
   }
   if (oauth.private_key_file !== undefined && oauth.client_id === undefined) {
     errors.push(
-      finding([...keyPath, 'private_key_file'], 'oauth_client', 'needs a client_id', 'add client_id'),
+      createFinding([...keyPath, 'private_key_file'], 'oauth_client', 'needs a client_id', 'add client_id'),
     );
   }
   for (const field of ['private_key_id', 'private_key_alg'] as const) {
     if (oauth[field] !== undefined && oauth.private_key_file === undefined) {
       errors.push(
-        finding([...keyPath, field], 'oauth_client', 'needs a private_key_file', 'add private_key_file'),
+        createFinding(
+          [...keyPath, field],
+          'oauth_client',
+          'needs a private_key_file',
+          'add private_key_file',
+        ),
       );
     }
   }
@@ -165,7 +171,7 @@ function checkApiKey({ apiKey, type }: McpServer, path: Path, { errors, warnings
   const keyPath = [...path, 'apiKey'];
   if (apiKey.source === 'admin' && apiKey.key === undefined) {
     errors.push(
-      finding(
+      createFinding(
         [...keyPath, 'key'],
         'missing',
         'is missing, so no key would be sent',
@@ -175,7 +181,7 @@ function checkApiKey({ apiKey, type }: McpServer, path: Path, { errors, warnings
   }
   if (apiKey.source === 'user' && apiKey.key !== undefined) {
     errors.push(
-      finding(
+      createFinding(
         [...keyPath, 'key'],
         'api_key_source',
         'has no effect with source: user',
@@ -184,9 +190,11 @@ function checkApiKey({ apiKey, type }: McpServer, path: Path, { errors, warnings
     );
   }
   const problem = checkHeaderName(apiKey.custom_header);
-  if (problem) errors.push(finding([...keyPath, 'custom_header'], 'header_name', problem));
+  if (problem) errors.push(createFinding([...keyPath, 'custom_header'], 'header_name', problem));
   if (type === 'stdio') {
-    warnings.push(finding(keyPath, 'ignored', 'has no effect on a child process', 'pass the key in env'));
+    warnings.push(
+      createFinding(keyPath, 'ignored', 'has no effect on a child process', 'pass the key in env'),
+    );
   }
 }
 
@@ -194,12 +202,12 @@ function checkHeaders(headers: Record<string, string> | undefined, path: Path, {
   const seen = new Map<string, string>();
   for (const name of Object.keys(headers ?? {})) {
     const problem = checkHeaderName(name);
-    if (problem) errors.push(finding([...path, name], 'header_name', problem, 'remove it'));
+    if (problem) errors.push(createFinding([...path, name], 'header_name', problem, 'remove it'));
     const duplicate = seen.get(name.toLowerCase());
     // Header names are case-insensitive: which of the two would be sent is anyone's guess.
     if (duplicate !== undefined)
       errors.push(
-        finding([...path, name], 'header_twice', `is the same header as "${duplicate}"`, 'remove one'),
+        createFinding([...path, name], 'header_twice', `is the same header as "${duplicate}"`, 'remove one'),
       );
     seen.set(name.toLowerCase(), name);
   }
@@ -211,16 +219,19 @@ type HttpServer = Extract<McpServer, { type: 'sse' | 'streamable-http' }>;
 function checkOboConflicts(server: HttpServer, path: Path, { errors, warnings }: RuleReport): void {
   if (!server.obo) return;
   const message = 'cannot be combined with obo, which supplies the credential';
-  if (server.oauth) errors.push(finding([...path, 'oauth'], 'obo_conflict', message, 'remove oauth or obo'));
+  if (server.oauth)
+    errors.push(createFinding([...path, 'oauth'], 'obo_conflict', message, 'remove oauth or obo'));
   if (server.apiKey)
-    errors.push(finding([...path, 'apiKey'], 'obo_conflict', message, 'remove apiKey or obo'));
+    errors.push(createFinding([...path, 'apiKey'], 'obo_conflict', message, 'remove apiKey or obo'));
   const header = Object.keys(server.headers ?? {}).find((name) => name.toLowerCase() === 'authorization');
   if (header !== undefined) {
-    errors.push(finding([...path, 'headers', header], 'obo_conflict', message, 'remove the header or obo'));
+    errors.push(
+      createFinding([...path, 'headers', header], 'obo_conflict', message, 'remove the header or obo'),
+    );
   }
   if (server.requiresOAuth === true) {
     warnings.push(
-      finding(
+      createFinding(
         [...path, 'requiresOAuth'],
         'obo_wins',
         'has no effect together with obo',
@@ -235,7 +246,7 @@ function checkWebsocket(server: McpServer, path: Path, { errors }: RuleReport): 
   const { oauth, requiresOAuth, auth, apiKey, customUserVars } = server;
   const reason = 'requests over a websocket cannot carry a token';
   const addFinding = (key: string) =>
-    errors.push(finding([...path, key], 'websocket_oauth', reason, 'remove it'));
+    errors.push(createFinding([...path, key], 'websocket_oauth', reason, 'remove it'));
   if (oauth) addFinding('oauth');
   if (requiresOAuth === true) addFinding('requiresOAuth');
   const needsUserValue = apiKey?.source === 'user' || Object.keys(customUserVars ?? {}).length > 0;
@@ -244,5 +255,7 @@ function checkWebsocket(server: McpServer, path: Path, { errors }: RuleReport): 
 
 function checkStdio(server: McpServer, path: Path, { warnings }: RuleReport): void {
   if (server.oauth)
-    warnings.push(finding([...path, 'oauth'], 'ignored', 'has no effect on a child process', 'remove it'));
+    warnings.push(
+      createFinding([...path, 'oauth'], 'ignored', 'has no effect on a child process', 'remove it'),
+    );
 }

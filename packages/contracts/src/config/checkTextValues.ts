@@ -1,4 +1,4 @@
-import { finding, type Finding, type Path } from './finding.ts';
+import { createFinding, type Finding, type Path } from './finding.ts';
 import { oauthUrls } from './oauth.ts';
 import { parseUrl } from './parseUrl.ts';
 import type { McpServer } from './transports.ts';
@@ -16,7 +16,7 @@ export function checkTextValues(server: McpServer, path: Path, expand: ExpandTex
     const text = value === undefined ? undefined : expand(value);
     if (text === undefined) return;
     const problem = checkUrlText(text, schemes);
-    if (problem) findings.push(finding(keyPath, 'url', problem));
+    if (problem) findings.push(createFinding(keyPath, 'url', problem));
   };
   if (server.type !== 'stdio') {
     checkUrl(
@@ -31,7 +31,7 @@ export function checkTextValues(server: McpServer, path: Path, expand: ExpandTex
     // Credentials are usual in the URL of a proxy; it is sealed and never shown.
     if (proxy !== undefined) {
       const problem = checkUrlText(proxy, ['http:', 'https:', 'socks:', 'socks5:'], true);
-      if (problem) findings.push(finding([...path, 'proxy'], 'url', problem));
+      if (problem) findings.push(createFinding([...path, 'proxy'], 'url', problem));
     }
   }
   const { oauth } = server;
@@ -67,7 +67,7 @@ function checkHeaderValues(
     const text = expand(value);
     return text !== undefined && hasControlCharacter(text)
       ? [
-          finding(
+          createFinding(
             [...path, name],
             'header_value',
             'contains a line break or another control character',

@@ -20,6 +20,6 @@ export function formatPath(path: Path): string {
   return text;
 }
 
-export function finding(path: Path, code: string, message: string, suggestion?: string): Finding {
+export function createFinding(path: Path, code: string, message: string, suggestion?: string): Finding {
   return suggestion === undefined ? { path, code, message } : { path, code, message, suggestion };
 }

@@ -1,5 +1,5 @@
 import { didYouMean } from './didYouMean.ts';
-import { finding, type Finding, type Path } from './finding.ts';
+import { createFinding, type Finding, type Path } from './finding.ts';
 import type { Transport } from './transports.ts';
 
 const transportTypes = ['stdio', 'websocket', 'sse', 'streamable-http', 'http'] as const;
@@ -21,7 +21,7 @@ export function inferTransport(
   if (type !== undefined && !(transportTypes as readonly unknown[]).includes(type)) {
     const suggestion = typeof type === 'string' ? didYouMean(type, transportTypes) : undefined;
     findings.push(
-      finding(
+      createFinding(
         [...path, 'type'],
         'wrong_value',
         `must be one of ${transportTypes.map((t) => `"${t}"`).join(', ')}`,
@@ -30,12 +30,12 @@ export function inferTransport(
     );
     return { findings };
   }
-  const processKeys = processFields.filter((field) => Object.hasOwn(server, field));
+  const presentProcessFields = processFields.filter((field) => Object.hasOwn(server, field));
   const hasUrl = Object.hasOwn(server, 'url');
-  if (hasUrl && processKeys.length > 0) {
+  if (hasUrl && presentProcessFields.length > 0) {
     return {
-      findings: processKeys.map((field) =>
-        finding(
+      findings: presentProcessFields.map((field) =>
+        createFinding(
           [...path, field],
           'process_field_with_url',
           'is for a child process and cannot be combined with url',
@@ -48,33 +48,33 @@ export function inferTransport(
   if (transport === 'stdio' && hasUrl) {
     return {
       findings: [
-        finding(
+        createFinding(
           [...path, 'url'],
           'url_on_stdio',
           'a stdio server has a command, not a url',
-          'write type: streamable-http, or command',
+          'write type: streamable-http, or replace url with command',
         ),
       ],
     };
   }
-  if (transport !== undefined && transport !== 'stdio' && processKeys.length > 0) {
+  if (transport !== undefined && transport !== 'stdio' && presentProcessFields.length > 0) {
     return {
-      findings: processKeys.map((field) =>
-        finding(
+      findings: presentProcessFields.map((field) =>
+        createFinding(
           [...path, field],
           'process_field_with_url',
           `is for a child process, but type is "${String(type)}"`,
-          'write type: stdio, or url',
+          `write type: stdio, or replace ${field} with url`,
         ),
       ),
     };
   }
   if (transport !== undefined) return { transport, warnings: [] };
-  if (processKeys.length > 0) return { transport: 'stdio', warnings: [] };
+  if (presentProcessFields.length > 0) return { transport: 'stdio', warnings: [] };
   if (!hasUrl) {
     return {
       findings: [
-        finding(
+        createFinding(
           path,
           'missing',
           'needs a url or a command',
@@ -87,11 +87,11 @@ export function inferTransport(
   return {
     transport: 'sse',
     warnings: [
-      finding(
+      createFinding(
         [...path, 'url'],
         'type_inferred',
-        'a url without type selects the old sse transport',
-        'write type: streamable-http, or type: sse to keep it',
+        'a url without type selects the deprecated sse transport',
+        'write type: streamable-http, or type: sse to keep the sse transport',
       ),
     ],
   };

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { didYouMean } from './didYouMean.ts';
-import { finding, type Finding, type Path } from './finding.ts';
+import { createFinding, type Finding, type Path } from './finding.ts';
 
 /** Parses, and says what does not fit in words of the file rather than of the schema library. Never repeats a value. */
 export function parseSection<S extends z.ZodType>(
@@ -20,8 +20,8 @@ function toFinding(issue: z.core.$ZodIssue, root: unknown, base: Path): Finding 
   switch (issue.code) {
     case 'invalid_type':
       if (actual === undefined)
-        return finding(path, 'missing', 'is missing', `add ${describeType(issue.expected)}`);
-      return finding(
+        return createFinding(path, 'missing', 'is missing', `add ${describeType(issue.expected)}`);
+      return createFinding(
         path,
         'wrong_type',
         `must be ${describeType(issue.expected)}, not ${describeValue(actual)}`,
@@ -30,9 +30,9 @@ function toFinding(issue: z.core.$ZodIssue, root: unknown, base: Path): Finding 
     case 'invalid_value': {
       const values = issue.values.map(String);
       const list = values.map((value) => JSON.stringify(value)).join(', ');
-      if (actual === undefined) return finding(path, 'missing', `is missing: one of ${list}`);
+      if (actual === undefined) return createFinding(path, 'missing', `is missing: one of ${list}`);
       const suggestion = typeof actual === 'string' ? didYouMean(actual, values) : undefined;
-      return finding(
+      return createFinding(
         path,
         'wrong_value',
         values.length === 1 ? `must be ${list}` : `must be one of ${list}`,
@@ -40,18 +40,18 @@ function toFinding(issue: z.core.$ZodIssue, root: unknown, base: Path): Finding 
       );
     }
     case 'too_small':
-      return finding(path, 'too_small', `must be ${describeMinimum(issue)}`);
+      return createFinding(path, 'too_small', `must be ${describeMinimum(issue)}`);
     case 'too_big':
-      return finding(path, 'too_big', `must be at most ${issue.maximum}${limitUnit(issue.origin)}`);
+      return createFinding(path, 'too_big', `must be at most ${issue.maximum}${limitUnit(issue.origin)}`);
     case 'invalid_key':
-      return finding(path, 'invalid_name', issue.issues[0]?.message ?? 'is not a valid name');
+      return createFinding(path, 'invalid_name', issue.issues[0]?.message ?? 'is not a valid name');
     case 'invalid_union': {
       const deepest = issue.errors.flat().find((inner) => inner.path.length > 0);
       if (deepest) return toFinding({ ...deepest, path: [...steps, ...deepest.path] }, root, base);
       const expected = issue.errors
         .flat()
         .flatMap((inner) => (inner.code === 'invalid_type' ? [describeType(inner.expected)] : []));
-      return finding(
+      return createFinding(
         path,
         'wrong_type',
         expected.length > 0
@@ -60,7 +60,7 @@ function toFinding(issue: z.core.$ZodIssue, root: unknown, base: Path): Finding 
       );
     }
     default:
-      return finding(path, 'wrong_value', issue.message);
+      return createFinding(path, 'wrong_value', issue.message);
   }
 }
 

@@ -17,7 +17,7 @@ const START_MS = 90_000;
 
 let demo: Demo;
 beforeAll(async () => {
-  demo = await startDemo({ production: false, command: [...loader, `${root}api/src/main.ts`] });
+  demo = await startDemo({ isProduction: false, command: [...loader, `${root}api/src/main.ts`] });
 }, START_MS);
 afterAll(async () => demo.close());
 
@@ -47,7 +47,7 @@ describe('the demo', () => {
     );
     expect(demo.mail.credentials.all().map(({ audience }) => audience)).toEqual(['mail-api']);
     expect(demo.notes.credentials.all().map(({ subject }) => subject)).toEqual(['uma']);
-    expect(demo.idp.requests.count({ status: 200 })).toBe(2);
+    expect(demo.idp.requestLog.count({ status: 200 })).toBe(2);
   });
 
   test('signs a person in, who then sees their own tools', async () => {
@@ -94,7 +94,7 @@ describe('the demo', () => {
   });
 
   test('does not run in production', async () => {
-    const started = startDemo({ production: true });
+    const started = startDemo({ isProduction: true });
     await expect(started).rejects.toThrow('does not run in production');
     // Nothing would start here in any case: what is tested is which of the two is said.
     const busyServer = createServer().listen(0, '127.0.0.1');
@@ -122,7 +122,7 @@ describe('the demo', () => {
   });
 
   test('also when the gateway does not start, or nobody waits for it', async () => {
-    const broken = startDemo({ production: false, command: ['-e', 'console.log("no"); process.exit(3)'] });
+    const broken = startDemo({ isProduction: false, command: ['-e', 'console.log("no"); process.exit(3)'] });
     await expect(broken).rejects.toThrow('The gateway ended:\nno');
     const shutdown = new AbortController();
     const parts = { command: ['-e', 'setInterval(() => undefined, 1000)'], directory: root, env: {} };

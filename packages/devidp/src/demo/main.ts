@@ -21,7 +21,7 @@ async function main(): Promise<number> {
   };
   process.stdout.write('Starting a provider, two servers, a model and the gateway ...\n');
   const demo = await startDemo({
-    production: env.NODE_ENV === 'production',
+    isProduction: env.NODE_ENV === 'production',
     ...{ ports, signal: stopController.signal },
     onError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
   });

@@ -23,7 +23,7 @@ import { startDemoGateway, type DemoGateway } from './demoGateway.ts';
 
 export interface DemoOptions {
   /** True where NODE_ENV says so: nothing starts then. */
-  production: boolean;
+  isProduction: boolean;
   /** 0 or absent: any free one. */
   ports?: { gateway?: number; idp?: number; mail?: number; notes?: number; model?: number };
   /** Arguments of Node that start the gateway; absent: what `npm start` runs. */
@@ -58,8 +58,8 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const HOST = '127.0.0.1';
 
 export async function startDemo(options: DemoOptions): Promise<Demo> {
-  const { production, ports = {}, onError = () => undefined } = options;
-  assertDevelopment({ production, host: HOST });
+  const { isProduction, ports = {}, onError = () => undefined } = options;
+  assertDevelopment({ isProduction, host: HOST });
   // In the order in which they are closed.
   const disposables: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -73,7 +73,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     // The provider must know where people are sent back to before the gateway runs.
     const port = ports.gateway || (await freePort());
     const idp = await createDevIdp({
-      ...{ production, port: ports.idp ?? 0, https: { ca }, tenant: DEMO_TENANT, onError },
+      ...{ isProduction, port: ports.idp ?? 0, https: { ca }, tenant: DEMO_TENANT, onError },
       ...{ users: demoUsers, clients: [createDemoLoginClient(port)], audience: DEMO_AUDIENCE },
       resources: Object.values(demoResources),
     });
@@ -81,7 +81,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     const startServer = async (name: 'mail' | 'notes') => {
       const { audience, scopes } = demoResources[name];
       const server = await createSampleServer({
-        ...{ production, name, idp, audience, scopes, port: ports[name] ?? 0, https: { ca }, onError },
+        ...{ isProduction, name, idp, audience, scopes, port: ports[name] ?? 0, https: { ca }, onError },
       });
       disposables.unshift(() => server.close());
       return server;

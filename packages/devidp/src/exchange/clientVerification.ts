@@ -6,16 +6,22 @@ import type { DevClient } from '../clients.ts';
 import { computeThumbprint } from '../tls/devAuthority.ts';
 
 /** Assertions of somebody else's issuer that stand for a client: workload identity federation. */
-export interface Federation {
+export interface FederatedCredential {
   issuer: string;
   subject: string;
   /** `api://AzureADTokenExchange` if absent. */
   audience?: string;
-  keys: JSONWebKeySet;
+  jwks: JSONWebKeySet;
 }
 
 export type ClientFault =
-  'unnamed' | 'unknown' | 'no-proof' | 'bad-secret' | 'bad-assertion' | 'assertion-time' | 'no-federation';
+  | 'missing-client-id'
+  | 'unknown-client'
+  | 'missing-credentials'
+  | 'invalid-secret'
+  | 'invalid-assertion'
+  | 'assertion-expired'
+  | 'no-federated-credential';
 
 export interface ClientVerificationParts {
   clients: readonly DevClient[];
@@ -26,10 +32,10 @@ export interface ClientVerificationParts {
   requiresThumbprint: boolean;
 }
 
-const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const CLIENT_ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** Clients have clocks of their own, and one library rounds its seconds up. */
 const CLOCK_TOLERANCE_S = 60;
-const FEDERATED_AUDIENCE = 'api://AzureADTokenExchange';
+const DEFAULT_FEDERATED_AUDIENCE = 'api://AzureADTokenExchange';
 
 export interface ClientRequest {
   readonly form: URLSearchParams;
@@ -41,36 +47,36 @@ export async function verifyClient(
   { form, headers }: ClientRequest,
   parts: ClientVerificationParts,
 ): Promise<DevClient | ClientFault> {
-  const basic = readBasic(headers.authorization);
+  const basicCredentials = readBasicCredentials(headers.authorization);
   const assertion = form.get('client_assertion') ?? undefined;
-  const id = basic?.id ?? form.get('client_id') ?? readIssuerClaim(assertion);
-  if (id === undefined) return 'unnamed';
+  const id = basicCredentials?.id ?? form.get('client_id') ?? readIssuerClaim(assertion);
+  if (id === undefined) return 'missing-client-id';
   const client = parts.clients.find((candidate) => candidate.id === id);
-  if (!client) return 'unknown';
+  if (!client) return 'unknown-client';
   if (assertion !== undefined) {
-    if (form.get('client_assertion_type') !== ASSERTION_TYPE) return 'bad-assertion';
+    if (form.get('client_assertion_type') !== CLIENT_ASSERTION_TYPE) return 'invalid-assertion';
     const fault =
       readIssuerClaim(assertion) === id
-        ? await checkOwnAssertion(assertion, client, parts)
-        : await checkFederatedAssertion(assertion, client, parts);
+        ? await verifyCertificateAssertion(assertion, client, parts)
+        : await verifyFederatedAssertion(assertion, client, parts);
     return fault ?? client;
   }
-  const secret = basic?.secret ?? form.get('client_secret') ?? undefined;
+  const secret = basicCredentials?.secret ?? form.get('client_secret') ?? undefined;
   // A public client cannot act in somebody's name: anybody could be it.
-  if (secret === undefined || client.secret === undefined) return 'no-proof';
-  return areSecretsEqual(secret, client.secret) ? client : 'bad-secret';
+  if (secret === undefined || client.secret === undefined) return 'missing-credentials';
+  return areSecretsEqual(secret, client.secret) ? client : 'invalid-secret';
 }
 
 /** Who it says it is, before anything is proven. For the record. */
-export function readClientId({ form, headers }: ClientRequest): string | undefined {
+export function readClaimedClientId({ form, headers }: ClientRequest): string | undefined {
   return (
-    readBasic(headers.authorization)?.id ??
+    readBasicCredentials(headers.authorization)?.id ??
     form.get('client_id') ??
     readIssuerClaim(form.get('client_assertion') ?? undefined)
   );
 }
 
-async function checkOwnAssertion(
+async function verifyCertificateAssertion(
   assertion: string,
   { id, certificates = [] }: DevClient,
   { clock, audiences, requiresThumbprint }: ClientVerificationParts,
@@ -84,8 +90,8 @@ async function checkOwnAssertion(
           (candidate) => candidate.toString('base64url') === thumbprint,
         ),
   );
-  if (certificate === undefined) return 'bad-assertion';
-  return runVerification(() =>
+  if (certificate === undefined) return 'invalid-assertion';
+  return findAssertionFault(() =>
     jwtVerify(assertion, new X509Certificate(certificate).publicKey, {
       algorithms: ['RS256', 'PS256'],
       ...{ issuer: id, subject: id, audience: [...audiences] },
@@ -94,38 +100,40 @@ async function checkOwnAssertion(
   );
 }
 
-async function checkFederatedAssertion(
+async function verifyFederatedAssertion(
   assertion: string,
-  { federations = [] }: DevClient,
+  { federatedCredentials = [] }: DevClient,
   { clock }: ClientVerificationParts,
 ): Promise<ClientFault | undefined> {
-  const { iss, sub } = decodeUnverified(assertion);
-  const federation = federations.find(({ issuer, subject }) => issuer === iss && subject === sub);
-  if (!federation) return 'no-federation';
-  return runVerification(() =>
-    jwtVerify(assertion, createLocalJWKSet(federation.keys), {
+  const { iss, sub } = decodeUnverifiedClaims(assertion);
+  const federatedCredential = federatedCredentials.find(
+    ({ issuer, subject }) => issuer === iss && subject === sub,
+  );
+  if (!federatedCredential) return 'no-federated-credential';
+  return findAssertionFault(() =>
+    jwtVerify(assertion, createLocalJWKSet(federatedCredential.jwks), {
       algorithms: ['RS256', 'PS256'],
-      audience: federation.audience ?? FEDERATED_AUDIENCE,
+      audience: federatedCredential.audience ?? DEFAULT_FEDERATED_AUDIENCE,
       ...{ requiredClaims: ['exp'], currentDate: new Date(clock.now()), clockTolerance: CLOCK_TOLERANCE_S },
     }),
   );
 }
 
-async function runVerification(check: () => Promise<unknown>): Promise<ClientFault | undefined> {
+async function findAssertionFault(verify: () => Promise<unknown>): Promise<ClientFault | undefined> {
   try {
-    await check();
+    await verify();
     return undefined;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return code === 'ERR_JWT_EXPIRED' ? 'assertion-time' : 'bad-assertion';
+    return code === 'ERR_JWT_EXPIRED' ? 'assertion-expired' : 'invalid-assertion';
   }
 }
 
 function readIssuerClaim(assertion: string | undefined): string | undefined {
-  return assertion === undefined ? undefined : decodeUnverified(assertion).iss;
+  return assertion === undefined ? undefined : decodeUnverifiedClaims(assertion).iss;
 }
 
-function decodeUnverified(token: string): { iss?: string; sub?: string } {
+function decodeUnverifiedClaims(token: string): { iss?: string; sub?: string } {
   try {
     decodeProtectedHeader(token);
     return decodeJwt(token);
@@ -135,10 +143,10 @@ function decodeUnverified(token: string): { iss?: string; sub?: string } {
 }
 
 /** RFC 6749, section 2.3.1: each half is form-encoded before the pair is base64. */
-function readBasic(header: string | undefined): { id: string; secret: string } | undefined {
+function readBasicCredentials(header: string | undefined): { id: string; secret: string } | undefined {
   const [, encoded] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? '') ?? [];
   if (encoded === undefined) return undefined;
   const [id = '', ...rest] = Buffer.from(encoded, 'base64').toString().split(':');
-  const decode = (text: string) => new URLSearchParams(`v=${text}`).get('v') ?? '';
-  return { id: decode(id), secret: decode(rest.join(':')) };
+  const decodeFormValue = (text: string) => new URLSearchParams(`v=${text}`).get('v') ?? '';
+  return { id: decodeFormValue(id), secret: decodeFormValue(rest.join(':')) };
 }

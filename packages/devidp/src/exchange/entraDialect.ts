@@ -6,7 +6,7 @@ import { isRecord, satisfiesClaimsRequest, pickProvenClaims } from './claimsRequ
 import { JWT_BEARER, type Dialect } from './grants.ts';
 import type { TokenRefusal } from './refusal.ts';
 import { requireConsent, resolveTargetByScope, type DevResource, type TargetFault } from './resources.ts';
-import type { SubjectFault, Subjects } from './subjects.ts';
+import type { SubjectFault, SubjectVerifier } from './subjectVerifier.ts';
 
 export interface EntraDialectParts {
   tenant: string;
@@ -14,26 +14,29 @@ export interface EntraDialectParts {
   tokenEndpoint: string;
   clients: readonly DevClient[];
   resources: readonly DevResource[];
-  subjects: Subjects;
+  subjectVerifier: SubjectVerifier;
   clock: Clock;
 }
 
 type EntraError = readonly [AadstsCode, string];
 
 const clientErrors: Record<ClientFault, EntraError> = {
-  unnamed: [900144, "The request body must contain the following parameter: 'client_id'."],
-  unknown: [700016, 'The application was not found in the directory.'],
-  'no-proof': [7000218, "The request body must contain 'client_assertion' or 'client_secret'."],
-  'bad-secret': [7000215, 'Invalid client secret provided.'],
-  'bad-assertion': [700027, 'The client assertion failed signature validation.'],
-  'assertion-time': [700024, 'The client assertion is not within its valid time range.'],
-  'no-federation': [700211, 'No matching federated identity record found for the presented assertion.'],
+  'missing-client-id': [900144, "The request body must contain the following parameter: 'client_id'."],
+  'unknown-client': [700016, 'The application was not found in the directory.'],
+  'missing-credentials': [7000218, "The request body must contain 'client_assertion' or 'client_secret'."],
+  'invalid-secret': [7000215, 'Invalid client secret provided.'],
+  'invalid-assertion': [700027, 'The client assertion failed signature validation.'],
+  'assertion-expired': [700024, 'The client assertion is not within its valid time range.'],
+  'no-federated-credential': [
+    700211,
+    'No matching federated identity record found for the presented assertion.',
+  ],
 };
 
 const subjectErrors: Record<SubjectFault, EntraError> = {
-  'not-ours': [50013, 'The assertion failed signature validation.'],
+  'unrecognized-token': [50013, 'The assertion failed signature validation.'],
   'wrong-issuer': [50013, 'The issuer of the assertion is not one this directory trusts.'],
-  'outside-its-time': [500133, 'The assertion is not within its valid time range.'],
+  'outside-validity-period': [500133, 'The assertion is not within its valid time range.'],
   'wrong-audience': [50013, 'The audience of the assertion is not the application that presents it.'],
   'id-token': [240002, 'An id token cannot be used as the assertion of this grant.'],
   'app-only': [7000114, 'The application is not allowed to make application on-behalf-of calls.'],
@@ -51,7 +54,7 @@ const targetErrors: Record<TargetFault['fault'], EntraError> = {
 
 /** On-Behalf-Of as Entra speaks it: a jwt-bearer grant that says so, and scopes that name their resource. */
 export function createEntraDialect(parts: EntraDialectParts): Dialect {
-  const { tenant, issuer, tokenEndpoint, clients, resources, subjects, clock } = parts;
+  const { tenant, issuer, tokenEndpoint, clients, resources, subjectVerifier, clock } = parts;
   const createRefusal = ([code, text]: EntraError) => createAadstsRefusal(clock, code, text);
   const createChallenge = (claims: string): TokenRefusal =>
     createAadstsRefusal(clock, 50076, 'Multi-factor authentication is required to access the resource.', {
@@ -65,13 +68,16 @@ export function createEntraDialect(parts: EntraDialectParts): Dialect {
     createThrottle: (retryAfterSeconds) =>
       createAadstsRefusal(clock, 90055, 'There are too many incoming requests.', { retryAfterSeconds }),
     async grant({ form, headers }) {
-      const verification = { clients, clock, audiences: [tokenEndpoint], requiresThumbprint: true };
-      const client = await verifyClient({ form, headers }, verification);
+      const verificationParts = { clients, clock, audiences: [tokenEndpoint], requiresThumbprint: true };
+      const client = await verifyClient({ form, headers }, verificationParts);
       if (typeof client === 'string') throw createRefusal(clientErrors[client]);
       if (form.get('grant_type') !== JWT_BEARER || form.get('requested_token_use') !== 'on_behalf_of') {
         throw createRefusal([70003, 'The app requested an unsupported grant type.']);
       }
-      const subject = await subjects.prove(form.get('assertion') ?? '', listClientAudiences(client));
+      const subject = await subjectVerifier.verifyAccessToken(
+        form.get('assertion') ?? '',
+        listClientAudiences(client),
+      );
       if (typeof subject === 'string') throw createRefusal(subjectErrors[subject]);
       const target = requireConsent(
         resolveTargetByScope(form.get('scope') ?? '', resources),

@@ -3,7 +3,7 @@ import { sleep, type Clock, type Random } from '@behalf/kernel';
 import { decodeJwt } from 'jose';
 import { signJwt, type DevKeyRing } from '../signingKeys.ts';
 import { toProfileClaims } from '../users.ts';
-import { readClientId } from './clientVerification.ts';
+import { readClaimedClientId } from './clientVerification.ts';
 import { satisfiesClaimsRequest } from './claimsRequest.ts';
 import type { Dialect, ExchangeGrant } from './grants.ts';
 import { TokenRefusal } from './refusal.ts';
@@ -17,19 +17,19 @@ export interface ExchangeParts {
   random: Random;
   lifetimeSeconds: number;
   switches: FaultSwitchBoard;
-  log: WritableRequestLog;
+  requestLog: WritableRequestLog;
 }
 
 /** Answers one exchange, as the dialect says or as the switches do. */
 export function createExchangeHandler(parts: ExchangeParts) {
-  const { keys, clock, random, switches, log } = parts;
+  const { keys, clock, random, switches, requestLog } = parts;
 
   function issueToken({ issuer, type }: Dialect, grant: ExchangeGrant, audience: string) {
     const { subject, client, target, assertion } = grant;
     const now = Math.floor(clock.now() / 1000);
     const expiresIn = assertion?.lifetimeSeconds ?? target.resource.tokenSeconds ?? parts.lifetimeSeconds;
     const { name, preferred_username } = toProfileClaims(subject.user);
-    const token = signJwt(keys.current(), assertion?.type ?? type, {
+    const token = signJwt(keys.getCurrent(), assertion?.type ?? type, {
       ...{ iss: issuer, sub: subject.user.id, aud: audience, azp: client.id, name, preferred_username },
       ...{ iat: now, nbf: now, exp: now + expiresIn, jti: random.id() },
       ...grant.claims,
@@ -69,12 +69,12 @@ export function createExchangeHandler(parts: ExchangeParts) {
     const user = readUserId(form);
     const entry = {
       ...{ path: readPath(req), grant: form.get('grant_type') ?? undefined },
-      ...{ fields: [...new Set(form.keys())], client: readClientId(request), user },
+      ...{ fields: [...new Set(form.keys())], client: readClaimedClientId(request), user },
       ...{ scope: form.get('scope') ?? undefined, claims: form.get('claims') ?? undefined },
       status: undefined as number | undefined,
     };
     // At once: one that never gets an answer was made too.
-    log.add(entry);
+    requestLog.add(entry);
     const sendJson = (status: number, body: object, headers: Readonly<Record<string, string>> = {}) => {
       entry.status = status;
       const defaultHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };

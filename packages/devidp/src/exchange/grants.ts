@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { DevClient } from '../clients.ts';
 import type { TokenRefusal } from './refusal.ts';
 import type { ResourceTarget } from './resources.ts';
-import type { ProvenSubject } from './subjects.ts';
+import type { VerifiedSubject } from './subjectVerifier.ts';
 
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -22,7 +22,7 @@ export interface DialectRequest {
 
 /** What is about to be given: everything was checked, nothing is signed yet. */
 export interface ExchangeGrant {
-  readonly subject: ProvenSubject;
+  readonly subject: VerifiedSubject;
   readonly client: DevClient;
   readonly target: ResourceTarget;
   /** Beside who, for whom and how long. */

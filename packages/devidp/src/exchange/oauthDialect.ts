@@ -6,19 +6,19 @@ import { pickProvenClaims } from './claimsRequest.ts';
 import { JWT_BEARER, TOKEN_EXCHANGE, tokenTypes, type Dialect, type ExchangeGrant } from './grants.ts';
 import { TokenRefusal } from './refusal.ts';
 import { requireConsent, resolveTargetByName, type DevResource, type TargetFault } from './resources.ts';
-import type { ProveRefreshToken, RefreshSubject } from './refreshSubjects.ts';
-import type { ProvenSubject, SubjectFault, Subjects } from './subjects.ts';
+import type { VerifyRefreshToken, RefreshSubject } from './refreshTokenVerifier.ts';
+import type { VerifiedSubject, SubjectFault, SubjectVerifier } from './subjectVerifier.ts';
 
 export interface OAuthDialectParts {
   issuer: string;
   tokenEndpoint: string;
   clients: readonly DevClient[];
   resources: readonly DevResource[];
-  subjects: Subjects;
-  proveRefreshToken: ProveRefreshToken;
+  subjectVerifier: SubjectVerifier;
+  verifyRefreshToken: VerifyRefreshToken;
   clock: Clock;
   /** How a subject token that does not hold is answered: as RFC 8693 says, or as many providers do. */
-  subjectError: 'invalid_request' | 'invalid_grant';
+  subjectTokenError: 'invalid_request' | 'invalid_grant';
 }
 
 const targetErrors: Record<TargetFault['fault'], string> = {
@@ -35,7 +35,7 @@ const ID_JAG_SECONDS = 300;
 
 /** RFC 8693 (token-exchange) and RFC 7523 (jwt-bearer) at a token endpoint of no particular vendor. */
 export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
-  const { issuer, tokenEndpoint, clients, resources, subjects, clock } = parts;
+  const { issuer, tokenEndpoint, clients, resources, subjectVerifier, clock } = parts;
 
   const requireField = (form: URLSearchParams, name: string): string => {
     const value = form.get(name);
@@ -46,7 +46,7 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
     if (typeof subject === 'string') throw createRefusal(error, `The token is not valid: ${subject}.`);
     return subject;
   };
-  const resolveTarget = (form: URLSearchParams, subject: ProvenSubject): ExchangeGrant['target'] => {
+  const resolveTarget = (form: URLSearchParams, subject: VerifiedSubject): ExchangeGrant['target'] => {
     const targets = [...form.getAll('audience'), ...form.getAll('resource')];
     const resolved = resolveTargetByName({ targets, scope: form.get('scope') ?? '' }, resources);
     const target = requireConsent(resolved, subject.user.id);
@@ -61,7 +61,10 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
 
   async function exchangeJwtBearer(form: URLSearchParams, client: DevClient): Promise<ExchangeGrant> {
     const token = requireField(form, 'assertion');
-    const subject = requireSubject(await subjects.prove(token, listClientAudiences(client)), 'invalid_grant');
+    const subject = requireSubject(
+      await subjectVerifier.verifyAccessToken(token, listClientAudiences(client)),
+      'invalid_grant',
+    );
     const target = resolveTarget(form, subject);
     const claims = { scope: target.scopes.join(' '), ...pickProvenClaims(subject.claims) };
     return { subject, client, target, claims, responseFields: toResponseFields(target) };
@@ -76,10 +79,10 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
       throw createRefusal('invalid_request', 'subject_token_type is not supported.');
     }
     const subject = requireSubject<RefreshSubject>(
-      await proveSubject(type, token, client),
-      parts.subjectError,
+      await verifySubjectToken(type, token, client),
+      parts.subjectTokenError,
     );
-    const act = await proveActor(form, subject.claims);
+    const act = await verifyActorToken(form, subject.claims);
     if (requestedType === tokenTypes.idJag) return issueIdJag(form, client, subject, type);
     if (requestedType !== tokenTypes.accessToken && requestedType !== tokenTypes.jwt) {
       throw createRefusal('invalid_request', 'requested_token_type is not supported.');
@@ -131,20 +134,20 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
     };
   }
 
-  async function proveSubject(
+  async function verifySubjectToken(
     type: string,
     token: string,
     client: DevClient,
   ): Promise<RefreshSubject | SubjectFault> {
-    if (type === tokenTypes.refreshToken) return parts.proveRefreshToken(token, client.id);
-    if (type === tokenTypes.idToken) return subjects.proveIdToken(token, client.id);
+    if (type === tokenTypes.refreshToken) return parts.verifyRefreshToken(token, client.id);
+    if (type === tokenTypes.idToken) return subjectVerifier.verifyIdToken(token, client.id);
     if (type === tokenTypes.accessToken || type === tokenTypes.jwt)
-      return subjects.prove(token, listClientAudiences(client));
+      return subjectVerifier.verifyAccessToken(token, listClientAudiences(client));
     throw createRefusal('invalid_request', 'subject_token_type is not supported.');
   }
 
   /** Who acts for the subject, with who acted before inside (RFC 8693, section 4.1). */
-  async function proveActor(form: URLSearchParams, subject: JWTPayload) {
+  async function verifyActorToken(form: URLSearchParams, subject: JWTPayload) {
     const type = form.get('actor_token_type');
     if (form.get('actor_token') === null) {
       if (type !== null) throw createRefusal('invalid_request', 'actor_token_type requires actor_token.');
@@ -154,8 +157,8 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
       throw createRefusal('invalid_request', 'actor_token_type is missing or not supported.');
     }
     const actor = requireSubject(
-      await subjects.verify(requireField(form, 'actor_token')),
-      parts.subjectError,
+      await subjectVerifier.verifyToken(requireField(form, 'actor_token')),
+      parts.subjectTokenError,
     );
     return { sub: actor.sub, ...(subject.act !== undefined && { act: subject.act }) };
   }
@@ -175,8 +178,13 @@ export function createOAuthDialect(parts: OAuthDialectParts): Dialect {
         claims,
       }),
     async grant({ form, headers }) {
-      const verification = { clients, clock, audiences: [tokenEndpoint, issuer], requiresThumbprint: false };
-      const client = await verifyClient({ form, headers }, verification);
+      const verificationParts = {
+        clients,
+        clock,
+        audiences: [tokenEndpoint, issuer],
+        requiresThumbprint: false,
+      };
+      const client = await verifyClient({ form, headers }, verificationParts);
       if (typeof client === 'string') {
         const challengeHeader = headers.authorization !== undefined && {
           'www-authenticate': 'Basic realm="token"',

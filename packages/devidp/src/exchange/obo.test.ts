@@ -75,7 +75,7 @@ describe('On-Behalf-Of at the tenant', () => {
       createUnknownKey: unknownKey,
     } = rig.entra.tokens;
     const key = await unknownKey();
-    const [{ kid }] = rig.idp.publicKeys().keys as [{ kid: string }];
+    const [{ kid }] = rig.idp.getPublicKeys().keys as [{ kid: string }];
     const soon = Math.floor(Date.now() / 1000) + 600;
     const assertions: [string, number][] = [
       ['', 50013],

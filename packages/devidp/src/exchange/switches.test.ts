@@ -16,7 +16,7 @@ let rig: ExchangeRig;
 beforeAll(async () => void (rig = await createExchangeRig()));
 beforeEach(() => {
   rig.idp.switches.clear();
-  rig.idp.requests.clear();
+  rig.idp.requestLog.clear();
 });
 afterAll(closeExchangeRigs);
 
@@ -73,7 +73,7 @@ describe('switches', () => {
     down.remove();
     expect((await rig.fetch(`${rig.idp.issuer}/jwks`)).status).toBe(200);
     // What never reached the exchange was not one.
-    expect(rig.idp.requests.entries.map(({ status }) => status)).toEqual([undefined, 200]);
+    expect(rig.idp.requestLog.entries.map(({ status }) => status)).toEqual([undefined, 200]);
   });
 
   test('make it slow or silent', async () => {
@@ -82,7 +82,7 @@ describe('switches', () => {
     slow.idp.switches.set({ kind: 'slow', ms: 5_000 }, { times: 1 });
     let answered = false;
     const pending = slow.requestObo().finally(() => (answered = true));
-    await eventually('the request', () => slow.idp.requests.count() === 1);
+    await eventually('the request', () => slow.idp.requestLog.count() === 1);
     await clock.advance(4_999);
     expect(answered).toBe(false);
     await clock.advance(1);
@@ -91,8 +91,8 @@ describe('switches', () => {
     slow.idp.switches.set({ kind: 'hang' });
     const hung = slow.requestObo();
     hung.catch(() => undefined);
-    await eventually('the second request', () => slow.idp.requests.count() === 2);
-    expect(slow.idp.requests.count({ status: 200 })).toBe(1);
+    await eventually('the second request', () => slow.idp.requestLog.count() === 2);
+    expect(slow.idp.requestLog.count({ status: 200 })).toBe(1);
     await slow.idp.close();
     await expect(hung).rejects.toThrow('fetch failed');
   });
@@ -154,7 +154,7 @@ describe('the record of requests', () => {
       forBob(),
       rig.requestExchange(),
     ]);
-    const { requests } = rig.idp;
+    const { requestLog: requests } = rig.idp;
     expect([requests.count(), requests.count({ user: adaUser.id }), requests.count({ status: 401 })]).toEqual(
       [4, 3, 1],
     );

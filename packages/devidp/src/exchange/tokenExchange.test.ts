@@ -96,7 +96,7 @@ describe('a token exchange', () => {
       const expected = subject_token === '' ? 'invalid_request' : 'invalid_grant';
       expect(await errorOf(rig.requestExchange(bearer))).toEqual([400, expected]);
     }
-    const other = await createExchangeRig({ subjectError: 'invalid_grant' });
+    const other = await createExchangeRig({ subjectTokenError: 'invalid_grant' });
     expect(await errorOf(other.requestExchange({ subject_token: tokens[0] }))).toEqual([
       400,
       'invalid_grant',

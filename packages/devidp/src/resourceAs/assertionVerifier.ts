@@ -33,7 +33,7 @@ export function createAssertionVerifier({ idp, issuer, clock }: AssertionParts) 
   /** Undefined: it does not hold, is for somebody else, or was used. */
   return async (assertion: string, clientId: string): Promise<ProvenAssertion | undefined> => {
     try {
-      const { payload } = await jwtVerify(assertion, createLocalJWKSet(idp.publicKeys()), {
+      const { payload } = await jwtVerify(assertion, createLocalJWKSet(idp.getPublicKeys()), {
         ...{ typ: 'oauth-id-jag+jwt', audience: issuer, issuer: [...idp.issuers], algorithms: ['RS256'] },
         requiredClaims: ['sub', 'exp', 'jti', 'client_id', 'resource'],
         currentDate: new Date(clock.now()),

@@ -4,7 +4,7 @@ import { decodeJwt, type JSONWebKeySet } from 'jose';
 import { collectBody } from '../collectBody.ts';
 import type { DevClient } from '../clients.ts';
 import { assertDevelopment } from '../assertDevelopment.ts';
-import { readClientId, verifyClient } from '../exchange/clientVerification.ts';
+import { readClaimedClientId, verifyClient } from '../exchange/clientVerification.ts';
 import { JWT_BEARER } from '../exchange/grants.ts';
 import { closeListener, createListener, startListening } from '../listener.ts';
 import type { IssuerKeySource } from '../sample/tokenGuard.ts';
@@ -14,7 +14,7 @@ import { createAssertionVerifier } from './assertionVerifier.ts';
 
 export interface ResourceAsOptions {
   /** True where NODE_ENV says so: nothing starts then. */
-  production: boolean;
+  isProduction: boolean;
   /** Whose identity assertions it takes: a `DevIdp`. */
   idp: IssuerKeySource;
   clients: readonly Pick<DevClient, 'id' | 'secret' | 'certificates'>[];
@@ -52,8 +52,8 @@ const METADATA_PATH = '/.well-known/oauth-authorization-server';
 const TOKEN_PATH = '/token';
 
 export async function createResourceAs(options: ResourceAsOptions): Promise<ResourceAs> {
-  const { production, idp, clients, port = 0, host = '127.0.0.1', tokenSeconds = 3600 } = options;
-  assertDevelopment({ production, host });
+  const { isProduction, idp, clients, port = 0, host = '127.0.0.1', tokenSeconds = 3600 } = options;
+  assertDevelopment({ isProduction, host });
   const { clock = systemClock, random = systemRandom } = options;
   const keys = await createDevKeyRing(random);
   const server = createListener(await options.https?.ca.issue());
@@ -64,8 +64,13 @@ export async function createResourceAs(options: ResourceAsOptions): Promise<Reso
   let remainingDrops = 0;
 
   async function grant(form: URLSearchParams, headers: IncomingMessage['headers']) {
-    const verification = { clients, clock, audiences: [tokenEndpoint, issuer], requiresThumbprint: false };
-    const client = await verifyClient({ form, headers }, verification);
+    const verificationParts = {
+      clients,
+      clock,
+      audiences: [tokenEndpoint, issuer],
+      requiresThumbprint: false,
+    };
+    const client = await verifyClient({ form, headers }, verificationParts);
     if (typeof client === 'string') return { status: 401, body: { error: 'invalid_client' } };
     if (form.get('grant_type') !== JWT_BEARER)
       return { status: 400, body: { error: 'unsupported_grant_type' } };
@@ -73,7 +78,7 @@ export async function createResourceAs(options: ResourceAsOptions): Promise<Reso
     if (!assertion) return { status: 400, body: { error: 'invalid_grant' } };
     const now = Math.floor(clock.now() / 1000);
     const { subject: sub, resource: aud, scope } = assertion;
-    const access_token = signJwt(keys.current(), 'at+jwt', {
+    const access_token = signJwt(keys.getCurrent(), 'at+jwt', {
       ...{ iss: issuer, sub, aud, scope, azp: client.id, client_id: client.id },
       ...{ iat: now, exp: now + tokenSeconds, jti: random.id() },
     });
@@ -89,9 +94,9 @@ export async function createResourceAs(options: ResourceAsOptions): Promise<Reso
     }
     if (path !== TOKEN_PATH || req.method !== 'POST') return void res.writeHead(404).end();
     const form = new URLSearchParams(String(await collectBody(req)));
-    const { sub, jti } = decodeUnverified(form.get('assertion'));
+    const { sub, jti } = decodeUnverifiedClaims(form.get('assertion'));
     const entry: RecordedGrant = {
-      ...{ fields: [...new Set(form.keys())], client: readClientId({ form, headers: req.headers }) },
+      ...{ fields: [...new Set(form.keys())], client: readClaimedClientId({ form, headers: req.headers }) },
       ...{ user: sub, jti, status: 0 },
     };
     requests.push(entry);
@@ -115,8 +120,8 @@ export async function createResourceAs(options: ResourceAsOptions): Promise<Reso
 
   return {
     ...{ issuer, tokenEndpoint, issuers: [issuer], requests },
-    publicKeys: (): JSONWebKeySet => ({
-      keys: keys.published().map(({ kid, publicKey }) => ({
+    getPublicKeys: (): JSONWebKeySet => ({
+      keys: keys.listPublished().map(({ kid, publicKey }) => ({
         ...(publicKey.export({ format: 'jwk' }) as { kty: string }),
         ...{ kid, alg: 'RS256', use: 'sig' },
       })),
@@ -131,7 +136,7 @@ function sendJson(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, headers).end(JSON.stringify(body));
 }
 
-function decodeUnverified(assertion: string | null): { sub?: string; jti?: string } {
+function decodeUnverifiedClaims(assertion: string | null): { sub?: string; jti?: string } {
   try {
     return decodeJwt(assertion ?? '');
   } catch {

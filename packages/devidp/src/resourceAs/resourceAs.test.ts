@@ -28,7 +28,7 @@ beforeAll(async () => {
   };
   rig = await createExchangeRig({ clients: [client, { id: 'robot', secret: 'robot-secret' }] });
   as = await createResourceAs({
-    ...{ production: false, idp: rig.idp, https: { ca: rig.ca } },
+    ...{ isProduction: false, idp: rig.idp, https: { ca: rig.ca } },
     clients: [
       { id: 'us-there', secret: 'there' },
       { id: 'other', secret: 'other' },
@@ -101,7 +101,7 @@ describe('identity assertions of the development provider', () => {
     ).toBe('invalid_grant');
     const tokenResponse = await redeem(body.access_token);
     expect(tokenResponse.status).toBe(200);
-    const keys = createLocalJWKSet(as.publicKeys());
+    const keys = createLocalJWKSet(as.getPublicKeys());
     const { payload } = await jwtVerify(tokenResponse.body.access_token, keys, {
       issuer: as.issuer,
       audience: LOCATION,
@@ -126,7 +126,7 @@ describe('identity assertions for a refresh token', () => {
     const { idp, signIn } = await createIdpRig({
       clients: [known, serviceClient],
       resources,
-      rotateOnExchange,
+      shouldRotateOnExchange: rotateOnExchange,
     });
     const { tokens } = await signIn(adaUser.id);
     const ask = async (subject: string, overrides: Record<string, string> = {}) => {

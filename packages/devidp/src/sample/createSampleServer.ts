@@ -10,7 +10,7 @@ import { createSampleSessions } from './sampleSessions.ts';
 
 export interface SampleServerOptions {
   /** True where NODE_ENV says so: nothing starts then. */
-  production: boolean;
+  isProduction: boolean;
   /** Whose tokens it takes: a `DevIdp`. */
   idp: IssuerKeySource;
   /** `aud` of the tokens for it. */
@@ -56,8 +56,8 @@ const METADATA_PATH = '/.well-known/oauth-protected-resource';
 const MCP_PATH = '/mcp';
 
 export async function createSampleServer(options: SampleServerOptions): Promise<SampleServer> {
-  const { production, idp, audience, scopes = [], name = 'sample', port = 0, host = '127.0.0.1' } = options;
-  assertDevelopment({ production, host });
+  const { isProduction, idp, audience, scopes = [], name = 'sample', port = 0, host = '127.0.0.1' } = options;
+  assertDevelopment({ isProduction, host });
   const { clock = systemClock, random = systemRandom, onError = () => undefined } = options;
   const state: GuardState = { remainingRejections: 0, requiredClaims: undefined };
   const guard = createTokenGuard({ idp, audience, scopes, clock }, state);

@@ -21,7 +21,7 @@ const servers: SampleServer[] = [];
 beforeAll(async () => void (rig = await createExchangeRig()));
 beforeEach(async () => {
   server = await start({
-    ...{ production: false, idp: rig.idp, audience: mail.audience, scopes: ['read'] },
+    ...{ isProduction: false, idp: rig.idp, audience: mail.audience, scopes: ['read'] },
     https: { ca: rig.ca },
   });
 });
@@ -217,9 +217,9 @@ describe('a sample server', () => {
 
   test('answers this machine only, over plain http too', async () => {
     const options = { idp: rig.idp, audience: mail.audience };
-    await expect(start({ ...options, production: true })).rejects.toThrow('production');
-    await expect(start({ ...options, production: false, host: '0.0.0.0' })).rejects.toThrow('loopback');
-    const plain = await start({ ...options, production: false });
+    await expect(start({ ...options, isProduction: true })).rejects.toThrow('production');
+    await expect(start({ ...options, isProduction: false, host: '0.0.0.0' })).rejects.toThrow('loopback');
+    const plain = await start({ ...options, isProduction: false });
     const token = await forUser(bobUser.id);
     const { client } = await connect(() => token, plain.url);
     expect((await client.callTool({ name: 'whoami' })).structuredContent).toMatchObject({

@@ -7,7 +7,7 @@ import { satisfiesClaimsRequest } from '../exchange/claimsRequest.ts';
 export interface IssuerKeySource {
   /** `iss` of them. */
   readonly issuers: readonly string[];
-  publicKeys(): JSONWebKeySet;
+  getPublicKeys(): JSONWebKeySet;
 }
 
 export interface TokenGuardParts {
@@ -42,7 +42,7 @@ export function createTokenGuard({ idp, audience, scopes, clock }: TokenGuardPar
     }
     let claims: JWTPayload;
     try {
-      const { payload } = await jwtVerify(token, createLocalJWKSet(idp.publicKeys()), {
+      const { payload } = await jwtVerify(token, createLocalJWKSet(idp.getPublicKeys()), {
         issuer: [...idp.issuers],
         audience,
         algorithms: ['RS256'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   compileDefinition,
-  readLoginFacts,
+  readLoginProviderInfo,
   type KnownLogin,
   type ProviderSettings,
   type ServerSettings,
@@ -10,7 +10,7 @@ import { createOboTargets, type OboCandidate } from './oboTargets.ts';
 
 const CLIENT = '11111111-2222-3333-4444-555555555555';
 const loginAt = (issuer: string) =>
-  readLoginFacts({
+  readLoginProviderInfo({
     OPENID_ISSUER: issuer,
     OPENID_CLIENT_ID: CLIENT,
     OPENID_AUDIENCE: 'https://API.behalf.example:443/gateway/',
@@ -46,7 +46,7 @@ function rig(
   declared: readonly ServerSettings[] = [],
 ) {
   const rules = createOboTargets({
-    ...{ providers: () => providers, login: () => login, declared: () => declared },
+    ...{ providers: () => providers, login: () => login, declaredServers: () => declared },
     graphScopes: GRAPH_SCOPES,
   });
   return (server: OboCandidate) => rules.findProblem(server)?.code ?? null;
@@ -317,7 +317,7 @@ describe('where exchanged tokens may go', () => {
     let login: KnownLogin | null = generic;
     let declared: ServerSettings[] = [];
     const rules = createOboTargets({
-      ...{ providers: () => providers, declared: () => declared, graphScopes: GRAPH_SCOPES },
+      ...{ providers: () => providers, declaredServers: () => declared, graphScopes: GRAPH_SCOPES },
       // A fresh object each time, as whoever composes it may make one.
       login: () => login && { ...login, scopes: [...login.scopes] },
     });
@@ -348,7 +348,7 @@ describe('where exchanged tokens may go', () => {
   test('what is refused is told without repeating it', () => {
     const server = asUser(settings({ scopes: 'https://graph.microsoft.com/pl4nted' }));
     const rules = createOboTargets({
-      ...{ providers: () => [], login: () => generic, declared: () => [], graphScopes: GRAPH_SCOPES },
+      ...{ providers: () => [], login: () => generic, declaredServers: () => [], graphScopes: GRAPH_SCOPES },
     });
     expect(JSON.stringify(rules.findProblem(server))).not.toContain('pl4nted');
   });

@@ -27,7 +27,7 @@ export interface OboTargetsParts {
   readonly providers: () => readonly ProviderSettings[];
   readonly login: () => KnownLogin | null;
   /** The servers of the file, of the same configuration. */
-  readonly declared: () => readonly ServerSettings[];
+  readonly declaredServers: () => readonly ServerSettings[];
   /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
   readonly graphScopes: string;
 }
@@ -46,16 +46,22 @@ export function createOboTargets(parts: OboTargetsParts): OboTargets {
 
   return {
     findProblem(server) {
-      const [providers, declared, login] = [parts.providers(), parts.declared(), parts.login()];
-      const hasChanged = providers !== lastProviders || declared !== lastDeclared;
+      const [providers, declaredServers, login] = [parts.providers(), parts.declaredServers(), parts.login()];
+      const hasChanged = providers !== lastProviders || declaredServers !== lastDeclared;
       if (hasChanged || !isSameLogin(login, lastLogin)) cache = new WeakMap();
       lastProviders = providers;
-      lastDeclared = declared;
+      lastDeclared = declaredServers;
       lastLogin = login;
       const authority = authorityOf(server);
       const cached = cache.get(server.settings);
       if (cached?.authority === authority) return cached.problem;
-      const problem = checkOboTarget(server.settings, { providers, login, graphScopes, declared, authority });
+      const problem = checkOboTarget(server.settings, {
+        providers,
+        login,
+        graphScopes,
+        declaredServers,
+        authority,
+      });
       cache.set(server.settings, { authority, problem });
       return problem;
     },

@@ -42,6 +42,6 @@ function isCount(value: unknown): value is number {
 
 function invalidCursor(): GatewayError {
   return new GatewayError('REQUEST_INVALID', {
-    errors: [{ path: 'cursor', code: 'custom', message: 'was not issued by this gateway' }],
+    errors: [{ path: 'cursor', code: 'custom', message: 'is not a valid cursor' }],
   });
 }

@@ -39,7 +39,7 @@ export function createNextSegment(
     prev: chainEnd.mac,
     events: batch.lines.join('\n'),
   };
-  return { ...unsigned, mac: keyring.mac(unsigned.events, contextOf(unsigned)) };
+  return { ...unsigned, mac: keyring.mac(unsigned.events, toSealContext(unsigned)) };
 }
 
 export function chainEndOf({ writer, seq, mac, lastAt }: AuditSegmentRecord): ChainEnd {
@@ -49,7 +49,7 @@ export function chainEndOf({ writer, seq, mac, lastAt }: AuditSegmentRecord): Ch
 export function hasValidMac(segment: AuditSegmentRecord, keyring: Keyring): boolean {
   return (
     segment.id === segmentId(segment.writer, segment.seq) &&
-    keyring.verifyMac(segment.events, segment.mac, contextOf(segment))
+    keyring.verifyMac(segment.events, segment.mac, toSealContext(segment))
   );
 }
 
@@ -58,7 +58,7 @@ export function linesOf({ events }: AuditSegmentRecord): string[] {
 }
 
 /** All of a segment but its text is what the text is bound to: nothing of it can be changed, and none take another's place. */
-function contextOf(segment: Omit<AuditSegmentRecord, 'mac'>): SealContext {
+function toSealContext(segment: Omit<AuditSegmentRecord, 'mac'>): SealContext {
   const { writer, seq, prev, firstAt, lastAt, count } = segment;
   return {
     tenant: '-',

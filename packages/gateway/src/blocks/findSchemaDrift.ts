@@ -1,7 +1,7 @@
 import type { SchemaDrift } from '@behalf/contracts';
 import { stableStringify } from '../registry/stableStringify.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import { propertiesOf } from './savedInputs.ts';
+import { getSchemaProperties } from './savedInputs.ts';
 
 /** What became of a schema since it was saved; undefined: nothing did. */
 export function findSchemaDrift(
@@ -9,7 +9,10 @@ export function findSchemaDrift(
   after: JsonObject | undefined,
 ): SchemaDrift | undefined {
   if (stableStringify(before) === stableStringify(after)) return undefined;
-  const [oldProperties, newProperties] = [propertiesOf(before ?? {}), propertiesOf(after ?? {})];
+  const [oldProperties, newProperties] = [
+    getSchemaProperties(before ?? {}),
+    getSchemaProperties(after ?? {}),
+  ];
   const [requiredBefore, requiredAfter] = [readRequired(before), readRequired(after)];
   return {
     added: Object.keys(newProperties).filter((name) => !Object.hasOwn(oldProperties, name)),

@@ -1,7 +1,7 @@
 import type { MissingInput } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import { propertiesOf, collectSavedValues } from './savedInputs.ts';
+import { getSchemaProperties, collectSavedValues } from './savedInputs.ts';
 import type { SavedBlock } from './sealedBlocks.ts';
 
 /** The tool's arguments: what the run brings over what the block proposes. What is fixed is nobody's to change. */
@@ -19,7 +19,7 @@ const MAX_TEXT_LENGTH = 1_024;
 /** What the tool requires and nobody brought, as far as the schema says so at its top. */
 export function findMissingInputs(block: string, inputSchema: JsonObject, args: JsonObject): MissingInput[] {
   const { required } = inputSchema;
-  const properties = propertiesOf(inputSchema);
+  const properties = getSchemaProperties(inputSchema);
   const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
   return [...new Set(names)]
     .filter((name) => !Object.hasOwn(args, name))

@@ -31,13 +31,13 @@ export function requireValidInputs(
   inputSchema: JsonObject,
   inputs: BlockInputs,
 ): void {
-  const properties = propertiesOf(inputSchema);
-  const isClosed = inputSchema['additionalProperties'] === false;
-  const unknown = Object.keys(inputs).filter(
-    (name) => isClosed && inputs[name]?.mode === 'ask' && !Object.hasOwn(properties, name),
+  const properties = getSchemaProperties(inputSchema);
+  const forbidsAdditionalProperties = inputSchema['additionalProperties'] === false;
+  const unknownNames = Object.keys(inputs).filter(
+    (name) => forbidsAdditionalProperties && inputs[name]?.mode === 'ask' && !Object.hasOwn(properties, name),
   );
   const errors = [
-    ...unknown.map((name) => ({
+    ...unknownNames.map((name) => ({
       path: `inputs.${name}`,
       code: 'unknown_field',
       message: 'is not a field of this tool.',
@@ -77,7 +77,7 @@ const singleArgumentKeywords = new Set([
   'propertyNames',
 ]);
 
-export function propertiesOf(schema: JsonObject): JsonObject {
+export function getSchemaProperties(schema: JsonObject): JsonObject {
   const { properties } = schema;
   return typeof properties === 'object' && properties !== null && !Array.isArray(properties)
     ? (properties as JsonObject)

@@ -107,7 +107,7 @@ export function createCatalog({ clock, log, limits }: CatalogParts): Catalog {
       return interner.intern(JSON.stringify([tenant, id]), content, () => buildToolList(server, listed, log));
     } catch (cause) {
       // Nested so deep that nothing can write it out. It came over the wire, so it is the server's doing.
-      throw cause instanceof RangeError ? new UpstreamError('garbage', { cause }) : cause;
+      throw cause instanceof RangeError ? new UpstreamError('invalid_response', { cause }) : cause;
     }
   }
 

@@ -180,7 +180,7 @@ function readPage({ result, json }: UpstreamResponse, field: string): Page {
   const { [field]: list, nextCursor, ttlMs, cacheScope } = result;
   const next = nextCursor ?? undefined;
   if (!Array.isArray(list) || (next !== undefined && typeof next !== 'string'))
-    throw new UpstreamError('garbage');
+    throw new UpstreamError('invalid_response');
   return {
     items: list.filter(isObject).map(stripGatewayMeta),
     next,

@@ -75,7 +75,7 @@ describe('the lists that are kept', () => {
     let deep: unknown = [];
     for (let i = 0; i < 100_000; i += 1) deep = [deep];
     const answer = { ...createListed(''), items: [{ name: 'a', inputSchema: { deep } }] };
-    await expect(load(userServer, 'anna', answer)).rejects.toMatchObject({ reason: 'garbage' });
+    await expect(load(userServer, 'anna', answer)).rejects.toMatchObject({ reason: 'invalid_response' });
     expect(catalog.peek(userServer, 'anna')).toBeUndefined();
   });
 

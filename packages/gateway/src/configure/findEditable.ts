@@ -13,14 +13,14 @@ export interface EditableServer {
   readonly bits: number;
 }
 
-type FindParts = Pick<ConfigureParts, 'registry' | 'stored' | 'acl'>;
+type FindEditableParts = Pick<ConfigureParts, 'registry' | 'stored' | 'acl'>;
 
 /**
  * A stored server of this name that the caller may change or remove. What is not theirs to see does not exist, and gives
  * the same answer as what does not; what is the operator's changes where the operator wrote it.
  */
 export async function findEditable(
-  parts: FindParts,
+  parts: FindEditableParts,
   principal: UserPrincipal,
   name: string,
   bit: AclBit,
@@ -44,7 +44,7 @@ export interface RemovableServer {
  * nobody but an administrator could.
  */
 export async function findRemovable(
-  parts: FindParts,
+  parts: FindEditableParts,
   principal: UserPrincipal,
   name: string,
 ): Promise<RemovableServer> {
@@ -59,7 +59,7 @@ export async function findRemovable(
 }
 
 async function findStored(
-  { registry, stored, acl }: FindParts,
+  { registry, stored, acl }: FindEditableParts,
   principal: UserPrincipal,
   name: string,
 ): Promise<StoredDefinition | null> {
@@ -76,7 +76,7 @@ async function findStored(
 
 /** What the caller may do with it, if this is among it. */
 function requireBit(
-  { acl }: FindParts,
+  { acl }: FindEditableParts,
   principal: UserPrincipal,
   server: ServerSnapshot,
   bit: AclBit,

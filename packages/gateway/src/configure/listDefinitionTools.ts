@@ -1,4 +1,4 @@
-import { finding } from '@behalf/contracts';
+import { createFinding } from '@behalf/contracts';
 import type { ListAll, ItemList } from '../catalog/listAll.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
@@ -18,7 +18,8 @@ export interface ListDefinitionParts {
 /** Where a definition leads with nothing but what it holds itself. */
 export function toRemoteTarget({ settings }: UserServer): RemoteTarget {
   const rendered = renderTarget(settings, {}, { audience: 'user-server', inheritedEnv: {} });
-  if (!rendered.ok) throw createConfigError([finding([rendered.field], rendered.code, 'cannot be used')]);
+  if (!rendered.ok)
+    throw createConfigError([createFinding([rendered.field], rendered.code, 'cannot be used')]);
   if (rendered.target.type === 'stdio') throw new GatewayError('MCP_CONFIG_INVALID');
   return rendered.target;
 }

@@ -1,4 +1,4 @@
-import { finding, secretMask } from '@behalf/contracts';
+import { createFinding, secretMask } from '@behalf/contracts';
 import { toFields, isMapping, type Fields } from '../registry/canonicalFields.ts';
 import type { SecretField } from '../registry/secretFields.ts';
 import { createConfigError } from './readInput.ts';
@@ -30,7 +30,7 @@ const visibleKeys: ReadonlySet<string> = new Set([
   'caFile',
 ]);
 /** Sections of which only this is a secret. */
-const sectionSecrets: Readonly<Record<string, string>> = { apiKey: 'key', oauth: 'client_secret' };
+const sectionSecretNames: Readonly<Record<string, string>> = { apiKey: 'key', oauth: 'client_secret' };
 
 /** An override as administrators read it back: they may send it again as it is, and the secrets stay. */
 export function maskOverride(definition: unknown): Record<string, unknown> {
@@ -42,10 +42,10 @@ export function maskOverride(definition: unknown): Record<string, unknown> {
 function maskField(key: string, value: unknown): unknown {
   // `null` takes a field of the file away, and is no secret.
   if (visibleKeys.has(key) || value === null) return value;
-  const secret = sectionSecrets[key];
-  if (secret === undefined) return maskValue(value);
+  const secretName = sectionSecretNames[key];
+  if (secretName === undefined) return maskValue(value);
   const section = toFields(value);
-  return typeof section[secret] === 'string' ? { ...section, [secret]: secretMask } : section;
+  return typeof section[secretName] === 'string' ? { ...section, [secretName]: secretMask } : section;
 }
 
 function maskValue(value: unknown): unknown {
@@ -54,7 +54,7 @@ function maskValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, maskValue(item)]));
 }
 
-export interface FilledOverride {
+export interface RestoredOverride {
   readonly definition: Fields;
   /** Which secrets are the stored ones. */
   readonly retainedSecrets: readonly SecretField[];
@@ -68,21 +68,21 @@ function getSecretField(key: string | undefined): SecretField {
 }
 
 /** Puts what is stored in the place of masks. */
-export function fillOverride(input: Fields, stored: unknown): FilledOverride {
+export function restoreOverrideSecrets(input: Fields, stored: unknown): RestoredOverride {
   const retained = new Set<SecretField>();
-  const fillMask = (value: unknown, before: unknown, path: readonly string[]): unknown => {
+  const restoreMask = (value: unknown, storedValue: unknown, path: readonly string[]): unknown => {
     if (value === secretMask) {
-      if (before === undefined || before === null)
-        throw createConfigError([finding(path, 'mask', 'is a mask, but no secret is stored')]);
+      if (storedValue === undefined || storedValue === null)
+        throw createConfigError([createFinding(path, 'mask', 'is a mask, but no secret is stored')]);
       retained.add(getSecretField(path[0]));
-      return before;
+      return storedValue;
     }
     if (!isMapping(value)) return value;
-    const storedFields = toFields(before);
+    const storedFields = toFields(storedValue);
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, fillMask(item, storedFields[key], [...path, key])]),
+      Object.entries(value).map(([key, item]) => [key, restoreMask(item, storedFields[key], [...path, key])]),
     );
   };
-  const definition = toFields(fillMask(input, stored, []));
+  const definition = toFields(restoreMask(input, stored, []));
   return { definition, retainedSecrets: [...retained] };
 }

@@ -1,4 +1,4 @@
-import { ALL_ACL_BITS, finding, checkServerName, type OverrideView } from '@behalf/contracts';
+import { ALL_ACL_BITS, createFinding, checkServerName, type OverrideView } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import { withAudit } from '../access/withAudit.ts';
 import { requireAdmin } from '../access/requireAdmin.ts';
@@ -23,7 +23,7 @@ import { loadCurrentCaller } from './loadCurrentCaller.ts';
 import { requireIfMatch } from './ifMatch.ts';
 import { requireSameBinding } from './secretMasks.ts';
 import type { Overrides, StoredOverride } from './overrides.ts';
-import { fillOverride, maskOverride } from './overrideSecrets.ts';
+import { restoreOverrideSecrets, maskOverride } from './overrideSecrets.ts';
 import type { ConfigureParts } from './parts.ts';
 import { createConfigError, requireMaxDepth } from './readInput.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
@@ -82,7 +82,7 @@ export function putOverride(
     const before = await parts.overrides.find(tenant, name);
     requireOverrideVersion(ifMatch, before);
     await requireFreeName(parts, tenant, name);
-    const { definition, retainedSecrets } = fillOverride(config, before?.definition);
+    const { definition, retainedSecrets } = restoreOverrideSecrets(config, before?.definition);
     const currentDefinition = effectiveDefinition(parts, tenant, name, before);
     const preview = parts.registry.previewOverride({ tenant, name, definition });
     const newDefinition = preview.definition;
@@ -175,10 +175,11 @@ function requireOverrideVersion(ifMatch: string | undefined, before: StoredOverr
 /** An override never takes the place of a server that a user stored. */
 async function requireFreeName({ stored }: OverrideParts, tenant: string, name: string): Promise<void> {
   const problem = checkServerName(name);
-  if (problem !== undefined) throw createConfigError([finding([], 'name', problem, 'choose another name')]);
+  if (problem !== undefined)
+    throw createConfigError([createFinding([], 'name', problem, 'choose another name')]);
   const isNameTaken = createNameCheck(await stored.listNames(tenant));
   if (isNameTaken(name))
-    throw createConfigError([finding([], 'name', 'a user has defined a server with this name')]);
+    throw createConfigError([createFinding([], 'name', 'a user has defined a server with this name')]);
 }
 
 function requireCompiled({ compiled }: OverridePreview): ServerSettings {

@@ -1,4 +1,4 @@
-import { formatPath, finding, type Finding } from '@behalf/contracts';
+import { formatPath, createFinding, type Finding } from '@behalf/contracts';
 import type { ServerSettings } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { toFields, isMapping, type Fields } from '../registry/canonicalFields.ts';
@@ -38,7 +38,7 @@ export function createConfigError(findings: readonly Finding[]): GatewayError {
 /** Before anything walks it. */
 export function requireMaxDepth(definition: unknown): void {
   if (exceedsDepth(definition, MAX_DEPTH))
-    throw createConfigError([finding([], 'too_deep', 'is nested too deep')]);
+    throw createConfigError([createFinding([], 'too_deep', 'is nested too deep')]);
 }
 
 function exceedsDepth(value: unknown, remaining: number): boolean {
@@ -49,7 +49,7 @@ function exceedsDepth(value: unknown, remaining: number): boolean {
 function findSizeProblems(definition: Fields): Finding[] {
   const problems: Finding[] = [];
   const checkLimit = (size: number, max: number, path: readonly string[], unit: string): void => {
-    if (size > max) problems.push(finding(path, 'too_long', `may have at most ${max} ${unit}`));
+    if (size > max) problems.push(createFinding(path, 'too_long', `may have at most ${max} ${unit}`));
   };
   const checkLength = (value: unknown, max: number, path: readonly string[]): void => {
     if (typeof value === 'string') checkLimit(value.length, max, path, 'characters');

@@ -1,4 +1,4 @@
-import { finding } from '@behalf/contracts';
+import { createFinding } from '@behalf/contracts';
 import { isUnencryptedRemote, NO_PROVIDER, type ServerSettings } from '@behalf/settings';
 import type { OboCandidate } from '../access/oboTargets.ts';
 import { listDeclaredVariables, needsOAuth } from '../registry/scope.ts';
@@ -23,7 +23,7 @@ export function requireSafeTarget(
     isUntrustedAddress && sendsUserValues(server.settings) ? fillSampleValues(server.settings) : undefined;
   if (address === undefined || !isUnencryptedRemote(address) || isPlainHttpAllowed(address)) return;
   throw createConfigError([
-    finding(
+    createFinding(
       ['url'],
       'plain_http',
       'must use https: over http, user values and tokens could be read in transit',

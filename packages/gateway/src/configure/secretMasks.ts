@@ -1,4 +1,4 @@
-import { finding, secretMask, type ErrorCode } from '@behalf/contracts';
+import { createFinding, secretMask, type ErrorCode } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { toFields, isMapping, type Fields } from '../registry/canonicalFields.ts';
 import { mergeDefinition } from '../registry/override.ts';
@@ -26,17 +26,17 @@ function retainMask(input: Record<string, unknown>, section: string, name: strin
   input[section] = { ...requested, [name]: stored[name] };
 }
 
-export interface FilledDefinition {
+export interface RestoredDefinition {
   readonly definition: Fields;
   /** Which secrets are the stored ones. */
   readonly retainedSecrets: readonly SecretField[];
 }
 
 /** Puts the stored secrets in the place of masks. Nothing of it may be used before `requireSameBinding`. */
-export function fillMasks(masked: Fields, stored: unknown): FilledDefinition {
+export function restoreMaskedSecrets(masked: Fields, stored: unknown): RestoredDefinition {
   const retained = new Set<SecretField>();
   const storedFields = toFields(stored);
-  const fillMask = (
+  const restoreMask = (
     value: unknown,
     secret: unknown,
     field: SecretField,
@@ -44,7 +44,7 @@ export function fillMasks(masked: Fields, stored: unknown): FilledDefinition {
   ): unknown => {
     if (value !== secretMask) return value;
     if (typeof secret !== 'string')
-      throw createConfigError([finding(path, 'mask', 'is a mask, but no secret is stored')]);
+      throw createConfigError([createFinding(path, 'mask', 'is a mask, but no secret is stored')]);
     retained.add(field);
     return secret;
   };
@@ -57,7 +57,7 @@ export function fillMasks(masked: Fields, stored: unknown): FilledDefinition {
     definition['headers'] = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         name,
-        fillMask(value, before.get(name.toLowerCase()), 'headers', ['headers', name]),
+        restoreMask(value, before.get(name.toLowerCase()), 'headers', ['headers', name]),
       ]),
     );
   }
@@ -68,14 +68,14 @@ export function fillMasks(masked: Fields, stored: unknown): FilledDefinition {
     const secret = toFields(storedFields['apiKey'])['key'];
     definition['apiKey'] = isDropped
       ? rest
-      : { ...rest, key: fillMask(key, secret, 'apiKey.key', ['apiKey', 'key']) };
+      : { ...rest, key: restoreMask(key, secret, 'apiKey.key', ['apiKey', 'key']) };
   }
   if (isMapping(oauth) && Object.hasOwn(oauth, 'client_secret')) {
     const secret = toFields(storedFields['oauth'])['client_secret'];
     const path = ['oauth', 'client_secret'];
     definition['oauth'] = {
       ...oauth,
-      client_secret: fillMask(oauth['client_secret'], secret, 'oauth.client_secret', path),
+      client_secret: restoreMask(oauth['client_secret'], secret, 'oauth.client_secret', path),
     };
   }
   return { definition, retainedSecrets: [...retained] };

@@ -2,7 +2,7 @@ import type { ServerSettings } from '@behalf/settings';
 import type { UserPrincipal } from '../principal/principal.ts';
 import type { Fields } from '../registry/canonicalFields.ts';
 import { reauthorizeWriter } from './reauthorizeWriter.ts';
-import { fillMasks } from './secretMasks.ts';
+import { restoreMaskedSecrets } from './secretMasks.ts';
 import type { ConfigureParts, ServerProbe } from './parts.ts';
 import { compileInput, requireMaxDepth, withoutNulls } from './readInput.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
@@ -33,7 +33,7 @@ export async function validateNewServer(
   const caller = await reauthorizeWriter(parts, principal);
   requireMaxDepth(config);
   // A mask stands for a secret that is known, and of a new server none is.
-  const { definition } = fillMasks(withoutNulls(config), {});
+  const { definition } = restoreMaskedSecrets(withoutNulls(config), {});
   const settings = compileInput('server', definition);
   requireOboPermission(parts, caller, {}, definition);
   const owner = { id: parts.random.id(), tenant: principal.tenant, author: principal.userId };

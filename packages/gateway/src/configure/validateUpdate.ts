@@ -5,7 +5,7 @@ import { findChangedFields, findSecurityChanges, type Fields } from '../registry
 import { reauthorizeWriter } from './reauthorizeWriter.ts';
 import { findEditable, type EditableServer } from './findEditable.ts';
 import { requireIfMatch } from './ifMatch.ts';
-import { fillMasks, requireSameBinding, addMasks, type ChangeMode } from './secretMasks.ts';
+import { restoreMaskedSecrets, requireSameBinding, addMasks, type ChangeMode } from './secretMasks.ts';
 import type { ConfigureParts } from './parts.ts';
 import { compileInput, requireMaxDepth } from './readInput.ts';
 import { requireOboPermission } from './requireOboPermission.ts';
@@ -39,7 +39,7 @@ export async function validateUpdate(
   requireIfMatch(ifMatch, stored.version);
   requireMaxDepth(config);
   const current = stored.definition;
-  const { definition, retainedSecrets } = fillMasks(addMasks(config, current, mode), current);
+  const { definition, retainedSecrets } = restoreMaskedSecrets(addMasks(config, current, mode), current);
   const settings = compileInput(name, definition);
   requireOboPermission(parts, caller, current, definition);
   requireSameBinding(retainedSecrets, current, definition);

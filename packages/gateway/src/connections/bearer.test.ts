@@ -94,7 +94,7 @@ describe('bearers of users', () => {
       await use(new UpstreamError(reason));
       await use(new UpstreamError(reason));
       for (let i = 0; i < 3; i += 1) await use(refusal);
-      await use(new UpstreamError('token_late'));
+      await use(new UpstreamError('token_timeout'));
       // Two failures are still two: the third one in a row closes the road.
       await use(new UpstreamError(reason));
       await expect(use(undefined)).rejects.toMatchObject({ reason: 'breaker_open' });
@@ -103,10 +103,10 @@ describe('bearers of users', () => {
 
   test('nor does one that came too late, in an opening', async () => {
     const rig = createConnectionsRig();
-    rig.onOpen = (pendingOpen) => pendingOpen.fail('token_late');
+    rig.onOpen = (pendingOpen) => pendingOpen.fail('token_timeout');
     for (let i = 0; i < 5; i += 1) {
       await expect(rig.leaseUser(createUserServer(), createHolder('ann'))).rejects.toMatchObject({
-        reason: 'token_late',
+        reason: 'token_timeout',
       });
     }
     expect(rig.manager.counts().breakersOpen).toBe(0);

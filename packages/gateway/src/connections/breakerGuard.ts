@@ -29,7 +29,7 @@ export interface HalfOpenPermit {
 /** Both breakers of a passage: the road to the server, and the server's patience with this principal. */
 export interface BreakerGuard {
   /** Throws `breaker_open`. */
-  admit(request: ConnectionRequest, explicit: boolean): HalfOpenPermit | undefined;
+  admit(request: ConnectionRequest, bypassesBreaker: boolean): HalfOpenPermit | undefined;
   /** Throws as `enter` does, and enters nothing. */
   check(request: ConnectionRequest): void;
   recordResult(request: ConnectionRequest, phase: ConnectionPhase, failure: UpstreamError | undefined): void;
@@ -58,13 +58,13 @@ export function createBreakerGuard({ transport, credential, failures }: BreakerG
   }
 
   const guard: BreakerGuard = {
-    admit(request, explicit) {
+    admit(request, bypassesBreaker) {
       if (transport.isEmpty && credential.isEmpty) return undefined;
-      const transportProbe = transport.admit(transportSubject(request), explicit);
+      const transportProbe = transport.admit(transportSubject(request), bypassesBreaker);
       const subject = credentialSubject(request);
       let credentialProbe: BreakerProbe | undefined;
       try {
-        credentialProbe = subject && credential.admit(subject, explicit);
+        credentialProbe = subject && credential.admit(subject, bypassesBreaker);
       } catch (error) {
         if (transportProbe) transport.releaseProbe(transportSubject(request), transportProbe);
         throw error;

@@ -22,7 +22,7 @@ const neutralReasons: ReadonlySet<UpstreamReason> = new Set([
   'not_allowed',
   'too_many',
   'breaker_open',
-  'token_late',
+  'token_timeout',
   'bearer_unsupported',
 ]);
 

@@ -87,7 +87,7 @@ describe('the transport breaker', () => {
       'rate_limited',
       'too_large',
       'bad_request',
-      'garbage',
+      'invalid_response',
       'upstream_5xx',
       'stream_broken',
       'not_allowed',
@@ -218,7 +218,7 @@ describe('the transport breaker', () => {
     const rig = createConnectionsRig();
     await failToOpen(rig, 3);
     const requestLease = () =>
-      rig.leaseUser(createUserServer(), createHolder('ann'), { explicit: true, forceNew: true });
+      rig.leaseUser(createUserServer(), createHolder('ann'), { bypassesBreaker: true, forceNew: true });
     await expect(requestLease()).rejects.toMatchObject({ reason: 'connect_timeout' });
     await expect(useOnce(rig, 'bob')).rejects.toMatchObject(open);
     // Retries do not make the others wait longer.

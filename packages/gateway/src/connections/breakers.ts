@@ -39,7 +39,7 @@ export interface Breakers {
   /** True when nothing failed lately: the warm path need not even make a key. */
   readonly isEmpty: boolean;
   /** Throws `breaker_open`, or lets the caller pass; as the one probe when the waiting time is over. */
-  admit(subject: BreakerSubject, explicit: boolean): BreakerProbe | undefined;
+  admit(subject: BreakerSubject, bypassesBreaker: boolean): BreakerProbe | undefined;
   /** The probe ended without a finding: the next caller may try. */
   releaseProbe(subject: BreakerSubject, probe: BreakerProbe): void;
   recordSuccess(subject: BreakerSubject): void;
@@ -90,17 +90,17 @@ export function createBreakers(clock: Clock, limits: ConnectionLimits): Breakers
     get isEmpty() {
       return entries.size === 0;
     },
-    admit(subject, explicit) {
+    admit(subject, bypassesBreaker) {
       const entry = findEntry(subject);
       if (entry?.retryAt === undefined) return undefined;
       const now = clock.now();
       if (now < entry.retryAt) {
-        if (explicit) return undefined;
+        if (bypassesBreaker) return undefined;
         throw createOpenError(entry, entry.retryAt - now);
       }
       // A probe that hangs must not keep everybody out for as long as it likes.
       if (entry.probe && now - entry.probe.since < limits.breakerBaseMs) {
-        if (explicit) return undefined;
+        if (bypassesBreaker) return undefined;
         throw createOpenError(entry, PROBE_RETRY_AFTER_MS);
       }
       entry.probe = { since: now };

@@ -69,8 +69,8 @@ describe('the number and age of connections', () => {
     await expect(rig.leaseUser(createUserServer('2'), createHolder('ann'))).rejects.toMatchObject({
       reason: 'too_many',
     });
-    rig.pendingOpens[1]!.fail('garbage');
-    await expect(second).rejects.toMatchObject({ reason: 'garbage' });
+    rig.pendingOpens[1]!.fail('invalid_response');
+    await expect(second).rejects.toMatchObject({ reason: 'invalid_response' });
     // The failed one gave its room back.
     const third = rig.leaseUser(createUserServer('2'), createHolder('ann'));
     await waitForImmediate();

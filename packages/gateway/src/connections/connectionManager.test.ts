@@ -44,7 +44,7 @@ describe('the end of all connections', () => {
     const refused = Promise.all(pendingLeases.map((each) => expect(each).rejects.toMatchObject(shutdown)));
     await waitForImmediate();
     const closing = rig.manager.close();
-    rig.pendingOpens[0]!.fail('garbage');
+    rig.pendingOpens[0]!.fail('invalid_response');
     await refused;
     await closing;
     expect(rig.pendingOpens).toHaveLength(1);

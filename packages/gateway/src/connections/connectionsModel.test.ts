@@ -166,7 +166,7 @@ describe('connections against a model', () => {
               break;
             }
             case 'refuse':
-              pending()[action.pendingOpen]?.fail('garbage');
+              pending()[action.pendingOpen]?.fail('invalid_response');
               break;
             case 'release': {
               const caller = holding()[action.lease];

@@ -13,7 +13,7 @@ const [app, own] = [createAppServer(), createUserServer()];
 
 async function failShared(rig: ConnectionsRig, reason: UpstreamReason): Promise<void> {
   rig.onOpen = (pendingOpen) => pendingOpen.fail(reason);
-  await expect(rig.leaseShared(app, { explicit: true })).rejects.toMatchObject({ reason });
+  await expect(rig.leaseShared(app, { bypassesBreaker: true })).rejects.toMatchObject({ reason });
 }
 
 async function failOwn(rig: ConnectionsRig, who: string, reason: UpstreamReason): Promise<void> {
@@ -34,7 +34,7 @@ describe('since when a server cannot be reached', () => {
     await rig.clock.advance(10 * MINUTE_MS);
     expect(getState()).toMatchObject({ code: 'MCP_BREAKER_OPEN', since: startedAt });
     rig.onOpen = (pendingOpen) => void pendingOpen.complete();
-    (await rig.leaseShared(app, { explicit: true, forceNew: true })).release();
+    (await rig.leaseShared(app, { bypassesBreaker: true, forceNew: true })).release();
     expect(getState()).toEqual({ connection: 'connected' });
     for (const upstream of rig.upstreams) upstream.dropConnection();
     expect(getState()).toEqual({ connection: 'disconnected' });

@@ -26,7 +26,7 @@ export interface LeaseOptions {
   /** A connection opened for this caller, in place of the one that is there. */
   readonly forceNew?: boolean | undefined;
   /** The user asked for this very attempt: it passes an open breaker. */
-  readonly explicit?: boolean | undefined;
+  readonly bypassesBreaker?: boolean | undefined;
 }
 
 /** Connections that everybody shares. There is no parameter for a user, so nothing of a user can reach one. */

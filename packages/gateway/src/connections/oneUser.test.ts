@@ -57,7 +57,7 @@ describe('what one user can do to the others', () => {
           : rig.leaseUser(server, createHolder('ann'), options);
       for (let i = 0; i < 5; i += 1) {
         const abortController = new AbortController();
-        const pendingLease = ask({ explicit: true, forceNew: true, signal: abortController.signal });
+        const pendingLease = ask({ bypassesBreaker: true, forceNew: true, signal: abortController.signal });
         await waitForImmediate();
         abortController.abort(new UpstreamError('connect_timeout'));
         await expect(pendingLease).rejects.toMatchObject({ reason: 'connect_timeout' });

@@ -76,8 +76,9 @@ describe('the shared pool', () => {
     const rig = createConnectionsRig();
     const pendingLeases = [rig.leaseShared(createAppServer()), rig.leaseShared(createAppServer())];
     await waitForImmediate();
-    rig.pendingOpens[0]!.fail('garbage');
-    for (const attempt of pendingLeases) await expect(attempt).rejects.toMatchObject({ reason: 'garbage' });
+    rig.pendingOpens[0]!.fail('invalid_response');
+    for (const attempt of pendingLeases)
+      await expect(attempt).rejects.toMatchObject({ reason: 'invalid_response' });
     const again = rig.leaseShared(createAppServer());
     const upstream = rig.pendingOpens[1]!.complete();
     expect((await again).upstream).toBe(upstream);

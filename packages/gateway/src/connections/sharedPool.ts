@@ -97,12 +97,12 @@ export function createSharedPool(parts: SharedPoolParts): SharedConnections {
 
   return {
     async lease(server, options) {
-      const { signal, forceNew = false, explicit = false } = options;
+      const { signal, forceNew = false, bypassesBreaker = false } = options;
       if (signal.aborted) throw abortReason(signal);
       pendingConnections.assertNotClosed();
       assertNoUserBearer(server.target);
       const request = { server, target: server.target, holder: undefined };
-      const permit = breakerGuard.admit(request, explicit);
+      const permit = breakerGuard.admit(request, bypassesBreaker);
       const slot = getSlot(server);
       try {
         let connection = forceNew ? undefined : slot.connection;

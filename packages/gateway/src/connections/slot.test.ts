@@ -49,7 +49,7 @@ describe('forced replacement', () => {
     const forced = rig.leaseShared(createAppServer(), { forceNew: true });
     await waitForImmediate();
     expect((await rig.leaseShared(createAppServer())).upstream).toBe(upstream);
-    rig.pendingOpens[1]!.fail('garbage');
+    rig.pendingOpens[1]!.fail('invalid_response');
     await expect(forced).rejects.toBeInstanceOf(UpstreamError);
     expect((await rig.leaseShared(createAppServer())).upstream).toBe(upstream);
     expect(upstream.closeCount).toBe(0);
@@ -112,7 +112,7 @@ describe('forced replacement', () => {
   test('a shared one is not replaced again while a call still uses the one before', async () => {
     const rig = createConnectionsRig();
     rig.onOpen = (pendingOpen) => void pendingOpen.complete();
-    const forced = () => rig.leaseShared(createAppServer(), { forceNew: true, explicit: true });
+    const forced = () => rig.leaseShared(createAppServer(), { forceNew: true, bypassesBreaker: true });
     const slow = await rig.leaseShared(createAppServer());
     const second = await forced();
     await expect(forced()).rejects.toMatchObject({ reason: 'too_many', code: 'MCP_RATE_LIMITED' });

@@ -151,11 +151,11 @@ export function createUserPool(parts: PoolParts): UserConnections {
       breakerGuard.check({ server, target: holder.target, holder });
     },
     async lease(server, holder, options) {
-      const { signal, forceNew = false, explicit = false } = options;
+      const { signal, forceNew = false, bypassesBreaker = false } = options;
       if (signal.aborted) throw abortReason(signal);
       pendingConnections.assertNotClosed();
       const request = { server, target: holder.target, holder };
-      const permit = breakerGuard.admit(request, explicit);
+      const permit = breakerGuard.admit(request, bypassesBreaker);
       const keys = resolveKeys(server, holder);
       try {
         const existing = forceNew ? undefined : borrowExisting(keys);

@@ -23,6 +23,6 @@ function decodeFields(cursor: string): unknown[] {
 
 function invalidCursor(): GatewayError {
   return new GatewayError('REQUEST_INVALID', {
-    errors: [{ path: 'after', code: 'custom', message: 'was not issued by this gateway' }],
+    errors: [{ path: 'after', code: 'custom', message: 'is not a valid cursor' }],
   });
 }

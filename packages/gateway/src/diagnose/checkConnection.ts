@@ -30,10 +30,12 @@ export async function checkConnection(
   const inbound = { ...context.inbound, signal };
   try {
     const obtain = async () =>
-      withoutRecovery(prepared ?? (await prepareCredential(parts, server, inbound, { explicit: true })));
+      withoutRecovery(
+        prepared ?? (await prepareCredential(parts, server, inbound, { bypassesBreaker: true })),
+      );
     const list = await loadTools(parts, server, obtain, inbound, {
       refresh: true,
-      lease: { explicit: true },
+      lease: { bypassesBreaker: true },
     });
     return {
       finding: ok('The server accepts the credential that is presented for you.'),

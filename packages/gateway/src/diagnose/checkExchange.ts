@@ -43,7 +43,12 @@ export async function checkExchange(
   signal: AbortSignal,
 ): Promise<{ readonly finding: StepFinding; readonly prepared?: PreparedTarget }> {
   try {
-    const prepared = await prepareCredential(parts, server, { ...inbound, signal }, { explicit: true });
+    const prepared = await prepareCredential(
+      parts,
+      server,
+      { ...inbound, signal },
+      { bypassesBreaker: true },
+    );
     return { finding: ok('Your gateway sign-in was exchanged for a token for this server.'), prepared };
   } catch (error) {
     if (error instanceof ReauthNeeded) return { finding: failed(error.detail.code) };

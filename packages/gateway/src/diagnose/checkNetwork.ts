@@ -13,11 +13,11 @@ export async function checkAddress(
 ): Promise<StepFinding> {
   const problem = await network.checkAddress(context.server, target);
   const label = formatAddress(context, target);
-  if (problem === 'not_allowed') return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} may not be called.`);
+  if (problem === 'not_allowed') return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} is not allowed.`);
   if (problem === 'gateway_address') {
     return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} is this gateway itself.`, 'Correct the address.');
   }
-  return ok(`${label} may be called.`);
+  return ok(`${label} is allowed.`);
 }
 
 /** Whether its name is known. */
@@ -76,7 +76,7 @@ function toSocketFinding(problem: NetworkProblem, label: string): StepFinding {
       );
     case 'not_allowed':
     case 'gateway_address':
-      return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} may not be called.`);
+      return failed('MCP_DOMAIN_NOT_ALLOWED', `${label} is not allowed.`);
     default:
       return failed(
         'MCP_UNREACHABLE',

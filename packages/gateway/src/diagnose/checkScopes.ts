@@ -19,8 +19,10 @@ export function checkScopes(
     );
   }
   const { scope: configured } = target.oauth;
-  const { challengedScope: challenged, publishedScopes: published, as } = discovered;
-  const requested = scopeList(chooseScopes({ configured, challenged, published, supported: as.scopes }));
+  const { challengedScope: challenged, publishedScopes: published, asMetadata } = discovered;
+  const requested = scopeList(
+    chooseScopes({ configured, challenged, published, supported: asMetadata.scopes }),
+  );
   const missing = requested.filter((scope) => scope !== OFFLINE_SCOPE && !granted.has(scope));
   if (missing.length === 0) return ok('Your sign-in has all required scopes.');
   const missingText =

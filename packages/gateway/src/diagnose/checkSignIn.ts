@@ -18,11 +18,11 @@ export interface DiscoveredSignIn {
 }
 
 export interface SignInCheck {
-  metadata(): Promise<StepFinding>;
-  authorizationServer(): StepFinding;
+  checkMetadata(): Promise<StepFinding>;
+  checkAuthorizationServer(): StepFinding;
   /** How we would present ourselves there. Nothing is registered for it. */
-  client(): Promise<StepFinding>;
-  getDiscovered(): DiscoveredSignIn | undefined;
+  checkClient(): Promise<StepFinding>;
+  getDiscoveredSignIn(): DiscoveredSignIn | undefined;
 }
 
 /** For whom a token is got at an authorization server; undefined: for nobody, the server does without. */
@@ -52,8 +52,8 @@ export function createSignInCheck(
   let refusal: StepFinding | undefined;
 
   return {
-    getDiscovered: () => discoveredSignIn,
-    async metadata() {
+    getDiscoveredSignIn: () => discoveredSignIn,
+    async checkMetadata() {
       const target = await resolveSignInTarget(signIn.servers, server, { tenant, holder });
       if (!target) return toProblemFinding(new SignInImpossible('not_fillable'));
       try {
@@ -65,29 +65,31 @@ export function createSignInCheck(
       }
       return ok('The authorization server is known from the metadata of the server or from its definition.');
     },
-    authorizationServer() {
+    checkAuthorizationServer() {
       if (!discoveredSignIn) return refusal ?? failed('MCP_AUTHORIZATION_UNAVAILABLE');
-      const { as, requiresConfirmation: mustAsk } = discoveredSignIn.discovered;
-      const subject = canSeeAddresses ? `${getHost(as.issuer)} may` : 'The authorization server may';
-      const consentText = mustAsk
+      const { asMetadata, requiresConfirmation } = discoveredSignIn.discovered;
+      const subject = canSeeAddresses ? `${getHost(asMetadata.issuer)} may` : 'The authorization server may';
+      const consentText = requiresConfirmation
         ? ' Users must confirm first, because its domain differs from that of the server.'
         : '';
       return ok(`${subject} issue tokens for this server, and it supports PKCE.${consentText}`);
     },
-    async client() {
+    async checkClient() {
       if (!discoveredSignIn) return failed('MCP_AUTHORIZATION_UNAVAILABLE');
       const { target, discovered } = discoveredSignIn;
-      const { as } = discovered;
+      const { asMetadata } = discovered;
       try {
-        const client = await signIn.clients.resolveClient({ tenant, target, issuer: as.issuer, as }, '');
+        const client = await signIn.clients.resolveClient(
+          { tenant, target, issuer: asMetadata.issuer, asMetadata },
+          '',
+        );
         if (client.source === 'configured') return ok('The definition names the OAuth client.');
-        const { documentUrl: document, publicDocumentUrl: publicDocument } =
-          signIn.clients.clientUrls(target);
-        if (as.supportsClientDocuments && (document ?? publicDocument) !== null) {
-          return ok('It reads the client metadata document of the gateway.');
+        const { documentUrl, publicDocumentUrl } = signIn.clients.clientUrls(target);
+        if (asMetadata.supportsClientDocuments && (documentUrl ?? publicDocumentUrl) !== null) {
+          return ok('The authorization server reads the client metadata document of the gateway.');
         }
         if (client.clientId !== '') return ok('The gateway is registered there as a client.');
-        if (as.registrationEndpoint !== null)
+        if (asMetadata.registrationEndpoint !== null)
           return ok('The gateway registers there with the first sign-in.');
       } catch (error) {
         if (error instanceof SignInImpossible) return toProblemFinding(error);
@@ -106,7 +108,7 @@ function isAuthorizationServerProblem(error: GatewayError): boolean {
 function toProblemFinding(error: GatewayError): StepFinding {
   if (error instanceof SignInImpossible) return failed(error.code, error.detail);
   if (error.code === 'MCP_DOMAIN_NOT_ALLOWED') {
-    return failed(error.code, 'The address of the authorization server may not be called.');
+    return failed(error.code, 'The address of the authorization server is not allowed.');
   }
   if (error.code === 'UPSTREAM_AUTH_UNAVAILABLE') {
     return failed(error.code, 'The server that publishes the sign-in metadata does not respond.');

@@ -76,19 +76,25 @@ async function runSteps(
   context: DiagnosisContext,
 ): Promise<void> {
   let target: DiagnosisTarget = 'not_known';
-  const variables = await checklist.runStep('variables', async () => {
+  const variablesFinding = await checklist.runStep('variables', async () => {
     target = await resolveUnauthenticatedTarget(parts, context);
     return checkVariables(parts, context);
   });
   const network = await checkNetwork(parts, checklist, context, target);
-  const credential = await checkUserCredential(parts, checklist, context, network);
-  const missing = variables.outcome === 'failed' ? 'Some of your values are missing.' : undefined;
-  await checkCall(parts, checklist, context, missing ?? network.blocked ?? credential.blocked);
+  const credentialResult = await checkUserCredential(parts, checklist, context, network);
+  const missingValuesReason =
+    variablesFinding.outcome === 'failed' ? 'Some of your values are missing.' : undefined;
+  await checkCall(
+    parts,
+    checklist,
+    context,
+    missingValuesReason ?? network.blockedReason ?? credentialResult.blockedReason,
+  );
 }
 
 interface NetworkResult {
   /** Why nothing can be asked of the server. */
-  readonly blocked?: string | undefined;
+  readonly blockedReason?: string | undefined;
   readonly signIn: ReturnType<typeof createSignInCheck> | undefined;
 }
 
@@ -105,42 +111,42 @@ async function checkNetwork(
     const reason =
       target === 'process'
         ? 'The server runs as a process of this gateway.'
-        : 'The server address contains values that are not known here.';
+        : 'The server address contains values that are missing or that only a chat request provides.';
     checklist.skip([...networkSteps, ...signInSteps], reason);
     return { signIn: undefined };
   }
   const reachability = await checkReachability(parts, checklist, context, target);
-  if (reachability.blocked !== undefined) {
+  if (reachability.blockedReason !== undefined) {
     checklist.skip(
       networkSteps.slice(reachability.stepCount),
-      `Not tried: ${lowercaseFirst(reachability.blocked)}`,
+      `Not tried: ${lowercaseFirst(reachability.blockedReason)}`,
     );
-    checklist.skip(signInSteps, `Not tried: ${lowercaseFirst(reachability.blocked)}`);
-    return { blocked: reachability.blocked, signIn: undefined };
+    checklist.skip(signInSteps, `Not tried: ${lowercaseFirst(reachability.blockedReason)}`);
+    return { blockedReason: reachability.blockedReason, signIn: undefined };
   }
   const { challenge, allowsAnonymous } = reachability;
   const holder = resolveSignInHolder(context, allowsAnonymous);
   if (holder === undefined) {
-    checklist.skip(signInSteps, 'This server has no sign-in.');
+    checklist.skip(signInSteps, 'This server does not use a sign-in.');
     return { signIn: undefined };
   }
   const signIn = createSignInCheck(parts, context, holder, challenge);
-  const metadata = await checklist.runStep('metadata', () => signIn.metadata());
-  if (metadata.outcome === 'failed') {
+  const metadataFinding = await checklist.runStep('metadata', () => signIn.checkMetadata());
+  if (metadataFinding.outcome === 'failed') {
     checklist.skip(signInSteps.slice(1), 'Not tried: the authorization server is not known.');
     return { signIn };
   }
   const issuerFinding = await checklist.runStep('authorization_server', async () =>
-    signIn.authorizationServer(),
+    signIn.checkAuthorizationServer(),
   );
   if (issuerFinding.outcome === 'failed')
     checklist.skip('client', 'Not tried: this authorization server is not allowed.');
-  else await checklist.runStep('client', () => signIn.client());
+  else await checklist.runStep('client', () => signIn.checkClient());
   return { signIn };
 }
 
 interface Reachability {
-  readonly blocked?: string;
+  readonly blockedReason?: string;
   /** How many looks it took. */
   readonly stepCount: number;
   readonly challenge?: Awaited<ReturnType<typeof checkServerResponse>>['challenge'];
@@ -153,12 +159,17 @@ async function checkReachability(
   context: DiagnosisContext,
   target: RemoteTarget,
 ): Promise<Reachability> {
-  const address = await checklist.runStep('address', () => checkAddress(parts, context, target));
-  if (address.outcome === 'failed') return { blocked: address.message, stepCount: 1, allowsAnonymous: false };
-  const name = await checklist.runStep('dns', (signal) => checkDns(parts, context, target, signal));
-  if (name.outcome === 'failed') return { blocked: name.message, stepCount: 2, allowsAnonymous: false };
-  const socket = await checklist.runStep('tls', (signal) => checkSocket(parts, context, target, signal));
-  if (socket.outcome === 'failed') return { blocked: socket.message, stepCount: 3, allowsAnonymous: false };
+  const addressFinding = await checklist.runStep('address', () => checkAddress(parts, context, target));
+  if (addressFinding.outcome === 'failed')
+    return { blockedReason: addressFinding.message, stepCount: 1, allowsAnonymous: false };
+  const dnsFinding = await checklist.runStep('dns', (signal) => checkDns(parts, context, target, signal));
+  if (dnsFinding.outcome === 'failed')
+    return { blockedReason: dnsFinding.message, stepCount: 2, allowsAnonymous: false };
+  const socketFinding = await checklist.runStep('tls', (signal) =>
+    checkSocket(parts, context, target, signal),
+  );
+  if (socketFinding.outcome === 'failed')
+    return { blockedReason: socketFinding.message, stepCount: 3, allowsAnonymous: false };
   let serverCheck: Awaited<ReturnType<typeof checkServerResponse>> | undefined;
   const serverFinding = await checklist.runStep('server', async (signal) => {
     serverCheck = await checkServerResponse(parts, context, target, signal);
@@ -166,7 +177,7 @@ async function checkReachability(
   });
   const { challenge, allowsAnonymous = false } = serverCheck ?? {};
   const common = { stepCount: 4, allowsAnonymous, ...(challenge && { challenge }) };
-  return serverFinding.outcome === 'failed' ? { ...common, blocked: serverFinding.message } : common;
+  return serverFinding.outcome === 'failed' ? { ...common, blockedReason: serverFinding.message } : common;
 }
 
 /** What this user would present there. */
@@ -175,14 +186,14 @@ async function checkUserCredential(
   checklist: Checklist,
   context: DiagnosisContext,
   { signIn }: NetworkResult,
-): Promise<{ readonly blocked?: string }> {
+): Promise<{ readonly blockedReason?: string }> {
   let credentialCheck: Awaited<ReturnType<typeof checkCredential>> | undefined;
   const credentialFinding = await checklist.runStep('credential', async () => {
     credentialCheck = await checkCredential(parts, context);
     return credentialCheck.finding;
   });
   const summary = credentialCheck?.summary;
-  const discovered = signIn?.getDiscovered();
+  const discovered = signIn?.getDiscoveredSignIn();
   if (summary && discovered) {
     await checklist.runStep('scopes', async () => checkScopes(summary, discovered));
   } else {
@@ -193,7 +204,7 @@ async function checkUserCredential(
         : 'There is no sign-in to compare the scopes with.',
     );
   }
-  return credentialFinding.outcome === 'failed' ? { blocked: credentialFinding.message } : {};
+  return credentialFinding.outcome === 'failed' ? { blockedReason: credentialFinding.message } : {};
 }
 
 /** The call itself, up to the list of tools. */
@@ -201,21 +212,21 @@ async function checkCall(
   parts: DiagnoseParts,
   checklist: Checklist,
   context: DiagnosisContext,
-  blocked: string | undefined,
+  blockedReason: string | undefined,
 ): Promise<void> {
   let prepared: PreparedTarget | undefined;
-  let reason = blocked ?? (context.isForOtherUser ? OTHER_USER_REASON : undefined);
+  let reason = blockedReason ?? (context.isForOtherUser ? OTHER_USER_REASON : undefined);
   if (requiresExchange(context)) {
-    const trust = await checklist.runStep('trust', () => checkTrust(parts, context));
-    if (trust.outcome === 'failed') reason ??= trust.message;
+    const trustFinding = await checklist.runStep('trust', () => checkTrust(parts, context));
+    if (trustFinding.outcome === 'failed') reason ??= trustFinding.message;
     if (reason !== undefined) checklist.skip('exchange', `Not tried: ${lowercaseFirst(reason)}`);
     else {
-      const exchange = await checklist.runStep('exchange', async (signal) => {
+      const exchangeFinding = await checklist.runStep('exchange', async (signal) => {
         const { finding, prepared: preparedTarget } = await checkExchange(parts, context, signal);
         prepared = preparedTarget;
         return finding;
       });
-      if (exchange.outcome === 'failed') reason = exchange.message;
+      if (exchangeFinding.outcome === 'failed') reason = exchangeFinding.message;
     }
   } else checklist.skip(['trust', 'exchange'], 'No token is exchanged for this server.');
   if (reason !== undefined) {

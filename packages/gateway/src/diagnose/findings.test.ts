@@ -87,7 +87,13 @@ describe('what a diagnosis finds', () => {
     expect(await listFindings(oauth, 'unauthorized', bearer)).toBe('ok');
     expect(await listFindings(oauth, 'unauthorized')).toBe('warning');
     expect(await listFindings({ headers: { 'x-key': 'k' } }, 'unauthorized')).toBe('ok');
-    for (const reason of ['wrong_url', 'redirected', 'upstream_5xx', 'garbage', 'timeout'] as const) {
+    for (const reason of [
+      'wrong_url',
+      'redirected',
+      'upstream_5xx',
+      'invalid_response',
+      'timeout',
+    ] as const) {
       expect(await listFindings(oauth, reason)).toBe('failed');
     }
   });
@@ -137,7 +143,7 @@ describe('what a diagnosis finds', () => {
     rig.client = { ...rig.client, source: 'dynamic', clientId: '' };
     rig.discover = async () => ({
       ...discoveredServer,
-      as: { ...discoveredServer.as, registrationEndpoint: null },
+      asMetadata: { ...discoveredServer.asMetadata, registrationEndpoint: null },
     });
     expect(await rig.step('client')).toMatchObject({
       outcome: 'failed',

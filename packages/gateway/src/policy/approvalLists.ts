@@ -51,7 +51,7 @@ export function createApprovalLists({ cache, leases, keyring, clock }: ApprovalL
   /** One that does not open was tampered with: an error, never an empty list. Under a key that is gone it is over. */
   function open(sealed: string, user: ApprovalOwner): CallApproval[] {
     try {
-      return JSON.parse(keyring.open(sealed, contextOf(user))) as CallApproval[];
+      return JSON.parse(keyring.open(sealed, toSealContext(user))) as CallApproval[];
     } catch (error) {
       if (error instanceof SealError && error.reason === 'unknown_key') return [];
       throw error;
@@ -61,7 +61,7 @@ export function createApprovalLists({ cache, leases, keyring, clock }: ApprovalL
   async function write(user: ApprovalOwner, calls: readonly CallApproval[]): Promise<void> {
     if (calls.length === 0) return void (await cache.delete(listKey(user)));
     const latestExpiry = Math.max(...calls.map(({ expiresAt }) => expiresAt));
-    const sealed = keyring.seal(JSON.stringify(calls), contextOf(user));
+    const sealed = keyring.seal(JSON.stringify(calls), toSealContext(user));
     await cache.set(listKey(user), sealed, latestExpiry - clock.now());
   }
 
@@ -80,6 +80,6 @@ function listKey({ tenant, userId }: ApprovalOwner): string {
   return JSON.stringify(['list', tenant, userId]);
 }
 
-function contextOf({ tenant, userId }: ApprovalOwner): SealContext {
+function toSealContext({ tenant, userId }: ApprovalOwner): SealContext {
   return { tenant, principal: `user:${userId}`, server: '-', kind: 'approval', field: 'list' };
 }

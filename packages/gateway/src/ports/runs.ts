@@ -53,13 +53,13 @@ type RunKey = Pick<RunRecord, 'tenant' | 'userId' | 'setId' | 'id'>;
 
 /** Bound to who ran it, its set and its id: results moved into another row, or under another user, do not open there. */
 export function toRunSealContext(run: RunKey): SealContext {
-  return { ...sealContextOf(run), field: 'run' };
+  return { ...toBaseSealContext(run), field: 'run' };
 }
 
 export function toRunTitleSealContext(run: RunKey): SealContext {
-  return { ...sealContextOf(run), field: 'title' };
+  return { ...toBaseSealContext(run), field: 'title' };
 }
 
-function sealContextOf({ tenant, userId, setId, id }: RunKey): Omit<SealContext, 'field'> {
+function toBaseSealContext({ tenant, userId, setId, id }: RunKey): Omit<SealContext, 'field'> {
   return { tenant, principal: `user:${userId}`, server: '-', kind: 'run', binding: [setId, id] };
 }

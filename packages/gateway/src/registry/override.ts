@@ -1,4 +1,4 @@
-import { finding, type Finding, type Path } from '@behalf/contracts';
+import { createFinding, type Finding, type Path } from '@behalf/contracts';
 import {
   compileDefinition,
   isUserToken,
@@ -76,7 +76,7 @@ export function compileOverride(
   // Which programs run on this machine is said in the file, by whoever may write there, and nowhere else.
   return {
     ok: false,
-    errors: [finding(path, 'operator_only', 'an override cannot start or change a process')],
+    errors: [createFinding(path, 'operator_only', 'an override cannot start or change a process')],
   };
 }
 
@@ -102,7 +102,7 @@ const literalTextKeys: ReadonlySet<string> = new Set([
 function findOverrideProblems(definition: unknown, path: Path): Finding[] {
   return Object.entries(toFields(definition)).flatMap(([key, value]) => {
     if (operatorKeys.includes(key) && value !== null) {
-      return [finding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it')];
+      return [createFinding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it')];
     }
     if (literalTextKeys.has(key)) return [];
     return [...findFileProblems(key, value, path), ...findVariables(value, [...path, key])];
@@ -113,7 +113,7 @@ function findOverrideProblems(definition: unknown, path: Path): Finding[] {
 function findFileProblems(key: string, value: unknown, path: Path): Finding[] {
   return key === 'oauth' && Object.hasOwn(toFields(value), 'private_key_file')
     ? [
-        finding(
+        createFinding(
           [...path, key, 'private_key_file'],
           'operator_only',
           'can be set by the operator only',
@@ -132,11 +132,11 @@ function findVariables(value: unknown, path: Path): Finding[] {
   if (hasTokenPlaceholder(value)) {
     const message =
       'must not contain a user token placeholder: only the operator configures where user tokens are sent';
-    return [finding(path, 'placeholder_forbidden', message, 'use obo')];
+    return [createFinding(path, 'placeholder_forbidden', message, 'use obo')];
   }
   if (!value.includes('${')) return [];
   const message = 'must not contain environment variables: they belong to the operator';
-  return [finding(path, 'placeholder_forbidden', message, 'write the value itself')];
+  return [createFinding(path, 'placeholder_forbidden', message, 'write the value itself')];
 }
 
 /** Where an administrator of one tenant may send it, users of that tenant cannot judge. */
@@ -154,7 +154,7 @@ function findSecretLeaks(base: unknown, override: unknown, merged: unknown, path
     findChangedBindings(field, base, merged),
   );
   return [...new Set(changed)].map((changedPath) =>
-    finding(
+    createFinding(
       [...path, ...changedPath.split('.')],
       'secret_binding',
       'differs from the configuration file, whose secrets would be sent there',

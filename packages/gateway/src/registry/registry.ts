@@ -1,4 +1,4 @@
-import { finding, formatPath, normalizeServerName, type Finding } from '@behalf/contracts';
+import { createFinding, formatPath, normalizeServerName, type Finding } from '@behalf/contracts';
 import type { CompiledDefinition, EnvRecord, ServerSettings, Settings } from '@behalf/settings';
 import type { Log } from '../upstream/parts.ts';
 import {
@@ -217,7 +217,7 @@ function findBase(
 }
 
 function rejectOverride({ name }: ServerOverride, reason: string): CompiledDefinition {
-  return { ok: false, errors: [finding(['mcpServers', name], 'operator_only', reason)] };
+  return { ok: false, errors: [createFinding(['mcpServers', name], 'operator_only', reason)] };
 }
 
 function compileLayers(

@@ -1,4 +1,4 @@
-import { finding, type Finding, type Path } from '@behalf/contracts';
+import { createFinding, type Finding, type Path } from '@behalf/contracts';
 import { compileDefinition, parseTemplate, type CompiledDefinition } from '@behalf/settings';
 import { isMapping } from './canonicalFields.ts';
 
@@ -67,12 +67,12 @@ export function readWithdrawn(definition: unknown): unknown {
 }
 
 function findTierProblems(value: unknown, path: Path): Finding[] {
-  if (!isMapping(value)) return [finding(path, 'wrong_type', 'must be a mapping')];
+  if (!isMapping(value)) return [createFinding(path, 'wrong_type', 'must be a mapping')];
   const errors: Finding[] = [];
   for (const [key, item] of Object.entries(value)) {
     const fieldPath = [...path, key];
     if (!inputKeys.has(key) || (key === 'type' && item === 'stdio')) {
-      errors.push(finding(fieldPath, 'operator_only', 'can be set by the operator only', 'remove it'));
+      errors.push(createFinding(fieldPath, 'operator_only', 'can be set by the operator only', 'remove it'));
     } else if (!literalTextKeys.has(key)) errors.push(...findTextProblems(item, fieldPath));
     const reserved = operatorKeys[key];
     if (reserved && isMapping(item)) errors.push(...findReservedProblems(item, reserved, fieldPath));
@@ -88,14 +88,16 @@ function findReservedProblems(
 ): Finding[] {
   return reserved
     .filter((key) => Object.hasOwn(section, key))
-    .map((key) => finding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it'));
+    .map((key) =>
+      createFinding([...path, key], 'operator_only', 'can be set by the operator only', 'remove it'),
+    );
 }
 
 function findEndpointProblems(oauth: Record<string, unknown>, path: Path): Finding[] {
   return endpointKeys.flatMap((key) => {
     const text = oauth[key];
     return typeof text === 'string' && text.includes('?')
-      ? [finding([...path, key], 'operator_only', 'must not contain a query', 'remove the query')]
+      ? [createFinding([...path, key], 'operator_only', 'must not contain a query', 'remove the query')]
       : [];
   });
 }
@@ -116,7 +118,7 @@ function findPlaceholderProblem(text: string, path: Path): Finding[] {
     : text.includes('${') || text.includes('LIBRECHAT_');
   return hasForbidden
     ? [
-        finding(
+        createFinding(
           path,
           'placeholder_forbidden',
           'may contain only user variables, no placeholders for the environment, the identity or the request',

@@ -14,7 +14,7 @@ function rigFor(server: ServerSnapshot) {
   const parts: ReinitParts = {
     ...rig.parts,
     connections: pools.manager,
-    inspection: {
+    inspectionScheduler: {
       update: () => undefined,
       getState: () => ({ kind: 'skipped' }),
       reinspect: failIfCalled,

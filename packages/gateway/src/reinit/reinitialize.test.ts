@@ -19,7 +19,7 @@ describe('reinitialising', () => {
     expect(rig.leases).toHaveLength(1);
     expect(rig.leases[0]).toMatchObject({
       holder: { principal: principalKey(rig.inbound().principal) },
-      options: { explicit: true, forceNew: true },
+      options: { bypassesBreaker: true, forceNew: true },
     });
     expect(rig.rawOpens).toHaveLength(0);
   });
@@ -27,7 +27,7 @@ describe('reinitialising', () => {
   test('without force a connection that works is kept, and its list is still asked for', async () => {
     const rig = createReinitRig();
     await rig.run({ forceNew: false });
-    expect(rig.leases[0]?.options).toMatchObject({ explicit: true, forceNew: false });
+    expect(rig.leases[0]?.options).toMatchObject({ bypassesBreaker: true, forceNew: false });
     expect(rig.lists()).toHaveLength(1);
   });
 

@@ -8,7 +8,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { isToolAvailable, type PolicyParts } from '../policy/decideTool.ts';
 import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import type { Inspection } from '../registry/inspection.ts';
+import type { InspectionScheduler } from '../registry/inspectionScheduler.ts';
 import { renderTarget } from '../registry/renderTarget.ts';
 import type { UserServer } from '../registry/server.ts';
 import { resolveAllowedServer, prepareCredential, type SendParts } from '../toolcall/sendToServer.ts';
@@ -22,7 +22,7 @@ import { toReinitResult, type ReinitTools, type ReinitResult, type ReinitOutcome
 
 export interface ReinitParts extends SendParts, UnauthenticatedParts, PolicyParts {
   readonly catalog: Catalog;
-  readonly inspection: Inspection;
+  readonly inspectionScheduler: InspectionScheduler;
   readonly clock: Clock;
   /** Begins sign-ins at servers. */
   readonly signInStarter: SignInStarter;
@@ -76,7 +76,7 @@ async function attemptWithTimeout(
   options: ReinitOptions,
   inbound: Inbound,
 ): Promise<ReinitOutcome> {
-  const { clock, inspection } = parts;
+  const { clock, inspectionScheduler } = parts;
   const { connectionTimeout } = options;
   const callerSignal = toAbortSignal(inbound.signal);
   if (connectionTimeout === undefined)
@@ -86,7 +86,7 @@ async function attemptWithTimeout(
   const attempted = attempt(parts, server, options, { ...inbound, signal });
   return withTimeout(clock, connectionTimeout, attempted, (): ReinitOutcome => {
     timeout.abort();
-    const isRepeated = inspection.getState(server).kind === 'failed';
+    const isRepeated = inspectionScheduler.getState(server).kind === 'failed';
     return { kind: 'unreachable', code: 'MCP_TIMEOUT', isRepeated };
   });
 }
@@ -102,10 +102,10 @@ async function attempt(
   try {
     const budget = createTokenRequestBudget();
     const obtain = (signal: Cancellation = inbound.signal) =>
-      prepareCredential(parts, server, { ...inbound, signal }, { budget, explicit: true });
+      prepareCredential(parts, server, { ...inbound, signal }, { budget, bypassesBreaker: true });
     const tools = await loadTools(parts, server, obtain, inbound, {
       refresh: true,
-      lease: { explicit: true, forceNew: options.forceNew ?? true },
+      lease: { bypassesBreaker: true, forceNew: options.forceNew ?? true },
     });
     return { kind: 'connected', tools: filterOffered(parts, server, inbound, tools) };
   } catch (error) {
@@ -141,12 +141,12 @@ function isDeferrable(error: unknown): boolean {
 
 /** Looks again at a server whose inspection failed: who asks explicitly is not put off with what was remembered. */
 async function retryInspection(
-  { inspection }: ReinitParts,
+  { inspectionScheduler }: ReinitParts,
   server: AllowedServer,
   { signal }: AbortableInbound,
 ): Promise<ReinitOutcome | undefined> {
-  if (server.scope !== 'app' || inspection.getState(server).kind !== 'failed') return undefined;
-  const state = await inspection.reinspect(server, signal);
+  if (server.scope !== 'app' || inspectionScheduler.getState(server).kind !== 'failed') return undefined;
+  const state = await inspectionScheduler.reinspect(server, signal);
   if (state.kind !== 'failed' || state.code === 'MCP_CREDENTIAL_REJECTED') return undefined;
   return { kind: 'unreachable', code: state.code, isRepeated: true, retryAt: state.retryAt };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { adaUser, defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
 import type { ConnectionState } from '../connections/connectionManager.ts';
 import { principalKey } from '../principal/principal.ts';
-import type { InspectionState } from '../registry/inspection.ts';
+import type { InspectionState } from '../registry/inspectionScheduler.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import { getServerStatus, getServerStatuses, type StatusParts } from './serverStatus.ts';
 
@@ -30,7 +30,7 @@ function statusRig(servers: readonly ServerSnapshot[]) {
         return whole.connection;
       },
     },
-    inspection: { getState: () => whole.state },
+    inspectionScheduler: { getState: () => whole.state },
     variables: { readSetFlags: ({ name }) => whole.flags(name) },
     readAuthorizationState: () => Promise.resolve(whole.authorization),
   };

@@ -3,15 +3,15 @@ import type { ConnectionManager } from '../connections/connectionManager.ts';
 import type { UserVariables } from '../credentials/userVariables.ts';
 import { principalKey, type UserPrincipal } from '../principal/principal.ts';
 import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
-import type { Inspection } from '../registry/inspection.ts';
+import type { InspectionScheduler } from '../registry/inspectionScheduler.ts';
 import { listDeclaredVariables, needsOAuth, usesObo } from '../registry/scope.ts';
 import type { ServerSnapshot, UserServer } from '../registry/server.ts';
 import type { AccessParts, AllowedServer } from '../toolcall/checkAccess.ts';
-import { findServer, findServers, type FindParts } from '../toolcall/findServer.ts';
+import { findServer, listAllowedServers, type ServerLookupParts } from '../toolcall/findServer.ts';
 
-export interface StatusParts extends FindParts, AccessParts {
+export interface StatusParts extends ServerLookupParts, AccessParts {
   readonly connections: Pick<ConnectionManager, 'state'>;
-  readonly inspection: Pick<Inspection, 'getState'>;
+  readonly inspectionScheduler: Pick<InspectionScheduler, 'getState'>;
   readonly variables: Pick<UserVariables, 'readSetFlags'>;
   /** How things stand with a user's sign-in at a server. */
   readonly readAuthorizationState: (
@@ -34,7 +34,7 @@ export async function getServerStatuses(
   principal: UserPrincipal,
 ): Promise<Record<string, ServerStatus>> {
   const entries = await Promise.all(
-    findServers(parts, principal).map(async (server): Promise<[string, ServerStatus]> => {
+    listAllowedServers(parts, principal).map(async (server): Promise<[string, ServerStatus]> => {
       try {
         return [server.name, await readStatus(parts, principal, server)];
       } catch {
@@ -46,12 +46,12 @@ export async function getServerStatuses(
 }
 
 async function readStatus(
-  { connections, inspection, variables, readAuthorizationState }: StatusParts,
+  { connections, inspectionScheduler, variables, readAuthorizationState }: StatusParts,
   principal: UserPrincipal,
   server: AllowedServer,
 ): Promise<ServerStatus> {
   const { connection, code, since, retryAt } = connections.state(server, principalKey(principal));
-  const inspectionState = inspection.getState(server);
+  const inspectionState = inspectionScheduler.getState(server);
   // A server that serves is well, whatever the look before found.
   const failedInspection =
     inspectionState.kind === 'failed' && connection !== 'connected' ? inspectionState : undefined;

@@ -38,7 +38,7 @@ const messages: Readonly<Record<string, string>> = {
   no_access: 'The server is not shared with you.',
   server_gone: 'The server was removed.',
   tool_gone: 'The tool of this server is not available to you.',
-  unknown: 'The server does not list its tools at the moment.',
+  unknown: 'The tools of the server cannot be listed at the moment.',
 };
 
 /** The steps of a run that has not begun. */

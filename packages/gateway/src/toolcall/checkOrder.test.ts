@@ -10,7 +10,7 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { callTool } from './callTool.ts';
-import { findServer, findServers } from './findServer.ts';
+import { findServer, listAllowedServers } from './findServer.ts';
 import { ownerKey } from './loadTools.ts';
 import { listServer } from './listServer.ts';
 import { listTools } from './listTools.ts';
@@ -106,7 +106,7 @@ describe('what is asked before anything is spent', () => {
       async () => listServer(rig.parts, 'own', 'prompts/list', guest),
       async () => readServer(rig.parts, 'own', reading, guest),
       async () => findServer(rig.parts, guest.principal, 'own'),
-      async () => findServers(rig.parts, guest.principal),
+      async () => listAllowedServers(rig.parts, guest.principal),
     ];
     for (const way of ways) expect(await captureRejection(way())).toMatchObject({ code: 'MCP_FORBIDDEN' });
     // Also where there is nothing to be seen.
@@ -143,7 +143,7 @@ describe('what is asked before anything is spent', () => {
       rejectWith(await captureRejection(ways[0]!('absent'))),
     );
     expect(rig.spent()).toEqual(nothing);
-    expect(findServers(parts, adaUser).map(({ name }) => name)).toEqual(['own']);
+    expect(listAllowedServers(parts, adaUser).map(({ name }) => name)).toEqual(['own']);
     expect((await listTools(parts, rig.inbound())).map(({ server }) => server.name)).toEqual(['own']);
   });
 

@@ -8,7 +8,7 @@ import type { Principal } from '../principal/principal.ts';
 import type { ServerSnapshot } from '../registry/server.ts';
 import type { CallParts } from './callTool.ts';
 import type { AllowedServer } from './checkAccess.ts';
-import { findServer, findServers } from './findServer.ts';
+import { findServer, listAllowedServers } from './findServer.ts';
 import type { ListToolsParts } from './listTools.ts';
 
 /** What a door shows: one server under its own names, or all that the caller may use, side by side. */
@@ -37,7 +37,7 @@ export function endpointServers(
   endpoint: EndpointSelector,
 ): AllowedServer[] {
   if (endpoint.kind === 'one') return [findServer(parts, principal, endpoint.server)];
-  return findServers(parts, principal).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return listAllowedServers(parts, principal).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** What the names of this server begin with there; undefined where they stand alone. */

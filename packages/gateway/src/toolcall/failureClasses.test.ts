@@ -24,7 +24,7 @@ const expectedErrors: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string
   stream_broken: ['MCP_OUTCOME_UNCERTAIN', 502],
   reset: ['MCP_OUTCOME_UNCERTAIN', 502],
   upstream_5xx: ['MCP_OUTCOME_UNCERTAIN', 502],
-  garbage: ['MCP_PROTOCOL_ERROR', 502],
+  invalid_response: ['MCP_PROTOCOL_ERROR', 502],
   too_large: ['MCP_RESPONSE_TOO_LARGE', 502],
   not_allowed: ['MCP_DOMAIN_NOT_ALLOWED', 403],
   connect_failed: ['MCP_UNREACHABLE', 502],
@@ -32,7 +32,7 @@ const expectedErrors: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string
   ended: ['MCP_UNREACHABLE', 502],
   too_many: ['MCP_RATE_LIMITED', 429],
   breaker_open: ['MCP_BREAKER_OPEN', 503],
-  token_late: ['OBO_TEMPORARY', 503],
+  token_timeout: ['OBO_TEMPORARY', 503],
   bearer_unsupported: ['OBO_MISCONFIGURED', 500],
 };
 const reasons = Object.keys(expectedErrors) as (keyof typeof expectedErrors)[];

@@ -3,13 +3,13 @@ import type { Registry } from '../registry/registry.ts';
 import { checkAccess, type AccessParts, type AllowedServer } from './checkAccess.ts';
 import { resolveServer } from './resolveServer.ts';
 
-export interface FindParts {
+export interface ServerLookupParts {
   readonly registry: Pick<Registry, 'find' | 'list'>;
 }
 
 /** The server of this name that the caller may use, or "no such server". */
 export function findServer(
-  parts: FindParts & AccessParts,
+  parts: ServerLookupParts & AccessParts,
   principal: Principal,
   name: string,
 ): AllowedServer {
@@ -18,7 +18,10 @@ export function findServer(
 }
 
 /** All of them. */
-export function findServers(parts: FindParts & AccessParts, principal: Principal): AllowedServer[] {
+export function listAllowedServers(
+  parts: ServerLookupParts & AccessParts,
+  principal: Principal,
+): AllowedServer[] {
   parts.requirePermission()(principal, 'USE');
   return parts.registry
     .list(principal.tenant)

@@ -11,10 +11,10 @@ describe('a look at a shared server', () => {
     const pools = createConnectionsRig();
     const server = createAppServer();
     const { catalog, listAll } = createToolcallRig([]).parts;
-    const look = (explicit: boolean) =>
+    const look = (bypassesBreaker: boolean) =>
       inspectServer({ connections: pools.manager, catalog, listAll }, server, {
         signal: pools.signal,
-        explicit,
+        bypassesBreaker,
       });
     pools.onOpen = (opening) => opening.fail('connect_timeout');
     for (let i = 0; i < 3; i += 1)
@@ -22,8 +22,8 @@ describe('a look at a shared server', () => {
     await expect(look(false)).rejects.toMatchObject({ reason: 'breaker_open' });
     await expect(look(true)).rejects.toMatchObject({ reason: 'connect_timeout' });
     pools.onOpen = (opening) => void opening.complete('legacy', { capabilities: {} });
-    await expect(look(true)).resolves.toMatchObject({ tools: 0 });
-    await expect(look(false)).resolves.toMatchObject({ tools: 0 });
+    await expect(look(true)).resolves.toMatchObject({ toolCount: 0 });
+    await expect(look(false)).resolves.toMatchObject({ toolCount: 0 });
   });
 
   test('one that is given up leaves its list to those who wait for the same', async () => {
@@ -34,7 +34,7 @@ describe('a look at a shared server', () => {
     rig.answers = () => new Promise<JsonObject>((resolve) => (show = resolve));
     const patience = new AbortController();
     const look = captureRejection(
-      inspectServer(rig.parts, server, { signal: patience.signal, explicit: false }),
+      inspectServer(rig.parts, server, { signal: patience.signal, bypassesBreaker: false }),
     );
     await eventually('the list is asked for', () => rig.lists().length === 1);
     const waiting = rig.catalog.load(server, '', () => Promise.reject(new Error('asked twice')), {

@@ -1,4 +1,4 @@
-import type { InspectionResult, InspectionOptions } from '../registry/inspection.ts';
+import type { InspectionResult, InspectionOptions } from '../registry/inspectionScheduler.ts';
 import type { AppServer } from '../registry/server.ts';
 import type { LoadToolsParts } from './loadTools.ts';
 import { MAX_CALL_MS } from './callUpstream.ts';
@@ -9,9 +9,9 @@ import { withInstructions } from './serverInstructions.ts';
 export async function inspectServer(
   { connections, catalog, listAll }: LoadToolsParts,
   server: AppServer,
-  { signal, explicit }: InspectionOptions,
+  { signal, bypassesBreaker }: InspectionOptions,
 ): Promise<InspectionResult> {
-  const lease = await connections.shared.lease(server, { signal, explicit });
+  const lease = await connections.shared.lease(server, { signal, bypassesBreaker });
   const { target, settings } = server;
   let failure: unknown;
   try {
@@ -31,7 +31,7 @@ export async function inspectServer(
         },
       );
     const { tools } = await catalog.load(server, '', listShared, { signal, refresh: true });
-    return { claims: lease.upstream.claims, tools: tools.length };
+    return { claims: lease.upstream.claims, toolCount: tools.length };
   } catch (error) {
     failure = error;
     throw error;

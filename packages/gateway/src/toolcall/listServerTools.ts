@@ -1,7 +1,7 @@
 import type { ServerTools } from '../catalog/listForUser.ts';
 import { decideTool } from '../policy/decideTool.ts';
 import type { Inbound } from './inbound.ts';
-import { findServer, findServers } from './findServer.ts';
+import { findServer, listAllowedServers } from './findServer.ts';
 import { listToolsOfServers, type ListToolsParts } from './listTools.ts';
 import { ownerKey } from './loadTools.ts';
 
@@ -19,7 +19,7 @@ export async function listServerTools(
   const { principal } = inbound;
   const server = findServer(parts, principal, name);
   // What is not known yet cannot clash yet: nobody waits for other servers here.
-  const otherTools = findServers(parts, principal).flatMap((other) => {
+  const otherTools = listAllowedServers(parts, principal).flatMap((other) => {
     const list = other === server ? undefined : parts.catalog.peek(other, ownerKey(other, principal));
     return list ? [{ server: other, list }] : [];
   });

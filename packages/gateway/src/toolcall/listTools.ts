@@ -10,18 +10,18 @@ import type { ServerSnapshot } from '../registry/server.ts';
 import { prepareCredential, type SendParts } from './sendToServer.ts';
 import type { Inbound } from './inbound.ts';
 import type { AllowedServer } from './checkAccess.ts';
-import { findServers, type FindParts } from './findServer.ts';
+import { listAllowedServers, type ServerLookupParts } from './findServer.ts';
 import { ownerKey, loadTools, type LoadToolsParts } from './loadTools.ts';
 import { getSignInReason } from './signInRequirement.ts';
 
-export interface ListToolsParts extends FindParts, SendParts, LoadToolsParts, PolicyParts {
-  readonly registry: FindParts['registry'] & SendParts['registry'];
+export interface ListToolsParts extends ServerLookupParts, SendParts, LoadToolsParts, PolicyParts {
+  readonly registry: ServerLookupParts['registry'] & SendParts['registry'];
   readonly clock: Clock;
 }
 
 /** The tools this caller has, server by server: what is offered here is what a call would find. */
 export async function listTools(parts: ListToolsParts, inbound: Inbound): Promise<ServerTools[]> {
-  return listToolsOfServers(parts, inbound, findServers(parts, inbound.principal));
+  return listToolsOfServers(parts, inbound, listAllowedServers(parts, inbound.principal));
 }
 
 /** The same of some of them; `beside` are others of this caller, with what is known of them. */

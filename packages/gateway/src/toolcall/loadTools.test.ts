@@ -37,7 +37,7 @@ const notAsked = () => {
 };
 /** What reinitialising a server that works does not need. */
 const unused = {
-  inspection: {
+  inspectionScheduler: {
     update: nothing,
     getState: () => ({ kind: 'skipped' as const }),
     reinspect: notAsked,

@@ -8,7 +8,7 @@ import { readServer } from './readServer.ts';
 
 const harmless = [{ name: 'echo', annotations: { readOnlyHint: true, idempotentHint: true } }];
 const call = { server: 'odd', tool: 'echo', args: { a: 1 } };
-const unknown = ['timeout', 'stream_broken', 'reset', 'upstream_5xx', 'garbage'] as const;
+const unknown = ['timeout', 'stream_broken', 'reset', 'upstream_5xx', 'invalid_response'] as const;
 const refused = ['unauthorized', 'forbidden', 'rate_limited', 'bad_request', 'input_required'] as const;
 const unreachable = ['not_allowed', 'connect_failed', 'connect_timeout', 'too_many', 'breaker_open'] as const;
 

@@ -62,8 +62,8 @@ export async function prepareCredential(
   inbound: Inbound,
   {
     budget = createTokenRequestBudget(),
-    explicit = false,
-  }: { budget?: TokenRequestBudget; explicit?: boolean } = {},
+    bypassesBreaker = false,
+  }: { budget?: TokenRequestBudget; bypassesBreaker?: boolean } = {},
 ): Promise<PreparedTarget> {
   if (server.scope === 'app') {
     const bearer = await parts.appTokens.bearerFor(server, budget);
@@ -80,7 +80,7 @@ export async function prepareCredential(
   const bearer = getBearer(prepared);
   if (bearer && 'holder' in prepared) {
     // Nothing is exchanged for a server that is left alone, and no connection opened without a token.
-    if (!explicit) parts.connections.user.checkBreaker(prepared.server, prepared.holder);
+    if (!bypassesBreaker) parts.connections.user.checkBreaker(prepared.server, prepared.holder);
     const token = bearer.token();
     if (token instanceof Promise) await rejectOnAbort(token, inbound.signal);
   }

@@ -47,7 +47,7 @@ export function createOpenUpstream(parts: UpstreamParts & { readonly limits: Std
     options.signal.addEventListener('abort', onAbort, { once: true });
     const tokenWait = trackTokenWait(target);
     const onTimeout = () =>
-      timeoutController.abort(new UpstreamError(tokenWait.isPending ? 'token_late' : 'connect_timeout'));
+      timeoutController.abort(new UpstreamError(tokenWait.isPending ? 'token_timeout' : 'connect_timeout'));
     const cancelTimer = clock.timer(options.initTimeoutMs, onTimeout, { keepAlive: true });
     try {
       return await open(tokenWait.target, { ...options, signal: timeoutController.signal });

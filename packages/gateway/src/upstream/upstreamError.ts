@@ -30,7 +30,7 @@ const reasons = {
   reset: ['unknown', 'MCP_OUTCOME_UNCERTAIN'],
   upstream_5xx: ['unknown', 'MCP_OUTCOME_UNCERTAIN'],
   /** It answered, but not as MCP does. */
-  garbage: ['unknown', 'MCP_PROTOCOL_ERROR'],
+  invalid_response: ['unknown', 'MCP_PROTOCOL_ERROR'],
   too_large: ['unknown', 'MCP_RESPONSE_TOO_LARGE'],
   not_allowed: ['unreachable', 'MCP_DOMAIN_NOT_ALLOWED'],
   connect_failed: ['unreachable', 'MCP_UNREACHABLE'],
@@ -41,7 +41,7 @@ const reasons = {
   too_many: ['unreachable', 'MCP_RATE_LIMITED'],
   breaker_open: ['unreachable', 'MCP_BREAKER_OPEN'],
   /** The caller's token was still being obtained when the time was up. */
-  token_late: ['unreachable', 'OBO_TEMPORARY'],
+  token_timeout: ['unreachable', 'OBO_TEMPORARY'],
   /** A user's token for a connection that cannot carry one with every message. */
   bearer_unsupported: ['unreachable', 'OBO_MISCONFIGURED'],
 } as const satisfies Record<string, readonly [UpstreamOutcome, ErrorCode]>;

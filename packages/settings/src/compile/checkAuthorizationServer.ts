@@ -1,12 +1,12 @@
 import {
-  finding,
+  createFinding,
   isLoopbackHost,
   parseUrl,
   checkUrlText,
   type AuthorizationServer,
   type Finding,
 } from '@behalf/contracts';
-import type { LoginFacts } from '../obo/login.ts';
+import type { LoginProviderInfo } from '../obo/login.ts';
 import { isUnencryptedRemote } from '../obo/plainHttp.ts';
 
 const SECTION = 'authorizationServer';
@@ -14,7 +14,7 @@ const SECTION = 'authorizationServer';
 /** Everything that is wrong with the section of our own authorization server, its variables filled in. */
 export function checkAuthorizationServer(
   { clients, idJagIssuers, idJagTenants }: Readonly<AuthorizationServer>,
-  login: LoginFacts | null,
+  login: LoginProviderInfo | null,
 ): Finding[] {
   return [
     ...Object.entries(clients).flatMap(([id, client]) => checkClient(id, client)),
@@ -23,12 +23,17 @@ export function checkAuthorizationServer(
       const path = [SECTION, 'idJagTenants', issuer];
       if (!idJagIssuers.includes(issuer)) {
         return [
-          finding(path, 'unknown_issuer', 'is not among idJagIssuers', 'add it there, or remove it here'),
+          createFinding(
+            path,
+            'unknown_issuer',
+            'is not among idJagIssuers',
+            'add it there, or remove it here',
+          ),
         ];
       }
       if (issuer !== login?.issuer) return [];
       const message = 'is the login issuer: its tenants come from OPENID_TENANT_CLAIM';
-      return [finding(path, 'not_allowed', message, 'remove it')];
+      return [createFinding(path, 'not_allowed', message, 'remove it')];
     }),
   ];
 }
@@ -39,29 +44,31 @@ function checkClient(
 ): Finding[] {
   const path = [SECTION, 'clients', id];
   if (clientSecret === '') {
-    return [finding([...path, 'clientSecret'], 'missing', 'is empty', 'set the variable, or remove the key')];
+    return [
+      createFinding([...path, 'clientSecret'], 'missing', 'is empty', 'set the variable, or remove the key'),
+    ];
   }
   if (redirectUris.length === 0 && clientSecret === undefined) {
     const message = 'a client needs redirectUris or a clientSecret';
-    return [finding(path, 'missing', message, 'add redirectUris, or a clientSecret for idJagIssuers')];
+    return [createFinding(path, 'missing', message, 'add redirectUris, or a clientSecret for idJagIssuers')];
   }
   return redirectUris.flatMap((uri, index) => {
     const url = parseUrl(uri);
     const isPlainHttp = url?.protocol === 'http:' && !isLoopbackHost(url.hostname);
     if (url && !isPlainHttp && !uri.includes('#')) return [];
     const uriPath = [...path, 'redirectUris', index];
-    return [finding(uriPath, 'url', 'must be an https or loopback address without a fragment')];
+    return [createFinding(uriPath, 'url', 'must be an https or loopback address without a fragment')];
   });
 }
 
-function checkIssuer(issuer: string, path: Finding['path'], login: LoginFacts | null): Finding[] {
+function checkIssuer(issuer: string, path: Finding['path'], login: LoginProviderInfo | null): Finding[] {
   const problem = checkUrlText(issuer, ['https:', 'http:']);
-  if (problem) return [finding(path, 'url', problem)];
+  if (problem) return [createFinding(path, 'url', problem)];
   if (isUnencryptedRemote(issuer)) {
     const message = 'must use https: its keys authenticate users';
-    return [finding(path, 'plain_http', message, 'use https, or a loopback address')];
+    return [createFinding(path, 'plain_http', message, 'use https, or a loopback address')];
   }
   if (login) return [];
   const message = 'requires an identity provider for accounts';
-  return [finding(path, 'missing', message, 'set OPENID_ISSUER and the related variables')];
+  return [createFinding(path, 'missing', message, 'set OPENID_ISSUER and the related variables')];
 }

@@ -1,4 +1,10 @@
-import { finding, parseToolPattern, type Finding, type Path, type ToolApproval } from '@behalf/contracts';
+import {
+  createFinding,
+  parseToolPattern,
+  type Finding,
+  type Path,
+  type ToolApproval,
+} from '@behalf/contracts';
 
 interface ApprovalReport {
   errors: Finding[];
@@ -19,7 +25,7 @@ export function checkToolApproval(approval: ToolApproval | undefined, path: Path
   // They can only forbid: to leave them out would allow what they forbid.
   if ((approval.hooks ?? []).length > 0) {
     const message = 'policy modules are not supported';
-    report.errors.push(finding([...path, 'hooks'], 'unsupported', message, 'use deny and ask'));
+    report.errors.push(createFinding([...path, 'hooks'], 'unsupported', message, 'use deny and ask'));
   }
   return report;
 }
@@ -32,10 +38,10 @@ function checkLists(rules: Lists, path: Path, { errors, warnings }: ApprovalRepo
       const pattern = parseToolPattern(text);
       const itemPath = [...path, list, index];
       if (pattern.kind === 'malformed')
-        errors.push(finding(itemPath, 'tool_pattern', pattern.problem, PATTERN_HINT));
+        errors.push(createFinding(itemPath, 'tool_pattern', pattern.problem, PATTERN_HINT));
       if (pattern.kind === 'other') {
         const message = 'has no effect: it names no tool of an MCP server';
-        warnings.push(finding(itemPath, 'tool_pattern_ignored', message, PATTERN_HINT));
+        warnings.push(createFinding(itemPath, 'tool_pattern_ignored', message, PATTERN_HINT));
       }
     }
   }

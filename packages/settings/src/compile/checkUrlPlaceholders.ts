@@ -1,4 +1,4 @@
-import { finding, type Finding, type Path } from '@behalf/contracts';
+import { createFinding, type Finding, type Path } from '@behalf/contracts';
 import type { Template } from '../template/template.ts';
 
 /**
@@ -21,7 +21,7 @@ export function checkUrlPlaceholders(template: Template, path: Path): Finding | 
         /(^|\.)$/.test(authority[1] ?? '') &&
         (next === undefined || (next.kind === 'literal' && /^[./?#:]/.test(next.text)));
       if (!isWholeLabel) {
-        return finding(
+        return createFinding(
           path,
           'url_authority',
           'a placeholder may not supply the scheme, the port or a part of a host label',

@@ -1,5 +1,5 @@
 import {
-  finding,
+  createFinding,
   checkHeaderName,
   checkUrlText,
   type CustomEndpoint,
@@ -23,7 +23,7 @@ export interface CompiledEndpoints {
   toolApproval: ToolApproval | undefined;
   errors: Finding[];
   warnings: Finding[];
-  variables: ReadonlySet<string>;
+  variableNames: ReadonlySet<string>;
 }
 
 /** LibreChat's word for a value that each user enters; it stands where a URL or a key would. */
@@ -39,38 +39,38 @@ export function compileEndpoints(endpoints: Endpoints | undefined, env: EnvRecor
     custom: [],
     toolApproval: endpoints?.agents?.toolApproval,
     ...checkToolApproval(endpoints?.agents?.toolApproval, ['endpoints', 'agents', 'toolApproval']),
-    variables: new Set(),
+    variableNames: new Set(),
   };
-  const variables = new Set<string>();
+  const variableNames = new Set<string>();
   for (const [index, endpoint] of (endpoints?.custom ?? []).entries()) {
     const path = ['endpoints', 'custom', index];
-    const texts = createTextCompiler(env);
+    const textCompiler = createTextCompiler(env);
     const { headers, apiKey, ...rest } = endpoint;
     const compiled: EndpointSettings = {
       ...rest,
       position: index,
-      ...(apiKey === undefined ? {} : { apiKey: texts.compileLiteral(apiKey, [...path, 'apiKey']) }),
-      baseURL: texts.compileLiteral(endpoint.baseURL, [...path, 'baseURL']),
+      ...(apiKey === undefined ? {} : { apiKey: textCompiler.compileLiteral(apiKey, [...path, 'apiKey']) }),
+      baseURL: textCompiler.compileLiteral(endpoint.baseURL, [...path, 'baseURL']),
       headers: Object.fromEntries(
         Object.entries(headers ?? {}).map(([name, text]) => [
           name,
-          texts.compileTemplate(text, [...path, 'headers', name], []),
+          textCompiler.compileTemplate(text, [...path, 'headers', name], []),
         ]),
       ),
     };
-    const unsetFindings = texts.findings.filter((item) => item.code === 'variable_unset');
-    const otherFindings = texts.findings.filter((item) => item.code !== 'variable_unset');
+    const unsetFindings = textCompiler.findings.filter((item) => item.code === 'variable_unset');
+    const otherFindings = textCompiler.findings.filter((item) => item.code !== 'variable_unset');
     const userProvidedKeys = (['baseURL', 'apiKey'] as const).filter(
       (key) => compiled[key] === USER_PROVIDED,
     );
-    if (texts.findings.length === 0 && compiled.baseURL !== USER_PROVIDED) {
+    if (textCompiler.findings.length === 0 && compiled.baseURL !== USER_PROVIDED) {
       const problem = checkUrlText(compiled.baseURL, ['http:', 'https:']);
-      if (problem) otherFindings.push(finding([...path, 'baseURL'], 'url', problem));
+      if (problem) otherFindings.push(createFinding([...path, 'baseURL'], 'url', problem));
     }
     for (const name of Object.keys(headers ?? {})) {
       const problem = checkHeaderName(name);
       if (problem)
-        otherFindings.push(finding([...path, 'headers', name], 'header_name', problem, 'remove it'));
+        otherFindings.push(createFinding([...path, 'headers', name], 'header_name', problem, 'remove it'));
     }
     result.errors.push(...otherFindings);
     result.warnings.push(
@@ -79,7 +79,7 @@ export function compileEndpoints(endpoints: Endpoints | undefined, env: EnvRecor
         message: `${item.message}; "${endpoint.name}" is skipped`,
       })),
       ...userProvidedKeys.map((key) =>
-        finding(
+        createFinding(
           [...path, key],
           'user_provided',
           `cannot be provided by users here; "${endpoint.name}" is skipped`,
@@ -89,7 +89,7 @@ export function compileEndpoints(endpoints: Endpoints | undefined, env: EnvRecor
     );
     if (otherFindings.length + unsetFindings.length + userProvidedKeys.length === 0)
       result.custom.push(compiled);
-    for (const name of texts.variables) variables.add(name);
+    for (const name of textCompiler.variableNames) variableNames.add(name);
   }
-  return { ...result, variables };
+  return { ...result, variableNames };
 }

@@ -1,6 +1,6 @@
 import {
   apiKeyVariable,
-  finding,
+  createFinding,
   normalizeServerName,
   oauthUrls,
   type McpServer,
@@ -19,20 +19,20 @@ import type { TextCompiler } from './textCompiler.ts';
 import { checkUrlPlaceholders } from './checkUrlPlaceholders.ts';
 
 /** From a checked definition to templates. What is wrong with its texts is added to `texts.findings`. */
-export function compileServer(name: string, server: McpServer, texts: TextCompiler): ServerSettings {
+export function compileServer(name: string, server: McpServer, textCompiler: TextCompiler): ServerSettings {
   const path = ['mcpServers', name];
   const declaredVariables = [
     ...Object.keys(server.customUserVars ?? {}),
     ...(server.apiKey?.source === 'user' ? [apiKeyVariable] : []),
   ];
   const template = (text: string, keyPath: Path): Template =>
-    texts.compileTemplate(text, keyPath, declaredVariables);
+    textCompiler.compileTemplate(text, keyPath, declaredVariables);
   // A token belongs where headers go: addresses and command lines stand in logs and process lists.
   const tokenFreeTemplate = (text: string, keyPath: Path): Template => {
     const compiledText = template(text, keyPath);
     if (listPlaceholders(compiledText).some(isUserToken)) {
       const message = 'may not contain a token of the user';
-      texts.findings.push(finding(keyPath, 'placeholder_token', message, 'move it to headers'));
+      textCompiler.findings.push(createFinding(keyPath, 'placeholder_token', message, 'move it to headers'));
     }
     return compiledText;
   };
@@ -40,7 +40,7 @@ export function compileServer(name: string, server: McpServer, texts: TextCompil
   const urlTemplate = (text: string, keyPath: Path): Template => {
     const compiledUrl = tokenFreeTemplate(text, keyPath);
     const urlFinding = checkUrlPlaceholders(compiledUrl, keyPath);
-    if (urlFinding) texts.findings.push(urlFinding);
+    if (urlFinding) textCompiler.findings.push(urlFinding);
     return compiledUrl;
   };
   const compileMap = (
@@ -58,7 +58,7 @@ export function compileServer(name: string, server: McpServer, texts: TextCompil
     normalizedName: normalizeServerName(name),
     ...(oauth
       ? {
-          oauth: compileOAuth(oauth, [...path, 'oauth'], texts, {
+          oauth: compileOAuth(oauth, [...path, 'oauth'], textCompiler, {
             template: tokenFreeTemplate,
             url: urlTemplate,
           }),
@@ -73,10 +73,10 @@ export function compileServer(name: string, server: McpServer, texts: TextCompil
     return {
       ...uncompiled,
       ...compiled,
-      command: texts.compileLiteral(uncompiled.command, [...path, 'command']),
+      command: textCompiler.compileLiteral(uncompiled.command, [...path, 'command']),
       ...(uncompiled.cwd === undefined
         ? {}
-        : { cwd: texts.compileLiteral(uncompiled.cwd, [...path, 'cwd']) }),
+        : { cwd: textCompiler.compileLiteral(uncompiled.cwd, [...path, 'cwd']) }),
       args: uncompiled.args.map((arg, index) => tokenFreeTemplate(arg, [...path, 'args', index])),
       env: compileMap(uncompiled.env, [...path, 'env']),
     };
@@ -88,15 +88,15 @@ export function compileServer(name: string, server: McpServer, texts: TextCompil
     headers: compileMap(uncompiled.headers, [...path, 'headers']),
     ...(uncompiled.caFile === undefined
       ? {}
-      : { caFile: texts.compileLiteral(uncompiled.caFile, [...path, 'caFile']) }),
+      : { caFile: textCompiler.compileLiteral(uncompiled.caFile, [...path, 'caFile']) }),
   };
   if (uncompiled.type === 'websocket') return { ...uncompiled, ...remote };
 
   const { obo, proxy } = uncompiled;
   if (obo && listPlaceholders(url).length > 0) {
     // The exchanged token goes where the URL says; a value of a user or a request must have no say in that.
-    texts.findings.push(
-      finding(
+    textCompiler.findings.push(
+      createFinding(
         [...path, 'url'],
         'obo_url',
         'may not contain a placeholder together with obo',
@@ -106,8 +106,8 @@ export function compileServer(name: string, server: McpServer, texts: TextCompil
   }
   const http = {
     ...remote,
-    ...(proxy === undefined ? {} : { proxy: texts.compileLiteral(proxy, [...path, 'proxy']) }),
-    ...(obo ? { obo: { ...obo, ...compileObo(obo, [...path, 'obo'], texts) } } : {}),
+    ...(proxy === undefined ? {} : { proxy: textCompiler.compileLiteral(proxy, [...path, 'proxy']) }),
+    ...(obo ? { obo: { ...obo, ...compileObo(obo, [...path, 'obo'], textCompiler) } } : {}),
   };
   // Written twice because a union of spreads does not narrow by itself.
   return uncompiled.type === 'sse' ? { ...uncompiled, ...http } : { ...uncompiled, ...http };
@@ -116,16 +116,16 @@ export function compileServer(name: string, server: McpServer, texts: TextCompil
 function compileObo(
   obo: { scopes: string; audience?: string | undefined; resource?: string | undefined },
   path: Path,
-  texts: TextCompiler,
+  textCompiler: TextCompiler,
 ): { scopes: string; audience?: string; resource?: string } {
   return {
-    scopes: texts.compileLiteral(obo.scopes, [...path, 'scopes']),
+    scopes: textCompiler.compileLiteral(obo.scopes, [...path, 'scopes']),
     ...(obo.audience === undefined
       ? {}
-      : { audience: texts.compileLiteral(obo.audience, [...path, 'audience']) }),
+      : { audience: textCompiler.compileLiteral(obo.audience, [...path, 'audience']) }),
     ...(obo.resource === undefined
       ? {}
-      : { resource: texts.compileLiteral(obo.resource, [...path, 'resource']) }),
+      : { resource: textCompiler.compileLiteral(obo.resource, [...path, 'resource']) }),
   };
 }
 
@@ -134,11 +134,14 @@ type CompileText = (text: string, path: Path) => Template;
 function compileOAuth(
   oauth: OAuth,
   path: Path,
-  texts: TextCompiler,
+  textCompiler: TextCompiler,
   { template, url }: { readonly template: CompileText; readonly url: CompileText },
 ): OAuthSettings {
   const { redirect_uri: _ignored, ...others } = oauth;
-  const rest: Omit<OAuth, OAuthText | 'redirect_uri'> = { ...others, ...plainOAuth(oauth, path, texts) };
+  const rest: Omit<OAuth, OAuthText | 'redirect_uri'> = {
+    ...others,
+    ...plainOAuth(oauth, path, textCompiler),
+  };
   const templates: { [K in OAuthText]?: Template } = {};
   for (const key of oauthTexts) {
     const text = oauth[key];
@@ -152,12 +155,12 @@ function compileOAuth(
 function plainOAuth(
   oauth: OAuth,
   path: Path,
-  texts: TextCompiler,
+  textCompiler: TextCompiler,
 ): Partial<Pick<OAuth, 'issuer' | 'private_key_file' | 'private_key_id'>> {
   return Object.fromEntries(
     (['issuer', 'private_key_file', 'private_key_id'] as const).flatMap((key) => {
       const text = oauth[key];
-      return text === undefined ? [] : [[key, texts.compileLiteral(text, [...path, key])]];
+      return text === undefined ? [] : [[key, textCompiler.compileLiteral(text, [...path, key])]];
     }),
   );
 }

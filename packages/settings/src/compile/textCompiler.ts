@@ -1,4 +1,4 @@
-import { didYouMean, finding, type Finding, type Path } from '@behalf/contracts';
+import { didYouMean, createFinding, type Finding, type Path } from '@behalf/contracts';
 import { builtInPlaceholders } from '../template/fields.ts';
 import { parseTemplate } from '../template/parseTemplate.ts';
 import { resolveEnv, type EnvRecord } from '../template/resolveEnv.ts';
@@ -11,41 +11,43 @@ export interface TextCompiler {
   /** `${NAME}` alone: a program to run, a proxy, a scope is never chosen by user data. */
   compileLiteral(text: string, path: Path): string;
   readonly findings: Finding[];
-  readonly variables: Set<string>;
+  readonly variableNames: Set<string>;
 }
 
 export function createTextCompiler(env: EnvRecord): TextCompiler {
   const findings: Finding[] = [];
-  const variables = new Set<string>();
+  const variableNames = new Set<string>();
 
   function compile(text: string, path: Path): Template {
     const parsed = parseTemplate(text);
     if (!parsed.ok) {
       const { code, message, suggestion } = parsed.problem;
-      findings.push(finding(path, code, message, suggestion));
+      findings.push(createFinding(path, code, message, suggestion));
       return [];
     }
     const resolved = resolveEnv(parsed.template, env);
     if (!resolved.ok) {
       findings.push(
-        ...resolved.problems.map(({ code, message, suggestion }) => finding(path, code, message, suggestion)),
+        ...resolved.problems.map(({ code, message, suggestion }) =>
+          createFinding(path, code, message, suggestion),
+        ),
       );
       return [];
     }
-    for (const name of resolved.variables) variables.add(name);
+    for (const name of resolved.variables) variableNames.add(name);
     return resolved.template;
   }
 
   return {
     findings,
-    variables,
+    variableNames,
     compileTemplate(text, path, declared) {
       const template = compile(text, path);
       for (const { kind, name } of listPlaceholders(template)) {
         if (kind !== 'userVar' || declared.includes(name)) continue;
         const near = didYouMean(name, [...declared, ...builtInPlaceholders]);
         findings.push(
-          finding(
+          createFinding(
             path,
             'variable_undeclared',
             `{{${name}}} is not declared`,
@@ -59,7 +61,7 @@ export function createTextCompiler(env: EnvRecord): TextCompiler {
       const value = readLiteralText(compile(text, path));
       if (value === undefined) {
         findings.push(
-          finding(
+          createFinding(
             path,
             'placeholder_forbidden',
             'may contain ${NAME} but no {{...}}',

@@ -1,7 +1,7 @@
-import { finding, type Finding } from '@behalf/contracts';
+import { createFinding, type Finding } from '@behalf/contracts';
 import type { ProviderSettings } from '../compile/compileProviders.ts';
 import type { ServerSettings } from '../compile/serverSettings.ts';
-import { LOGIN_PROVIDER, type LoginFacts } from './login.ts';
+import { LOGIN_PROVIDER, type LoginProviderInfo } from './login.ts';
 import { NO_PROVIDER, checkOboTarget } from './checkOboTarget.ts';
 import { checkProvider } from './checkProvider.ts';
 
@@ -9,7 +9,7 @@ import { checkProvider } from './checkProvider.ts';
 export function checkObo(
   servers: readonly ServerSettings[],
   providers: readonly ProviderSettings[],
-  { login, graphScopes }: { readonly login: LoginFacts | null; readonly graphScopes: string },
+  { login, graphScopes }: { readonly login: LoginProviderInfo | null; readonly graphScopes: string },
 ): { errors: Finding[]; warnings: Finding[] } {
   const tokenExchangeProviders = new Set(
     servers.flatMap((server) =>
@@ -20,14 +20,14 @@ export function checkObo(
   );
   const errors = providers.flatMap((provider) => checkProvider(provider, { login, tokenExchangeProviders }));
   const warnings: Finding[] = [];
-  const context = { providers, login, graphScopes, declared: servers };
+  const context = { providers, login, graphScopes, declaredServers: servers };
   for (const server of servers) {
     const problem = checkOboTarget(server, { ...context, authority: 'operator' });
     if (!problem) continue;
     const { path, code, message, suggestion } = problem;
     // The identity provider may be set up after the servers: they stay, and calls say what is missing.
-    const target = code === NO_PROVIDER ? warnings : errors;
-    target.push(finding(['mcpServers', server.name, ...path], code, message, suggestion));
+    const findings = code === NO_PROVIDER ? warnings : errors;
+    findings.push(createFinding(['mcpServers', server.name, ...path], code, message, suggestion));
   }
   return { errors, warnings };
 }

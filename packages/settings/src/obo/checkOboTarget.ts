@@ -25,7 +25,7 @@ export interface OboContext {
   /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
   readonly graphScopes: string;
   /** The servers of the file. What they have already rests on the operator's word, whatever else an override changes. */
-  readonly declared: readonly ServerSettings[];
+  readonly declaredServers: readonly ServerSettings[];
   readonly authority: OboAuthority;
 }
 
@@ -131,7 +131,7 @@ function checkIdJag(
 
 /** Whether the file has this server with the very same token at the very same address. */
 function isDeclared(name: string, url: string, parameters: Obo, context: OboContext): boolean {
-  return context.declared.some(
+  return context.declaredServers.some(
     (server) =>
       server.type !== 'stdio' &&
       server.name === name &&

@@ -1,7 +1,7 @@
-import { finding, originOf, checkUrlText, type Finding, type Path } from '@behalf/contracts';
+import { createFinding, originOf, checkUrlText, type Finding, type Path } from '@behalf/contracts';
 import type { ProviderSettings } from '../compile/compileProviders.ts';
 import { checkIdJagProvider, checkIdJagOnlyFields } from './checkIdJag.ts';
-import { isMicrosoftAuthority, LOGIN_PROVIDER, type LoginFacts } from './login.ts';
+import { isMicrosoftAuthority, LOGIN_PROVIDER, type LoginProviderInfo } from './login.ts';
 import { isLoginProvider } from './isLoginProvider.ts';
 import { isUnencryptedRemote } from './plainHttp.ts';
 
@@ -22,7 +22,7 @@ const RESERVED =
   /^(grant_type|assertion|subject_token.*|actor_token.*|requested_token_type|client_.*|scope|audience|resource|claims)$/i;
 
 export interface ProviderContext {
-  readonly login: LoginFacts | null;
+  readonly login: LoginProviderInfo | null;
   /** Providers that a server speaks RFC 8693 to although they are of another type. */
   readonly tokenExchangeProviders: ReadonlySet<string>;
 }
@@ -48,7 +48,9 @@ export function checkProvider(provider: ProviderSettings, context: ProviderConte
 function checkEmptyTexts(provider: ProviderSettings, path: Path): Finding[] {
   return Object.entries(provider)
     .filter(([, value]) => value === '')
-    .map(([key]) => finding([...path, key], 'missing', 'is empty', 'set the variable, or remove the key'));
+    .map(([key]) =>
+      createFinding([...path, key], 'missing', 'is empty', 'set the variable, or remove the key'),
+    );
 }
 
 function checkEndpointUrls(provider: ProviderSettings, path: Path): Finding[] {
@@ -57,10 +59,10 @@ function checkEndpointUrls(provider: ProviderSettings, path: Path): Finding[] {
     if (text === undefined || text === '') return [];
     const keyPath = [...path, key];
     const problem = checkUrlText(text, ['https:', 'http:']);
-    if (problem) return [finding(keyPath, 'url', problem)];
+    if (problem) return [createFinding(keyPath, 'url', problem)];
     if (!isUnencryptedRemote(text)) return [];
     const message = 'must use https: the client’s secret and users’ tokens are sent there';
-    return [finding(keyPath, 'plain_http', message, 'use https, or a loopback address')];
+    return [createFinding(keyPath, 'plain_http', message, 'use https, or a loopback address')];
   });
 }
 
@@ -68,7 +70,7 @@ function checkEntra(provider: ProviderSettings, path: Path, { login }: ProviderC
   const findings = unsupportedByEntra
     .filter((key) => provider[key] !== undefined)
     .map((key) =>
-      finding(
+      createFinding(
         [...path, key],
         'provider_field',
         'is not supported for type entra',
@@ -79,7 +81,7 @@ function checkEntra(provider: ProviderSettings, path: Path, { login }: ProviderC
   const authority = provider[key] ?? login?.issuer;
   if (authority === undefined) {
     findings.push(
-      finding(
+      createFinding(
         path,
         'missing',
         'type entra needs an authority',
@@ -87,7 +89,9 @@ function checkEntra(provider: ProviderSettings, path: Path, { login }: ProviderC
       ),
     );
   } else if (isMicrosoftAuthority(authority) && /^[^/]+\/\/[^/]+\/*$/.test(authority)) {
-    findings.push(finding([...path, key], 'authority', 'has no tenant', 'add the tenant id after the host'));
+    findings.push(
+      createFinding([...path, key], 'authority', 'has no tenant', 'add the tenant id after the host'),
+    );
   }
   return findings;
 }
@@ -100,12 +104,17 @@ function checkOtherTypes(
   const findings: Finding[] = [];
   if (provider.authority !== undefined) {
     findings.push(
-      finding([...path, 'authority'], 'provider_field', 'is supported for type entra only', 'write issuer'),
+      createFinding(
+        [...path, 'authority'],
+        'provider_field',
+        'is supported for type entra only',
+        'write issuer',
+      ),
     );
   }
   if ((provider.issuer ?? provider.tokenEndpoint ?? login?.issuer) === undefined) {
     findings.push(
-      finding(path, 'missing', 'needs an issuer or a tokenEndpoint', 'add one, or set OPENID_ISSUER'),
+      createFinding(path, 'missing', 'needs an issuer or a tokenEndpoint', 'add one, or set OPENID_ISSUER'),
     );
   }
   const usesTokenExchange = provider.type === 'token-exchange' || provider.type === 'id-jag';
@@ -113,13 +122,13 @@ function checkOtherTypes(
     for (const key of tokenExchangeFields) {
       if (provider[key] === undefined) continue;
       const message = 'belongs to RFC 8693, which no server uses with this provider';
-      findings.push(finding([...path, key], 'provider_field', message, 'write type: token-exchange'));
+      findings.push(createFinding([...path, key], 'provider_field', message, 'write type: token-exchange'));
     }
   }
   for (const name of Object.keys(provider.parameters ?? {})) {
     if (!RESERVED.test(name.trim())) continue;
     findings.push(
-      finding(
+      createFinding(
         [...path, 'parameters', name],
         'reserved',
         'is a field that the exchange sets itself',
@@ -141,12 +150,17 @@ function checkClientCredential(
   // For the login client another secret may be said; for any other entry it would be a secret of nobody.
   if (clientSecret !== undefined && clientId === undefined && name !== LOGIN_PROVIDER) {
     findings.push(
-      finding([...path, 'clientSecret'], 'missing', 'a clientSecret needs a clientId', 'add clientId'),
+      createFinding([...path, 'clientSecret'], 'missing', 'a clientSecret needs a clientId', 'add clientId'),
     );
   }
   if ((certificateFile === undefined) !== (privateKeyFile === undefined)) {
     findings.push(
-      finding(path, 'missing', 'certificateFile and privateKeyFile belong together', 'add the other one'),
+      createFinding(
+        path,
+        'missing',
+        'certificateFile and privateKeyFile belong together',
+        'add the other one',
+      ),
     );
   }
   // Known at the login alone: elsewhere its secret would be told to a stranger.
@@ -155,7 +169,7 @@ function checkClientCredential(
     const [message, suggestion] = login?.clientId
       ? ['is missing: the login client is known at OPENID_ISSUER only', 'add it']
       : ['is missing, and no login client is configured', 'add it, or set OPENID_CLIENT_ID'];
-    findings.push(finding([...path, 'clientId'], 'missing', message, suggestion));
+    findings.push(createFinding([...path, 'clientId'], 'missing', message, suggestion));
   }
   const hasCertificate = certificateFile !== undefined || privateKeyFile !== undefined;
   const credentialCount = [clientSecret !== undefined, hasCertificate, assertionFile !== undefined].filter(
@@ -163,12 +177,12 @@ function checkClientCredential(
   ).length;
   if (credentialCount > 1) {
     const message = 'more than one of clientSecret, certificateFile and assertionFile';
-    findings.push(finding(path, 'client_credential', message, 'keep one of them'));
+    findings.push(createFinding(path, 'client_credential', message, 'keep one of them'));
   }
   const inheritsSecret = clientId === undefined && isLoginClientKnown && login.hasSecret;
   if (type === 'entra' && credentialCount === 0 && !inheritsSecret) {
     findings.push(
-      finding(
+      createFinding(
         path,
         'client_credential',
         'type entra needs a client credential',
@@ -189,7 +203,7 @@ function checkClientAuth(provider: ProviderSettings, path: Path, inheritsSecret:
       : clientSecret !== undefined || inheritsSecret;
   if (hasCredential) return [];
   return [
-    finding(
+    createFinding(
       [...path, 'clientAuth'],
       'client_credential',
       `needs a ${requiredKey}`,
@@ -204,7 +218,7 @@ function checkTargetOrigins({ targets }: ProviderSettings, path: Path): Finding[
       originOf(origin) === origin.replace(/\/$/, '').toLowerCase()
         ? []
         : [
-            finding(
+            createFinding(
               [...path, 'targets', t, 'origins', o],
               'origin',
               'must be an origin',

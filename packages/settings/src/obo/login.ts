@@ -1,7 +1,7 @@
 import { envVariables, parseUrl } from '@behalf/contracts';
 
 /** What is known of the provider people sign in with. Whether there is a secret, never which. */
-export interface LoginFacts {
+export interface LoginProviderInfo {
   readonly issuer: string;
   /** Null: bearer tokens alone, nobody signs in with a browser. */
   readonly clientId: string | null;
@@ -22,7 +22,7 @@ export interface LoginVariables {
 export const LOGIN_PROVIDER = 'login';
 
 /** From the environment, raw or read: blank means absent in both. Null when nobody signs in by OpenID. */
-export function readLoginFacts(env: LoginVariables): LoginFacts | null {
+export function readLoginProviderInfo(env: LoginVariables): LoginProviderInfo | null {
   const issuer = trimToUndefined(env.OPENID_ISSUER)?.replace(/\/\.well-known\/openid-configuration$/, '');
   if (issuer === undefined) return null;
   return {

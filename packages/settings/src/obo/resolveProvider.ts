@@ -1,6 +1,6 @@
 import type { ExchangeTarget } from '@behalf/contracts';
 import type { ProviderSettings } from '../compile/compileProviders.ts';
-import { isMicrosoftAuthority, LOGIN_PROVIDER, findMicrosoftCloud, type LoginFacts } from './login.ts';
+import { isMicrosoftAuthority, LOGIN_PROVIDER, findMicrosoftCloud, type LoginProviderInfo } from './login.ts';
 
 /** Which provider a server's tokens are exchanged at, as far as it decides what may be asked for. */
 export interface ResolvedProvider {
@@ -16,7 +16,7 @@ export interface ResolvedProvider {
   readonly resourceIssuers: readonly string[];
 }
 
-export type KnownLogin = Omit<LoginFacts, 'hasSecret'>;
+export type KnownLogin = Omit<LoginProviderInfo, 'hasSecret'>;
 
 /** `unknown`: the server names one that is not there. `none`: it names none, and we are no client of the login's. */
 export function resolveProvider(

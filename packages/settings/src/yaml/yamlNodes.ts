@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Document, type Node } from 'yaml';
-import { finding, type Finding, type Path } from '@behalf/contracts';
+import { createFinding, type Finding, type Path } from '@behalf/contracts';
 
 /** Keys that mean something to the object they land in instead of being data. */
 const FORBIDDEN_KEYS = ['__proto__', 'constructor', 'prototype'];
@@ -39,7 +39,7 @@ export function convertDocument(document: Document): ConvertedDocument {
   let aliases = 0;
 
   function fail(path: Path, node: unknown, code: string, message: string, suggestion?: string): never {
-    throw new RejectedYaml(finding(path, code, message, suggestion), readOffset(node));
+    throw new RejectedYaml(createFinding(path, code, message, suggestion), readOffset(node));
   }
 
   function convertNode(node: unknown, path: Path, location: YamlLocation): unknown {

@@ -42,7 +42,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openMemoryStore } from '../memory/index.ts';
 import { openMongoStore } from '../mongo/index.ts';
 import { openSqliteStore } from '../sqlite/index.ts';
-import { copyStore, CopyRefused } from './index.ts';
+import { copyStore, CopyError } from './index.ts';
 
 const parts = { clock: systemClock, random: systemRandom };
 const keyring = createKeyring([Buffer.alloc(32, 1)], systemRandom);
@@ -261,7 +261,7 @@ describe('copying a store', () => {
           keyring,
           random: systemRandom,
         });
-        await expect(copy).rejects.toThrow(/The hold on the source store expired/);
+        await expect(copy).rejects.toThrow(/The maintenance lease on the source store expired/);
         expect(await source.system.heartbeat('gateway', 1_000)).toBe('announced');
       }
     });
@@ -325,7 +325,7 @@ describe('copying a store', () => {
     for (const busy of [source, target]) {
       await busy.system.heartbeat('gateway', 60_000);
       await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
-        CopyRefused,
+        CopyError,
       );
       await busy.system.removeWriter('gateway');
     }

@@ -5,8 +5,8 @@ import {
   type RawCollections,
 } from '@behalf/gateway/ports';
 import type { Keyring, Random } from '@behalf/kernel';
-import { createMaintenanceHold, type MaintenanceHold } from './maintenanceHold.ts';
-import { openAllSealed } from './openSealed.ts';
+import { createMaintenanceLease, type MaintenanceLease } from './maintenanceLease.ts';
+import { verifySealedValues } from './sealedValues.ts';
 import { recordKey, PAGE_SIZE, readPages } from './pages.ts';
 
 export interface CopyProgress {
@@ -24,11 +24,11 @@ export interface CopyParts {
 }
 
 /** The copy did not start, or is not complete; the message says why and what to do. The source keeps its records. */
-export class CopyRefused extends Error {
-  override readonly name = 'CopyRefused';
+export class CopyError extends Error {
+  override readonly name = 'CopyError';
 }
 
-const createError = (message: string) => new CopyRefused(message);
+const createError = (message: string) => new CopyError(message);
 
 /**
  * Moves every record, both stores held in maintenance so that no gateway writes either. Until it is complete the target
@@ -43,71 +43,73 @@ export async function copyStore({
   onProgress,
 }: CopyParts): Promise<CopyProgress[]> {
   const stores = [
-    { store: from, which: 'source store' },
-    { store: to, which: 'target store' },
+    { store: from, storeLabel: 'source store' },
+    { store: to, storeLabel: 'target store' },
   ];
-  const hold = createMaintenanceHold({ stores, owner: random.id(), createError });
+  const lease = createMaintenanceLease({ stores, owner: random.id(), createError });
   try {
-    await hold.acquireOrExtend();
-    await assertKeysFit(from, keyring, 'source');
-    await hold.acquireOrExtend();
-    await assertKeysFit(to, keyring, 'target');
-    const source = await from.system.getOrCreateIdentity(random.id());
-    const isResumed = await checkCopyMark(from, to, source);
-    const parts = { from: from.raw, to: to.raw, keyring, hold, onProgress };
+    await lease.acquireOrExtend();
+    await assertKeyringMatches(from, keyring, 'source');
+    await lease.acquireOrExtend();
+    await assertKeyringMatches(to, keyring, 'target');
+    const sourceIdentity = await from.system.getOrCreateIdentity(random.id());
+    const isResumed = await checkCopySource(from, to, sourceIdentity);
+    const parts = { from: from.raw, to: to.raw, keyring, lease, onProgress };
     if (!isResumed) {
-      for (const name of collectionNames) await assertNoForeignRecords(name, parts);
-      await to.system.setCopySource(source);
+      for (const name of collectionNames) await assertNoSurplusRecords(name, parts);
+      await to.system.setCopySource(sourceIdentity);
     } else {
       for (const name of collectionNames) await removeSurplusRecords(name, parts);
     }
     const results: CopyProgress[] = [];
     for (const name of collectionNames) results.push(await copyCollection(name, parts));
     // The last word on whether anybody could have written: removing the mark takes far less than the hold lasts.
-    await hold.acquireOrExtend();
+    await lease.acquireOrExtend();
     await to.system.setCopySource(null);
     return results;
   } finally {
-    await hold.release();
+    await lease.release();
   }
 }
 
 /** True when the target is this source's unfinished copy. */
-async function checkCopyMark(from: PrimaryStore, to: PrimaryStore, source: string): Promise<boolean> {
+async function checkCopySource(
+  from: PrimaryStore,
+  to: PrimaryStore,
+  sourceIdentity: string,
+): Promise<boolean> {
   if ((await from.system.getCopySource()) !== null) {
+    throw createError('The source is itself an unfinished copy. Finish that copy first.');
+  }
+  const copySource = await to.system.getCopySource();
+  if (copySource !== null && copySource !== sourceIdentity) {
     throw createError(
-      'The source is itself an unfinished copy: it does not hold everything. Finish that one first.',
+      'The target is the unfinished copy of another store. Finish that copy, or use an empty target.',
     );
   }
-  const mark = await to.system.getCopySource();
-  if (mark !== null && mark !== source) {
-    throw createError(
-      'The target is the unfinished copy of another store. Finish that one, or use an empty target.',
-    );
-  }
-  return mark !== null;
+  return copySource !== null;
 }
 
 interface CollectionParts {
   from: RawCollections;
   to: RawCollections;
   keyring: Keyring;
-  hold: MaintenanceHold;
+  lease: MaintenanceLease;
   onProgress: CopyParts['onProgress'];
 }
 
 /** A target that holds records of its own is not a copy in the making: nothing is mixed into it. */
-async function assertNoForeignRecords(name: CollectionName, parts: CollectionParts): Promise<void> {
+async function assertNoSurplusRecords(name: CollectionName, parts: CollectionParts): Promise<void> {
   for await (const [key] of findSurplusKeys(name, parts)) {
     throw createError(
-      `The target holds ${name} ${key}, which the source does not have. Use an empty target; nothing was copied.`,
+      `The target contains ${name} ${key}, which the source does not contain. Use an empty target; nothing was copied.`,
     );
   }
 }
 
 async function removeSurplusRecords(name: CollectionName, parts: CollectionParts): Promise<void> {
   for await (const keys of findSurplusKeys(name, parts)) {
-    await parts.hold.acquireOrExtend();
+    await parts.lease.acquireOrExtend();
     await parts.to.remove(name, keys);
   }
 }
@@ -115,13 +117,13 @@ async function removeSurplusRecords(name: CollectionName, parts: CollectionParts
 /** The keys of the target that the source does not have, some at a time. */
 async function* findSurplusKeys(
   name: CollectionName,
-  { from, to, hold }: CollectionParts,
+  { from, to, lease }: CollectionParts,
 ): AsyncGenerator<[string, ...string[]]> {
   if ((await to.count(name)) === 0) return;
   const sourceKeys = new Set<string>();
-  for await (const page of readPages(name, from, hold))
+  for await (const page of readPages(name, from, lease))
     for (const record of page) sourceKeys.add(recordKey(name, record));
-  for await (const page of readPages(name, to, hold)) {
+  for await (const page of readPages(name, to, lease)) {
     const [first, ...others] = page
       .map((record) => recordKey(name, record))
       .filter((key) => !sourceKeys.has(key));
@@ -130,12 +132,12 @@ async function* findSurplusKeys(
 }
 
 async function copyCollection(name: CollectionName, parts: CollectionParts): Promise<CopyProgress> {
-  const { from, to, keyring, hold, onProgress } = parts;
+  const { from, to, keyring, lease, onProgress } = parts;
   const total = await from.count(name);
   let copied = 0;
-  for await (const page of readPages(name, from, hold)) {
-    openAllSealed(name, page, keyring, createError);
-    await hold.acquireOrExtend();
+  for await (const page of readPages(name, from, lease)) {
+    verifySealedValues(name, page, keyring, createError);
+    await lease.acquireOrExtend();
     await to.put(name, page);
     copied += page.length;
     onProgress?.({ collection: name, copied, total });
@@ -147,7 +149,7 @@ async function copyCollection(name: CollectionName, parts: CollectionParts): Pro
 /** Reads back what was written: as many records as in the source, and every sealed value opens from the target. */
 async function verifyCopy(
   name: CollectionName,
-  { to, keyring, hold }: CollectionParts,
+  { to, keyring, lease }: CollectionParts,
   total: number,
 ): Promise<void> {
   const targetCount = await to.count(name);
@@ -156,15 +158,15 @@ async function verifyCopy(
       `${name}: the target has ${targetCount} records and the source ${total}. Run the copy again.`,
     );
   }
-  for await (const page of readPages(name, to, hold)) openAllSealed(name, page, keyring, createError);
+  for await (const page of readPages(name, to, lease)) verifySealedValues(name, page, keyring, createError);
 }
 
 /** Before a single record moves: the wrong key is the likeliest mistake. */
-async function assertKeysFit(store: PrimaryStore, keyring: Keyring, which: string): Promise<void> {
+async function assertKeyringMatches(store: PrimaryStore, keyring: Keyring, storeRole: string): Promise<void> {
   const system = await store.raw.page('system', null, PAGE_SIZE);
-  openAllSealed('system', system, keyring, () =>
+  verifySealedValues('system', system, keyring, () =>
     createError(
-      `CREDS_KEY is not the key the ${which} store was sealed with. Set that key, all of its keys separated by commas.`,
+      `CREDS_KEY is not the key the ${storeRole} store was sealed with. Set CREDS_KEY to all keys of that store, separated by commas.`,
     ),
   );
 }

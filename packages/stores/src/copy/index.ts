@@ -1,2 +1,2 @@
-export { copyStore, CopyRefused, type CopyProgress } from './copyStore.ts';
-export { rotateStore, RotationRefused, type Rotation } from './rotateStore.ts';
+export { copyStore, CopyError, type CopyProgress } from './copyStore.ts';
+export { rotateStore, RotationError, type Rotation } from './rotateStore.ts';

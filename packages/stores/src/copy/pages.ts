@@ -4,7 +4,7 @@ import {
   type Collections,
   type RawCollections,
 } from '@behalf/gateway/ports';
-import type { MaintenanceHold } from './maintenanceHold.ts';
+import type { MaintenanceLease } from './maintenanceLease.ts';
 
 export const PAGE_SIZE = 200;
 /** A page is in memory as a whole: of what may be large, fewer. */
@@ -19,10 +19,10 @@ const SMALLER_PAGE_SIZES: { readonly [N in CollectionName]?: number } = {
 export async function* readPages<N extends CollectionName>(
   name: N,
   raw: RawCollections,
-  hold: Pick<MaintenanceHold, 'acquireOrExtend'>,
+  lease: Pick<MaintenanceLease, 'acquireOrExtend'>,
 ): AsyncGenerator<Collections[N][]> {
   for (let after: string | null = null; ;) {
-    await hold.acquireOrExtend();
+    await lease.acquireOrExtend();
     const page: Collections[N][] = await raw.page(name, after, SMALLER_PAGE_SIZES[name] ?? PAGE_SIZE);
     const last = page.at(-1);
     if (last === undefined) return;

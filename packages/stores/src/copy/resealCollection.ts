@@ -1,7 +1,7 @@
 import type { CollectionName, RawCollections } from '@behalf/gateway/ports';
 import type { Keyring } from '@behalf/kernel';
-import type { MaintenanceHold } from './maintenanceHold.ts';
-import { countSealed, openSealedValues } from './openSealed.ts';
+import type { MaintenanceLease } from './maintenanceLease.ts';
+import { countSealedValues, openSealedValues } from './sealedValues.ts';
 import { readPages } from './pages.ts';
 
 /** What one pass over a collection met. */
@@ -19,18 +19,18 @@ export interface ResealResult {
 export interface ResealParts {
   raw: RawCollections;
   keyring: Keyring;
-  hold: Pick<MaintenanceHold, 'acquireOrExtend'>;
+  lease: Pick<MaintenanceLease, 'acquireOrExtend'>;
   createError: (message: string) => Error;
 }
 
 /** Opens every value of a collection, and seals anew those that are not under the first key. */
 export async function resealCollection(
   name: CollectionName,
-  { raw, keyring, hold, createError: refuse }: ResealParts,
+  { raw, keyring, lease, createError }: ResealParts,
 ): Promise<ResealResult> {
   const result: ResealResult = { sealed: 0, underOldKey: 0, resealed: 0, unreadable: 0 };
-  for await (const page of readPages(name, raw, hold)) {
-    const opened = [...openSealedValues(name, page, keyring, refuse)];
+  for await (const page of readPages(name, raw, lease)) {
+    const opened = [...openSealedValues(name, page, keyring, createError)];
     const resealedValues = opened
       .map(({ key, field, value, context }) => ({
         key,
@@ -38,9 +38,9 @@ export async function resealCollection(
         oldValue: value,
         newValue: keyring.rewrap(value, context),
       }))
-      .filter(({ oldValue: before, newValue: after }) => after !== before);
+      .filter(({ oldValue, newValue }) => newValue !== oldValue);
     result.sealed += opened.length;
-    result.unreadable += countSealed(name, page) - opened.length;
+    result.unreadable += countSealedValues(name, page) - opened.length;
     result.underOldKey += resealedValues.length;
     if (resealedValues.length > 0) result.resealed += await raw.reseal(name, resealedValues);
   }

@@ -1,6 +1,6 @@
 import { collectionNames, KEY_CHECK, type CollectionName, type PrimaryStore } from '@behalf/gateway/ports';
 import { createKeyring, type Keyring, type Random } from '@behalf/kernel';
-import { openAllSealed } from './openSealed.ts';
+import { verifySealedValues } from './sealedValues.ts';
 import { PAGE_SIZE, readPages } from './pages.ts';
 import { createWriterPresence } from './writerPresence.ts';
 import { resealCollection, type ResealParts, type ResealResult } from './resealCollection.ts';
@@ -23,11 +23,11 @@ export interface Rotation {
 }
 
 /** The rotation did not start, or is not complete; the message says why and what to do. No value is lost. */
-export class RotationRefused extends Error {
-  override readonly name = 'RotationRefused';
+export class RotationError extends Error {
+  override readonly name = 'RotationError';
 }
 
-const createError = (message: string) => new RotationRefused(message);
+const createError = (message: string) => new RotationError(message);
 
 /**
  * The key check last: it says which keys are enough for this store, so a gateway with the first key alone is refused
@@ -49,20 +49,24 @@ const MAX_PASSES = 5;
  */
 export async function rotateStore({ store, keys, random }: RotationParts): Promise<Rotation[]> {
   const keyring = createKeyring(keys, random);
-  const hold = createWriterPresence({ system: store.system, writer: `rotation-${random.id()}`, createError });
-  const parts = { raw: store.raw, keyring, hold, createError };
+  const writerPresence = createWriterPresence({
+    system: store.system,
+    writer: `rotation-${random.id()}`,
+    createError,
+  });
+  const parts = { raw: store.raw, keyring, lease: writerPresence, createError };
   try {
     await assertRotatable(store, keyring);
     // All of it can be opened, or nothing is changed.
     for (const name of collectionNames)
-      for await (const page of readPages(name, store.raw, hold))
-        openAllSealed(name, page, keyring, createError);
+      for await (const page of readPages(name, store.raw, writerPresence))
+        verifySealedValues(name, page, keyring, createError);
     return [
       ...(await resealUntilComplete(collectionsBeforeKeyCheck, parts)),
       ...(await resealUntilComplete(['system'], parts)),
     ];
   } finally {
-    await hold.release();
+    await writerPresence.release();
   }
 }
 
@@ -74,9 +78,9 @@ async function assertRotatable(store: PrimaryStore, keyring: Keyring): Promise<v
   if (!system.some((row) => row.name === KEY_CHECK)) {
     throw createError('No gateway has used this store yet: there is nothing to rotate.');
   }
-  openAllSealed('system', system, keyring, () =>
+  verifySealedValues('system', system, keyring, () =>
     createError(
-      'CREDS_KEY does not hold the key this store was sealed with. Set the new key first and the old one after it, separated by a comma; nothing was changed.',
+      'CREDS_KEY does not contain the key this store was sealed with. Set the new key first and the old key after it, separated by a comma. Nothing was changed.',
     ),
   );
 }
@@ -94,7 +98,7 @@ async function resealUntilComplete(
       results.set(name, pass);
       resealed.set(name, (resealed.get(name) ?? 0) + pass.resealed);
     }
-    if ([...results.values()].every(({ underOldKey: found }) => found === 0)) {
+    if ([...results.values()].every(({ underOldKey }) => underOldKey === 0)) {
       return [...results].map(([collection, { sealed, unreadable }]) => ({
         collection,
         sealed,
@@ -104,6 +108,6 @@ async function resealUntilComplete(
     }
   }
   throw createError(
-    'Values under an old key keep appearing: a gateway still writes with it. Put the new key first in the CREDS_KEY of every gateway and the old one after it, restart them, then run this again. Nothing is lost.',
+    'A gateway still seals values with an old key. In the CREDS_KEY of every gateway, set the new key first and the old key after it. Restart the gateways, then run this again. No value is lost.',
   );
 }

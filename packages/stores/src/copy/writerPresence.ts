@@ -1,5 +1,5 @@
 import { WRITER_TTL_MS, type SystemStore } from '@behalf/gateway/ports';
-import { MAINTENANCE_MS } from './maintenanceHold.ts';
+import { MAINTENANCE_TTL_MS } from './maintenanceLease.ts';
 
 /** Of work that goes on beside the gateways: it counts as one of them, so that no copy begins meanwhile. */
 export interface WriterPresence {
@@ -15,16 +15,12 @@ export interface WriterPresenceParts {
   createError: (message: string) => Error;
 }
 
-export function createWriterPresence({
-  system,
-  writer,
-  createError: refuse,
-}: WriterPresenceParts): WriterPresence {
+export function createWriterPresence({ system, writer, createError }: WriterPresenceParts): WriterPresence {
   return {
     async acquireOrExtend() {
       if ((await system.heartbeat(writer, WRITER_TTL_MS)) === 'announced') return;
-      throw refuse(
-        `A copy has the store (a killed one is forgotten after ${MAINTENANCE_MS / 1000} s). Run this again when it is over.`,
+      throw createError(
+        `The store is being copied (an interrupted copy expires after ${MAINTENANCE_TTL_MS / 1000} s). Run this again when the copy is complete.`,
       );
     },
     release: () => system.removeWriter(writer).catch(() => undefined),

@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts';
 export function createMemoryApiKeys({ apiKeys }: Tables): ApiKeyStore {
   return {
     async insert(key) {
-      if (apiKeys.has(key.id)) throw new Error('A key of this id exists');
+      if (apiKeys.has(key.id)) throw new Error('An API key with this id already exists');
       assertUnique(apiKeys, key, 'hash');
       apiKeys.set(key.id, { ...key });
     },

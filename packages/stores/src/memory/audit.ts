@@ -10,7 +10,7 @@ export function createMemoryAudit({ audit }: Tables): AuditStore {
 
   return {
     async append(segment) {
-      if (audit.has(segment.id)) throw new Error('A segment of this id exists');
+      if (audit.has(segment.id)) throw new Error('An audit segment with this id already exists');
       assertUnique(audit, segment, 'writer', 'seq');
       audit.set(segment.id, { ...segment });
     },

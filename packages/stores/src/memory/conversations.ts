@@ -39,7 +39,7 @@ export function createMemoryConversations({ conversations, chatMessages }: Table
       ),
     find: async (tenant, userId, id) => copyOrNull(find(tenant, userId, id)),
     async insert(conversation, maxPerUser) {
-      if (conversations.has(conversation.id)) throw new Error('A conversation of this id exists');
+      if (conversations.has(conversation.id)) throw new Error('A conversation with this id already exists');
       if (listByUser(conversation.tenant, conversation.userId).length >= maxPerUser) return 'full';
       conversations.set(conversation.id, { ...conversation });
       return 'inserted';
@@ -65,7 +65,8 @@ export function createMemoryConversations({ conversations, chatMessages }: Table
       const exceeded = checkConversationLimits({ messages: others.length, size }, sealed.length, limits);
       if (exceeded !== null) return exceeded;
       const current = all.find((other) => other.id === id);
-      if (!current && chatMessages.has(id)) throw new Error('A message of this id exists elsewhere');
+      if (!current && chatMessages.has(id))
+        throw new Error('A message with this id already exists in another conversation');
       const { seq, createdAt } = current ?? { seq: (others.at(-1)?.seq ?? 0) + 1, createdAt: changedAt };
       chatMessages.set(id, { ...message, seq, size: sealed.length, createdAt });
       const updatedAt = Math.max(conversation.updatedAt, changedAt);

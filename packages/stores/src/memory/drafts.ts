@@ -14,7 +14,7 @@ export function createMemoryDrafts({ drafts }: Tables): DraftStore {
 
   return {
     async insert(draft, maxPerUser) {
-      if (drafts.has(draft.id)) throw new Error('A draft of this id exists');
+      if (drafts.has(draft.id)) throw new Error('A draft with this id already exists');
       const { tenant, userId, createdAt } = draft;
       const active = listByUser(tenant, userId).filter(({ expiresAt }) => expiresAt > createdAt);
       if (active.length >= maxPerUser) return 'full';

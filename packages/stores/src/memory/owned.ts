@@ -16,7 +16,7 @@ export function createMemoryOwned<R extends OwnedRecord>(table: Map<string, R>):
       ),
     async insert(record, maxPerOwner) {
       const { tenant, owner } = record;
-      if (table.has(record.id)) throw new Error('A record of this id exists');
+      if (table.has(record.id)) throw new Error('A record with this id already exists');
       const ownedRecords = [...table.values()].filter(
         (other) => other.tenant === tenant && other.owner === owner,
       );

@@ -35,7 +35,7 @@ export function createMemoryRuns({ runs }: Tables): RunStore {
         .filter(({ state }) => state === 'running')
         .map(headOf),
     async insert(run, maxRunning) {
-      if (runs.has(run.id)) throw new Error('A run of this id exists');
+      if (runs.has(run.id)) throw new Error('A run with this id already exists');
       const running = latestFirst(run.tenant, run.userId).filter(({ state }) => state === 'running');
       if (running.length >= maxRunning) return 'full';
       runs.set(run.id, { ...run });

@@ -6,7 +6,7 @@ import type { RedisConnection } from './connection.ts';
 export function createRedisChanges(
   redis: RedisConnection,
   channel: string,
-): ChangeFeed & { ready(): Promise<void>; stop(): void } {
+): ChangeFeed & { waitUntilReady(): Promise<void>; stop(): void } {
   const listeners = createChangeListeners();
   const subscriber = redis.client.duplicate() as RedisClientType;
   let connectionCount = 0;
@@ -35,7 +35,7 @@ export function createRedisChanges(
     subscribe: (listener) => listeners.subscribe(listener),
     // Pub/sub forgets: it never knows that it has heard everything.
     syncedUntil: () => 0,
-    ready: () => subscription,
+    waitUntilReady: () => subscription,
     stop() {
       // Nothing it was asked is worth waiting for.
       if (subscriber.isOpen) subscriber.destroy();

@@ -7,7 +7,7 @@ export interface RedisConnection {
   /** Asks with a deadline; a server that is away is a StoreUnavailableError, at once. */
   run<T>(command: (client: RedisClientType) => Promise<T>): Promise<T>;
   /** Resolves at the first connection. */
-  ready(): Promise<void>;
+  waitUntilReady(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function connectRedis({ clock, ...target }: RedisTarget): RedisConnection
         inFlight.delete(response);
       }
     },
-    ready: () => firstReady,
+    waitUntilReady: () => firstReady,
     async close() {
       if (closed) return;
       closed = true;

@@ -35,7 +35,7 @@ export async function openRedisStore({
   await withTimeout(
     clock,
     CONNECT_TIMEOUT_MS,
-    Promise.all([connection.ready(), changes.ready()]),
+    Promise.all([connection.waitUntilReady(), changes.waitUntilReady()]),
     () => undefined,
   );
 

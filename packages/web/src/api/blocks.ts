@@ -75,17 +75,17 @@ export function isBlockNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'BLOCK_NOT_FOUND';
 }
 
-export async function invalidateBlocks(client: QueryClient): Promise<void> {
+export async function invalidateBlocks(queryClient: QueryClient): Promise<void> {
   await Promise.all([
-    client.invalidateQueries({ queryKey: [BLOCKS_KEY] }),
-    client.invalidateQueries({ queryKey: ['servers', BLOCKS_KEY] }),
+    queryClient.invalidateQueries({ queryKey: [BLOCKS_KEY] }),
+    queryClient.invalidateQueries({ queryKey: ['servers', BLOCKS_KEY] }),
   ]);
 }
 
 /** One is gone. Nothing is asked before the list is looked at: the page that is being left would ask for what is gone. */
-export function removeCachedBlock(client: QueryClient, id: string): void {
-  client.setQueryData(blocksQuery.queryKey, (cached) => cached?.filter((block) => block.id !== id));
-  void client.invalidateQueries({ queryKey: [BLOCKS_KEY], refetchType: 'none' });
+export function removeCachedBlock(queryClient: QueryClient, id: string): void {
+  queryClient.setQueryData(blocksQuery.queryKey, (cached) => cached?.filter((block) => block.id !== id));
+  void queryClient.invalidateQueries({ queryKey: [BLOCKS_KEY], refetchType: 'none' });
 }
 
 export function createBlock(block: BlockRequest): Promise<BlockView> {

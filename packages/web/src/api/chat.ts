@@ -13,7 +13,7 @@ import { readEvents } from './eventStream.ts';
 import { readChatEvent } from './readChatEvent.ts';
 import { requestJson, encodeSegment, sendRequest } from './request.ts';
 
-const REMOTE_ANSWER_POLL_MS = 2_000;
+const REMOTE_ANSWER_POLL_INTERVAL_MS = 2_000;
 const PAGE_SIZE = 30;
 
 export const modelsQuery = queryOptions({
@@ -34,12 +34,14 @@ export const conversationsQuery = infiniteQueryOptions({
   staleTime: 60_000,
 });
 
-export function conversationQuery(id: string) {
+export function conversationQuery(conversationId: string) {
   return queryOptions({
-    queryKey: ['chat', 'conversation', id],
-    queryFn: ({ signal }) => requestJson<ConversationView>(`/api/chat/${encodeSegment(id)}`, { signal }),
+    queryKey: ['chat', 'conversation', conversationId],
+    queryFn: ({ signal }) =>
+      requestJson<ConversationView>(`/api/chat/${encodeSegment(conversationId)}`, { signal }),
     // Somebody else's window, or another replica, is writing: there is no stream of it for this page.
-    refetchInterval: ({ state }) => (state.data?.isRunning && !state.error ? REMOTE_ANSWER_POLL_MS : false),
+    refetchInterval: ({ state }) =>
+      state.data?.isRunning && !state.error ? REMOTE_ANSWER_POLL_INTERVAL_MS : false,
   });
 }
 
@@ -56,11 +58,11 @@ export async function startAnswer(body: ChatRequest, signal: AbortSignal): Promi
   const conversationId = encodedId === undefined ? body.conversationId : decodeURIComponent(encodedId);
   if (conversationId === undefined)
     throw new ApiError({ code: 'UNREADABLE', status: response.status, title: '', detail: '' });
-  return { conversationId, events: chatEventsOf(response) };
+  return { conversationId, events: streamChatEvents(response) };
 }
 
 /** A connection that ends before the last event is one that broke. */
-async function* chatEventsOf(response: Response): AsyncGenerator<ChatEvent> {
+async function* streamChatEvents(response: Response): AsyncGenerator<ChatEvent> {
   try {
     for await (const streamEvent of readEvents(response)) {
       const event = readChatEvent(streamEvent);
@@ -73,29 +75,37 @@ async function* chatEventsOf(response: Response): AsyncGenerator<ChatEvent> {
   throw new ApiError({ code: 'OFFLINE', status: 0, title: '', detail: '' });
 }
 
-export function stopAnswer(id: string): Promise<unknown> {
-  return sendRequest(`/api/chat/${encodeSegment(id)}/stop`, { method: 'POST', body: {} });
+export function stopAnswer(conversationId: string): Promise<unknown> {
+  return sendRequest(`/api/chat/${encodeSegment(conversationId)}/stop`, { method: 'POST', body: {} });
 }
 
-export function decideCall(id: string, callId: string, approve: boolean): Promise<ApprovalView> {
-  return requestJson(`/api/chat/${encodeSegment(id)}/approvals/${encodeSegment(callId)}`, {
+export function decideApproval(
+  conversationId: string,
+  callId: string,
+  approve: boolean,
+): Promise<ApprovalView> {
+  return requestJson(`/api/chat/${encodeSegment(conversationId)}/approvals/${encodeSegment(callId)}`, {
     method: 'POST',
     body: { approve },
   });
 }
 
 /** Says of a call that waits for a sign-in that it is there, or that the answer shall go on without. */
-export function reportConnected(id: string, callId: string, connected: boolean): Promise<unknown> {
-  return sendRequest(`/api/chat/${encodeSegment(id)}/connects/${encodeSegment(callId)}`, {
+export function reportConnected(
+  conversationId: string,
+  callId: string,
+  isConnected: boolean,
+): Promise<unknown> {
+  return sendRequest(`/api/chat/${encodeSegment(conversationId)}/connects/${encodeSegment(callId)}`, {
     method: 'POST',
-    body: { connected },
+    body: { connected: isConnected },
   });
 }
 
-export function renameConversation(id: string, title: string): Promise<ConversationSummary> {
-  return requestJson(`/api/chat/${encodeSegment(id)}`, { method: 'PATCH', body: { title } });
+export function renameConversation(conversationId: string, title: string): Promise<ConversationSummary> {
+  return requestJson(`/api/chat/${encodeSegment(conversationId)}`, { method: 'PATCH', body: { title } });
 }
 
-export function deleteConversation(id: string): Promise<unknown> {
-  return sendRequest(`/api/chat/${encodeSegment(id)}`, { method: 'DELETE' });
+export function deleteConversation(conversationId: string): Promise<unknown> {
+  return sendRequest(`/api/chat/${encodeSegment(conversationId)}`, { method: 'DELETE' });
 }

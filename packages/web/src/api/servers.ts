@@ -117,17 +117,17 @@ export function isForbidden(error: unknown): boolean {
 }
 
 /** What any of it says may be different now. */
-export function invalidateServers(client: QueryClient): Promise<void> {
-  return client.invalidateQueries({ queryKey: [SERVERS_KEY] });
+export function invalidateServers(queryClient: QueryClient): Promise<void> {
+  return queryClient.invalidateQueries({ queryKey: [SERVERS_KEY] });
 }
 
 /** One is gone. Nothing is asked before the list is looked at: the page that is being left would ask for what is gone. */
-export function removeCachedServer(client: QueryClient, name: string): void {
-  client.setQueryData(
+export function removeCachedServer(queryClient: QueryClient, name: string): void {
+  queryClient.setQueryData(
     serversQuery.queryKey,
     (cached) => cached && Object.fromEntries(Object.entries(cached).filter(([other]) => other !== name)),
   );
-  void client.invalidateQueries({ queryKey: [SERVERS_KEY], refetchType: 'none' });
+  void queryClient.invalidateQueries({ queryKey: [SERVERS_KEY], refetchType: 'none' });
 }
 
 export function reinitializeServer(name: string): Promise<ReinitializeView> {

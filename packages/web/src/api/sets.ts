@@ -61,10 +61,10 @@ export function isSetNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'SET_NOT_FOUND';
 }
 
-export async function invalidateSets(client: QueryClient): Promise<void> {
+export async function invalidateSets(queryClient: QueryClient): Promise<void> {
   await Promise.all([
-    client.invalidateQueries({ queryKey: [SETS_KEY] }),
-    client.invalidateQueries({ queryKey: ['servers', SETS_KEY] }),
+    queryClient.invalidateQueries({ queryKey: [SETS_KEY] }),
+    queryClient.invalidateQueries({ queryKey: ['servers', SETS_KEY] }),
   ]);
 }
 

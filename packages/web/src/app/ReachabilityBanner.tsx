@@ -13,7 +13,7 @@ const PROBE_MS = 2_000;
 /** While the gateway is silent it is asked again and again; once it answers, everything on the page is read anew. */
 export function ReachabilityBanner() {
   const { shell } = strings;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const isReachable = useStore(reachability);
   const wasUnreachable = useRef(false);
 
@@ -22,16 +22,16 @@ export function ReachabilityBanner() {
       if (!wasUnreachable.current) return undefined;
       wasUnreachable.current = false;
       showToast('success', shell.backOnline);
-      void client.invalidateQueries();
+      void queryClient.invalidateQueries();
       return undefined;
     }
     wasUnreachable.current = true;
     // One that takes longer is waited for.
     const checkGateway = () =>
-      void client.refetchQueries({ queryKey: userQuery.queryKey }, { cancelRefetch: false });
+      void queryClient.refetchQueries({ queryKey: userQuery.queryKey }, { cancelRefetch: false });
     const timer = setInterval(checkGateway, PROBE_MS);
     return () => clearInterval(timer);
-  }, [isReachable, client, shell]);
+  }, [isReachable, queryClient, shell]);
 
   return (
     <div role="status">

@@ -19,7 +19,7 @@ import { ErrorNotice } from '../ui/Notice.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
 import { BlockCard } from './list/BlockCard.tsx';
-import { filterBlocks } from './list/filterBlocks.ts';
+import { filterAndSortBlocks } from './list/filterAndSortBlocks.ts';
 import { useBlockChecks } from './state/useBlockChecks.ts';
 
 /** The blocks one may run. What is searched for stands in the address. */
@@ -83,8 +83,8 @@ function SearchableBlocks({ blocks }: { readonly blocks: readonly BlockSummary[]
   const user = useUser();
   const [params, setParams] = useSearchParams();
   const search = params.get('q') ?? '';
-  const serverTitle = useServerTitleLookup();
-  const matches = filterBlocks(blocks, useDeferredValue(search), serverTitle);
+  const getServerTitle = useServerTitleLookup();
+  const matches = filterAndSortBlocks(blocks, useDeferredValue(search), getServerTitle);
   const { shown, nextCount, showMore } = usePagedItems(matches, PAGE_SIZE);
   const checks = useBlockChecks(shown.map(({ id }) => id));
   const setSearch = (text: string) => setParams(text === '' ? {} : { q: text }, { replace: true });
@@ -118,7 +118,7 @@ function SearchableBlocks({ blocks }: { readonly blocks: readonly BlockSummary[]
               block={block}
               check={checks.get(block.id)}
               isOwner={block.owner === user?.id}
-              serverTitle={serverTitle(block.server.name)}
+              serverTitle={getServerTitle(block.server.name)}
             />
           ))}
         </ul>

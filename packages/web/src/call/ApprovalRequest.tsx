@@ -7,7 +7,7 @@ import { Icon } from '../ui/Icon.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
 import styles from './ApprovalRequest.module.css';
 import { ExactArguments } from './ExactArguments.tsx';
-import { formatRemaining } from './formatRemaining.ts';
+import { formatRemainingTime } from './formatRemainingTime.ts';
 import { isTyping } from './isTyping.ts';
 import { ServerIdentity } from './ServerIdentity.tsx';
 import { ToolIdentity } from './ToolIdentity.tsx';
@@ -107,7 +107,7 @@ export function ApprovalRequest({
               {words.deny}
             </Button>
             {remainingMs !== undefined && (
-              <span className={styles['left']}>{words.expiresIn(formatRemaining(remainingMs))}</span>
+              <span className={styles['left']}>{words.expiresIn(formatRemainingTime(remainingMs))}</span>
             )}
           </div>
         </>

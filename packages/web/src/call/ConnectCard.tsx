@@ -40,9 +40,9 @@ export function ConnectCard(props: ConnectCardProps) {
 function ServerSignIn({ connect: need, nextStepText, children, onStart, onBeforeLeave }: ConnectCardProps) {
   const words = strings.connect;
   const connect = useConnect(need.server);
-  const [shownAt] = useState(() => Date.now());
+  const [mountedAt] = useState(() => Date.now());
   const { state } = connect;
-  const isConnected = state.kind === 'connected' && state.at >= shownAt;
+  const isConnected = state.kind === 'connected' && state.at >= mountedAt;
   // One that succeeded before this was needed says nothing about it.
   const stateText = state.kind === 'connected' && !isConnected ? undefined : describeConnectState(state);
   return (

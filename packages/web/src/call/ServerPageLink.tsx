@@ -5,16 +5,16 @@ import { strings } from '../strings/strings.ts';
 /** The way to the page of a server, where what is missing can be put right. */
 export function ServerPageLink({
   server,
-  code,
+  errorCode,
 }: {
   readonly server: string;
   /** Of what went wrong. */
-  readonly code: string | undefined;
+  readonly errorCode: string | undefined;
 }) {
-  const { setUpServer: values, openServer: toServer } = strings.call;
+  const { setUpServer, openServer } = strings.call;
   return (
     <Link href={`/servers/${encodeSegment(server)}`}>
-      {code === 'MCP_USER_VARS_MISSING' ? values : toServer}
+      {errorCode === 'MCP_USER_VARS_MISSING' ? setUpServer : openServer}
     </Link>
   );
 }

@@ -110,15 +110,15 @@ function useSessionActions(
   scrollToEnd: () => void,
   focusComposer: () => void,
 ): ConversationActions {
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const { mutate: send } = useMutation({
     mutationFn: (text: string) => session.send(text, currentAnswerOptions),
     onError(error) {
       const id = session.id.get();
-      if (id !== undefined) void client.invalidateQueries({ queryKey: conversationQuery(id).queryKey });
+      if (id !== undefined) void queryClient.invalidateQueries({ queryKey: conversationQuery(id).queryKey });
       // What was offered when the page was loaded may have changed.
       if (error instanceof ApiError && error.code.startsWith('MODEL_'))
-        void client.invalidateQueries({ queryKey: modelsQuery.queryKey });
+        void queryClient.invalidateQueries({ queryKey: modelsQuery.queryKey });
     },
   });
   const { mutate: stop } = useMutation({ mutationFn: () => session.stop(), onError: showError });

@@ -34,14 +34,14 @@ export function ConversationList() {
   const [openDialog, setOpenDialog] = useState<OpenDialog | null>(null);
   // By which days they are gathered: as of when this was first shown.
   const [now] = useState(() => Date.now());
-  const heading = useRef<HTMLHeadingElement>(null);
+  const headingRef = useRef<HTMLHeadingElement>(null);
   const conversations = flattenPages(query.data);
   const closeDialog = () => setOpenDialog(null);
   // Without a model there is nothing to talk with; what was said before can still be read.
   if (conversations.length === 0 && models.data?.endpoints.length === 0) return null;
   return (
     <section className={styles['list']} aria-labelledby="conversations">
-      <h2 id="conversations" ref={heading} tabIndex={-1} className={styles['heading']}>
+      <h2 id="conversations" ref={headingRef} tabIndex={-1} className={styles['heading']}>
         {words.title}
       </h2>
       {query.isPending && <Skeleton lines={5} />}
@@ -84,7 +84,7 @@ export function ConversationList() {
             onDeleted={() => {
               // What was pressed is gone with its conversation, and the dialog would give the focus back to it.
               flushSync(closeDialog);
-              heading.current?.focus();
+              headingRef.current?.focus();
             }}
           />
         )}

@@ -26,7 +26,7 @@ export function ConnectButtons({
   readonly onLeave?: (() => void) | undefined;
 }) {
   const words = strings.connect;
-  const mainButton = useRef<HTMLButtonElement>(null);
+  const mainButtonRef = useRef<HTMLButtonElement>(null);
   const isStarting = state.kind === 'starting';
   const isWaiting = state.kind === 'waiting';
   const isCanceling = isWaiting && state.isCanceling === true;
@@ -40,7 +40,7 @@ export function ConnectButtons({
   return (
     <>
       <Button
-        ref={mainButton}
+        ref={mainButtonRef}
         size={size}
         variant={isWaiting ? 'plain' : 'primary'}
         aria-disabled={isStarting || isCanceling}
@@ -68,7 +68,7 @@ export function ConnectButtons({
           onClick={() => {
             cancel();
             // It goes when there is nothing left to cancel.
-            mainButton.current?.focus();
+            mainButtonRef.current?.focus();
           }}
         >
           {isCanceling ? words.canceling : words.cancel}

@@ -24,7 +24,7 @@ export function ServerPage({ name }: { readonly name: string }) {
 }
 
 function ServerContent({ name }: { readonly name: string }) {
-  const text = strings.servers;
+  const words = strings.servers;
   const { data: view, error, refetch } = useQuery(serverQuery(name));
   useRolePermissionLossToast();
   if (isServerNotFound(error)) {
@@ -32,10 +32,10 @@ function ServerContent({ name }: { readonly name: string }) {
       <Page title={name}>
         <EmptyState
           icon="search"
-          title={text.notFoundTitle}
-          actions={<Link href="/servers">{text.back}</Link>}
+          title={words.notFoundTitle}
+          actions={<Link href="/servers">{words.back}</Link>}
         >
-          {text.notFoundText}
+          {words.notFoundText}
         </EmptyState>
       </Page>
     );

@@ -20,7 +20,7 @@ import { usePagedItems } from './usePagedItems.ts';
 
 /** The servers one may use or look after. What is searched for stands in the address, and so does the open dialog. */
 export function ServersPage() {
-  const text = strings.servers;
+  const words = strings.servers;
   const canCreate = usePermission('CREATE');
   const [params, setParams] = useSearchParams();
   const [, navigate] = useLocation();
@@ -38,16 +38,16 @@ export function ServersPage() {
 
   const add = canCreate && (
     <Button variant="primary" icon={<Icon name="plus" />} onClick={() => setSearchParams({ add: '1' })}>
-      {text.add}
+      {words.add}
     </Button>
   );
   return (
-    <Page title={text.title} lead={text.lead} actions={add}>
+    <Page title={words.title} lead={words.lead} actions={add}>
       {error !== null && !listed && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {error === null && !listed && <Skeleton lines={8} />}
       {listed?.length === 0 && (
-        <EmptyState icon="server" title={text.noneTitle} actions={add}>
-          {canCreate ? text.emptyForCreators : text.emptyForUsers}
+        <EmptyState icon="server" title={words.noneTitle} actions={add}>
+          {canCreate ? words.emptyForCreators : words.emptyForUsers}
         </EmptyState>
       )}
       {listed && listed.length > 0 && (
@@ -59,7 +59,7 @@ export function ServersPage() {
           canCreate={canCreate}
           onClose={() => setSearchParams({ add: '' })}
           onSaved={({ serverName, title = serverName, draft }) => {
-            showToast('success', text.created(title), draft === undefined ? '' : text.addDialog[draft]);
+            showToast('success', words.created(title), draft === undefined ? '' : words.addDialog[draft]);
             navigate(`/servers/${encodeURIComponent(serverName)}`);
           }}
         />
@@ -79,7 +79,7 @@ function FilteredList({
   readonly params: URLSearchParams;
   readonly onChange: (changes: Readonly<Record<string, string>>) => void;
 }) {
-  const text = strings.servers;
+  const words = strings.servers;
   const search = params.get('q') ?? '';
   const filter = parseServerFilter(params.get('show'));
   const found = filterServers(listed, filter, useDeferredValue(search));
@@ -90,33 +90,33 @@ function FilteredList({
       <div className={styles['filters']} role="search">
         <TextField
           type="search"
-          label={text.search}
-          placeholder={text.searchPlaceholder}
+          label={words.search}
+          placeholder={words.searchPlaceholder}
           value={search}
           onChange={(event) => onChange({ q: event.target.value })}
         />
         <SelectField
-          label={text.filterLabel}
+          label={words.filterLabel}
           value={filter}
-          onChange={({ target }) => onChange({ filter: target.value === 'all' ? '' : target.value })}
+          onChange={({ target }) => onChange({ show: target.value === 'all' ? '' : target.value })}
         >
           {serverFilters.map((value) => (
             <option key={value} value={value}>
-              {text.filters[value]}
+              {words.filters[value]}
             </option>
           ))}
         </SelectField>
       </div>
       <p className="visually-hidden" role="status">
-        {text.found(found.length)}
+        {words.found(found.length)}
       </p>
       {found.length === 0 ? (
         <EmptyState
           icon="search"
-          title={text.noMatchTitle}
-          actions={<Button onClick={() => onChange({ q: '', filter: '' })}>{text.showAll}</Button>}
+          title={words.noMatchTitle}
+          actions={<Button onClick={() => onChange({ q: '', filter: '' })}>{words.showAll}</Button>}
         >
-          {text.noMatchText}
+          {words.noMatchText}
         </EmptyState>
       ) : (
         <ul className={styles['list']}>
@@ -125,7 +125,7 @@ function FilteredList({
           ))}
         </ul>
       )}
-      {nextCount > 0 && <Button onClick={showMore}>{text.showMore(nextCount)}</Button>}
+      {nextCount > 0 && <Button onClick={showMore}>{words.showMore(nextCount)}</Button>}
     </>
   );
 }

@@ -20,7 +20,7 @@ import { showToast } from '../ui/toasts.ts';
 /** What the person may do with the set besides running it. */
 export function SetActions({ set: { id, title, permissions } }: { readonly set: SetView }) {
   const words = strings.sets;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [, navigate] = useLocation();
   const [isDeleting, setDeleting] = useState(false);
   const canShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
@@ -30,7 +30,7 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
     onSuccess: () => {
       navigate('/sets');
       showToast('success', words.deleted(title));
-      return invalidateSets(client);
+      return invalidateSets(queryClient);
     },
   });
   return (
@@ -58,8 +58,8 @@ export function SetActions({ set: { id, title, permissions } }: { readonly set: 
         <SharingDialog
           resource={{ kind: 'set', id }}
           title={title}
-          texts={words.sharing}
-          ownBits={permissions}
+          resourceTexts={words.sharing}
+          callerAclBits={permissions}
           canShare={canShare}
           onClose={close}
           onShared={invalidateSets}

@@ -49,11 +49,11 @@ export function ApiKeysSection({ isAdmin }: { readonly isAdmin: boolean }) {
 
 function DeleteKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKeyView; readonly onClose: () => void }) {
   const { keys } = strings.settings;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const deleteMutation = useMutation({
     mutationFn: () => deleteKey(apiKey.id),
     onSuccess: () => {
-      client.setQueryData(keysQuery.queryKey, (all) => all?.filter(({ id }) => id !== apiKey.id));
+      queryClient.setQueryData(keysQuery.queryKey, (all) => all?.filter(({ id }) => id !== apiKey.id));
       showToast('success', keys.deleted(apiKey.name));
       onClose();
     },

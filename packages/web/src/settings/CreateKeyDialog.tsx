@@ -21,7 +21,7 @@ export function CreateKeyDialog({
   readonly onClose: () => void;
 }) {
   const { keys } = strings.settings;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly ApiKeyScope[]>(['mcp']);
   const [days, setDays] = useState(String(DEFAULT_DAYS));
@@ -31,7 +31,7 @@ export function CreateKeyDialog({
   const createMutation = useMutation({
     mutationFn: () =>
       createKey({ name: name.trim(), scopes: [...scopes], expiresInDays: expiresInDays ?? DEFAULT_DAYS }),
-    onSuccess: () => client.invalidateQueries({ queryKey: keysQuery.queryKey }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey }),
     // The key is not kept in memory once the dialog is gone.
     gcTime: 0,
   });

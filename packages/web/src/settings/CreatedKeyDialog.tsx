@@ -16,8 +16,8 @@ export function CreatedKeyDialog({
   readonly onClose: () => void;
 }) {
   const { keys } = strings.settings;
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.select(), []);
+  const fieldRef = useRef<HTMLInputElement>(null);
+  useEffect(() => fieldRef.current?.select(), []);
   return (
     <Dialog
       title={keys.createdTitle(name)}
@@ -34,7 +34,7 @@ export function CreatedKeyDialog({
       </Notice>
       <div className={styles['key']}>
         <input
-          ref={field}
+          ref={fieldRef}
           className={styles['value']}
           aria-label={keys.key}
           readOnly

@@ -14,7 +14,7 @@ import { SettingsSection } from './SettingsSection.tsx';
 /** Where the person is signed in. The one in use is ended only after asking: it signs them out here. */
 export function OwnSessionsSection() {
   const { sessions } = strings.settings;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const { data, error, refetch } = useQuery(ownSessionsQuery);
   const [sessionToConfirm, setSessionToConfirm] = useState<SessionView | null>(null);
   const endMutation = useMutation({
@@ -29,7 +29,7 @@ export function OwnSessionsSection() {
     },
     // Also after a failure: one that is not found has ended elsewhere.
     onSettled: (_result, _error, { current }) =>
-      current ? undefined : client.invalidateQueries({ queryKey: ownSessionsQuery.queryKey }),
+      current ? undefined : queryClient.invalidateQueries({ queryKey: ownSessionsQuery.queryKey }),
   });
   return (
     <SettingsSection title={sessions.title} lead={sessions.lead}>

@@ -48,7 +48,7 @@ function RunError({ run: { error, server, block } }: { readonly run: Run }) {
     <Notice
       tone="danger"
       title={title}
-      actions={isServerError(code) ? <ServerPageLink server={server} code={code} /> : undefined}
+      actions={isServerError(code) ? <ServerPageLink server={server} errorCode={code} /> : undefined}
     >
       <p>{code === 'MCP_ARGUMENTS_INVALID' || code === 'BLOCK_INCOMPLETE' ? words.fixFields : text}</p>
       {needsValues && (

@@ -13,11 +13,11 @@ export function CopyManuallyDialog({
   readonly onClose: () => void;
 }) {
   const words = strings.common;
-  const field = useRef<HTMLTextAreaElement>(null);
+  const fieldRef = useRef<HTMLTextAreaElement>(null);
   // After the dialog has opened, which takes the focus for itself.
   useEffect(() => {
-    field.current?.focus();
-    field.current?.select();
+    fieldRef.current?.focus();
+    fieldRef.current?.select();
   }, []);
   return (
     <Dialog
@@ -30,7 +30,7 @@ export function CopyManuallyDialog({
       }
     >
       <TextArea
-        ref={field}
+        ref={fieldRef}
         label={words.copyText}
         hint={words.copyFailed}
         rows={6}

@@ -21,11 +21,11 @@ export interface DialogProps {
  * and gives the focus back to where it was.
  */
 export function Dialog({ title, children, actions, onClose, onSubmit, isWide = false }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialogRef = useRef<HTMLDialogElement>(null);
   const heading = useId();
 
   useEffect(() => {
-    const element = dialog.current;
+    const element = dialogRef.current;
     const previousFocus = document.activeElement;
     element?.showModal();
     return () => {
@@ -47,7 +47,7 @@ export function Dialog({ title, children, actions, onClose, onSubmit, isWide = f
   );
   return (
     <dialog
-      ref={dialog}
+      ref={dialogRef}
       className={classNames(styles['dialog'], isWide && styles['wide'])}
       aria-labelledby={heading}
       onCancel={(event) => {

@@ -36,7 +36,9 @@ export function Field({
 }: FieldProps & { readonly children: (controlProps: ControlProps) => ReactNode }) {
   const id = useId();
   const hasHint = hint !== undefined && hint !== '';
-  const described = [hasHint && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ');
+  const describedBy = [hasHint && `${id}-hint`, error !== undefined && `${id}-error`]
+    .filter(Boolean)
+    .join(' ');
   return (
     <div className={styles['field']}>
       <label htmlFor={id} className={styles['label']}>
@@ -45,7 +47,7 @@ export function Field({
       </label>
       {children({
         id,
-        'aria-describedby': described || undefined,
+        'aria-describedby': describedBy || undefined,
         'aria-invalid': error !== undefined || undefined,
         required: isRequired,
       })}
@@ -63,9 +65,9 @@ export function Field({
   );
 }
 
-type TextProps = FieldProps & Omit<InputHTMLAttributes<HTMLInputElement>, 'id' | 'required'>;
+type TextFieldProps = FieldProps & Omit<InputHTMLAttributes<HTMLInputElement>, 'id' | 'required'>;
 
-export function TextField({ label, hint, error, isRequired, className, ...rest }: TextProps) {
+export function TextField({ label, hint, error, isRequired, className, ...rest }: TextFieldProps) {
   return (
     <Field {...{ label, hint, error, isRequired: isRequired ?? false }}>
       {(controlProps) => (
@@ -75,12 +77,12 @@ export function TextField({ label, hint, error, isRequired, className, ...rest }
   );
 }
 
-type AreaProps = FieldProps &
+type TextAreaProps = FieldProps &
   Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'id' | 'required'> & {
     readonly ref?: Ref<HTMLTextAreaElement>;
   };
 
-export function TextArea({ label, hint, error, isRequired, className, ...rest }: AreaProps) {
+export function TextArea({ label, hint, error, isRequired, className, ...rest }: TextAreaProps) {
   return (
     <Field {...{ label, hint, error, isRequired: isRequired ?? false }}>
       {(controlProps) => (
@@ -90,9 +92,17 @@ export function TextArea({ label, hint, error, isRequired, className, ...rest }:
   );
 }
 
-type SelectProps = FieldProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, 'id' | 'required'>;
+type SelectFieldProps = FieldProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, 'id' | 'required'>;
 
-export function SelectField({ label, hint, error, isRequired, className, children, ...rest }: SelectProps) {
+export function SelectField({
+  label,
+  hint,
+  error,
+  isRequired,
+  className,
+  children,
+  ...rest
+}: SelectFieldProps) {
   return (
     <Field {...{ label, hint, error, isRequired: isRequired ?? false }}>
       {(controlProps) => (
@@ -110,13 +120,13 @@ export function Switch({
   hint,
   isOn,
   onChange,
-  disabled = false,
+  isDisabled = false,
 }: {
   readonly label: string;
   readonly hint?: ReactNode;
   readonly isOn: boolean;
   readonly onChange: (isOn: boolean) => void;
-  readonly disabled?: boolean;
+  readonly isDisabled?: boolean;
 }) {
   const id = useId();
   return (
@@ -126,7 +136,7 @@ export function Switch({
         type="checkbox"
         role="switch"
         checked={isOn}
-        disabled={disabled}
+        disabled={isDisabled}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onChange={(event) => onChange(event.target.checked)}
       />

@@ -19,17 +19,17 @@ export function Page({
   readonly children: ReactNode;
 }) {
   useTitle(title);
-  const heading = useRef<HTMLHeadingElement>(null);
+  const headingRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     // Who came by keyboard or screen reader goes on reading from here, and not from the top of the document.
     if (document.activeElement === document.body || document.activeElement?.closest('nav'))
-      heading.current?.focus();
+      headingRef.current?.focus();
   }, []);
   return (
     <div className={classNames(styles['page'], isWide && styles['wide'])}>
       <header className={styles['header']}>
         <div>
-          <h1 ref={heading} tabIndex={-1}>
+          <h1 ref={headingRef} tabIndex={-1}>
             {title}
           </h1>
           {lead !== undefined && <p className={styles['lead']}>{lead}</p>}

@@ -2,8 +2,8 @@ import { BlockCheckRequest } from '@behalf/contracts';
 import { checkBlocks, type RunBlockParts } from '@behalf/gateway';
 import type { Route } from '../../../http/routes.ts';
 import { readBody } from '../../../middleware/body.ts';
-import { callerDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
-import { restInbound } from '../inbound.ts';
+import { createDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
+import { createRestInbound } from '../inbound.ts';
 
 /** Whether blocks would run for the caller now, and what they wait for. Nothing runs. */
 export function checkBlocksRoute(parts: RunBlockParts): Route {
@@ -13,7 +13,11 @@ export function checkBlocksRoute(parts: RunBlockParts): Route {
     access: 'caller',
     scope: 'mcp',
     async handle(req, res, caller) {
-      const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
+      const inbound = createRestInbound({
+        caller,
+        headers: req.headers,
+        signal: createDisconnectSignal(res),
+      });
       res.json(await checkBlocks(parts, inbound, readBody(req, BlockCheckRequest)));
     },
   };

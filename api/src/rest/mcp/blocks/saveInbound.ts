@@ -1,7 +1,7 @@
 import type { Inbound, UserPrincipal } from '@behalf/gateway';
 import type { Request, Response } from 'express';
-import { callerDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
-import { restInbound } from '../inbound.ts';
+import { createDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
+import { createRestInbound } from '../inbound.ts';
 
 /** Who saves, and for how long they wait: the tools of the server may have to be asked for. */
 export function createSaveInbound(
@@ -9,6 +9,6 @@ export function createSaveInbound(
   res: Response,
   caller: UserPrincipal,
 ): Inbound & { principal: UserPrincipal } {
-  const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
+  const inbound = createRestInbound({ caller, headers: req.headers, signal: createDisconnectSignal(res) });
   return { ...inbound, principal: caller };
 }

@@ -2,8 +2,8 @@ import type { ServerToolsView } from '@behalf/contracts';
 import { authorityOf, listServerTools, type ListToolsParts, type SingleServerTools } from '@behalf/gateway';
 import type { Route } from '../../../http/routes.ts';
 import type { Logger } from '../../../logger.ts';
-import { callerDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
-import { restInbound } from '../inbound.ts';
+import { createDisconnectSignal } from '../../../middleware/callerDisconnect.ts';
+import { createRestInbound } from '../inbound.ts';
 import { warnUnreachable } from '../warnUnreachable.ts';
 
 /** The tools a caller has of one server, with all that a form for them needs. */
@@ -15,7 +15,11 @@ export function serverToolsRoute(parts: ListToolsParts, logger: Logger): Route {
     scope: 'mcp',
     async handle(req, res, caller) {
       const { serverName } = req.params as { serverName: string };
-      const inbound = restInbound({ caller, headers: req.headers, signal: callerDisconnectSignal(res) });
+      const inbound = createRestInbound({
+        caller,
+        headers: req.headers,
+        signal: createDisconnectSignal(res),
+      });
       const serverTools = await listServerTools(parts, inbound, serverName);
       warnUnreachable(logger, [serverTools]);
       res.json(toolsView(serverTools));

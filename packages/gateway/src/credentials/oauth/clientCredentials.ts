@@ -42,9 +42,13 @@ export function createClientCredentials(parts: ClientCredentialParts): AppGrants
       const target = await resolveSignInTarget(servers, server, { tenant, holder: principal });
       // A token for everybody is the operator's to give: nobody else's word sends it anywhere.
       if (!target?.isOperatorDefined) return null;
-      const { as, resource, publishedScopes, challengedScope, usesDpop } = await discoverCached(target);
-      const { issuer } = as;
-      const client = await clients.resolveClient({ tenant, target, issuer, as }, target.oauth.clientId ?? '');
+      const { asMetadata, resource, publishedScopes, challengedScope, usesDpop } =
+        await discoverCached(target);
+      const { issuer } = asMetadata;
+      const client = await clients.resolveClient(
+        { tenant, target, issuer, asMetadata },
+        target.oauth.clientId ?? '',
+      );
       if (client.source !== 'configured') throw new GatewayError('UPSTREAM_AUTH_MISCONFIGURED');
       const { audience, scope } = target.oauth;
       const scopes = chooseScopes({
@@ -74,7 +78,7 @@ export function createClientCredentials(parts: ClientCredentialParts): AppGrants
           },
           reregister: () => Promise.resolve(false),
         },
-        endpoints: toCredentialEndpoints(as),
+        endpoints: toCredentialEndpoints(asMetadata),
         scopes,
         usesDpop,
       };

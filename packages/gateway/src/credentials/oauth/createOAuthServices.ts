@@ -68,7 +68,7 @@ export interface OAuthServices {
 }
 
 export function createOAuthServices(parts: OAuthServicesParts): OAuthServices {
-  const { clock, log, issuerSettings, base, readText, keyring, leases, servers } = parts;
+  const { clock, log, issuerSettings, baseUrl, readText, keyring, leases, servers } = parts;
   const network = createOAuthNetwork(parts.network, issuerSettings);
   // The rules ask what the operator's servers say of themselves, and reading that asks the rules nothing.
   const operatorIssuers = createOperatorIssuers({
@@ -90,10 +90,10 @@ export function createOAuthServices(parts: OAuthServicesParts): OAuthServices {
   const documentKey = createDocumentKey({ clients: parts.oauthClients, keyring, clock });
   const dynamic = createDynamicClients({
     clients: parts.oauthClients,
-    ...{ leases, keyring, clock, log, network, base },
+    ...{ leases, keyring, clock, log, network, baseUrl },
   });
   const clients = createOAuthClients({
-    ...{ base, readText, dynamic, documentKey },
+    ...{ baseUrl, readText, dynamic, documentKey },
     ...(parts.clientUrls && { clientUrls: parts.clientUrls }),
   });
   const contextParts = { servers, network, discovery, clients, rules, issuerSettings };

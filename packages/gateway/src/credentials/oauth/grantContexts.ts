@@ -48,17 +48,17 @@ export function createGrantContexts(parts: GrantContextParts): GrantContexts {
       profile: toIssuerProfile(issuerSettings(), issuer),
       dpop: target.oauth.raw.dpop,
       async rediscover() {
-        const as = await discovery.rediscover(target, issuer);
-        if (!as) return null;
-        const currentClient = await clients.resolveClient({ ...clientUse, as }, record.clientId);
-        return { ...toCredentialEndpoints(as), clientAuth: currentClient.auth.method };
+        const asMetadata = await discovery.rediscover(target, issuer);
+        if (!asMetadata) return null;
+        const currentClient = await clients.resolveClient({ ...clientUse, asMetadata }, record.clientId);
+        return { ...toCredentialEndpoints(asMetadata), clientAuth: currentClient.auth.method };
       },
       async reregister() {
         if (client.source !== 'dynamic') return false;
-        const as = await discovery.rediscover(target, issuer);
-        if (!as) return false;
+        const asMetadata = await discovery.rediscover(target, issuer);
+        if (!asMetadata) return false;
         const refusedClient = { ...client, clientId: record.clientId };
-        return clients.reregister({ ...clientUse, as }, refusedClient, record.scopesRequested);
+        return clients.reregister({ ...clientUse, asMetadata }, refusedClient, record.scopesRequested);
       },
     };
   }
@@ -78,11 +78,11 @@ export function createGrantContexts(parts: GrantContextParts): GrantContexts {
         return 'unbound';
       // What the definition says counts, else what the metadata said when it was given.
       const configuredMethods = target.oauth.raw.token_endpoint_auth_methods_supported;
-      const as = {
+      const asMetadata = {
         authMethods: configuredMethods ?? (endpoints?.clientAuth ? [endpoints.clientAuth] : null),
       };
       const client = await clients.resolveClient(
-        { tenant: record.tenant, target, issuer, as },
+        { tenant: record.tenant, target, issuer, asMetadata },
         record.clientId,
       );
       return createContext(record, target, client);
@@ -90,12 +90,12 @@ export function createGrantContexts(parts: GrantContextParts): GrantContexts {
   };
 }
 
-export function toCredentialEndpoints(as: AuthorizationServerMetadata): CredentialEndpoints {
+export function toCredentialEndpoints(asMetadata: AuthorizationServerMetadata): CredentialEndpoints {
   return {
-    token: as.tokenEndpoint,
-    revocation: as.revocationEndpoint,
-    authorization: as.authorizationEndpoint,
-    fetchedAt: as.fetchedAt,
+    token: asMetadata.tokenEndpoint,
+    revocation: asMetadata.revocationEndpoint,
+    authorization: asMetadata.authorizationEndpoint,
+    fetchedAt: asMetadata.fetchedAt,
   };
 }
 

@@ -107,14 +107,16 @@ async function resolveGrant(
       detail: 'A refresh token requires the issuer and the clientId that it was issued to.',
     });
   }
-  const { as, resource } = await discovery.discover(target);
-  if (as.issuer !== issuer) throw new GatewayError('MCP_CREDENTIAL_UNBOUND');
+  const { asMetadata, resource } = await discovery.discover(target);
+  if (asMetadata.issuer !== issuer) throw new GatewayError('MCP_CREDENTIAL_UNBOUND');
   const client =
-    clientId === undefined ? null : await clients.resolveClient({ tenant, target, issuer, as }, clientId);
+    clientId === undefined
+      ? null
+      : await clients.resolveClient({ tenant, target, issuer, asMetadata }, clientId);
   if (client && client.clientId !== clientId) throw new GatewayError('MCP_CREDENTIAL_UNBOUND');
   return {
     binding: { canonicalUrl: target.canonicalUrl, issuer, clientId: clientId ?? '', resource },
     endpoints:
-      isRenewable && client ? { ...toCredentialEndpoints(as), clientAuth: client.auth.method } : null,
+      isRenewable && client ? { ...toCredentialEndpoints(asMetadata), clientAuth: client.auth.method } : null,
   };
 }

@@ -26,8 +26,11 @@ export async function isGrantForServer(
   if (target?.canonicalUrl !== canonicalUrl) return false;
   try {
     const discovered = await discovery.discover(target);
-    if (discovered.as.issuer !== issuer || discovered.resource !== resource) return false;
-    const client = await clients.resolveClient({ tenant, target, issuer, as: discovered.as }, clientId);
+    if (discovered.asMetadata.issuer !== issuer || discovered.resource !== resource) return false;
+    const client = await clients.resolveClient(
+      { tenant, target, issuer, asMetadata: discovered.asMetadata },
+      clientId,
+    );
     return client.clientId === clientId;
   } catch (error) {
     if (error instanceof GatewayError) return false;

@@ -19,9 +19,9 @@ export interface IssuerRules {
    * Rejects with MCP_AUTHORIZATION_SERVER_REFUSED unless tokens of this authorization server may go to this server, and with
    * UPSTREAM_AUTH_UNAVAILABLE while that cannot be said.
    */
-  requireAllowed(target: SignInTarget, as: AuthorizationServerMetadata): Promise<void>;
+  requireAllowed(target: SignInTarget, asMetadata: AuthorizationServerMetadata): Promise<void>;
   /** Whether users are told whose tokens go where before they go on. */
-  requiresConfirmation(target: SignInTarget, as: AuthorizationServerMetadata): boolean;
+  requiresConfirmation(target: SignInTarget, asMetadata: AuthorizationServerMetadata): boolean;
 }
 
 export interface IssuerRuleParts {
@@ -79,43 +79,49 @@ export function createIssuerRules({ issuerSettings, operatorIssuers, log }: Issu
       if (isOperatorApproved(target, issuer)) return true;
       return !isProtected([issuer, ...endpoints], (await operatorIssuers.readCached()).urls);
     },
-    async requireAllowed(target, as) {
-      const endpoints = listEndpoints(as);
-      const origins = new Set([getOrigin(as.issuer), ...listEndpointOrigins(issuerSettings(), as.issuer)]);
+    async requireAllowed(target, asMetadata) {
+      const endpoints = listEndpoints(asMetadata);
+      const origins = new Set([
+        getOrigin(asMetadata.issuer),
+        ...listEndpointOrigins(issuerSettings(), asMetadata.issuer),
+      ]);
       const configuredUrls = target.isOperatorDefined ? listConfiguredUrls(target) : [];
       const unexpectedUrls = endpoints.filter(
         (url) => !origins.has(getOrigin(url)) && !configuredUrls.includes(url),
       );
       if (unexpectedUrls.length > 0) refuse(target, 'endpoint_origin');
-      if (isOperatorApproved(target, as.issuer)) return;
-      const classification = await classifyIssuer(target, [as.issuer, ...endpoints]);
+      if (isOperatorApproved(target, asMetadata.issuer)) return;
+      const classification = await classifyIssuer(target, [asMetadata.issuer, ...endpoints]);
       if (classification === 'guarded') refuse(target, 'issuer_guarded');
       if (classification === 'unknown') {
         log('oauth_issuer_check_incomplete', { server: target.server.name });
         throw createUnavailableError();
       }
       // Without it nothing says for whom the token is: for which servers that is right, the operator says.
-      if (omitsResource(issuerSettings(), as.issuer)) refuse(target, 'resource_omitted');
+      if (omitsResource(issuerSettings(), asMetadata.issuer)) refuse(target, 'resource_omitted');
     },
-    requiresConfirmation(target, as) {
-      const { issuer } = as;
+    requiresConfirmation(target, asMetadata) {
+      const { issuer } = asMetadata;
       const { canonicalUrl } = target;
       if (isOriginListed(issuerSettings(), issuer, getOrigin(canonicalUrl))) return false;
       const { authorizationUrl, tokenUrl } = target.oauth;
       const isConfiguredIssuer =
         target.oauth.issuer === issuer || (authorizationUrl ?? tokenUrl) !== undefined;
       if (target.isOperatorDefined && isConfiguredIssuer) return false;
-      const hosts = [issuer, as.authorizationEndpoint ?? issuer].map(getHost);
+      const hosts = [issuer, asMetadata.authorizationEndpoint ?? issuer].map(getHost);
       return hosts.some((host) => !areRelatedHosts(host, getHost(canonicalUrl)));
     },
   };
 }
 
 /** Every address that a code, a token, a secret or a person is sent to. */
-function listEndpoints(as: AuthorizationServerMetadata): string[] {
-  return [as.authorizationEndpoint, as.tokenEndpoint, as.registrationEndpoint, as.revocationEndpoint].filter(
-    (url) => url !== null,
-  );
+function listEndpoints(asMetadata: AuthorizationServerMetadata): string[] {
+  return [
+    asMetadata.authorizationEndpoint,
+    asMetadata.tokenEndpoint,
+    asMetadata.registrationEndpoint,
+    asMetadata.revocationEndpoint,
+  ].filter((url) => url !== null);
 }
 
 function listConfiguredUrls({ oauth }: SignInTarget): string[] {

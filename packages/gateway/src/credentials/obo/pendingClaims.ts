@@ -29,7 +29,7 @@ interface StoredClaims {
 export function createPendingClaims({ cache, keyring, clock }: PendingClaimParts): PendingClaims {
   function unseal(sealed: string, principal: string): StoredClaims | undefined {
     try {
-      return JSON.parse(keyring.open(sealed, contextOf(principal))) as StoredClaims;
+      return JSON.parse(keyring.open(sealed, toSealContext(principal))) as StoredClaims;
     } catch (error) {
       // Under a key that is gone they are gone too. Whatever else does not open was tampered with.
       if (error instanceof SealError && error.reason === 'unknown_key') return undefined;
@@ -42,7 +42,7 @@ export function createPendingClaims({ cache, keyring, clock }: PendingClaimParts
       const text = normalizeClaims(claims);
       if (text === undefined) return;
       const stored: StoredClaims = { claims: text, expiresAt: clock.now() + LIFETIME_MS };
-      await cache.set(principal, keyring.seal(JSON.stringify(stored), contextOf(principal)), LIFETIME_MS);
+      await cache.set(principal, keyring.seal(JSON.stringify(stored), toSealContext(principal)), LIFETIME_MS);
     },
     async find(principal) {
       const sealed = await cache.get(principal);
@@ -56,6 +56,6 @@ export function createPendingClaims({ cache, keyring, clock }: PendingClaimParts
   };
 }
 
-function contextOf(principal: string): SealContext {
+function toSealContext(principal: string): SealContext {
   return { tenant: '-', principal, server: '-', kind: 'pending-claims', field: 'claims' };
 }

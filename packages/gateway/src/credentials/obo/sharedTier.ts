@@ -54,7 +54,7 @@ export function createSharedTier({ cache, keyring, clock, log, limits }: SharedT
   /** Or the reason why it does not open. */
   function unseal(sealed: string, key: string): CachedToken | string {
     try {
-      return parseCachedToken(JSON.parse(keyring.open(sealed, contextOf(key)))) ?? 'malformed';
+      return parseCachedToken(JSON.parse(keyring.open(sealed, toSealContext(key)))) ?? 'malformed';
     } catch (error) {
       // A parser's own words would quote what it read.
       return error instanceof SealError ? error.reason : 'malformed';
@@ -72,7 +72,7 @@ export function createSharedTier({ cache, keyring, clock, log, limits }: SharedT
       const remainingMs = cached.usableUntil - clock.now();
       if (remainingMs <= 0) return;
       await callCache('set', async () =>
-        cache.set(key, keyring.seal(JSON.stringify(cached), contextOf(key)), remainingMs),
+        cache.set(key, keyring.seal(JSON.stringify(cached), toSealContext(key)), remainingMs),
       );
     },
     // Tried even while it is quiet: what is to be forgotten matters more than a second.
@@ -85,7 +85,7 @@ export function createSharedTier({ cache, keyring, clock, log, limits }: SharedT
 }
 
 /** The key names tenant, user, server and all the rest: a value under another key does not open. */
-function contextOf(key: string): SealContext {
+function toSealContext(key: string): SealContext {
   return { tenant: '-', principal: '-', server: '-', kind: 'obo', field: 'token', binding: [key] };
 }
 

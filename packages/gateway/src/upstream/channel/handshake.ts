@@ -54,7 +54,7 @@ export async function initialize(peer: Peer, options: ChannelHandshakeOptions): 
   );
   const { protocolVersion } = result;
   if (typeof protocolVersion !== 'string' || !SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion))
-    throw new UpstreamError('garbage');
+    throw new UpstreamError('invalid_response');
   options.onVersionNegotiated?.(protocolVersion);
   // Where each message is a POST of its own, the next one could overtake it.
   const notifyError = await peer.notify('notifications/initialized');

@@ -16,16 +16,16 @@ export interface LineRateLimiter {
  * once, as a number, when there is room again.
  */
 export function createLineRateLimiter(clock: Clock, onDropped: (count: number) => void): LineRateLimiter {
-  let available = MAX_BURST_LINES;
+  let availableLines = MAX_BURST_LINES;
   let refilledAt = clock.now();
   let droppedCount = 0;
   let cancelTimer: Cancel = () => undefined;
 
   const refill = () => {
     const now = clock.now();
-    const added = Math.floor(((now - refilledAt) * MAX_LINES_PER_SECOND) / 1_000);
-    if (added <= 0) return;
-    available = Math.min(MAX_BURST_LINES, available + added);
+    const refilledLines = Math.floor(((now - refilledAt) * MAX_LINES_PER_SECOND) / 1_000);
+    if (refilledLines <= 0) return;
+    availableLines = Math.min(MAX_BURST_LINES, availableLines + refilledLines);
     refilledAt = now;
   };
   const reportDropped = () => {
@@ -38,8 +38,8 @@ export function createLineRateLimiter(clock: Clock, onDropped: (count: number) =
   return {
     tryAcquire() {
       refill();
-      if (available > 0) {
-        available -= 1;
+      if (availableLines > 0) {
+        availableLines -= 1;
         return true;
       }
       droppedCount += 1;

@@ -59,7 +59,7 @@ describe('the modern era over a channel', () => {
     });
     const second = startCall(rig);
     rig.channel.receive({ id: second.id, result: { resultType: 'riddle' } });
-    expect(await second.outcome).toMatchObject({ error: { reason: 'garbage' } });
+    expect(await second.outcome).toMatchObject({ error: { reason: 'invalid_response' } });
   });
 
   test('a subscription is open while somebody listens, and only then', async () => {

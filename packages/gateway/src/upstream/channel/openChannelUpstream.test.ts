@@ -42,7 +42,7 @@ describe('opening a channel', () => {
         { ...options, signal: new AbortController().signal },
         { clock: createFakeClock(), version: '1', log: () => undefined },
       );
-      await expect(opening).rejects.toMatchObject({ reason: 'garbage' });
+      await expect(opening).rejects.toMatchObject({ reason: 'invalid_response' });
       expect(channel.closeCount).toBe(1);
     }
   });
@@ -157,9 +157,9 @@ describe('a request over a channel', () => {
       reason: 'input_required',
       outcome: 'refused',
     });
-    expect(await failing({ error: 'no' })).toMatchObject({ reason: 'garbage', outcome: 'unknown' });
+    expect(await failing({ error: 'no' })).toMatchObject({ reason: 'invalid_response', outcome: 'unknown' });
     for (const result of [undefined, null, 'text', [1]])
-      expect(await failing({ result })).toMatchObject({ reason: 'garbage' });
+      expect(await failing({ result })).toMatchObject({ reason: 'invalid_response' });
 
     const { outcome } = startCall(rig);
     rig.channel.transport.onclose?.();

@@ -39,10 +39,10 @@ export async function openChannelUpstream(
   let claims: ServerClaims | undefined;
   const isSingleUser = owner !== undefined;
   const serverLog = createServerLog({ clock, log, server, owner });
-  const era = () => claims?.era ?? 'legacy';
+  const getEra = () => claims?.era ?? 'legacy';
   const peer = createPeer(channel, {
     clock,
-    era,
+    getEra,
     createResponse: createDefaultResponse,
     onNotification: handleNotification,
     bearer,

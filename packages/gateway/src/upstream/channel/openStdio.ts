@@ -44,7 +44,7 @@ export function createOpenStdio(
     const probeChild = createChild({ ...target, stderr: 'ignore' }, options);
     const peer = createPeer(probeChild, {
       clock,
-      era: () => 'legacy',
+      getEra: () => 'legacy',
       createResponse: createDefaultResponse,
       onNotification: () => undefined,
     });

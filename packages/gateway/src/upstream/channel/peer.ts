@@ -13,7 +13,7 @@ import { TokenUnavailableError } from './tokenUnavailable.ts';
 export interface PeerParts {
   readonly clock: Clock;
   /** As far as it is known yet: it decides how an answer is read. */
-  readonly era: () => Era;
+  readonly getEra: () => Era;
   /** Whether it is one user's alone: then a question that comes while one call is under way is that call's. */
   readonly isSingleUser?: boolean;
   /** Answers what the server asks and nobody is asked. */
@@ -57,7 +57,7 @@ const MAX_CONCURRENT_RESPONSES = 64;
  */
 export function createPeer(
   channel: Channel,
-  { clock, era, createResponse, onNotification, bearer, isSingleUser = false }: PeerParts,
+  { clock, getEra, createResponse, onNotification, bearer, isSingleUser = false }: PeerParts,
 ): Peer {
   const pendingRequests = new Map<unknown, PendingRequest>();
   const closeListeners = new Set<() => void>();
@@ -88,14 +88,14 @@ export function createPeer(
   channel.onrequesterror = (id, error) => pendingRequests.get(id)?.fail(error);
   channel.onclose = () => {
     isClosed = true;
-    const calls = [...pendingRequests.values()];
-    const isOnlyCall = calls.filter(({ options }) => !options.isSubscription).length === 1;
+    const requests = [...pendingRequests.values()];
+    const hasSingleCall = requests.filter(({ options }) => !options.isSubscription).length === 1;
     // They were sent, and nobody knows what became of them. Of several, nobody knows whose answer was too large either.
     const error =
-      closeCause && (closeCause.reason !== 'too_large' || isOnlyCall)
+      closeCause && (closeCause.reason !== 'too_large' || hasSingleCall)
         ? closeCause
         : new UpstreamError('reset', { cause: closeCause });
-    for (const request of calls) request.fail(error);
+    for (const request of requests) request.fail(error);
     for (const listener of closeListeners) ignoreErrors(listener);
     closeListeners.clear();
   };
@@ -122,18 +122,18 @@ export function createPeer(
   function respond(id: string | number, method: string, params: JsonObject): void {
     if (activeResponses >= MAX_CONCURRENT_RESPONSES) return;
     activeResponses += 1;
-    const forwarded = findOnlyCall()?.serverRequests?.forward(id, method, params);
-    const sent = forwarded
-      ? forwarded.then((reply) => sendMessage({ id, ...reply }))
+    const forwardedResponse = findOnlyCall()?.serverRequests?.forward(id, method, params);
+    const sendPromise = forwardedResponse
+      ? forwardedResponse.then((response) => sendMessage({ id, ...response }))
       : sendMessage({ id, ...createResponse(method, params) });
-    sent.catch(() => undefined).finally(() => (activeResponses -= 1));
+    sendPromise.catch(() => undefined).finally(() => (activeResponses -= 1));
   }
 
   /** The only one, on a channel of one user. Of several, nothing says which one a question belongs to. */
   function findOnlyCall(): PendingRequest | undefined {
     if (!isSingleUser) return undefined;
-    const [only, another] = [...pendingRequests.values()].filter(({ options }) => !options.isSubscription);
-    return another ? undefined : only;
+    const [call, otherCall] = [...pendingRequests.values()].filter(({ options }) => !options.isSubscription);
+    return otherCall ? undefined : call;
   }
 
   async function notify(method: string, params: JsonObject = {}): Promise<TokenUnavailableError | undefined> {
@@ -168,42 +168,42 @@ export function createPeer(
         nextId += 1;
         const startedAt = clock.now();
         const maxDeadline = startedAt + Math.max(options.totalMs, MAX_DIALOGUE_MS);
-        let deadline = startedAt + options.totalMs;
+        let totalDeadline = startedAt + options.totalMs;
         let lastActivityAt = startedAt;
         /** People who are asked at this moment, and since when anybody is. */
         let pendingPrompts = 0;
         let promptedAt = 0;
         /** Until its token is at hand nothing of it is on its way. */
-        let isUnsent = requestBearer !== undefined;
-        let stopTimer: Cancel = () => undefined;
+        let isWaitingForToken = requestBearer !== undefined;
+        let cancelTimer: Cancel = () => undefined;
 
-        const settle = () => {
+        const cleanUp = () => {
           pendingRequests.delete(id);
-          stopTimer();
+          cancelTimer();
           serverRequests?.close();
           signal.removeEventListener('abort', onAbort);
         };
         const fail = (error: Error) => {
-          settle();
+          cleanUp();
           reject(error);
         };
         const cancel = (error: Error, reason: string) => {
           fail(error);
-          if (isUnsent) return;
+          if (isWaitingForToken) return;
           // The protocol forbids cancelling the handshake.
           if (method !== 'initialize') void notify('notifications/cancelled', { requestId: id, reason });
         };
         const onAbort = () => cancel(abortReason(signal), 'Canceled by the caller');
         // Progress only notes the time: a server that reports a thousand times a second starts no thousand timers.
         const checkDeadline = () => {
-          const limit =
-            pendingPrompts > 0 ? maxDeadline : Math.min(lastActivityAt + options.timeoutMs, deadline);
-          const remainingMs = limit - clock.now();
+          const nextDeadline =
+            pendingPrompts > 0 ? maxDeadline : Math.min(lastActivityAt + options.timeoutMs, totalDeadline);
+          const remainingMs = nextDeadline - clock.now();
           if (remainingMs <= 0)
-            cancel(new UpstreamError(isUnsent ? 'token_late' : 'timeout'), 'Request timed out');
+            cancel(new UpstreamError(isWaitingForToken ? 'token_timeout' : 'timeout'), 'Request timed out');
           // A subscription has no end, and must not keep the process alive.
           else if (remainingMs < Infinity)
-            stopTimer = clock.timer(remainingMs, checkDeadline, { keepAlive: true });
+            cancelTimer = clock.timer(remainingMs, checkDeadline, { keepAlive: true });
         };
 
         /** Time that a person takes is not the server's silence. */
@@ -216,8 +216,8 @@ export function createPeer(
             pendingPrompts -= 1;
             if (pendingPrompts === 0 && pendingRequests.has(id)) {
               lastActivityAt = clock.now();
-              deadline = Math.min(deadline + lastActivityAt - promptedAt, maxDeadline);
-              stopTimer();
+              totalDeadline = Math.min(totalDeadline + lastActivityAt - promptedAt, maxDeadline);
+              cancelTimer();
               checkDeadline();
             }
           }
@@ -235,11 +235,11 @@ export function createPeer(
             ignoreErrors(() => options.onProgress?.(progress));
           },
           onResponse(message) {
-            settle();
+            cleanUp();
             try {
-              resolve(readResponse(message, id, era()));
+              resolve(readResponse(message, id, getEra()));
             } catch (error) {
-              reject(error instanceof UpstreamError ? error : new UpstreamError('garbage'));
+              reject(error instanceof UpstreamError ? error : new UpstreamError('invalid_response'));
             }
           },
         });
@@ -247,7 +247,7 @@ export function createPeer(
         checkDeadline();
         const _meta = { ...objectOrEmpty(params['_meta']), ...options.meta, progressToken: id };
         const shouldSend = () => {
-          isUnsent = false;
+          isWaitingForToken = false;
           return pendingRequests.has(id);
         };
         sendMessage({ id, method, params: { ...params, _meta } }, requestBearer, shouldSend).catch(

@@ -168,13 +168,13 @@ describe('a bearer over HTTP+SSE', () => {
     const opening = caught(rig.open({ ...target, bearer }));
     await eventually('it is asked', () => pending.length === 1);
     await clock.advance(30_000);
-    expect(await opening).toMatchObject({ reason: 'token_late' });
+    expect(await opening).toMatchObject({ reason: 'token_timeout' });
     expect(server.requests).toEqual([]);
     const upstream = await rig.open(target);
     const late = caught(callChannelTool(upstream, 'tool', {}, { bearer }));
     await eventually('it is asked', () => pending.length === 2);
     await clock.advance(20_000);
-    expect(await late).toMatchObject({ reason: 'token_late' });
+    expect(await late).toMatchObject({ reason: 'token_timeout' });
     pending[1]!.reject(new Error('nobody hears it'));
     await callChannelTool(upstream, 'next', {}, { bearer: createCountingBearer('next') });
     expect(methods(server)).toEqual(['initialize', 'notifications/initialized', 'tools/call']);
@@ -190,7 +190,7 @@ describe('a bearer over HTTP+SSE', () => {
     const opening = caught(rig.open(target, { era: 'auto', initTimeoutMs: 3_000 }));
     await eventually('it is asked', () => pending.length === 1);
     await clock.advance(3_000);
-    expect(await opening).toMatchObject({ reason: 'token_late' });
+    expect(await opening).toMatchObject({ reason: 'token_timeout' });
     expect(server.requests).toEqual([]);
   });
 });

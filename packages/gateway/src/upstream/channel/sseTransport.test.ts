@@ -227,7 +227,7 @@ describe('an HTTP+SSE upstream', () => {
         server.endpoint = endpoint;
         await expect(
           rig.open({ ...target, headers: { authorization: 'Bearer t0ken' } }),
-        ).rejects.toMatchObject({ reason: 'garbage' });
+        ).rejects.toMatchObject({ reason: 'invalid_response' });
       }
       expect(other.requests).toEqual([]);
     } finally {
@@ -238,7 +238,7 @@ describe('an HTTP+SSE upstream', () => {
   test('no stream, nobody there, and a place that may not be asked', async () => {
     const { server, rig, target } = await start();
     server.refuseStream = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' };
-    await expect(rig.open(target)).rejects.toMatchObject({ reason: 'garbage' });
+    await expect(rig.open(target)).rejects.toMatchObject({ reason: 'invalid_response' });
     await expect(rig.open(remoteChannelTarget('sse', 'http://127.0.0.1:9/sse'))).rejects.toMatchObject({
       reason: 'not_allowed',
       outcome: 'unreachable',

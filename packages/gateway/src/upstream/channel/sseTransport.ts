@@ -147,7 +147,7 @@ export function createSseTransport(
         isStarted = true;
       } catch (error) {
         // What is no event stream, or names an endpoint elsewhere, is no MCP server.
-        throw streamFailure ?? new UpstreamError('garbage', { cause: error });
+        throw streamFailure ?? new UpstreamError('invalid_response', { cause: error });
       }
     },
     async send(message) {

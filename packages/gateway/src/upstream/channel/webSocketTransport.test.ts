@@ -137,7 +137,7 @@ describe('a websocket upstream', () => {
 
   test('nobody there, a place that may not be asked, another protocol', async () => {
     const { server, rig, target } = await start({ protocol: false });
-    await expect(rig.open(target)).rejects.toMatchObject({ reason: 'garbage' });
+    await expect(rig.open(target)).rejects.toMatchObject({ reason: 'invalid_response' });
     await expect(rig.open(remoteChannelTarget('websocket', 'ws://127.0.0.1:9/'))).rejects.toMatchObject({
       reason: 'not_allowed',
       outcome: 'unreachable',

@@ -146,6 +146,7 @@ function toSocketError(error: Error): UpstreamError {
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || code === 'WS_ERR_TOO_MANY_BUFFERED_PARTS')
     return new UpstreamError('too_large', { cause: error });
   // Without a subprotocol, with another one, or with frames that are none.
-  if (code === undefined || code.startsWith('WS_ERR')) return new UpstreamError('garbage', { cause: error });
+  if (code === undefined || code.startsWith('WS_ERR'))
+    return new UpstreamError('invalid_response', { cause: error });
   return new UpstreamError('reset', { cause: error });
 }

@@ -17,7 +17,7 @@ export function readClaims(era: Era, protocolVersion: string, reported: Reported
   const info = isObject(reported.serverInfo) ? reported.serverInfo : {};
   const capabilities = isObject(reported.capabilities) ? reported.capabilities : {};
   const text = JSON.stringify(capabilities);
-  if (text.length > MAX_CAPABILITIES_LENGTH) throw new UpstreamError('garbage');
+  if (text.length > MAX_CAPABILITIES_LENGTH) throw new UpstreamError('invalid_response');
   return {
     era,
     protocolVersion: truncate(protocolVersion, MAX_NAME_LENGTH) ?? '',

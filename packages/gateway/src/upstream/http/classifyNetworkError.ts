@@ -24,5 +24,5 @@ const afterSending: Readonly<Record<string, UpstreamReason>> = {
   MCP_DOMAIN_NOT_ALLOWED: 'not_allowed',
   MCP_TIMEOUT: 'timeout',
   MCP_RESPONSE_TOO_LARGE: 'too_large',
-  MCP_PROTOCOL_ERROR: 'garbage',
+  MCP_PROTOCOL_ERROR: 'invalid_response',
 };

@@ -50,7 +50,7 @@ export function classifyStatus(
     return new UpstreamError('rate_limited', { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   }
   if (status >= 500) return new UpstreamError('upstream_5xx', { status });
-  if (status < 300) return new UpstreamError('garbage', { status });
+  if (status < 300) return new UpstreamError('invalid_response', { status });
   if (status < 400) {
     const redirectedTo = readRedirectHost(response.header('location'), url);
     return new UpstreamError('redirected', { status, ...(redirectedTo !== undefined && { redirectedTo }) });
@@ -59,7 +59,7 @@ export function classifyStatus(
   const body = parseErrorBody(response.text);
   const rpcError =
     body && id !== undefined && body.id === id ? classifyRpcError(body.error, era, status) : undefined;
-  const hasNoRpcError = rpcError === undefined || rpcError.reason === 'garbage';
+  const hasNoRpcError = rpcError === undefined || rpcError.reason === 'invalid_response';
   // An error with the id of this request is its answer, whatever the status: it was read, and it may have run.
   const isLost =
     status === 404

@@ -157,7 +157,7 @@ function toStatusError(
 function toHandshakeError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   if (error instanceof ProtocolError) return classifyRpcError(error, 'legacy');
-  return new UpstreamError('garbage', { cause: error });
+  return new UpstreamError('invalid_response', { cause: error });
 }
 
 /** Nothing of the caller's was sent yet, so nothing can have run. */

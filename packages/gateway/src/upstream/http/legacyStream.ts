@@ -23,7 +23,7 @@ export interface LegacyStreamOptions {
   /** For the log. */
   readonly server: string;
   /** The server has answered, whatever it answered; or it could not be asked. */
-  readonly onAttempted: () => void;
+  readonly onOpenAttempted: () => void;
   /**
    * The server believes that another stream of ours holds the session: makes a new one in its place. False: not now, it is
    * tried again later.
@@ -43,18 +43,18 @@ export function maintainLegacyStream(
     findServerRequests,
     onOpenChange,
     server,
-    onAttempted,
+    onOpenAttempted,
     onConflict,
   }: LegacyStreamOptions,
 ): () => void {
   const send = parts.network.sendTo(target);
   const serverLog = createServerLog({ clock: parts.clock, log: parts.log, server, owner: undefined });
-  const baseHeaders = () => ({ ...target.headers, ...getCredential().headers, ...session.sessionHeaders });
+  const getBaseHeaders = () => ({ ...target.headers, ...getCredential().headers, ...session.sessionHeaders });
 
   async function open(signal: AbortSignal, lastEventId: string): Promise<SendResponse | null> {
     if (!session.offersStream) return null;
     const resumeHeaders = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
-    const streamHeaders = { ...baseHeaders(), accept: 'text/event-stream', ...resumeHeaders };
+    const streamHeaders = { ...getBaseHeaders(), accept: 'text/event-stream', ...resumeHeaders };
     const request = { method: 'GET', url: target.url, headers: streamHeaders, signal } as const;
     const reply = await sendWithCredential(send, request, getCredential().bearer);
     const { status } = reply;
@@ -71,13 +71,13 @@ export function maintainLegacyStream(
 
   const stop = maintainStream(parts, {
     idleTimeoutMs: target.sseReadTimeoutMs,
-    open: (signal, lastEventId) => open(signal, lastEventId).finally(onAttempted),
+    open: (signal, lastEventId) => open(signal, lastEventId).finally(onOpenAttempted),
     onOpenChange,
     onMessage(message) {
       if (message.method === undefined) return true;
       if (message.id !== undefined) {
         responder.respond(message, {
-          headers: { ...baseHeaders(), ...POST_HEADERS },
+          headers: { ...getBaseHeaders(), ...POST_HEADERS },
           serverRequests: findServerRequests(),
         });
       } else if (message.method === 'notifications/message') {

@@ -83,7 +83,7 @@ export function createLegacyUpstream(
   const stream = createSessionGetStream({
     clock,
     current: () => sessions.current,
-    open(session, onAttempted) {
+    open(session, onOpenAttempted) {
       let isStopped = false;
       const stop = maintainLegacyStream(target, parts, {
         session,
@@ -95,7 +95,7 @@ export function createLegacyUpstream(
           if (!isStopped) setSubscribedLists(isOpen ? getAnnouncedLists(session.claims.capabilities) : []);
         },
         server,
-        onAttempted,
+        onOpenAttempted,
         onConflict() {
           // It ends the session: never under a call, nor for one, which does without.
           if (listeners.size === 0 || closeState.inFlight.size > 0) return false;
@@ -325,7 +325,7 @@ function noop(): void {
 /** What a server that dropped the old revisions answers to `initialize`. */
 const UNSUPPORTED_PROTOCOL_REASONS: ReadonlySet<UpstreamReason> = new Set([
   'rpc_error',
-  'garbage',
+  'invalid_response',
   'bad_request',
   'wrong_url',
   'header_mismatch',

@@ -134,7 +134,7 @@ async function discover(
       },
       deadline,
     );
-    return readDiscovery(result) ?? new UpstreamError('garbage');
+    return readDiscovery(result) ?? new UpstreamError('invalid_response');
   } catch (error) {
     if (isLegacyIndication(error)) return error;
     throw error;
@@ -164,7 +164,12 @@ function isLegacyIndication(error: unknown): error is UpstreamError {
   const { reason, detail } = error;
   if (reason === 'header_mismatch') return supportsOnlyLegacy(detail.rpc?.data);
   if (detail.status !== undefined && INCONCLUSIVE_STATUSES.has(detail.status)) return false;
-  return reason === 'rpc_error' || reason === 'bad_request' || reason === 'wrong_url' || reason === 'garbage';
+  return (
+    reason === 'rpc_error' ||
+    reason === 'bad_request' ||
+    reason === 'wrong_url' ||
+    reason === 'invalid_response'
+  );
 }
 
 /** -32022 with a list of versions none of which is modern. Without a list only a modern server knows the code. */

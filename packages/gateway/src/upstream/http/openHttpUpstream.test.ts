@@ -28,7 +28,7 @@ describe('opening', () => {
     ['500', { status: 500 }, 'connect_failed'],
     ['a broken connection', 'reset', 'connect_failed'],
     ['429', { status: 429, headers: { 'retry-after': '3' } }, 'rate_limited'],
-    ['no MCP', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }, 'garbage'],
+    ['no MCP', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }, 'invalid_response'],
     [
       'a version nobody knows',
       {
@@ -43,7 +43,7 @@ describe('opening', () => {
           },
         },
       },
-      'garbage',
+      'invalid_response',
     ],
     [
       'an error',

@@ -59,7 +59,7 @@ describe('the text of an answer', () => {
       expect(tryReadResponse(text, 7, 'legacy')?.json ?? 'none').not.toContain('error');
       if (text !== '{"result":{},"id":8,"jsonrpc":"2.0","id":7}') {
         expect(tryReadResponse(text, 7, 'legacy')).toBeUndefined();
-        expect(reasonOf(() => whole(text))).toBe('garbage');
+        expect(reasonOf(() => whole(text))).toBe('invalid_response');
       }
     });
   }
@@ -76,8 +76,8 @@ describe('the text of an answer', () => {
     expect(reasonOf(() => read({ resultType: 'input_required', requestState: 's' }))).toBe('input_required');
     // Whether the caller takes one is decided where that is known.
     expect(reasonOf(() => read({ resultType: 'task' }))).toBe('task');
-    expect(reasonOf(() => read({ resultType: 'later' }))).toBe('garbage');
-    expect(reasonOf(() => read({ resultType: 3 }))).toBe('garbage');
+    expect(reasonOf(() => read({ resultType: 'later' }))).toBe('invalid_response');
+    expect(reasonOf(() => read({ resultType: 3 }))).toBe('invalid_response');
     try {
       read({ resultType: 'input_required', requestState: 's' });
     } catch (error) {

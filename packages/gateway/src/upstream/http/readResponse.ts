@@ -42,10 +42,10 @@ export function parseRpcMessages(text: string): readonly JsonRpcMessage[] {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new UpstreamError('garbage', { cause });
+    throw new UpstreamError('invalid_response', { cause });
   }
   const messages: unknown[] = Array.isArray(value) ? value : [value];
-  if (messages.length === 0 || !messages.every(isObject)) throw new UpstreamError('garbage');
+  if (messages.length === 0 || !messages.every(isObject)) throw new UpstreamError('invalid_response');
   return messages;
 }
 
@@ -53,9 +53,9 @@ export function parseRpcMessages(text: string): readonly JsonRpcMessage[] {
 export function readResponse(message: JsonRpcMessage, id: number, era: Era): UpstreamResponse {
   const { result, error } = message;
   if (message.id !== id || (result === undefined) === (error === undefined))
-    throw new UpstreamError('garbage');
+    throw new UpstreamError('invalid_response');
   if (error !== undefined) throw classifyRpcError(error, era);
-  if (!isObject(result)) throw new UpstreamError('garbage');
+  if (!isObject(result)) throw new UpstreamError('invalid_response');
   return toResponse(result, undefined, era);
 }
 
@@ -65,7 +65,7 @@ function toResponse(result: JsonObject, json: string | undefined, era: Era): Ups
     const kind = result['resultType'];
     if (kind === 'input_required') throw new UpstreamError('input_required', { result });
     if (kind === 'task') throw new UpstreamError('task', { result });
-    if (kind !== undefined && kind !== 'complete') throw new UpstreamError('garbage');
+    if (kind !== undefined && kind !== 'complete') throw new UpstreamError('invalid_response');
   }
   return { result, json };
 }
@@ -81,7 +81,7 @@ export function readRpcError(value: unknown): RpcError | undefined {
 /** -32042: legacy servers want a URL opened first. -32020 to -32022: modern ones do not take this form. */
 export function classifyRpcError(value: unknown, era: Era, status?: number): UpstreamError {
   const rpc = readRpcError(value);
-  if (!rpc) return new UpstreamError('garbage');
+  if (!rpc) return new UpstreamError('invalid_response');
   const detail = { rpc, ...(status !== undefined && { status }) };
   if (rpc.code === -32042) return new UpstreamError('input_required', detail);
   const isMismatch = era === 'modern' && rpc.code <= -32020 && rpc.code >= -32022;

@@ -85,7 +85,7 @@ export async function sendRpc(
 
 function findResponse(messages: readonly JsonRpcMessage[]): JsonRpcMessage {
   const response = messages.find(({ method }) => method === undefined);
-  if (!response) throw new UpstreamError('garbage');
+  if (!response) throw new UpstreamError('invalid_response');
   return response;
 }
 

@@ -21,7 +21,7 @@ export interface SessionGetStreamParts {
   readonly clock: Clock;
   readonly current: () => LegacySession;
   /** Opens it until it is stopped; `onTried` once the server has answered, whatever it answered. */
-  readonly open: (session: LegacySession, onAttempted: () => void) => () => void;
+  readonly open: (session: LegacySession, onOpenAttempted: () => void) => () => void;
 }
 
 /** The GET stream of a session, which is open only while somebody needs it. */

@@ -175,11 +175,19 @@ describe('a status', () => {
 
 describe('an answer that is none', () => {
   for (const [what, reply, reason] of [
-    ['no JSON', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }, 'garbage'],
-    ['nothing', { status: 200 }, 'garbage'],
-    ['202', { status: 202 }, 'garbage'],
-    ['another id', { status: 200, body: { jsonrpc: '2.0', id: 999, result: {} } }, 'garbage'],
-    ['neither result nor error', (id: unknown) => ({ status: 200, body: { jsonrpc: '2.0', id } }), 'garbage'],
+    [
+      'no JSON',
+      { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' },
+      'invalid_response',
+    ],
+    ['nothing', { status: 200 }, 'invalid_response'],
+    ['202', { status: 202 }, 'invalid_response'],
+    ['another id', { status: 200, body: { jsonrpc: '2.0', id: 999, result: {} } }, 'invalid_response'],
+    [
+      'neither result nor error',
+      (id: unknown) => ({ status: 200, body: { jsonrpc: '2.0', id } }),
+      'invalid_response',
+    ],
     ['a broken connection', 'reset', 'reset'],
   ] as [string, Reply, string][]) {
     test(`${what} is ${reason}, and the call is not sent again`, async () => {
@@ -193,8 +201,8 @@ describe('an answer that is none', () => {
     ['half an event', ['data: {"jsonrpc":"2.0"', ',"id":'], 'stream_broken'],
     ['an event without its end', ['data: {"jsonrpc":"2.0","id":ID,"result":{}}\n'], 'stream_broken'],
     ['a stream without an answer', [': hello\n\n'], 'stream_broken'],
-    ['garbage in an event', ['data: <html>\n\n'], 'garbage'],
-    ["somebody else's answer", ['data: {"jsonrpc":"2.0","id":4242,"result":{}}\n\n'], 'garbage'],
+    ['garbage in an event', ['data: <html>\n\n'], 'invalid_response'],
+    ["somebody else's answer", ['data: {"jsonrpc":"2.0","id":4242,"result":{}}\n\n'], 'invalid_response'],
   ] as [string, string[], string][]) {
     test(`${what} is ${reason}, and the next call works`, async () => {
       let broken = true;

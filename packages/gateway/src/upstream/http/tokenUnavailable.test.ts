@@ -208,7 +208,7 @@ describe('a token that is waited for', () => {
       await eventually('it is asked', () => pending.length === 1);
       await clock.advance(5_000);
       expect(await call).toMatchObject({
-        reason: 'token_late',
+        reason: 'token_timeout',
         outcome: 'unreachable',
         code: 'OBO_TEMPORARY',
       });
@@ -224,7 +224,7 @@ describe('a token that is waited for', () => {
       const opening = expectUpstreamError(open({ era }, { bearer }));
       await eventually('it is asked', () => pending.length === 1);
       await clock.advance(5_000);
-      expect((await opening).reason).toBe('token_late');
+      expect((await opening).reason).toBe('token_timeout');
       expect(server.requests).toEqual([]);
     });
   }

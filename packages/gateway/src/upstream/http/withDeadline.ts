@@ -77,7 +77,7 @@ export function withDeadline<T>(
       const remainingMs =
         (pendingPrompts > 0 ? maxDeadline : Math.min(idleDeadline, totalDeadline, maxDeadline)) - clock.now();
       if (remainingMs > 0) cancelTimer = clock.timer(remainingMs, checkDeadline);
-      else if (isWaitingForToken) fail(new UpstreamError('token_late'));
+      else if (isWaitingForToken) fail(new UpstreamError('token_timeout'));
       else fail(new UpstreamError('timeout'), 'Request timed out');
     }
 

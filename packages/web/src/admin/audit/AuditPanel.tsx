@@ -21,7 +21,7 @@ import { useActorNames } from './useActorNames.ts';
 /** Who did what, the newest first. What is looked for stands in the address. */
 export function AuditPanel() {
   const { audit } = strings.admin;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const isOperator = useUser()?.isOperator ?? false;
   const [params, setParams] = useSearchParams();
   const filters = writeFilters(readFilters(params));
@@ -38,7 +38,7 @@ export function AuditPanel() {
 
   /** The newest, and only the first page of them: the others would be asked for one after the other. */
   function refetchNewest(): void {
-    client.setQueryData(query.queryKey, (data) => ({
+    queryClient.setQueryData(query.queryKey, (data) => ({
       pages: data?.pages.slice(0, 1) ?? [],
       pageParams: data?.pageParams.slice(0, 1) ?? [],
     }));

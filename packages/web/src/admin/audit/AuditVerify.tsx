@@ -14,17 +14,21 @@ const MAX_LISTED = 50;
 /** Checks the chains of the log, and says in words what was found. */
 export function AuditVerify() {
   const { audit } = strings.admin;
-  const verify = useMutation({ mutationFn: verifyAudit });
+  const verifyMutation = useMutation({ mutationFn: verifyAudit });
   return (
     <div className={styles['verify']}>
       <div className={styles['ask']}>
-        <Button icon={<Icon name="shield" />} isBusy={verify.isPending} onClick={() => verify.mutate()}>
+        <Button
+          icon={<Icon name="shield" />}
+          isBusy={verifyMutation.isPending}
+          onClick={() => verifyMutation.mutate()}
+        >
           {audit.verify}
         </Button>
-        <p className={styles['hint']}>{verify.isPending ? audit.verifying : audit.verifyHint}</p>
+        <p className={styles['hint']}>{verifyMutation.isPending ? audit.verifying : audit.verifyHint}</p>
       </div>
-      {verify.error && <ErrorNotice error={verify.error} />}
-      {verify.data && <VerifyReport report={verify.data} />}
+      {verifyMutation.error && <ErrorNotice error={verifyMutation.error} />}
+      {verifyMutation.data && <VerifyReport report={verifyMutation.data} />}
     </div>
   );
 }

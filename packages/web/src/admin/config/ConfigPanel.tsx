@@ -33,19 +33,19 @@ export function ConfigPanel() {
 
 function ActiveConfig() {
   const { config } = strings.admin;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const { data, error, refetch } = useQuery(configQuery);
-  const reload = useMutation({
+  const reloadMutation = useMutation({
     mutationFn: reloadConfiguration,
     onSuccess: () => {
       showToast('success', config.reloaded, config.reloadedText);
       // Servers, roles, models: anything may be another now.
-      return client.invalidateQueries();
+      return queryClient.invalidateQueries();
     },
   });
   const configErrors =
-    reload.error instanceof ApiError && reload.error.code === 'CONFIG_INVALID'
-      ? reload.error.errors
+    reloadMutation.error instanceof ApiError && reloadMutation.error.code === 'CONFIG_INVALID'
+      ? reloadMutation.error.errors
       : undefined;
   const node = data && toConfigNode(data.config);
   return (
@@ -54,7 +54,11 @@ function ActiveConfig() {
       isWide
       lead={data?.file === null ? config.builtIn : config.fromFile(data?.file ?? strings.admin.pending)}
       actions={
-        <Button icon={<Icon name="refresh" />} isBusy={reload.isPending} onClick={() => reload.mutate()}>
+        <Button
+          icon={<Icon name="refresh" />}
+          isBusy={reloadMutation.isPending}
+          onClick={() => reloadMutation.mutate()}
+        >
           {config.reload}
         </Button>
       }
@@ -65,7 +69,7 @@ function ActiveConfig() {
           <ConfigFindings findings={configErrors} />
         </Notice>
       ) : (
-        reload.error && <ErrorNotice error={reload.error} />
+        reloadMutation.error && <ErrorNotice error={reloadMutation.error} />
       )}
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton lines={14} />}

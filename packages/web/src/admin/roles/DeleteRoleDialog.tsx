@@ -6,11 +6,11 @@ import { showToast } from '../../ui/toasts.ts';
 
 export function DeleteRoleDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
   const { roles } = strings.admin;
-  const client = useQueryClient();
-  const remove = useMutation({
+  const queryClient = useQueryClient();
+  const deleteMutation = useMutation({
     mutationFn: () => deleteRole(name),
     onSuccess: () => {
-      client.setQueryData(rolesQuery.queryKey, (all) => all?.filter((role) => role.name !== name));
+      queryClient.setQueryData(rolesQuery.queryKey, (all) => all?.filter((role) => role.name !== name));
       showToast('success', roles.deleted(name));
       onClose();
     },
@@ -19,9 +19,9 @@ export function DeleteRoleDialog({ name, onClose }: { readonly name: string; rea
     <ConfirmDialog
       title={roles.deleteTitle(name)}
       confirm={strings.common.delete}
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      isBusy={deleteMutation.isPending}
+      error={deleteMutation.error}
+      onConfirm={() => deleteMutation.mutate()}
       onClose={onClose}
     >
       {roles.deleteText}

@@ -20,20 +20,20 @@ export function EditRoleDescriptionDialog({
 }) {
   const { common } = strings;
   const { roles } = strings.admin;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [description, setDescription] = useState(role.description);
   const [latestRole, setLatestRole] = useState(role);
-  const save = useMutation({
+  const saveMutation = useMutation({
     mutationFn: () => changeRole(latestRole, { description: description.trim() }),
     onSuccess: (changed) => {
-      client.setQueryData(rolesQuery.queryKey, (all) =>
+      queryClient.setQueryData(rolesQuery.queryKey, (all) =>
         all?.map((other) => (other.name === changed.name ? changed : other)),
       );
       onClose();
     },
     onError: async (error) => {
       if (!isVersionConflict(error)) return;
-      const all = await client.query({ ...rolesQuery, staleTime: 0 });
+      const all = await queryClient.query({ ...rolesQuery, staleTime: 0 });
       setLatestRole(all.find(({ name }) => name === role.name) ?? latestRole);
     },
   });
@@ -42,11 +42,11 @@ export function EditRoleDescriptionDialog({
     <Dialog
       title={roles.descriptionTitle(role.name)}
       onClose={onClose}
-      onSubmit={() => save.mutate()}
+      onSubmit={() => saveMutation.mutate()}
       actions={
         <>
           <Button onClick={onClose}>{common.cancel}</Button>
-          <Button type="submit" variant="primary" isBusy={save.isPending}>
+          <Button type="submit" variant="primary" isBusy={saveMutation.isPending}>
             {common.save}
           </Button>
         </>
@@ -55,18 +55,19 @@ export function EditRoleDescriptionDialog({
       <TextArea
         label={roles.description}
         hint={roles.descriptionHint}
-        error={fieldErrorText(save.error, 'description')}
+        error={fieldErrorText(saveMutation.error, 'description')}
         maxLength={500}
         rows={3}
         value={description}
         onChange={(event) => setDescription(event.target.value)}
       />
-      {isVersionConflict(save.error) ? (
+      {isVersionConflict(saveMutation.error) ? (
         <Notice tone="warning" title={roles.conflictTitle}>
           {roles.conflictText(latestRole.description)}
         </Notice>
       ) : (
-        save.error && !hasOnlyFieldErrors(save.error, ['description']) && <ErrorNotice error={save.error} />
+        saveMutation.error &&
+        !hasOnlyFieldErrors(saveMutation.error, ['description']) && <ErrorNotice error={saveMutation.error} />
       )}
     </Dialog>
   );

@@ -23,12 +23,12 @@ const noPermissions: Readonly<Record<McpPermission, boolean>> = {
 export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
   const { common } = strings;
   const { roles } = strings.admin;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const [permissions, setPermissions] = useState({ ...noPermissions, USE: true });
   const [hasSubmitted, setHasSubmitted] = useState(false);
-  const create = useMutation({
+  const createMutation = useMutation({
     mutationFn: () =>
       createRole({
         name: name.trim(),
@@ -36,23 +36,23 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
         permissions: { MCP_SERVERS: permissions },
       }),
     onSuccess: (role) => {
-      void client.invalidateQueries({ queryKey: rolesQuery.queryKey });
+      void queryClient.invalidateQueries({ queryKey: rolesQuery.queryKey });
       showToast('success', roles.created(role.name));
       onClose();
     },
   });
 
   const problem = hasSubmitted ? validateRoleName(name.trim()) : undefined;
-  const isTaken = create.error instanceof ApiError && create.error.code === 'ROLE_TAKEN';
+  const isTaken = createMutation.error instanceof ApiError && createMutation.error.code === 'ROLE_TAKEN';
   const nameError = problem
     ? roles.nameProblems[problem]
     : isTaken
       ? roles.nameTaken
-      : fieldErrorText(create.error, 'name');
+      : fieldErrorText(createMutation.error, 'name');
 
   function submit(): void {
     setHasSubmitted(true);
-    if (!validateRoleName(name.trim())) create.mutate();
+    if (!validateRoleName(name.trim())) createMutation.mutate();
   }
 
   return (
@@ -63,7 +63,7 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
       actions={
         <>
           <Button onClick={onClose}>{common.cancel}</Button>
-          <Button type="submit" variant="primary" isBusy={create.isPending}>
+          <Button type="submit" variant="primary" isBusy={createMutation.isPending}>
             {roles.create}
           </Button>
         </>
@@ -79,12 +79,12 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
         value={name}
         onChange={(event) => {
           setName(event.target.value);
-          create.reset();
+          createMutation.reset();
         }}
       />
       <TextArea
         label={roles.description}
-        error={fieldErrorText(create.error, 'description')}
+        error={fieldErrorText(createMutation.error, 'description')}
         maxLength={500}
         rows={2}
         value={description}
@@ -99,9 +99,11 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
           onChange={(isOn) => setPermissions({ ...permissions, [permission]: isOn })}
         />
       ))}
-      {create.error && !isTaken && !hasOnlyFieldErrors(create.error, ['name', 'description']) && (
-        <ErrorNotice error={create.error} />
-      )}
+      {createMutation.error &&
+        !isTaken &&
+        !hasOnlyFieldErrors(createMutation.error, ['name', 'description']) && (
+          <ErrorNotice error={createMutation.error} />
+        )}
     </Dialog>
   );
 }

@@ -19,25 +19,26 @@ export function PermissionSwitch({
   readonly bit: McpPermission;
 }) {
   const { roles } = strings.admin;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const { name, permissions } = role;
   // The mutation tells of itself a moment later than the click, and a controlled input would go back in between.
   const [pendingValue, setPendingValue] = useState<boolean>();
-  const change = useMutation({
+  const changeMutation = useMutation({
     // One after the other: each is decided on the version that the one before it made.
     scope: { id: `role ${name}` },
     mutationFn: (isOn: boolean) => {
-      const current = client.getQueryData(rolesQuery.queryKey)?.find((other) => other.name === name) ?? role;
+      const current =
+        queryClient.getQueryData(rolesQuery.queryKey)?.find((other) => other.name === name) ?? role;
       return changeRole(current, { permissions: { MCP_SERVERS: { [bit]: isOn } } });
     },
     onSuccess: (changed) => {
-      client.setQueryData(rolesQuery.queryKey, (all) =>
+      queryClient.setQueryData(rolesQuery.queryKey, (all) =>
         all?.map((other) => (other.name === changed.name ? changed : other)),
       );
-      void client.invalidateQueries({ queryKey: userQuery.queryKey });
+      void queryClient.invalidateQueries({ queryKey: userQuery.queryKey });
     },
     onError: (error) => {
-      void client.invalidateQueries({ queryKey: rolesQuery.queryKey });
+      void queryClient.invalidateQueries({ queryKey: rolesQuery.queryKey });
       const title = roles.notChanged(roles.permissions[bit].name, name);
       const isVersionConflict = error instanceof ApiError && error.code === 'VERSION_CONFLICT';
       const { title: errorTitle, text } = explainError(error);
@@ -51,11 +52,13 @@ export function PermissionSwitch({
     <Switch
       label={label}
       hint={isManaged ? `${allows} ${roles.managed}` : allows}
-      isOn={pendingValue ?? (change.isPending ? change.variables : permissions.MCP_SERVERS[bit])}
-      disabled={isManaged}
+      isOn={
+        pendingValue ?? (changeMutation.isPending ? changeMutation.variables : permissions.MCP_SERVERS[bit])
+      }
+      isDisabled={isManaged}
       onChange={(isOn) => {
         setPendingValue(isOn);
-        change.mutate(isOn);
+        changeMutation.mutate(isOn);
       }}
     />
   );

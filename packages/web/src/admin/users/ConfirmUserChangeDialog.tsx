@@ -22,13 +22,13 @@ export function ConfirmUserChangeDialog({
   readonly onClose: () => void;
 }) {
   const { users } = strings.admin;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const isDisabling = change.kind === 'disable';
-  const apply = useMutation({
+  const changeMutation = useMutation({
     mutationFn: () =>
       changeUser(user.id, change.kind === 'disable' ? { disabled: true } : { role: change.role }),
     onSuccess: (changed) => {
-      cacheUser(client, changed);
+      cacheUser(queryClient, changed);
       if (isDisabling) showToast('success', users.wasDisabled(user.name));
       onClose();
     },
@@ -37,9 +37,9 @@ export function ConfirmUserChangeDialog({
     <ConfirmDialog
       title={isDisabling ? users.disableTitle(user.name) : users.ownRoleTitle}
       confirm={isDisabling ? users.disable : users.ownRoleConfirm}
-      isBusy={apply.isPending}
-      error={apply.error}
-      onConfirm={() => apply.mutate()}
+      isBusy={changeMutation.isPending}
+      error={changeMutation.error}
+      onConfirm={() => changeMutation.mutate()}
       onClose={onClose}
     >
       {change.kind === 'own-role'

@@ -30,20 +30,20 @@ export const UserRow = memo(function UserRow({
   readonly onOpen: (id: string) => void;
 }) {
   const { users } = strings.admin;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [pendingChange, setPendingChange] = useState<ChangeToConfirm | null>(null);
-  const change = useMutation({
+  const changeMutation = useMutation({
     mutationFn: (wanted: UserChangeRequest) => changeUser(user.id, wanted),
-    onSuccess: (changed) => cacheUser(client, changed),
+    onSuccess: (changed) => cacheUser(queryClient, changed),
     onError: (error) => {
-      void client.invalidateQueries({ queryKey: ['admin', 'users'] });
+      void queryClient.invalidateQueries({ queryKey: ['admin', 'users'] });
       showToast('danger', users.notChanged(user.name), refusalText(error));
     },
   });
 
   function selectRole(role: string): void {
     if (isSelf && user.role === 'ADMIN') setPendingChange({ kind: 'own-role', role });
-    else change.mutate({ role });
+    else changeMutation.mutate({ role });
   }
 
   const canFollowClaims = user.roleSource === 'manual' && user.issuer !== LOCAL;
@@ -60,8 +60,8 @@ export const UserRow = memo(function UserRow({
         <UserRoleSelect
           label={users.roleOf(user.name)}
           roles={roles}
-          role={change.isPending ? (change.variables.role ?? user.role) : user.role}
-          isBusy={change.isPending}
+          role={changeMutation.isPending ? (changeMutation.variables.role ?? user.role) : user.role}
+          isBusy={changeMutation.isPending}
           onChange={selectRole}
         />
         <p className={styles['muted']}>
@@ -71,7 +71,7 @@ export const UserRow = memo(function UserRow({
               size="small"
               variant="quiet"
               title={users.followClaimsHint}
-              onClick={() => change.mutate({ roleSource: 'claim' })}
+              onClick={() => changeMutation.mutate({ roleSource: 'claim' })}
             >
               {users.followClaims}
             </Button>
@@ -86,8 +86,8 @@ export const UserRow = memo(function UserRow({
           <Button
             size="small"
             aria-label={users.enableOf(user.name)}
-            isBusy={change.isPending}
-            onClick={() => change.mutate({ disabled: false })}
+            isBusy={changeMutation.isPending}
+            onClick={() => changeMutation.mutate({ disabled: false })}
           >
             {users.enable}
           </Button>

@@ -12,27 +12,32 @@ import styles from './UsersPanel.module.css';
 /** Where a user is signed in: each sign-in can be ended, or all of them. */
 export function UserSessions({ user }: { readonly user: AdminUserView }) {
   const { users } = strings.admin;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const query = userSessionsQuery(user.id);
   const { data, error, refetch } = useQuery(query);
   // Also after a failure: a session that is not found has ended elsewhere.
-  const refetchSessions = () => client.invalidateQueries({ queryKey: query.queryKey });
-  const end = useMutation({
+  const refetchSessions = () => queryClient.invalidateQueries({ queryKey: query.queryKey });
+  const endMutation = useMutation({
     mutationFn: (id: string) => endUserSession(user.id, id),
     onSettled: refetchSessions,
   });
-  const endAll = useMutation({
+  const endAllMutation = useMutation({
     mutationFn: () => endUserSessions(user.id),
     onSuccess: (ended) => showToast('success', users.sessionsEnded(ended)),
     onSettled: refetchSessions,
   });
-  const shownError = end.error ?? endAll.error ?? error;
+  const shownError = endMutation.error ?? endAllMutation.error ?? error;
   return (
     <section className={styles['sessions']}>
       <header className={styles['sessionsHeader']}>
         <h3>{users.sessions}</h3>
         {data && data.length > 0 && (
-          <Button size="small" variant="danger" isBusy={endAll.isPending} onClick={() => endAll.mutate()}>
+          <Button
+            size="small"
+            variant="danger"
+            isBusy={endAllMutation.isPending}
+            onClick={() => endAllMutation.mutate()}
+          >
             {users.endAll}
           </Button>
         )}
@@ -43,8 +48,8 @@ export function UserSessions({ user }: { readonly user: AdminUserView }) {
       {data && data.length > 0 && (
         <SessionList
           sessions={data}
-          endingId={end.isPending ? end.variables : undefined}
-          onEnd={({ id }) => end.mutate(id)}
+          endingId={endMutation.isPending ? endMutation.variables : undefined}
+          onEnd={({ id }) => endMutation.mutate(id)}
         />
       )}
     </section>

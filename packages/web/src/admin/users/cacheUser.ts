@@ -4,14 +4,14 @@ import { userDetailsQuery } from '../../api/admin.ts';
 import { userQuery } from '../../api/user.ts';
 
 /** Puts what the gateway answered about an account into everything that shows it. */
-export function cacheUser(client: QueryClient, user: AdminUserView): void {
-  client.setQueryData(userDetailsQuery(user.id).queryKey, user);
-  client.setQueriesData<InfiniteData<AdminUsersView>>(
+export function cacheUser(queryClient: QueryClient, user: AdminUserView): void {
+  queryClient.setQueryData(userDetailsQuery(user.id).queryKey, user);
+  queryClient.setQueriesData<InfiniteData<AdminUsersView>>(
     { queryKey: ['admin', 'users'] },
     (data) => data && { ...data, pages: data.pages.map((page) => replaceUser(page, user)) },
   );
   // It may be the one who is signed in.
-  void client.invalidateQueries({ queryKey: userQuery.queryKey });
+  void queryClient.invalidateQueries({ queryKey: userQuery.queryKey });
 }
 
 export function replaceUser(page: AdminUsersView, user: AdminUserView): AdminUsersView {

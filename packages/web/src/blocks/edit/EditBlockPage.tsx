@@ -54,7 +54,7 @@ function EditBlockForm({ block, onReload }: { readonly block: BlockView; readonl
   const { id, title, description = '', server, tool: toolName, version } = block;
   const [texts, setTexts] = useState({ title, description });
   const [, navigate] = useLocation();
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const tools = useQuery({
     ...serverToolsQuery(server.name),
     enabled: server.state === 'available',
@@ -91,9 +91,9 @@ function EditBlockForm({ block, onReload }: { readonly block: BlockView; readonl
           }
           onSaved={(saved) => {
             showToast('success', words.saved(saved.title));
-            client.setQueryData(blockQuery(id).queryKey, saved);
+            queryClient.setQueryData(blockQuery(id).queryKey, saved);
             navigate(blockUrl);
-            return invalidateBlocks(client);
+            return invalidateBlocks(queryClient);
           }}
           onCancel={() => navigate(blockUrl)}
           onReload={onReload}

@@ -89,7 +89,7 @@ function ToolSelect({
   const words = strings.blocks.form;
   const [texts, setTexts] = useState({ title: '', description: '' });
   const [, navigate] = useLocation();
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const linked = parseLinkedArgs(useHash());
   const {
     data: view,
@@ -155,7 +155,7 @@ function ToolSelect({
           onSaved={(block) => {
             showToast('success', words.saved(block.title));
             navigate(`/blocks/${encodeSegment(block.id)}`);
-            return invalidateBlocks(client);
+            return invalidateBlocks(queryClient);
           }}
           onCancel={() => navigate('/blocks')}
         />

@@ -49,8 +49,8 @@ export function BlockActions({ block }: { readonly block: BlockView }) {
         <SharingDialog
           resource={{ kind: 'block', id }}
           title={title}
-          texts={words.sharing}
-          ownBits={permissions}
+          resourceTexts={words.sharing}
+          callerAclBits={permissions}
           canShare={canShare}
           onClose={close}
           onShared={invalidateBlocks}
@@ -64,12 +64,12 @@ export function BlockActions({ block }: { readonly block: BlockView }) {
 function DeleteBlockDialog({ block, onClose }: { readonly block: BlockView; readonly onClose: () => void }) {
   const words = strings.blocks;
   const { id, title } = block;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [, navigate] = useLocation();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => deleteBlock(id),
     onSuccess: () => {
-      removeCachedBlock(client, id);
+      removeCachedBlock(queryClient, id);
       navigate('/blocks');
       showToast('success', words.deleted(title));
     },

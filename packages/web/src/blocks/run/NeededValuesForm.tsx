@@ -23,7 +23,7 @@ export function NeededValuesForm({
   readonly onSaved: () => void;
 }) {
   const words = strings.blocks.needs;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [draft, setDraft] = useState<Readonly<Record<string, string>>>({});
   const [hasSubmitted, setHasSubmitted] = useState(false);
   const isEmpty = (name: string) => (draft[name] ?? '').trim() === '';
@@ -31,7 +31,7 @@ export function NeededValuesForm({
     mutationFn: () => setValues(server, draft),
     onSuccess: async () => {
       showToast('success', words.valuesSaved);
-      await invalidateServers(client);
+      await invalidateServers(queryClient);
       onSaved();
     },
   });

@@ -32,13 +32,13 @@ export interface NeedsProps {
 export function NeedsCard(props: NeedsProps) {
   const words = strings.blocks.needs;
   const { missing, serverOfBlock, titleOfBlock, ref } = props;
-  const serverTitle = useServerTitleLookup();
+  const getServerTitle = useServerTitleLookup();
   return (
     <Card className={styles['needs']} aria-label={words.title}>
       <h3 ref={ref as Ref<HTMLHeadingElement>} tabIndex={-1}>
         {words.title}
       </h3>
-      {groupNeeds(missing, serverOfBlock, serverTitle).map(({ key, address, titles, inputs, needs }) => (
+      {groupNeeds(missing, serverOfBlock, getServerTitle).map(({ key, address, titles, inputs, needs }) => (
         <section key={key} className={styles['group']} aria-label={titles.join(', ')}>
           <h4>{titles.join(', ')}</h4>
           {address !== undefined && <code className={styles['muted']}>{address}</code>}

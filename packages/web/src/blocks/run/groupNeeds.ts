@@ -18,7 +18,7 @@ export interface NeedGroup {
 export function groupNeeds(
   missing: MissingParts,
   serverOfBlock: (block: string) => string,
-  serverTitle: (server: string) => string = (server) => server,
+  getServerTitle: (server: string) => string = (server) => server,
 ): NeedGroup[] {
   const groups = missing.credentials.map(({ address, needs }) => ({
     ...{ address, needs },
@@ -33,7 +33,7 @@ export function groupNeeds(
     else
       groups.push({
         ...{ address: undefined, needs: [], inputs: [input] },
-        ...{ servers: [server], titles: [serverTitle(server)] },
+        ...{ servers: [server], titles: [getServerTitle(server)] },
       });
   }
   return groups.map(({ servers, ...group }) => ({ ...group, key: servers.join('\n') }));

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { decideCall } from '../../api/chat.ts';
+import { decideApproval } from '../../api/chat.ts';
 import { ApprovalRequest } from '../../call/ApprovalRequest.tsx';
 import { useConversationActions } from '../conversationActions.ts';
 import type { CallPartState } from '../session/messages.ts';
@@ -16,7 +16,7 @@ export function CallApproval({
   const { session, focusComposer } = useConversationActions();
   const { callId, tool, toolTitle, server, serverTitle, arguments: args } = part.state.get().call;
   const decideMutation = useMutation({
-    mutationFn: (approve: boolean) => decideCall(session.id.get() ?? '', callId, approve),
+    mutationFn: (approve: boolean) => decideApproval(session.id.get() ?? '', callId, approve),
     onSuccess(_view, approve) {
       part.state.set(applyDecision(part.state.get(), approve));
       focusComposer();

@@ -22,7 +22,7 @@ export function CallProblem({
       // An old failure is not read out again whenever its conversation is opened.
       isSilent
       title={title}
-      actions={isServerError(code) ? <ServerPageLink server={server} code={code} /> : undefined}
+      actions={isServerError(code) ? <ServerPageLink server={server} errorCode={code} /> : undefined}
     >
       <p>{text}</p>
       {errors.length > 0 && (

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatRemaining } from '../../call/formatRemaining.ts';
+import { formatRemainingTime } from '../../call/formatRemainingTime.ts';
 import { applyDecision } from './applyDecision.ts';
 import { displayedState } from './displayedState.ts';
 import { summarizeArguments } from './summarizeArguments.ts';
@@ -38,8 +38,8 @@ describe('a card of a call', () => {
   });
 
   test('counts down', () => {
-    expect(formatRemaining(125_000)).toBe('2:05');
-    expect(formatRemaining(400)).toBe('0:01');
-    expect(formatRemaining(-5)).toBe('0:00');
+    expect(formatRemainingTime(125_000)).toBe('2:05');
+    expect(formatRemainingTime(400)).toBe('0:01');
+    expect(formatRemainingTime(-5)).toBe('0:00');
   });
 });

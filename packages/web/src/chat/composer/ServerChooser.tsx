@@ -5,7 +5,7 @@ import { useStore } from '../../app/store.ts';
 import { strings } from '../../strings/strings.ts';
 import { Icon } from '../../ui/Icon.tsx';
 import { excludedServersStore } from './answerOptions.ts';
-import { requestedServers } from './excludedServers.ts';
+import { selectRequestedServers } from './excludedServers.ts';
 import styles from './Pickers.module.css';
 
 const ServerChoices = lazy(() => import('./ServerChoices.tsx').then((m) => ({ default: m.ServerChoices })));
@@ -74,7 +74,7 @@ export function ServerChooser({ userId }: { readonly userId: string }) {
   function summaryText(): string {
     if (excluded.length === 0 || !servers.data) return words.allServers;
     const names = Object.keys(servers.data);
-    const included = requestedServers(names, excluded);
+    const included = selectRequestedServers(names, excluded);
     if (!included) return words.allServers;
     return included.length === 0 ? words.noTools : words.someServers(included.length, names.length);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { chooseModel, parseModelChoice } from './chooseModel.ts';
-import { parseExcludedServers, requestedServers, setServerIncluded } from './excludedServers.ts';
+import { parseExcludedServers, selectRequestedServers, setServerIncluded } from './excludedServers.ts';
 
 const offered = {
   endpoints: [
@@ -33,10 +33,10 @@ describe('the model that answers', () => {
 
 describe('the servers whose tools the model sees', () => {
   test('are all, unless some are left out; a new one is not left out', () => {
-    expect(requestedServers(['a', 'b'], [])).toBeUndefined();
-    expect(requestedServers(['a', 'b'], ['gone'])).toBeUndefined();
-    expect(requestedServers(['a', 'b', 'new'], ['b'])).toEqual(['a', 'new']);
-    expect(requestedServers(['a'], ['a'])).toEqual([]);
+    expect(selectRequestedServers(['a', 'b'], [])).toBeUndefined();
+    expect(selectRequestedServers(['a', 'b'], ['gone'])).toBeUndefined();
+    expect(selectRequestedServers(['a', 'b', 'new'], ['b'])).toEqual(['a', 'new']);
+    expect(selectRequestedServers(['a'], ['a'])).toEqual([]);
   });
 
   test('are ticked one by one', () => {

@@ -4,7 +4,7 @@ import { userQuery } from '../../api/user.ts';
 import { queryClient } from '../../app/queryClient.ts';
 import type { AnswerOptions } from '../session/session.ts';
 import { chooseModel, parseModelChoice } from './chooseModel.ts';
-import { parseExcludedServers, requestedServers } from './excludedServers.ts';
+import { parseExcludedServers, selectRequestedServers } from './excludedServers.ts';
 import { createUserStores } from './persistentStore.ts';
 
 export const modelChoiceStore = createUserStores('model', parseModelChoice);
@@ -20,6 +20,6 @@ export async function currentAnswerOptions(): Promise<AnswerOptions> {
   const chosen = chooseModel(models, modelChoiceStore(user.id).get());
   if (excluded.length === 0) return { ...chosen };
   const names = Object.keys(await queryClient.query(serversQuery));
-  const servers = requestedServers(names, excluded);
+  const servers = selectRequestedServers(names, excluded);
   return { ...chosen, ...(servers && { servers }) };
 }

@@ -9,7 +9,10 @@ export function parseExcludedServers(stored: unknown): ExcludedServers {
 }
 
 /** What the gateway is asked for: nothing where all are meant. */
-export function requestedServers(names: readonly string[], excluded: ExcludedServers): string[] | undefined {
+export function selectRequestedServers(
+  names: readonly string[],
+  excluded: ExcludedServers,
+): string[] | undefined {
   const excludedNames = new Set(excluded);
   const included = names.filter((name) => !excludedNames.has(name));
   return included.length === names.length ? undefined : included;

@@ -8,10 +8,10 @@ describe('what went wrong', () => {
       code: 'MODEL_REFUSED',
       title: 'The model refused the request',
       detail:
-        'The model refused the request. Its API returned status 401. Ask the operator to check the key, the model and the limits of endpoints.custom.',
+        'The model refused the request. The model API returned status 401. Ask the operator to check the key, the model and the limits of endpoints.custom.',
     };
     expect(describeProblem(problem)).toEqual({
-      text: 'Its API returned status 401.',
+      text: 'The model API returned status 401.',
       advice: strings.chat.trouble.modelRefused,
     });
     const silent = { code: 'MCP_TIMEOUT', title: 'Too late', detail: 'Too late' };

@@ -22,13 +22,13 @@ export function RenameConversationDialog({
 }) {
   const { list: words } = strings.chat;
   const { common } = strings;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [title, setTitle] = useState(conversation.title);
   const renameMutation = useMutation({
     mutationFn: () => renameConversation(conversation.id, title.trim()),
     onSuccess(renamed) {
-      client.setQueryData(conversationsQuery.queryKey, (pages) => renameInPages(pages, renamed));
-      client.setQueryData(
+      queryClient.setQueryData(conversationsQuery.queryKey, (pages) => renameInPages(pages, renamed));
+      queryClient.setQueryData(
         conversationQuery(renamed.id).queryKey,
         (view) => view && { ...view, title: renamed.title },
       );

@@ -41,7 +41,7 @@ function MarkdownNodeView({ node }: { readonly node: MarkdownNode }): ReactNode 
       return <strong>{renderChildren(node)}</strong>;
     case 'emphasis':
       return <em>{renderChildren(node)}</em>;
-    case 'struck':
+    case 'strikethrough':
       return <del>{renderChildren(node)}</del>;
     case 'quote':
       return <blockquote className={styles['quote']}>{renderChildren(node)}</blockquote>;

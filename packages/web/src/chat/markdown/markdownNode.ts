@@ -19,5 +19,5 @@ export type MarkdownNode =
     }
   | { readonly kind: WrapperKind; readonly children: readonly MarkdownNode[] };
 
-export type WrapperKind = 'paragraph' | 'strong' | 'emphasis' | 'struck' | 'quote' | 'cell';
+export type WrapperKind = 'paragraph' | 'strong' | 'emphasis' | 'strikethrough' | 'quote' | 'cell';
 export type Alignment = 'left' | 'right' | 'center' | null;

@@ -19,10 +19,10 @@ const MAX_LENGTH = 8_000;
 const MAX_DEPTH = 24;
 
 /** The Markdown of a model as a tree of what we show. Never throws: what cannot be read is text. */
-export function parseMarkdown(source: string, definitions = ''): readonly MarkdownNode[] {
+export function parseMarkdown(source: string, definitionSource = ''): readonly MarkdownNode[] {
   if (source.length > MAX_LENGTH || isPathological(source)) return [{ kind: 'plain', text: source }];
   try {
-    const root = fromMarkdown(definitions === '' ? source : `${source}\n\n${definitions}`, options);
+    const root = fromMarkdown(definitionSource === '' ? source : `${source}\n\n${definitionSource}`, options);
     const context = { source, definitions: collectDefinitions(root) };
     return convertNodes(root.children, context, 0);
   } catch {
@@ -32,8 +32,8 @@ export function parseMarkdown(source: string, definitions = ''): readonly Markdo
 
 /** Whether it is mostly signs, and many: written to keep a reader busy, who looks for the end of each. */
 function isPathological(source: string): boolean {
-  const markers = source.match(/[*_~[\]!<>&`]/g)?.length ?? 0;
-  return markers > 200 && markers > source.length / 4;
+  const markerCount = source.match(/[*_~[\]!<>&`]/g)?.length ?? 0;
+  return markerCount > 200 && markerCount > source.length / 4;
 }
 
 function collectDefinitions(root: MdastRoot): ReadonlyMap<string, string> {
@@ -52,13 +52,13 @@ const wrapperKinds: Readonly<Record<string, WrapperKind>> = {
   paragraph: 'paragraph',
   strong: 'strong',
   emphasis: 'emphasis',
-  delete: 'struck',
+  delete: 'strikethrough',
   blockquote: 'quote',
   tableCell: 'cell',
 };
 
 function convertNode(node: MdastNode, context: ParseContext, depth: number): MarkdownNode | MarkdownNode[] {
-  if (depth > MAX_DEPTH) return sourceText(node, context);
+  if (depth > MAX_DEPTH) return createSourceText(node, context);
   const convertChildren = () => ('children' in node ? convertNodes(node.children, context, depth + 1) : []);
   switch (node.type) {
     case 'text':
@@ -84,39 +84,39 @@ function convertNode(node: MdastNode, context: ParseContext, depth: number): Mar
         rows: node.children.map((row) => convertNodes(row.children, context, depth + 1)),
       };
     case 'link':
-      return linkNode(node.url, convertChildren());
+      return createLink(node.url, convertChildren());
     case 'linkReference':
-      return linkNode(context.definitions.get(node.identifier) ?? '', convertChildren());
+      return createLink(context.definitions.get(node.identifier) ?? '', convertChildren());
     case 'image':
-      return linkNode(node.url, imageText(node.alt, node.url));
+      return createLink(node.url, createImageText(node.alt, node.url));
     case 'imageReference': {
       const url = context.definitions.get(node.identifier) ?? '';
-      return linkNode(url, imageText(node.alt, url));
+      return createLink(url, createImageText(node.alt, url));
     }
     case 'definition':
       return [];
     default: {
       const kind = wrapperKinds[node.type];
       // The rest is HTML, footnotes and whatever a later version of the reader finds.
-      return kind === undefined ? sourceText(node, context) : { kind, children: convertChildren() };
+      return kind === undefined ? createSourceText(node, context) : { kind, children: convertChildren() };
     }
   }
 }
 
 /** Pictures are not fetched: whoever put one there would learn who reads, and what the address was made to carry. */
-function imageText(alt: string | null | undefined, url: string): MarkdownNode[] {
+function createImageText(alt: string | null | undefined, url: string): MarkdownNode[] {
   return [{ kind: 'text', text: alt || url }];
 }
 
 /** Leads somewhere only where that is a page of the web; other addresses are shown beside the words. */
-function linkNode(url: string, children: readonly MarkdownNode[]): MarkdownNode | MarkdownNode[] {
+function createLink(url: string, children: readonly MarkdownNode[]): MarkdownNode | MarkdownNode[] {
   const href = safeHref(url);
   if (href !== undefined) return { kind: 'link', href, host: new URL(href).host, children };
   return url === '' ? [...children] : [...children, { kind: 'text', text: ` (${url})` }];
 }
 
 /** As it was written. */
-function sourceText(node: MdastNode, { source }: ParseContext): MarkdownNode {
+function createSourceText(node: MdastNode, { source }: ParseContext): MarkdownNode {
   const { start, end } = node.position ?? {};
   return { kind: 'text', text: source.slice(start?.offset ?? 0, end?.offset ?? 0) };
 }

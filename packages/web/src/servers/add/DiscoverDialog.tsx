@@ -25,17 +25,17 @@ export function DiscoverDialog({
   readonly onFound: (initial: InitialForm) => void;
 }) {
   const words = strings.servers.addDialog;
-  const text = strings.servers.form;
+  const formWords = strings.servers.form;
   const discovery = useDiscovery();
   const { endpoint, result, error, isDiscovering } = discovery;
   const [urlProblem, setUrlProblem] = useState<string>();
-  const fields = useRef<HTMLDivElement>(null);
-  const outcome = useRef<HTMLDivElement>(null);
+  const fieldsRef = useRef<HTMLDivElement>(null);
+  const outcomeRef = useRef<HTMLDivElement>(null);
   const isFound = result?.view.outcome === 'tools';
 
-  useEffect(() => fields.current?.querySelector('input')?.focus(), []);
+  useEffect(() => fieldsRef.current?.querySelector('input')?.focus(), []);
   useEffect(() => {
-    if (result) outcome.current?.focus();
+    if (result) outcomeRef.current?.focus();
   }, [result]);
 
   function submit(): void {
@@ -46,7 +46,7 @@ export function DiscoverDialog({
     const problem = validateUrl(endpoint.url, endpoint.type);
     setUrlProblem(problem);
     if (problem === undefined) discovery.discover({ type: 'none' });
-    else fields.current?.querySelector('input')?.focus();
+    else fieldsRef.current?.querySelector('input')?.focus();
   }
   function setUpManually(): void {
     discovery.cancel();
@@ -76,12 +76,12 @@ export function DiscoverDialog({
         </>
       }
     >
-      <div ref={fields} className={styles['fields']}>
-        {!canCreate && <Notice tone="warning" title={text.rightsLost} />}
+      <div ref={fieldsRef} className={styles['fields']}>
+        {!canCreate && <Notice tone="warning" title={formWords.rightsLost} />}
         <p className={styles['hint']}>{words.lead}</p>
         <TextField
-          label={text.url}
-          hint={endpoint.type === 'websocket' ? text.urlHintWebsocket : text.urlHint}
+          label={formWords.url}
+          hint={endpoint.type === 'websocket' ? formWords.urlHintWebsocket : formWords.urlHint}
           error={urlError}
           isRequired
           type="url"
@@ -96,7 +96,7 @@ export function DiscoverDialog({
           }}
         />
         <SelectField
-          label={text.transport}
+          label={formWords.transport}
           value={endpoint.type}
           onChange={({ target }) => {
             setUrlProblem(undefined);
@@ -105,12 +105,12 @@ export function DiscoverDialog({
         >
           {transports.map((type) => (
             <option key={type} value={type}>
-              {text.transports[type]}
+              {formWords.transports[type]}
             </option>
           ))}
         </SelectField>
         {error !== null && urlError === undefined && <ErrorNotice error={error} />}
-        <div ref={outcome} tabIndex={-1} className={styles['fields']}>
+        <div ref={outcomeRef} tabIndex={-1} className={styles['fields']}>
           {result && (
             <DiscoveryOutcome
               result={result}

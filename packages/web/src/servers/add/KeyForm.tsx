@@ -17,7 +17,7 @@ export function KeyForm({
   readonly previousAuth: DiscoveryAuth | undefined;
 }) {
   const words = strings.servers.addDialog;
-  const text = strings.servers.form;
+  const formWords = strings.servers.form;
   const previousKey = previousAuth?.type === 'key' ? previousAuth : undefined;
   const [form, setForm] = useState<ServerForm['apiKey']['form']>(previousKey?.authorization_type ?? 'bearer');
   const [header, setHeader] = useState(previousKey?.custom_header ?? emptyForm.apiKey.customHeader);
@@ -47,7 +47,7 @@ export function KeyForm({
       }}
     >
       <TextField
-        label={text.key}
+        label={formWords.key}
         hint={words.keyText}
         error={hasSubmitted && key === '' ? words.keyMissing : undefined}
         isRequired
@@ -60,19 +60,19 @@ export function KeyForm({
       />
       <div className={styles['pair']}>
         <SelectField
-          label={text.keyForm}
+          label={formWords.keyForm}
           value={form}
           onChange={({ target }) => setForm(target.value as typeof form)}
         >
           {keyForms.map((value) => (
             <option key={value} value={value}>
-              {text.keyForms[value]}
+              {formWords.keyForms[value]}
             </option>
           ))}
         </SelectField>
         {form === 'custom' && (
           <TextField
-            label={text.customHeader}
+            label={formWords.customHeader}
             error={hasSubmitted && isHeaderMissing ? words.headerMissing : undefined}
             isRequired
             autoComplete="off"

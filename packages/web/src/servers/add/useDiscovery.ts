@@ -31,7 +31,7 @@ export function useDiscovery() {
   const [result, setResult] = useState<DiscoveryResult | undefined>();
   const [controller, setController] = useState(createIdleController);
   const state = useStore(controller.state);
-  const discovery = useMutation({
+  const discoverMutation = useMutation({
     mutationFn: (auth: DiscoveryAuth) => discoverTools(endpoint, auth, RETURN_PATH),
     onSuccess: (view, auth) => showResult(auth, view),
   });
@@ -57,13 +57,13 @@ export function useDiscovery() {
         throw new ApiError({ code: 'UNREADABLE', status: 0, title: '', detail: '' });
       },
       cancel: () => cancelFlow(draftName(draftId)),
-      onConnected: () => discovery.mutate(auth),
+      onConnected: () => discoverMutation.mutate(auth),
     });
   }
 
   // Who signed in in this window goes on where they left.
   const isReturning = useRef(saved !== undefined);
-  const { mutate } = discovery;
+  const { mutate } = discoverMutation;
   useEffect(() => {
     if (isReturning.current && saved) mutate({ type: 'draft', draftId: saved.draftId });
     isReturning.current = false;
@@ -77,23 +77,23 @@ export function useDiscovery() {
     endpoint,
     result,
     connect,
-    isDiscovering: discovery.isPending,
-    error: discovery.error,
+    isDiscovering: discoverMutation.isPending,
+    error: discoverMutation.error,
     /** Another address is another server: whatever was found is not about it. */
     setNewEndpoint(newEndpoint: DiscoveryEndpoint) {
       controller.cancel();
-      discovery.reset();
+      discoverMutation.reset();
       setController(createIdleController);
       setResult(undefined);
       setEndpoint(newEndpoint);
     },
-    discover: (auth: DiscoveryAuth) => discovery.mutate(auth),
+    discover: (auth: DiscoveryAuth) => discoverMutation.mutate(auth),
     /** In a click. What the server has against the new sign-in is asked of it: the window says no more than that. */
     signIn: async () => {
       if (draftId === undefined || (await controller.begin())) return;
       const finalState = controller.state.get();
       const isRejected = finalState.kind === 'failed' && finalState.error === 'probe_refused';
-      if (isRejected) discovery.mutate({ type: 'draft', draftId });
+      if (isRejected) discoverMutation.mutate({ type: 'draft', draftId });
     },
     saveForReturn: () => draftId !== undefined && saveDiscovery({ ...endpoint, draftId }),
     cancel: () => controller.cancel(),

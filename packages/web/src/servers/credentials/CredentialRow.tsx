@@ -18,11 +18,11 @@ import { DisconnectDialog } from './DisconnectDialog.tsx';
 /** One thing that the user has at a server: how it stands, and what can be done with it. */
 export function CredentialRow({
   view,
-  isOnly,
+  isOnlyCredential,
   onConnect,
 }: {
   readonly view: CredentialView;
-  readonly isOnly: boolean;
+  readonly isOnlyCredential: boolean;
   /** Signs in again in its place; undefined while that cannot be begun. */
   readonly onConnect: (() => void) | undefined;
 }) {
@@ -39,7 +39,7 @@ export function CredentialRow({
         </strong>
         <Badge tone={tone}>{badge}</Badge>
         <Badge>{words.kinds[kind]}</Badge>
-        {isDefault && !isOnly && <Badge tone="info">{words.defaultBadge}</Badge>}
+        {isDefault && !isOnlyCredential && <Badge tone="info">{words.defaultBadge}</Badge>}
       </div>
       <p>{text}</p>
       <Details view={view} />
@@ -71,12 +71,12 @@ function MakeDefaultButton({
   readonly name: string;
 }) {
   const words = strings.credentials;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const { mutate, isPending } = useMutation({
     mutationFn: () => setDefaultCredential(server, label),
     onSuccess: () => {
       showToast('success', words.madeDefault(name));
-      return invalidateServers(client);
+      return invalidateServers(queryClient);
     },
     onError: showError,
   });

@@ -18,14 +18,14 @@ export function DisconnectDialog({
   readonly onClose: () => void;
 }) {
   const words = strings.credentials;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => deleteCredential(server, label),
     onSuccess: (view) => {
       const { tone, title, text } = describeDisconnect(view);
       showToast(tone, title, text);
       onClose();
-      return invalidateServers(client);
+      return invalidateServers(queryClient);
     },
   });
   return (

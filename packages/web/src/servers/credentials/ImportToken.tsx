@@ -10,40 +10,40 @@ import { ErrorNotice } from '../../ui/Notice.tsx';
 import { showToast } from '../../ui/toasts.ts';
 import styles from './credentials.module.css';
 import {
-  emptyToken,
-  tokenProblems,
-  tokenRequest,
+  emptyTokenDraft,
+  findTokenProblems,
+  toTokenRequest,
   type TokenField,
   type TokenProblems,
 } from './tokenDraft.ts';
 
-const fields = Object.keys(emptyToken) as TokenField[];
+const fields = Object.keys(emptyTokenDraft) as TokenField[];
 
 /** A token that somebody was given elsewhere, for a server where they cannot or need not sign in. */
 export function ImportToken({ server }: { readonly server: string }) {
   const words = strings.credentials;
-  const client = useQueryClient();
-  const [draft, setDraft] = useState(emptyToken);
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState(emptyTokenDraft);
   const [problems, setProblems] = useState<TokenProblems>({});
-  const storing = useMutation({
-    mutationFn: () => importToken(server, tokenRequest(draft)),
+  const importMutation = useMutation({
+    mutationFn: () => importToken(server, toTokenRequest(draft)),
     onSuccess: () => {
-      setDraft(emptyToken);
+      setDraft(emptyTokenDraft);
       showToast('success', words.tokenSaved);
-      return invalidateServers(client);
+      return invalidateServers(queryClient);
     },
   });
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    const foundProblems = tokenProblems(draft);
+    const foundProblems = findTokenProblems(draft);
     setProblems(foundProblems);
-    if (Object.keys(foundProblems).length === 0) storing.mutate();
+    if (Object.keys(foundProblems).length === 0) importMutation.mutate();
   }
 
-  const fieldProps = (name: TokenField) => ({
+  const getFieldProps = (name: TokenField) => ({
     value: draft[name],
-    error: problems[name] ?? fieldErrorText(storing.error, name),
+    error: problems[name] ?? fieldErrorText(importMutation.error, name),
     autoComplete: 'off',
     spellCheck: false,
     onChange: ({ target }: { readonly target: { readonly value: string } }) => {
@@ -51,33 +51,33 @@ export function ImportToken({ server }: { readonly server: string }) {
       setProblems({ ...problems, [name]: undefined });
     },
   });
-  const secret = { type: 'password', autoComplete: 'new-password' } as const;
+  const secretProps = { type: 'password', autoComplete: 'new-password' } as const;
   return (
     <details className={styles['bring']}>
       <summary>{words.useToken}</summary>
       <form className={styles['form']} onSubmit={submit} noValidate autoComplete="off">
         <p className={styles['muted']}>{words.useTokenText}</p>
-        <TextField label={words.token} isRequired {...fieldProps('accessToken')} {...secret} />
-        <TextField label={words.label} hint={words.labelHint} {...fieldProps('label')} />
+        <TextField label={words.token} isRequired {...getFieldProps('accessToken')} {...secretProps} />
+        <TextField label={words.label} hint={words.labelHint} {...getFieldProps('label')} />
         <details className={styles['more']}>
           <summary>{words.tokenOptions}</summary>
           <div className={styles['form']}>
-            <TextField label={words.expiresIn} inputMode="numeric" {...fieldProps('expiresIn')} />
+            <TextField label={words.expiresIn} inputMode="numeric" {...getFieldProps('expiresIn')} />
             <TextField
               label={words.refreshToken}
-              hint={words.refreshHint}
-              {...fieldProps('refreshToken')}
-              {...secret}
+              hint={words.refreshTokenHint}
+              {...getFieldProps('refreshToken')}
+              {...secretProps}
             />
-            <TextField label={words.issuer} hint={words.issuerHint} {...fieldProps('issuer')} />
-            <TextField label={words.clientId} hint={words.clientHint} {...fieldProps('clientId')} />
+            <TextField label={words.issuer} hint={words.issuerHint} {...getFieldProps('issuer')} />
+            <TextField label={words.clientId} hint={words.clientIdHint} {...getFieldProps('clientId')} />
           </div>
         </details>
-        {storing.error !== null && !hasOnlyFieldErrors(storing.error, fields) && (
-          <ErrorNotice error={storing.error} />
+        {importMutation.error !== null && !hasOnlyFieldErrors(importMutation.error, fields) && (
+          <ErrorNotice error={importMutation.error} />
         )}
         <div className={styles['actions']}>
-          <Button type="submit" isBusy={storing.isPending}>
+          <Button type="submit" isBusy={importMutation.isPending}>
             {words.saveToken}
           </Button>
         </div>

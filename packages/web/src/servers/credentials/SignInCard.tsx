@@ -20,37 +20,39 @@ import styles from './credentials.module.css';
 export function SignInCard({ server }: { readonly server: string }) {
   const words = strings.credentials;
   const connect = useConnect(server);
-  const { data: stored, error, refetch } = useQuery(credentialsQuery(server));
+  const { data: credentials, error, refetch } = useQuery(credentialsQuery(server));
   return (
     <Card className={styles['card']} aria-label={words.title}>
       <h2>{words.title}</h2>
       <p>{words.text}</p>
-      {error !== null && !stored && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      {!stored && error === null && <Skeleton lines={3} />}
-      {stored && <StoredCredentials stored={stored} connect={connect} />}
-      <ConnectProgress connect={connect} isFirst={stored?.length === 0} />
-      {stored && stored.length > 0 && <AnotherAccount stored={stored} connect={connect} />}
+      {error !== null && !credentials && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {!credentials && error === null && <Skeleton lines={3} />}
+      {credentials && <StoredCredentials credentials={credentials} connect={connect} />}
+      <ConnectProgress connect={connect} hasNoCredentials={credentials?.length === 0} />
+      {credentials && credentials.length > 0 && (
+        <ConnectAnotherAccount credentials={credentials} connect={connect} />
+      )}
       <ImportToken server={server} />
     </Card>
   );
 }
 
 function StoredCredentials({
-  stored,
+  credentials,
   connect,
 }: {
-  readonly stored: readonly CredentialView[];
+  readonly credentials: readonly CredentialView[];
   readonly connect: ConnectHandle;
 }) {
   const words = strings.credentials;
-  if (stored.length === 0) return <p className={styles['muted']}>{words.none}</p>;
+  if (credentials.length === 0) return <p className={styles['muted']}>{words.none}</p>;
   return (
     <ul className={styles['rows']} aria-label={words.listTitle}>
-      {stored.map((view) => (
+      {credentials.map((view) => (
         <CredentialRow
           key={view.id}
           view={view}
-          isOnly={stored.length === 1}
+          isOnlyCredential={credentials.length === 1}
           onConnect={
             isInProgress(connect.state) ? undefined : () => void connect.begin({ label: view.label })
           }
@@ -63,15 +65,15 @@ function StoredCredentials({
 /** How the sign-in of this page goes; before it was begun, the button that begins the first one. */
 function ConnectProgress({
   connect,
-  isFirst,
+  hasNoCredentials,
 }: {
   readonly connect: ConnectHandle;
-  readonly isFirst: boolean;
+  readonly hasNoCredentials: boolean;
 }) {
-  const [shownAt] = useState(() => Date.now());
+  const [mountedAt] = useState(() => Date.now());
   const { state, dismiss } = connect;
   const isConnected = state.kind === 'connected';
-  const connectText = isConnected && state.at < shownAt ? undefined : describeConnectState(state);
+  const connectText = isConnected && state.at < mountedAt ? undefined : describeConnectState(state);
   return (
     <>
       {connectText && (
@@ -83,7 +85,7 @@ function ConnectProgress({
           {connectText.text}
         </Notice>
       )}
-      {(connectText ? !isConnected : isFirst) && (
+      {(connectText ? !isConnected : hasNoCredentials) && (
         <div className={styles['actions']}>
           <ConnectButtons connect={connect} size="normal" />
         </div>
@@ -94,22 +96,22 @@ function ConnectProgress({
 
 /** It takes the place of the button that began it all, and so the focus. */
 function DismissButton({ onClick }: { readonly onClick: () => void }) {
-  const button = useRef<HTMLButtonElement>(null);
+  const buttonRef = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (document.activeElement === document.body) button.current?.focus();
+    if (document.activeElement === document.body) buttonRef.current?.focus();
   }, []);
   return (
-    <Button ref={button} size="small" onClick={onClick}>
+    <Button ref={buttonRef} size="small" onClick={onClick}>
       {strings.common.dismiss}
     </Button>
   );
 }
 
-function AnotherAccount({
-  stored,
+function ConnectAnotherAccount({
+  credentials,
   connect,
 }: {
-  readonly stored: readonly CredentialView[];
+  readonly credentials: readonly CredentialView[];
   readonly connect: ConnectHandle;
 }) {
   const words = strings.credentials;
@@ -120,7 +122,7 @@ function AnotherAccount({
       <Button onClick={() => setOpen(true)}>{words.connectAnother}</Button>
       {isOpen && (
         <ConnectAnotherDialog
-          existingLabels={stored.map(({ label }) => label)}
+          existingLabels={credentials.map(({ label }) => label)}
           onConnect={(label) => {
             void connect.begin({ label });
             setOpen(false);

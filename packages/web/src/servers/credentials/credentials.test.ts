@@ -2,7 +2,7 @@ import type { CredentialView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import { credentialName, describeCredential } from './credentialState.ts';
 import { describeDisconnect } from './disconnectText.ts';
-import { emptyToken, tokenProblems, tokenRequest } from './tokenDraft.ts';
+import { emptyTokenDraft, findTokenProblems, toTokenRequest } from './tokenDraft.ts';
 
 const now = Date.now();
 const hour = 3_600_000;
@@ -54,21 +54,21 @@ describe('a sign-in that is stored', () => {
 
 describe('a token that somebody brings', () => {
   test('is sent as it was entered, without blanks around it', () => {
-    expect(tokenRequest({ ...emptyToken, accessToken: '  at \n' })).toEqual({ accessToken: 'at' });
+    expect(toTokenRequest({ ...emptyTokenDraft, accessToken: '  at \n' })).toEqual({ accessToken: 'at' });
     const whole = {
       ...{ accessToken: 'at', label: 'Work', refreshToken: 'rt', issuer: 'https://as.example' },
       ...{ clientId: 'c', expiresIn: '60' },
     };
-    expect(tokenRequest(whole)).toEqual({ ...whole, expiresIn: 60 });
-    expect(tokenProblems(whole)).toEqual({});
+    expect(toTokenRequest(whole)).toEqual({ ...whole, expiresIn: 60 });
+    expect(findTokenProblems(whole)).toEqual({});
   });
 
   test('is complete before it is sent', () => {
-    expect(Object.keys(tokenProblems(emptyToken))).toEqual(['accessToken']);
-    const renewing = { ...emptyToken, accessToken: 'at', refreshToken: 'rt' };
-    expect(Object.keys(tokenProblems(renewing))).toEqual(['issuer', 'clientId']);
+    expect(Object.keys(findTokenProblems(emptyTokenDraft))).toEqual(['accessToken']);
+    const renewing = { ...emptyTokenDraft, accessToken: 'at', refreshToken: 'rt' };
+    expect(Object.keys(findTokenProblems(renewing))).toEqual(['issuer', 'clientId']);
     for (const expiresIn of ['0', '-1', '1.5', 'soon', '1e3']) {
-      const found = tokenProblems({ ...emptyToken, accessToken: 'at', expiresIn });
+      const found = findTokenProblems({ ...emptyTokenDraft, accessToken: 'at', expiresIn });
       expect([expiresIn, Object.keys(found)]).toEqual([expiresIn, ['expiresIn']]);
     }
   });

@@ -14,12 +14,12 @@ export interface TokenDraft {
 export type TokenField = keyof TokenDraft;
 export type TokenProblems = Readonly<Partial<Record<TokenField, string>>>;
 
-export const emptyToken: TokenDraft = {
+export const emptyTokenDraft: TokenDraft = {
   ...{ accessToken: '', label: '', refreshToken: '', issuer: '', clientId: '', expiresIn: '' },
 };
 
 /** What can be said before it is sent. The gateway judges the rest. */
-export function tokenProblems(draft: TokenDraft): TokenProblems {
+export function findTokenProblems(draft: TokenDraft): TokenProblems {
   const words = strings.credentials;
   const { accessToken, refreshToken, issuer, clientId, expiresIn } = trimFields(draft);
   const hasRefreshToken = refreshToken !== '';
@@ -32,7 +32,7 @@ export function tokenProblems(draft: TokenDraft): TokenProblems {
 }
 
 /** As it is sent; what was left empty is left out. */
-export function tokenRequest(draft: TokenDraft): ImportCredentialRequest {
+export function toTokenRequest(draft: TokenDraft): ImportCredentialRequest {
   const { accessToken, label, refreshToken, issuer, clientId, expiresIn } = trimFields(draft);
   return {
     accessToken,

@@ -16,11 +16,11 @@ import { StepRow } from './StepRow.tsx';
 /** Why calls of this person to the server do or do not work, when they ask. */
 export function DiagnoseCard({ server }: { readonly server: string }) {
   const words = strings.diagnosis;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const { mutate, isPending, data, error } = useMutation({
     mutationFn: async () => ({ view: await diagnoseServer(server), at: Date.now() }),
     // It may have connected the server, or met that it does not answer.
-    onSettled: () => invalidateServers(client),
+    onSettled: () => invalidateServers(queryClient),
   });
   const button = useRestoredFocus(isPending);
   const run = () => mutate();
@@ -76,11 +76,11 @@ function DiagnosisResult({ view, at }: { readonly view: DiagnosisView; readonly 
 
 /** A button that takes no click for a while loses the focus; who pressed it finds it there again. */
 function useRestoredFocus(isBusy: boolean) {
-  const button = useRef<HTMLButtonElement>(null);
+  const buttonRef = useRef<HTMLButtonElement>(null);
   const wasBusy = useRef(isBusy);
   useEffect(() => {
-    if (wasBusy.current && !isBusy && document.activeElement === document.body) button.current?.focus();
+    if (wasBusy.current && !isBusy && document.activeElement === document.body) buttonRef.current?.focus();
     wasBusy.current = isBusy;
   }, [isBusy]);
-  return button;
+  return buttonRef;
 }

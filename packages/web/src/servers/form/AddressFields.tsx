@@ -5,12 +5,12 @@ import { isCompatible, transports, type ServerTransport } from './serverForm.ts'
 
 /** What people read. Everybody who may edit may change these. */
 export function DescriptionFields({ form, before, problems, change }: FormSectionProps) {
-  const text = strings.servers.form;
+  const words = strings.servers.form;
   return (
     <>
       <TextField
-        label={text.title}
-        hint={before ? text.titleHintLater : text.titleHint}
+        label={words.title}
+        hint={before ? words.titleHintLater : words.titleHint}
         error={problems['title']}
         isRequired={!before}
         maxLength={100}
@@ -18,8 +18,8 @@ export function DescriptionFields({ form, before, problems, change }: FormSectio
         onChange={({ target }) => change({ title: target.value }, 'title')}
       />
       <TextArea
-        label={text.description}
-        hint={text.descriptionHint}
+        label={words.description}
+        hint={words.descriptionHint}
         error={problems['description']}
         rows={2}
         maxLength={4096}
@@ -32,24 +32,24 @@ export function DescriptionFields({ form, before, problems, change }: FormSectio
 
 /** Where it is. */
 export function AddressFields({ form, problems, change }: FormSectionProps) {
-  const text = strings.servers.form;
+  const words = strings.servers.form;
   return (
     <>
       <SelectField
-        label={text.transport}
+        label={words.transport}
         error={problems['type']}
         value={form.type}
         onChange={({ target }) => change({ type: target.value as ServerTransport }, 'type', 'url', 'auth')}
       >
         {transports.map((type) => (
           <option key={type} value={type} disabled={!isCompatible(type, form.auth)}>
-            {text.transports[type]}
+            {words.transports[type]}
           </option>
         ))}
       </SelectField>
       <TextField
-        label={text.url}
-        hint={form.type === 'websocket' ? text.urlHintWebsocket : text.urlHint}
+        label={words.url}
+        hint={form.type === 'websocket' ? words.urlHintWebsocket : words.urlHint}
         error={problems['url']}
         isRequired
         type="url"

@@ -9,7 +9,7 @@ type ApiKeyForm = ServerForm['apiKey'];
 
 /** A key that is sent with every call: the author's, or one of each user. */
 export function ApiKeyFields({ form, before, problems, change }: FormSectionProps) {
-  const text = strings.servers.form;
+  const words = strings.servers.form;
   const { apiKey } = form;
   const isStored = keepsStoredKey({ ...form, apiKey: { ...apiKey, key: '' } }, before);
   const set = (patch: Partial<ApiKeyForm>, ...fields: readonly string[]) =>
@@ -17,7 +17,7 @@ export function ApiKeyFields({ form, before, problems, change }: FormSectionProp
   return (
     <div className={styles['section']}>
       <SelectField
-        label={text.keySource}
+        label={words.keySource}
         error={problems['apiKey.source']}
         value={apiKey.source}
         onChange={({ target }) =>
@@ -26,14 +26,14 @@ export function ApiKeyFields({ form, before, problems, change }: FormSectionProp
       >
         {keySources.map((source) => (
           <option key={source} value={source}>
-            {text.keySources[source]}
+            {words.keySources[source]}
           </option>
         ))}
       </SelectField>
       {apiKey.source === 'admin' && (
         <TextField
-          label={text.key}
-          hint={isStored ? text.secretStored : text.keyHint}
+          label={words.key}
+          hint={isStored ? words.secretStored : words.keyHint}
           error={problems['apiKey.key']}
           isRequired={!isStored}
           type="password"
@@ -47,7 +47,7 @@ export function ApiKeyFields({ form, before, problems, change }: FormSectionProp
       )}
       <div className={styles['pair']}>
         <SelectField
-          label={text.keyForm}
+          label={words.keyForm}
           error={problems['apiKey.authorization_type']}
           value={apiKey.form}
           onChange={({ target }) =>
@@ -56,13 +56,13 @@ export function ApiKeyFields({ form, before, problems, change }: FormSectionProp
         >
           {keyForms.map((value) => (
             <option key={value} value={value}>
-              {text.keyForms[value]}
+              {words.keyForms[value]}
             </option>
           ))}
         </SelectField>
         {apiKey.form === 'custom' && (
           <TextField
-            label={text.customHeader}
+            label={words.customHeader}
             error={problems['apiKey.custom_header']}
             isRequired
             autoComplete="off"

@@ -13,16 +13,16 @@ export function AuthFields({
   isLocked,
   ...parts
 }: FormSectionProps & { readonly canConfigureObo: boolean; readonly isLocked: boolean }) {
-  const text = strings.servers.form;
+  const words = strings.servers.form;
   const { form, problems, change } = parts;
   const { auth } = form;
   const isForbidden = auth === 'obo' && !canConfigureObo && !isLocked;
   return (
     <>
       <SelectField
-        label={text.auth}
-        hint={text.authHints[auth]}
-        error={isForbidden ? text.oboPermissionLost : problems['auth']}
+        label={words.auth}
+        hint={words.authHints[auth]}
+        error={isForbidden ? words.oboPermissionLost : problems['auth']}
         value={auth}
         onChange={({ target }) => change({ auth: target.value as AuthKind }, 'auth', 'url')}
       >
@@ -30,7 +30,7 @@ export function AuthFields({
           .filter((kind) => kind !== 'obo' || canConfigureObo || auth === 'obo')
           .map((kind) => (
             <option key={kind} value={kind} disabled={!isCompatible(form.type, kind)}>
-              {text.auths[kind]}
+              {words.auths[kind]}
             </option>
           ))}
       </SelectField>
@@ -39,8 +39,8 @@ export function AuthFields({
       {auth === 'obo' && (
         <div className={styles['section']}>
           <TextField
-            label={text.oboScopes}
-            hint={text.oboScopesHint}
+            label={words.oboScopes}
+            hint={words.oboScopesHint}
             error={problems['obo.scopes']}
             isRequired
             autoComplete="off"
@@ -48,7 +48,7 @@ export function AuthFields({
             value={form.oboScopes}
             onChange={({ target }) => change({ oboScopes: target.value }, 'obo.scopes')}
           />
-          {!isLocked && <Notice tone="warning" title={text.oboWarning} />}
+          {!isLocked && <Notice tone="warning" title={words.oboWarning} />}
         </div>
       )}
     </>

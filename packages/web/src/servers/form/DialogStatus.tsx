@@ -11,28 +11,28 @@ export function DialogStatus({ state }: { readonly state: ServerDialogState }) {
 }
 
 function statusContent(state: ServerDialogState) {
-  const text = strings.servers.form;
+  const words = strings.servers.form;
   const { error, otherProblems, problems, checkResult, hasConflict } = state;
   if (state.reloadError !== null) return <ErrorNotice error={state.reloadError} onRetry={state.reload} />;
   if (hasConflict) {
     return (
       <Notice
         tone="warning"
-        title={text.conflictTitle}
+        title={words.conflictTitle}
         actions={
           <Button size="small" isBusy={state.isReloading} onClick={state.reload}>
-            {text.conflictReload}
+            {words.conflictReload}
           </Button>
         }
       >
-        {text.conflictText}
+        {words.conflictText}
       </Notice>
     );
   }
   if (otherProblems.length > 0 || Object.keys(problems).length > 0) {
     const hasFields = Object.keys(problems).length > 0;
     return (
-      <Notice tone="danger" title={hasFields ? text.invalidFieldsTitle : text.invalidTitle}>
+      <Notice tone="danger" title={hasFields ? words.invalidFieldsTitle : words.invalidTitle}>
         {otherProblems.length > 0 && (
           <ul>
             {otherProblems.map((other) => (
@@ -46,12 +46,12 @@ function statusContent(state: ServerDialogState) {
   if (error !== null) return <ErrorNotice error={error} />;
   if (!checkResult) return null;
   return checkResult.inspected ? (
-    <Notice tone="success" title={text.connected}>
-      {text.toolsFound(checkResult.tools ?? 0)}
+    <Notice tone="success" title={words.connected}>
+      {words.toolsFound(checkResult.tools ?? 0)}
     </Notice>
   ) : (
-    <Notice tone="info" title={text.notInspected}>
-      {text.notInspectedText}
+    <Notice tone="info" title={words.notInspected}>
+      {words.notInspectedText}
     </Notice>
   );
 }

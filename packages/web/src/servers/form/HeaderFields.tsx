@@ -9,7 +9,7 @@ import type { HeaderRow } from './serverForm.ts';
 
 /** Headers sent with every call. Stored ones are kept unseen, or replaced as a whole. */
 export function HeaderFields({ form, before, problems, change }: FormSectionProps) {
-  const text = strings.servers.form;
+  const words = strings.servers.form;
   const { headers, replacesHeaders } = form;
   const error = problems['headers'];
 
@@ -27,13 +27,13 @@ export function HeaderFields({ form, before, problems, change }: FormSectionProp
 
   return (
     <fieldset className={styles['headers']}>
-      <legend className={styles['legend']}>{text.headers}</legend>
-      <p className={styles['hint']}>{replacesHeaders ? text.headersHint : text.headersKeptHint}</p>
+      <legend className={styles['legend']}>{words.headers}</legend>
+      <p className={styles['hint']}>{replacesHeaders ? words.headersHint : words.headersKeptHint}</p>
       {replacesHeaders &&
         headers.map((row) => (
           <div key={row.id} className={styles['row']}>
             <TextField
-              label={text.headerName}
+              label={words.headerName}
               error={pathsOf(row).flatMap((path) => problems[path] ?? [])[0]}
               autoComplete="off"
               spellCheck={false}
@@ -41,7 +41,7 @@ export function HeaderFields({ form, before, problems, change }: FormSectionProp
               onChange={({ target }) => update(row, { name: target.value })}
             />
             <TextField
-              label={text.headerValue}
+              label={words.headerValue}
               type="password"
               autoComplete="new-password"
               spellCheck={false}
@@ -50,7 +50,7 @@ export function HeaderFields({ form, before, problems, change }: FormSectionProp
               onChange={({ target }) => update(row, { value: target.value })}
             />
             <IconButton
-              label={text.headerRemove(row.name)}
+              label={words.headerRemove(row.name)}
               icon={<Icon name="trash" />}
               onClick={() => change({ headers: headers.filter(({ id }) => id !== row.id) }, ...pathsOf(row))}
             />
@@ -62,11 +62,11 @@ export function HeaderFields({ form, before, problems, change }: FormSectionProp
         </p>
       )}
       {before && replacesHeaders && headers.length === 0 && (
-        <p className={styles['hint']}>{text.headersRemoved}</p>
+        <p className={styles['hint']}>{words.headersRemoved}</p>
       )}
       {replacesHeaders && (
         <Button size="small" className={styles['start']} icon={<Icon name="plus" size={16} />} onClick={add}>
-          {text.headerAdd}
+          {words.headerAdd}
         </Button>
       )}
       {before && (
@@ -76,7 +76,7 @@ export function HeaderFields({ form, before, problems, change }: FormSectionProp
           className={styles['start']}
           onClick={() => change({ replacesHeaders: !replacesHeaders, headers: [] }, 'headers')}
         >
-          {replacesHeaders ? text.headersKeep : text.headersReplace}
+          {replacesHeaders ? words.headersKeep : words.headersReplace}
         </Button>
       )}
     </fieldset>

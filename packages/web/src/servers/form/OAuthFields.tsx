@@ -10,7 +10,7 @@ type TextKey = 'clientId' | 'authorizationUrl' | 'tokenUrl' | 'revocationUrl' | 
 
 /** How users sign in there. What is left empty is discovered. */
 export function OAuthFields({ form, before, problems, change }: FormSectionProps) {
-  const text = strings.servers.form;
+  const words = strings.servers.form;
   const { oauth } = form;
   // Nobody is told whether there is one.
   const mayHaveStoredSecret = before?.oauth !== undefined;
@@ -27,10 +27,14 @@ export function OAuthFields({ form, before, problems, change }: FormSectionProps
   return (
     <div className={styles['section']}>
       <div className={styles['pair']}>
-        <TextField label={text.clientId} hint={text.clientIdHint} {...fieldProps('clientId', 'client_id')} />
         <TextField
-          label={text.clientSecret}
-          hint={mayHaveStoredSecret ? text.secretUnknown : text.clientSecretHint}
+          label={words.clientId}
+          hint={words.clientIdHint}
+          {...fieldProps('clientId', 'client_id')}
+        />
+        <TextField
+          label={words.clientSecret}
+          hint={mayHaveStoredSecret ? words.secretUnknown : words.clientSecretHint}
           error={problems['oauth.client_secret']}
           type="password"
           autoComplete="new-password"
@@ -43,37 +47,37 @@ export function OAuthFields({ form, before, problems, change }: FormSectionProps
       </div>
       {mayHaveStoredSecret && (
         <Switch
-          label={text.removeSecret}
+          label={words.removeSecret}
           isOn={oauth.removesSecret}
           onChange={(dropsSecret) =>
             set({ removesSecret: dropsSecret, clientSecret: '' }, 'oauth.client_secret', 'auth')
           }
         />
       )}
-      <TextField label={text.scope} hint={text.scopeHint} {...fieldProps('scope', 'scope')} />
+      <TextField label={words.scope} hint={words.scopeHint} {...fieldProps('scope', 'scope')} />
       <div className={styles['pair']}>
         <TextField
-          label={text.authorizationUrl}
-          hint={text.discoveredHint}
+          label={words.authorizationUrl}
+          hint={words.discoveredHint}
           type="url"
           {...fieldProps('authorizationUrl', 'authorization_url')}
         />
         <TextField
-          label={text.tokenUrl}
-          hint={text.discoveredHint}
+          label={words.tokenUrl}
+          hint={words.discoveredHint}
           type="url"
           {...fieldProps('tokenUrl', 'token_url')}
         />
       </div>
       <div className={styles['pair']}>
         <TextField
-          label={text.revocationUrl}
-          hint={text.discoveredHint}
+          label={words.revocationUrl}
+          hint={words.discoveredHint}
           type="url"
           {...fieldProps('revocationUrl', 'revocation_endpoint')}
         />
         <SelectField
-          label={text.exchangeMethod}
+          label={words.exchangeMethod}
           error={problems['oauth.token_exchange_method']}
           value={oauth.exchangeMethod}
           onChange={({ target }) =>
@@ -85,7 +89,7 @@ export function OAuthFields({ form, before, problems, change }: FormSectionProps
         >
           {exchangeMethods.map((method) => (
             <option key={method} value={method}>
-              {text.exchangeMethods[method]}
+              {words.exchangeMethods[method]}
             </option>
           ))}
         </SelectField>

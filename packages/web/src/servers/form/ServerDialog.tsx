@@ -32,19 +32,19 @@ export function ServerDialog({
   readonly onClose: () => void;
   readonly onSaved: (view: CreatedServerView) => void;
 }) {
-  const text = strings.servers.form;
+  const words = strings.servers.form;
   const canConfigureObo = usePermission('CONFIGURE_OBO');
   const state = useServerDialog(server, initial, onSaved);
   const { form, before, problems, change, isSaving, isChecking } = state;
   const [isConfirmingClose, setConfirmingClose] = useState(false);
-  const fields = useRef<HTMLDivElement>(null);
+  const fieldsRef = useRef<HTMLDivElement>(null);
   const locked = isLocked(before, canConfigureObo);
   const sectionProps = { form, before, problems, change };
 
   useEffect(() => {
     // At first where one begins to type, and not at the button that closes the dialog.
     const selector = state.refusals === 0 ? 'input' : '[aria-invalid]';
-    const field = fields.current?.querySelector<HTMLElement>(selector);
+    const field = fieldsRef.current?.querySelector<HTMLElement>(selector);
     field?.focus();
     // With room for what is said below it.
     field?.scrollIntoView({ block: 'center' });
@@ -61,7 +61,7 @@ export function ServerDialog({
     <>
       <Dialog
         isWide
-        title={server ? text.editTitle(server.view.title ?? server.name) : text.addTitle}
+        title={server ? words.editTitle(server.view.title ?? server.name) : words.addTitle}
         onClose={close}
         onSubmit={() => canEdit && state.save()}
         actions={
@@ -69,20 +69,20 @@ export function ServerDialog({
             <DialogStatus state={state} />
             <Button onClick={close}>{strings.common.cancel}</Button>
             <Button isBusy={isChecking} disabled={isSaving || !canEdit} onClick={state.check}>
-              {isChecking ? text.testing : text.test}
+              {isChecking ? words.testing : words.test}
             </Button>
             <Button type="submit" variant="primary" isBusy={isSaving} disabled={isChecking || !canEdit}>
-              {server ? text.save : text.add}
+              {server ? words.save : words.add}
             </Button>
           </>
         }
       >
-        <div ref={fields} className={styles['fields']}>
-          {!canEdit && <Notice tone="warning" title={text.rightsLost} />}
+        <div ref={fieldsRef} className={styles['fields']}>
+          {!canEdit && <Notice tone="warning" title={words.rightsLost} />}
           <DescriptionFields {...sectionProps} />
           {locked && (
-            <Notice tone="neutral" title={text.lockedTitle}>
-              {text.lockedText}
+            <Notice tone="neutral" title={words.lockedTitle}>
+              {words.lockedText}
             </Notice>
           )}
           <fieldset disabled={locked} className={styles['fields']}>
@@ -94,12 +94,12 @@ export function ServerDialog({
       </Dialog>
       {isConfirmingClose && (
         <ConfirmDialog
-          title={text.unsavedTitle}
-          confirm={text.unsavedDiscard}
+          title={words.unsavedTitle}
+          confirm={words.unsavedDiscard}
           onConfirm={onClose}
           onClose={() => setConfirmingClose(false)}
         >
-          {text.unsavedText}
+          {words.unsavedText}
         </ConfirmDialog>
       )}
     </>

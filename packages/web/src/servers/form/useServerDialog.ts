@@ -27,7 +27,7 @@ export function useServerDialog(
   initialForm: InitialForm | undefined,
   onSaved: (view: CreatedServerView) => void,
 ) {
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [before, setBefore] = useState(edited?.view);
   const savedForm = before ? toServerForm(before) : (initialForm?.form ?? emptyForm);
   const [form, setForm] = useState(savedForm);
@@ -41,7 +41,7 @@ export function useServerDialog(
   }
 
   const onError = (error: unknown) => showProblems(toFormProblems(error, form, before).fields);
-  const saving = useMutation({
+  const saveMutation = useMutation({
     mutationFn: (): Promise<CreatedServerView> => {
       const config = toServerConfig(form, before);
       return edited
@@ -50,29 +50,29 @@ export function useServerDialog(
     },
     onSuccess: (view) => {
       onSaved(view);
-      return invalidateServers(client);
+      return invalidateServers(queryClient);
     },
     onError,
   });
-  const checking = useMutation({
+  const checkMutation = useMutation({
     mutationFn: () => checkServer(toServerConfig(form, before), edited?.name),
     onError,
   });
 
   /** Drops what was typed for what is stored now. */
-  const reloading = useMutation({
-    mutationFn: (name: string) => client.query({ ...serverQuery(name), staleTime: 0 }),
+  const reloadMutation = useMutation({
+    mutationFn: (name: string) => queryClient.query({ ...serverQuery(name), staleTime: 0 }),
     onSuccess: (view) => {
       setBefore(view);
       setForm(toServerForm(view));
       setProblems({});
-      saving.reset();
+      saveMutation.reset();
     },
   });
 
   function validateAndRun(run: () => void): void {
-    saving.reset();
-    checking.reset();
+    saveMutation.reset();
+    checkMutation.reset();
     const fieldProblems = validateForm(form, before);
     if (Object.keys(fieldProblems).length > 0) showProblems(fieldProblems);
     else {
@@ -85,10 +85,10 @@ export function useServerDialog(
     setForm({ ...form, ...patch });
     setProblems(Object.fromEntries(Object.entries(problems).filter(([field]) => !fields.includes(field))));
     // What was tested is not what stands there now.
-    if (checking.data) checking.reset();
+    if (checkMutation.data) checkMutation.reset();
   };
 
-  const error = saving.error ?? checking.error;
+  const error = saveMutation.error ?? checkMutation.error;
   return {
     form,
     before,
@@ -99,14 +99,14 @@ export function useServerDialog(
     error,
     otherProblems: toFormProblems(error, form, before).others,
     hasConflict: error instanceof ApiError && error.code === 'MCP_VERSION_CONFLICT',
-    checkResult: checking.data,
-    isSaving: saving.isPending,
-    isChecking: checking.isPending,
-    isReloading: reloading.isPending,
-    reloadError: reloading.error,
-    save: () => validateAndRun(() => saving.mutate()),
-    check: () => validateAndRun(() => checking.mutate()),
-    reload: () => edited && reloading.mutate(edited.name),
+    checkResult: checkMutation.data,
+    isSaving: saveMutation.isPending,
+    isChecking: checkMutation.isPending,
+    isReloading: reloadMutation.isPending,
+    reloadError: reloadMutation.error,
+    save: () => validateAndRun(() => saveMutation.mutate()),
+    check: () => validateAndRun(() => checkMutation.mutate()),
+    reload: () => edited && reloadMutation.mutate(edited.name),
   };
 }
 

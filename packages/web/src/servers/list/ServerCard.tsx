@@ -11,7 +11,7 @@ import styles from './ServerCard.module.css';
 
 /** One server in the list: what it is, how it stands, and what is the matter. Typing a search renders none anew. */
 export const ServerCard = memo(function ServerCard({ server }: { readonly server: ListedServer }) {
-  const text = strings.servers;
+  const words = strings.servers;
   const { name, view, state, origin } = server;
   const title = serverTitle(server);
   const problem = stateProblem(state);
@@ -34,25 +34,25 @@ export const ServerCard = memo(function ServerCard({ server }: { readonly server
           <Icon name="warning" size={16} />
           <span>
             {problem
-              ? text.problemAndAdvice(problem.title, problem.advice)
+              ? words.problemAndAdvice(problem.title, problem.advice)
               : stateDescription(state, !view.obo)}
           </span>
         </p>
       )}
       {canConnect(server) && <CardConnect server={name} title={title} />}
       <p className={styles['facts']}>
-        <Badge>{text.origins[origin]}</Badge>
+        <Badge>{words.origins[origin]}</Badge>
         {state.kind !== 'not_shared' && <span>{toolsText(server)}</span>}
-        {view.obo && <span>{text.oboTitle}</span>}
+        {view.obo && <span>{words.oboTitle}</span>}
       </p>
     </li>
   );
 });
 
 function toolsText({ tools, state }: ListedServer): string {
-  const text = strings.servers;
-  if (tools !== undefined) return text.tools(tools);
-  return state.kind === 'connected' ? text.toolsLoading : text.toolsUnknown;
+  const words = strings.servers;
+  if (tools !== undefined) return words.tools(tools);
+  return state.kind === 'connected' ? words.toolsLoading : words.toolsUnknown;
 }
 
 /** Where the sign-in is at the server itself: who is asked in the name of their organisation signs in there. */

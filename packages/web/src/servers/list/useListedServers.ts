@@ -54,7 +54,7 @@ function toListedServers(
 
 /** Once a server has come up whose tools were missing, they are asked for again. */
 function useToolsRefetch(statuses: Statuses | undefined, tools: Tools | undefined): void {
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const previous = useRef<Statuses | undefined>(undefined);
   useEffect(() => {
     if (!statuses || !tools || previous.current === statuses) return;
@@ -67,6 +67,6 @@ function useToolsRefetch(statuses: Statuses | undefined, tools: Tools | undefine
         tools[name]?.state !== 'connected',
     );
     if (previousStatuses && hasNewConnection)
-      void client.invalidateQueries({ queryKey: allToolsQuery.queryKey });
-  }, [client, statuses, tools]);
+      void queryClient.invalidateQueries({ queryKey: allToolsQuery.queryKey });
+  }, [queryClient, statuses, tools]);
 }

@@ -21,19 +21,19 @@ export function AboutServer({
   readonly authority: Authority | undefined;
   readonly isOperator: boolean;
 }) {
-  const text = strings.servers;
-  const { facts } = text;
-  const transports: Readonly<Record<string, string>> = text.form.transports;
+  const words = strings.servers;
+  const { facts } = words;
+  const transports: Readonly<Record<string, string>> = words.form.transports;
   return (
     <Card className={styles['card']}>
-      <h2>{text.aboutTitle}</h2>
+      <h2>{words.aboutTitle}</h2>
       <dl className={styles['facts']}>
         <dt>{facts.name}</dt>
         <dd>
           <code>{name}</code>
         </dd>
         <dt>{facts.origin}</dt>
-        <dd>{text.origins[origin]}</dd>
+        <dd>{words.origins[origin]}</dd>
         <dt>{facts.transport}</dt>
         <dd>{transports[view.type] ?? view.type}</dd>
         {view.url !== undefined && (
@@ -47,9 +47,9 @@ export function AboutServer({
         {authority && (
           <>
             <dt>{facts.authority}</dt>
-            <dd>{text.authorities[authority.kind]}</dd>
+            <dd>{words.authorities[authority.kind]}</dd>
             <dt>{facts.connection}</dt>
-            <dd>{authority.shared ? text.connectionShared : text.connectionPerUser}</dd>
+            <dd>{authority.shared ? words.connectionShared : words.connectionPerUser}</dd>
           </>
         )}
         {view.updatedAt !== undefined && (
@@ -62,10 +62,10 @@ export function AboutServer({
       {view.source !== 'user' && (
         <Notice
           tone="neutral"
-          title={text.configurationTitle}
-          actions={isOperator && <Link href="/admin/config">{text.openConfiguration}</Link>}
+          title={words.configurationTitle}
+          actions={isOperator && <Link href="/admin/config">{words.openConfiguration}</Link>}
         >
-          {view.source === 'config' ? text.overrideText : text.configurationText}
+          {view.source === 'config' ? words.overrideText : words.configurationText}
         </Notice>
       )}
     </Card>

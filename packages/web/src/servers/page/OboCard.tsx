@@ -5,11 +5,11 @@ import styles from './cards.module.css';
 
 /** Of a server that gets tokens of its users: which ones. */
 export function OboCard({ scopes }: { readonly scopes: string }) {
-  const text = strings.servers;
+  const words = strings.servers;
   return (
     <Card className={styles['card']}>
-      <h2>{text.oboTitle}</h2>
-      <p>{text.oboText}</p>
+      <h2>{words.oboTitle}</h2>
+      <p>{words.oboText}</p>
       <ScopeList scopes={scopes} />
     </Card>
   );

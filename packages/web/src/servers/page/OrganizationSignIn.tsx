@@ -6,16 +6,16 @@ import styles from './cards.module.css';
 
 /** The way to a sign-in at the organisation that can be exchanged, and back to this page. */
 export function OrganizationSignIn({ back }: { readonly back?: string | undefined }) {
-  const text = strings.servers;
-  if (!useUser()?.offersOpenId) return <p className={styles['muted']}>{text.signInNotOffered}</p>;
+  const words = strings.servers;
+  if (!useUser()?.offersOpenId) return <p className={styles['muted']}>{words.signInNotOffered}</p>;
   const returnTo = encodeURIComponent(back ?? currentPath());
   return (
     <p className={styles['action']}>
       <a href={`/oauth/openid?returnTo=${returnTo}`} className={styles['link']} onClick={saveHash}>
         <Icon name="user" size={16} />
-        {text.signInAgain}
+        {words.signInAgain}
       </a>
-      <span className={styles['muted']}>{text.signInAgainText}</span>
+      <span className={styles['muted']}>{words.signInAgainText}</span>
     </p>
   );
 }

@@ -16,7 +16,7 @@ import { useOpenDialog } from './useOpenDialog.ts';
 
 /** What the person may do with the definition: both their role and the server's own rights have to allow it. */
 export function ServerActions({ name, view }: { readonly name: string; readonly view: ServerView }) {
-  const text = strings.servers;
+  const words = strings.servers;
   const [isDeleting, setDeleting] = useState(false);
   const isStored = view.source === 'user';
   // Changing and deleting is defining, and asks for the same permission of the role.
@@ -30,17 +30,17 @@ export function ServerActions({ name, view }: { readonly name: string; readonly 
     <>
       {canEdit && (
         <Button icon={<Icon name="pencil" />} onClick={() => show('edit')}>
-          {text.edit}
+          {words.edit}
         </Button>
       )}
       {canShare && (
         <Button icon={<Icon name="share" />} onClick={() => show('share')}>
-          {text.share}
+          {words.share}
         </Button>
       )}
       {canDelete && (
         <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setDeleting(true)}>
-          {text.remove}
+          {words.remove}
         </Button>
       )}
       {open === 'edit' && (
@@ -49,7 +49,7 @@ export function ServerActions({ name, view }: { readonly name: string; readonly 
           canEdit={canEdit}
           onClose={close}
           onSaved={(saved) => {
-            showToast('success', text.saved(saved.title ?? name));
+            showToast('success', words.saved(saved.title ?? name));
             close();
           }}
         />
@@ -57,9 +57,9 @@ export function ServerActions({ name, view }: { readonly name: string; readonly 
       {open === 'share' && (
         <SharingDialog
           resource={{ kind: 'mcpServer', id: view.dbId ?? name }}
-          texts={{ ...text.sharing, lead: sharingLead(view) }}
+          resourceTexts={{ ...words.sharing, lead: sharingLead(view) }}
           title={title}
-          ownBits={view.permissions}
+          callerAclBits={view.permissions}
           canShare={canShare}
           onClose={close}
           onShared={invalidateServers}
@@ -86,27 +86,27 @@ function DeleteServerDialog({
   readonly title: string;
   readonly onClose: () => void;
 }) {
-  const text = strings.servers;
-  const client = useQueryClient();
+  const words = strings.servers;
+  const queryClient = useQueryClient();
   const [, navigate] = useLocation();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => deleteServer(name),
     onSuccess: () => {
-      removeCachedServer(client, name);
+      removeCachedServer(queryClient, name);
       navigate('/servers');
-      showToast('success', text.removed(title));
+      showToast('success', words.removed(title));
     },
   });
   return (
     <ConfirmDialog
-      title={text.removeTitle(title)}
-      confirm={text.remove}
+      title={words.removeTitle(title)}
+      confirm={words.remove}
       isBusy={isPending}
       error={error}
       onConfirm={() => mutate()}
       onClose={onClose}
     >
-      {text.removeText}
+      {words.removeText}
     </ConfirmDialog>
   );
 }

@@ -23,7 +23,7 @@ import { UserValues } from './UserValues.tsx';
 
 /** The page of a server that is there. */
 export function ServerDetails({ name, view }: { readonly name: string; readonly view: ServerView }) {
-  const text = strings.servers;
+  const words = strings.servers;
   const user = useUser();
   const { data: status, refetch: refetchStatus } = useQuery(statusQuery(name));
   const { data: tools, error: toolsError, dataUpdatedAt, refetch } = useQuery(serverToolsQuery(name));
@@ -39,13 +39,13 @@ export function ServerDetails({ name, view }: { readonly name: string; readonly 
   return (
     <Page title={title} lead={view.description} actions={<ServerActions name={name} view={view} />}>
       <p className={styles['back']}>
-        <Link href="/servers">{text.back}</Link>
+        <Link href="/servers">{words.back}</Link>
       </p>
       <StateCard name={name} view={view} state={state} isSignInThere={isSignInThere} reinit={reinit} />
       {isUsable && isSignInThere && <SignInCard server={name} />}
       {isUsable && view.obo && <OboCard scopes={view.obo.scopes} />}
       {isUsable && view.customUserVars && (
-        <UserValues name={name} variables={view.customUserVars} onChanged={reinit.clear} />
+        <UserValues serverName={name} variables={view.customUserVars} onChanged={reinit.clear} />
       )}
       {isUsable && (
         <ToolList
@@ -70,13 +70,13 @@ export function ServerDetails({ name, view }: { readonly name: string; readonly 
 
 /** A connection that came up by itself, or by somebody else's call, brings tools that were not known. */
 function useToolsRefetchOnConnect(name: string, isConnected: boolean, isListed: boolean): void {
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const wasConnected = useRef(isConnected);
   useEffect(() => {
     const hasConnected = isConnected && !wasConnected.current;
     wasConnected.current = isConnected;
     if (hasConnected && !isListed) {
-      void client.invalidateQueries({ queryKey: serverToolsQuery(name).queryKey });
+      void queryClient.invalidateQueries({ queryKey: serverToolsQuery(name).queryKey });
     }
-  }, [client, name, isConnected, isListed]);
+  }, [queryClient, name, isConnected, isListed]);
 }

@@ -30,7 +30,7 @@ export function StateCard({
   readonly isSignInThere: boolean;
   readonly reinit: Reinitialization;
 }) {
-  const text = strings.servers;
+  const words = strings.servers;
   const problem = needsAttention(state) ? stateProblem(state) : undefined;
   const isUsable = state.kind !== 'not_shared';
   const outcome =
@@ -47,7 +47,7 @@ export function StateCard({
     <Card className={styles['card']}>
       <div className={styles['state']}>
         <div className={styles['words']} role="status">
-          <Badge tone={stateTones[state.kind]}>{text.states[state.kind]}</Badge>
+          <Badge tone={stateTones[state.kind]}>{words.states[state.kind]}</Badge>
           <p>{stateDescription(state, isSignInThere)}</p>
         </div>
         {isUsable && (
@@ -56,15 +56,15 @@ export function StateCard({
             isBusy={reinit.isBusy}
             onClick={() => reinit.run(isUnreachable)}
           >
-            {reinit.isBusy ? text.reinitializing : text.reinitialize}
+            {reinit.isBusy ? words.reinitializing : words.reinitialize}
           </Button>
         )}
       </div>
       {problem && (
         <dl className={styles['problem']}>
-          <dt>{text.lastError}</dt>
+          <dt>{words.lastError}</dt>
           <dd>{problem.title}</dd>
-          <dt>{text.whatToDo}</dt>
+          <dt>{words.whatToDo}</dt>
           <dd>{problem.advice}</dd>
         </dl>
       )}

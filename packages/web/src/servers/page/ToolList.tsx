@@ -31,21 +31,21 @@ export function ToolList({
   readonly discovered: readonly unknown[] | null | undefined;
   readonly onRetry: () => void;
 }) {
-  const text = strings.servers;
+  const words = strings.servers;
   const listed: readonly ListedTool[] = tools?.tools ?? [];
   const shown = listed.length > 0 ? listed : parseDiscoveredTools(discovered ?? []);
   const isConnected = tools?.state === 'connected';
   return (
     <Card className={styles['card']}>
       <h2>
-        {text.toolsTitle} {shown.length > 0 && <span className={styles['count']}>{shown.length}</span>}
+        {words.toolsTitle} {shown.length > 0 && <span className={styles['count']}>{shown.length}</span>}
       </h2>
       {error !== null && shown.length === 0 && <ErrorNotice error={error} onRetry={onRetry} />}
       {tools === undefined && error === null && <Skeleton lines={4} />}
-      {shown.length > 0 && !isConnected && <p className={styles['muted']}>{text.toolsNeedSignIn}</p>}
-      {tools?.incomplete && <p className={styles['muted']}>{text.toolsIncomplete}</p>}
+      {shown.length > 0 && !isConnected && <p className={styles['muted']}>{words.toolsNeedSignIn}</p>}
+      {tools?.incomplete && <p className={styles['muted']}>{words.toolsIncomplete}</p>}
       {tools && shown.length === 0 && (
-        <p className={styles['muted']}>{isConnected ? text.noTools : text.toolsOnceConnected}</p>
+        <p className={styles['muted']}>{isConnected ? words.noTools : words.toolsOnceConnected}</p>
       )}
       {shown.length > 0 && <SearchableTools server={server} tools={shown} />}
     </Card>
@@ -59,7 +59,7 @@ function SearchableTools({
   readonly server: string;
   readonly tools: readonly ListedTool[];
 }) {
-  const text = strings.servers;
+  const words = strings.servers;
   const [search, setSearch] = useState('');
   const query = useDeferredValue(search.trim().toLowerCase());
   const matches = tools.filter(({ name, title = '', description }) =>
@@ -71,7 +71,7 @@ function SearchableTools({
       {tools.length > SEARCH_THRESHOLD && (
         <TextField
           type="search"
-          label={text.toolsSearch}
+          label={words.toolsSearch}
           value={search}
           onChange={({ target }) => setSearch(target.value)}
         />
@@ -85,7 +85,7 @@ function SearchableTools({
                 {title === undefined ? <code>{name}</code> : <bdi>{escapeInvisible(title)}</bdi>}
               </Link>
               {title !== undefined && title !== name && <code className={styles['muted']}>{name}</code>}
-              {needsApproval && <Badge tone="info">{text.needsApproval}</Badge>}
+              {needsApproval && <Badge tone="info">{words.needsApproval}</Badge>}
             </p>
             {description !== '' && <p className={styles['description']}>{description}</p>}
           </li>
@@ -93,7 +93,7 @@ function SearchableTools({
       </ul>
       {nextCount > 0 && (
         <Button onClick={showMore} className={styles['more']}>
-          {text.showMore(nextCount)}
+          {words.showMore(nextCount)}
         </Button>
       )}
     </>

@@ -12,46 +12,47 @@ import { showError, showToast } from '../../ui/toasts.ts';
 import styles from './UserValues.module.css';
 import { ValueField } from './ValueField.tsx';
 
-type Variables = NonNullable<ServerView['customUserVars']>;
+type VariableDefinitions = NonNullable<ServerView['customUserVars']>;
 
 /** What the server wants of each user. Values go in, and are never shown again: only whether they are there. */
 export function UserValues({
-  name,
+  serverName,
   variables,
   onChanged,
 }: {
-  readonly name: string;
-  readonly variables: Variables;
+  readonly serverName: string;
+  readonly variables: VariableDefinitions;
   readonly onChanged: () => void;
 }) {
-  const text = strings.servers;
-  const client = useQueryClient();
-  const { data: flags, error: flagsError, refetch } = useQuery(authValuesQuery(name));
+  const words = strings.servers;
+  const queryClient = useQueryClient();
+  const { data: valueFlags, error: valueFlagsError, refetch } = useQuery(authValuesQuery(serverName));
   const [draft, setDraft] = useState<Readonly<Record<string, string>>>({});
-  const [isEmpty, setEmpty] = useState(false);
-  const [isClearing, setClearing] = useState(false);
+  const [isSubmittedEmpty, setSubmittedEmpty] = useState(false);
+  const [isConfirmingClear, setConfirmingClear] = useState(false);
   const enteredValues = Object.fromEntries(Object.entries(draft).filter(([, value]) => value.trim() !== ''));
 
-  function handleChange(): Promise<void> {
+  function refreshAfterChange(): Promise<void> {
     onChanged();
-    return invalidateServers(client);
+    return invalidateServers(queryClient);
   }
 
-  const saving = useMutation({
-    mutationFn: () => setValues(name, enteredValues),
+  const saveMutation = useMutation({
+    mutationFn: () => setValues(serverName, enteredValues),
     onSuccess: () => {
       setDraft({});
-      showToast('success', text.valuesSaved);
-      return handleChange();
+      showToast('success', words.valuesSaved);
+      return refreshAfterChange();
     },
   });
-  const clearing = useMutation({
-    mutationFn: (variableNames: readonly string[]) => deleteValues(name, variableNames),
-    onSuccess: (_none, [single]) => {
-      setClearing(false);
-      const label = single === undefined ? undefined : (variables[single]?.title ?? single);
-      showToast('success', label === undefined ? text.valuesCleared : text.valueCleared(label));
-      return handleChange();
+  const clearMutation = useMutation({
+    mutationFn: (variableNames: readonly string[]) => deleteValues(serverName, variableNames),
+    onSuccess: (_none, [singleVariable]) => {
+      setConfirmingClear(false);
+      const label =
+        singleVariable === undefined ? undefined : (variables[singleVariable]?.title ?? singleVariable);
+      showToast('success', label === undefined ? words.valuesCleared : words.valueCleared(label));
+      return refreshAfterChange();
     },
     onError: (error, variableNames) => {
       if (variableNames.length > 0) showError(error);
@@ -60,60 +61,60 @@ export function UserValues({
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    setEmpty(Object.keys(enteredValues).length === 0);
-    if (Object.keys(enteredValues).length > 0) saving.mutate();
+    setSubmittedEmpty(Object.keys(enteredValues).length === 0);
+    if (Object.keys(enteredValues).length > 0) saveMutation.mutate();
   }
 
-  const problems = saving.error instanceof ApiError ? saving.error.errors : [];
+  const fieldErrors = saveMutation.error instanceof ApiError ? saveMutation.error.errors : [];
   // A value that is refused for its form alone is named by its place in the request.
-  const fieldErrorOf = (variable: string) =>
-    problems.find(({ path }) => path === variable || path === `auth.${variable}`)?.message;
-  const hasFieldErrors = Object.keys(variables).some((variable) => fieldErrorOf(variable) !== undefined);
-  const isAnySet = Object.values(flags ?? {}).some(Boolean);
+  const findFieldError = (variable: string) =>
+    fieldErrors.find(({ path }) => path === variable || path === `auth.${variable}`)?.message;
+  const hasFieldErrors = Object.keys(variables).some((variable) => findFieldError(variable) !== undefined);
+  const hasAnyValue = Object.values(valueFlags ?? {}).some(Boolean);
   return (
     <Card className={styles['card']}>
-      <h2>{text.valuesTitle}</h2>
-      <p className={styles['muted']}>{text.valuesText}</p>
-      {flagsError !== null && <ErrorNotice error={flagsError} onRetry={() => void refetch()} />}
+      <h2>{words.valuesTitle}</h2>
+      <p className={styles['muted']}>{words.valuesText}</p>
+      {valueFlagsError !== null && <ErrorNotice error={valueFlagsError} onRetry={() => void refetch()} />}
       <form className={styles['form']} onSubmit={submit} noValidate autoComplete="off">
         {Object.entries(variables).map(([variable, definition]) => (
           <ValueField
             key={variable}
             definition={definition}
-            isSet={flags?.[variable]}
+            isSet={valueFlags?.[variable]}
             value={draft[variable] ?? ''}
-            error={fieldErrorOf(variable)}
-            isBusy={clearing.isPending && clearing.variables[0] === variable}
+            error={findFieldError(variable)}
+            isBusy={clearMutation.isPending && clearMutation.variables[0] === variable}
             onChange={(value) => {
-              setEmpty(false);
+              setSubmittedEmpty(false);
               setDraft({ ...draft, [variable]: value });
             }}
-            onClear={() => clearing.mutate([variable])}
+            onClear={() => clearMutation.mutate([variable])}
           />
         ))}
-        {isEmpty && (
+        {isSubmittedEmpty && (
           <p className={styles['empty']} role="alert">
-            {text.valuesEmpty}
+            {words.valuesEmpty}
           </p>
         )}
-        {saving.error !== null && !hasFieldErrors && <ErrorNotice error={saving.error} />}
+        {saveMutation.error !== null && !hasFieldErrors && <ErrorNotice error={saveMutation.error} />}
         <div className={styles['actions']}>
-          <Button type="submit" variant="primary" isBusy={saving.isPending}>
-            {text.valuesSave}
+          <Button type="submit" variant="primary" isBusy={saveMutation.isPending}>
+            {words.valuesSave}
           </Button>
-          {isAnySet && <Button onClick={() => setClearing(true)}>{text.valuesClearAll}</Button>}
+          {hasAnyValue && <Button onClick={() => setConfirmingClear(true)}>{words.valuesClearAll}</Button>}
         </div>
       </form>
-      {isClearing && (
+      {isConfirmingClear && (
         <ConfirmDialog
-          title={text.valuesClearAllTitle}
-          confirm={text.valuesClearAll}
-          isBusy={clearing.isPending}
-          error={clearing.error}
-          onConfirm={() => clearing.mutate([])}
-          onClose={() => setClearing(false)}
+          title={words.valuesClearAllTitle}
+          confirm={words.valuesClearAll}
+          isBusy={clearMutation.isPending}
+          error={clearMutation.error}
+          onConfirm={() => clearMutation.mutate([])}
+          onClose={() => setConfirmingClear(false)}
         >
-          {text.valuesClearAllText}
+          {words.valuesClearAllText}
         </ConfirmDialog>
       )}
     </Card>

@@ -27,12 +27,12 @@ export function ValueField({
   readonly onChange: (value: string) => void;
   readonly onClear: () => void;
 }) {
-  const text = strings.servers;
+  const words = strings.servers;
   return (
     <div className={styles['value']}>
       <TextField
         label={title}
-        hint={isSet ? [description, text.valueStored].filter(Boolean).join(' ') : description}
+        hint={isSet ? [description, words.valueStored].filter(Boolean).join(' ') : description}
         error={error}
         type={sensitive ? 'password' : 'text'}
         autoComplete={sensitive ? 'new-password' : 'off'}
@@ -43,17 +43,17 @@ export function ValueField({
       />
       <p className={styles['flag']}>
         {isSet !== undefined && (
-          <Badge tone={isSet ? 'success' : 'warning'}>{isSet ? text.valueSet : text.valueMissing}</Badge>
+          <Badge tone={isSet ? 'success' : 'warning'}>{isSet ? words.valueSet : words.valueMissing}</Badge>
         )}
         {isSet && (
           <Button
             size="small"
             variant="quiet"
             isBusy={isBusy}
-            aria-label={text.valueClearOf(title)}
+            aria-label={words.valueClearOf(title)}
             onClick={onClear}
           >
-            {text.valueClear}
+            {words.valueClear}
           </Button>
         )}
       </p>

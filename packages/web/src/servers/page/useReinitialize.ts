@@ -16,11 +16,11 @@ export interface Reinitialization {
 
 /** Brings the server up anew; however it ends, everything known about it may be different then. */
 export function useReinitialize(name: string, version: number | undefined): Reinitialization {
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const { mutate, reset, isPending, data, error, variables } = useMutation({
     mutationFn: (_variables: { readonly version: number | undefined; readonly wasUnreachable: boolean }) =>
       reinitializeServer(name),
-    onSettled: () => invalidateServers(client),
+    onSettled: () => invalidateServers(queryClient),
   });
   const isCurrent = variables?.version === version;
   return {

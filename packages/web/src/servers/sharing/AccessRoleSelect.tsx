@@ -17,7 +17,7 @@ export function AccessRoleSelect({
   readonly isDisabled?: boolean;
   readonly onChange: (role: AclRole) => void;
 }) {
-  const text = strings.servers.sharing;
+  const words = strings.servers.sharing;
   const isNotGrantable = !roles.includes(value);
   return (
     <select
@@ -29,7 +29,7 @@ export function AccessRoleSelect({
     >
       {(isNotGrantable ? [value] : roles).map((role) => (
         <option key={role} value={role}>
-          {text.roles[role]}
+          {words.roles[role]}
         </option>
       ))}
     </select>
@@ -44,11 +44,11 @@ export function AccessRoleDescriptions({
   readonly roles: readonly AclRole[];
   readonly texts: Readonly<Record<AclRole, string>>;
 }) {
-  const text = strings.servers.sharing;
+  const words = strings.servers.sharing;
   return (
     <ul className={styles['meanings']}>
       {roles.map((role) => (
-        <li key={role}>{text.meaning(text.roles[role], texts[role])}</li>
+        <li key={role}>{words.describeRole(words.roles[role], texts[role])}</li>
       ))}
     </ul>
   );

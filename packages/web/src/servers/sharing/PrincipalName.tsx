@@ -9,21 +9,21 @@ const icons = { user: 'user', group: 'users', role: 'shield' } as const;
 export function PrincipalName({
   principal: { type, name, email },
   note,
-  isOwn = false,
+  isCurrentUser = false,
 }: {
   readonly principal: Pick<SharedPrincipalView, 'type' | 'name' | 'email'>;
   readonly note?: string | undefined;
-  readonly isOwn?: boolean;
+  readonly isCurrentUser?: boolean;
 }) {
-  const text = strings.servers.sharing;
+  const words = strings.servers.sharing;
   return (
     <span className={styles['who']}>
       <Icon name={icons[type]} />
       <span className={styles['names']}>
         <span>
-          {name} {isOwn && <span className={styles['muted']}>({text.you})</span>}
+          {name} {isCurrentUser && <span className={styles['muted']}>({words.you})</span>}
         </span>
-        <span className={styles['muted']}>{email ?? note ?? text.types[type]}</span>
+        <span className={styles['muted']}>{email ?? note ?? words.types[type]}</span>
       </span>
     </span>
   );

@@ -13,15 +13,15 @@ import styles from './SharingDialog.module.css';
 
 /** A field that finds people, roles and groups; by keyboard as the combobox pattern of ARIA wants it. */
 export function PrincipalSearch({
-  isTaken,
-  mayPublic,
+  isAlreadyAdded,
+  canSharePublicly,
   onSelect,
 }: {
-  readonly isTaken: (found: PrincipalCandidate) => boolean;
-  readonly mayPublic: boolean;
-  readonly onSelect: (picked: PrincipalCandidate) => void;
+  readonly isAlreadyAdded: (candidate: PrincipalCandidate) => boolean;
+  readonly canSharePublicly: boolean;
+  readonly onSelect: (candidate: PrincipalCandidate) => void;
 }) {
-  const text = strings.servers.sharing;
+  const words = strings.servers.sharing;
   const list = useId();
   const [input, setInput] = useState('');
   const [isOpen, setOpen] = useState(false);
@@ -32,7 +32,8 @@ export function PrincipalSearch({
     placeholderData: keepPreviousData,
   });
   const isSearching = query.length >= MIN_SEARCH_LENGTH && input.trim() !== '';
-  const options = isSearching && data ? toPrincipalOptions(data, query, { isTaken, mayPublic }) : [];
+  const options =
+    isSearching && data ? toPrincipalOptions(data, query, { isAlreadyAdded, canSharePublicly }) : [];
   const isShown = isOpen && options.length > 0;
   const activeIndex = Math.min(active, options.length - 1);
 
@@ -64,8 +65,8 @@ export function PrincipalSearch({
   return (
     <div className={styles['search']}>
       <TextField
-        label={text.search}
-        hint={text.searchHint}
+        label={words.search}
+        hint={words.searchHint}
         role="combobox"
         autoComplete="off"
         spellCheck={false}
@@ -83,7 +84,7 @@ export function PrincipalSearch({
         onKeyDown={onKeyDown}
         onBlur={() => setOpen(false)}
       />
-      <ul id={list} role="listbox" aria-label={text.results} className={styles['options']} hidden={!isShown}>
+      <ul id={list} role="listbox" aria-label={words.results} className={styles['options']} hidden={!isShown}>
         {options.map((option, index) => (
           <li
             key={`${option.type}:${option.id}`}
@@ -100,7 +101,7 @@ export function PrincipalSearch({
         ))}
       </ul>
       <p className="visually-hidden" role="status">
-        {isSearching && (isFetching ? text.searching : text.foundCount(options.length))}
+        {isSearching && (isFetching ? words.searching : words.foundCount(options.length))}
       </p>
       {error !== null && <ErrorNotice error={error} />}
     </div>

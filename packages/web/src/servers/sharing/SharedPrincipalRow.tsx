@@ -11,24 +11,29 @@ import styles from './SharingDialog.module.css';
 export function SharedPrincipalRow({
   principal,
   roles,
-  isOwn,
-  onRole,
+  isCurrentUser,
+  onRoleChange,
   onRemove,
 }: {
   readonly principal: SharedPrincipalView;
   readonly roles: readonly AclRole[];
-  readonly isOwn: boolean;
-  readonly onRole: (role: AclRole) => void;
+  readonly isCurrentUser: boolean;
+  readonly onRoleChange: (role: AclRole) => void;
   readonly onRemove: () => void;
 }) {
-  const text = strings.servers.sharing;
+  const words = strings.servers.sharing;
   const { name, accessRoleId } = principal;
   return (
     <li className={styles['row']}>
-      <PrincipalName principal={principal} isOwn={isOwn} />
-      <AccessRoleSelect label={text.accessOf(name)} value={accessRoleId} roles={roles} onChange={onRole} />
+      <PrincipalName principal={principal} isCurrentUser={isCurrentUser} />
+      <AccessRoleSelect
+        label={words.accessOf(name)}
+        value={accessRoleId}
+        roles={roles}
+        onChange={onRoleChange}
+      />
       <IconButton
-        label={text.remove(name)}
+        label={words.remove(name)}
         icon={<Icon name="close" />}
         // Nobody takes what they could not give.
         disabled={!roles.includes(accessRoleId)}

@@ -19,7 +19,7 @@ import {
   toShareDraft,
   isSamePrincipal,
   reducesOwnAccess,
-  grantableRoles,
+  getGrantableRoles,
   toShareRequest,
   removePrincipal,
   addPrincipal,
@@ -32,14 +32,14 @@ export interface SharingDialogProps {
   readonly resource: SharedResource;
   readonly title: string;
   /** What is said otherwise about this kind of thing. */
-  readonly texts: SharingTexts;
+  readonly resourceTexts: SharingTexts;
   /** What the caller may do with it: nobody gives more than they have. */
-  readonly ownBits: number;
+  readonly callerAclBits: number;
   /** False once the right to share it was taken away. */
   readonly canShare: boolean;
   readonly onClose: () => void;
   /** What shows it has to be read anew. */
-  readonly onShared: (client: QueryClient) => Promise<void>;
+  readonly onShared: (queryClient: QueryClient) => Promise<void>;
 }
 
 export interface SharingTexts {
@@ -51,11 +51,11 @@ export interface SharingTexts {
 
 /** Who may see, change and own something. */
 export function SharingDialog(props: SharingDialogProps) {
-  const text = strings.servers.sharing;
+  const words = strings.servers.sharing;
   const { data, error, refetch } = useQuery(sharingQuery(props.resource));
   if (data) return <SharingForm {...props} original={data} />;
   return (
-    <Dialog isWide title={text.title(props.title)} onClose={props.onClose}>
+    <Dialog isWide title={words.title(props.title)} onClose={props.onClose}>
       {error === null ? <Skeleton lines={9} /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
     </Dialog>
   );
@@ -64,67 +64,69 @@ export function SharingDialog(props: SharingDialogProps) {
 function SharingForm({
   resource,
   title,
-  texts,
-  ownBits,
+  resourceTexts,
+  callerAclBits,
   canShare,
   onClose,
   onShared,
   original,
 }: SharingDialogProps & { readonly original: SharingView }) {
-  const text = strings.servers.sharing;
-  const client = useQueryClient();
+  const words = strings.servers.sharing;
+  const queryClient = useQueryClient();
   const user = useUser();
-  const search = useRef<HTMLDivElement>(null);
+  const searchRef = useRef<HTMLDivElement>(null);
   const canSharePublicly = usePermission('SHARE_PUBLIC');
   const [draft, setDraft] = useState(() => toShareDraft(original));
-  const roles = grantableRoles(ownBits);
-  const mutation = useMutation({
+  const roles = getGrantableRoles(callerAclBits);
+  const saveMutation = useMutation({
     mutationFn: () => updateSharing(resource, toShareRequest(original, draft)),
     onSuccess: () => {
-      showToast('success', text.saved);
+      showToast('success', words.saved);
       onClose();
-      return onShared(client);
+      return onShared(queryClient);
     },
   });
   const isChanged = hasSharingChanges(original, draft);
   // An administrator can always give it back.
   const isReducingAccess = reducesOwnAccess(original, draft, user?.id) && !user?.isAdmin;
 
-  useEffect(() => search.current?.querySelector('input')?.focus(), []);
+  useEffect(() => searchRef.current?.querySelector('input')?.focus(), []);
 
   return (
     <Dialog
       isWide
-      title={text.title(title)}
+      title={words.title(title)}
       onClose={onClose}
-      onSubmit={() => canShare && isChanged && mutation.mutate()}
+      onSubmit={() => canShare && isChanged && saveMutation.mutate()}
       actions={
         <>
           <Button onClick={onClose}>{strings.common.cancel}</Button>
           <Button
             type="submit"
             variant="primary"
-            isBusy={mutation.isPending}
+            isBusy={saveMutation.isPending}
             disabled={!isChanged || !canShare}
           >
-            {text.save}
+            {words.save}
           </Button>
         </>
       }
     >
-      {!canShare && <Notice tone="warning" title={texts.permissionLost} />}
-      <p className={styles['muted']}>{texts.lead}</p>
-      <div ref={search}>
+      {!canShare && <Notice tone="warning" title={resourceTexts.permissionLost} />}
+      <p className={styles['muted']}>{resourceTexts.lead}</p>
+      <div ref={searchRef}>
         <PrincipalSearch
-          isTaken={(found) => draft.principals.some((messages) => isSamePrincipal(messages, found))}
-          mayPublic={canSharePublicly}
-          onSelect={(found) => setDraft(addPrincipal(draft, found))}
+          isAlreadyAdded={(candidate) =>
+            draft.principals.some((principal) => isSamePrincipal(principal, candidate))
+          }
+          canSharePublicly={canSharePublicly}
+          onSelect={(candidate) => setDraft(addPrincipal(draft, candidate))}
         />
       </div>
-      <section className={styles['shared']} aria-label={text.people}>
-        <h3>{text.people}</h3>
+      <section className={styles['shared']} aria-label={words.sharedWith}>
+        <h3>{words.sharedWith}</h3>
         {draft.principals.length === 0 && !draft.isPublic && (
-          <p className={styles['muted']}>{texts.notShared}</p>
+          <p className={styles['muted']}>{resourceTexts.notShared}</p>
         )}
         <ul>
           {draft.principals.map((principal) => (
@@ -132,26 +134,26 @@ function SharingForm({
               key={`${principal.type}:${principal.id}`}
               principal={principal}
               roles={roles}
-              isOwn={isSamePrincipal(principal, { type: 'user', id: user?.id ?? '' })}
-              onRole={(role) => setDraft(setPrincipalRole(draft, principal, role))}
+              isCurrentUser={isSamePrincipal(principal, { type: 'user', id: user?.id ?? '' })}
+              onRoleChange={(role) => setDraft(setPrincipalRole(draft, principal, role))}
               onRemove={() => setDraft(removePrincipal(draft, principal))}
             />
           ))}
         </ul>
-        <AccessRoleDescriptions roles={roles} texts={texts.roleTexts} />
+        <AccessRoleDescriptions roles={roles} texts={resourceTexts.roleTexts} />
       </section>
       <div className={styles['public']}>
         <Switch
-          label={text.publicTitle}
-          hint={canSharePublicly ? text.publicHint : text.publicForbidden}
+          label={words.publicTitle}
+          hint={canSharePublicly ? words.publicHint : words.publicForbidden}
           isOn={draft.isPublic}
           // Who may not make it public may still end it.
-          disabled={!canSharePublicly && !original.public}
+          isDisabled={!canSharePublicly && !original.public}
           onChange={(isPublic) => setDraft({ ...draft, isPublic })}
         />
         {draft.isPublic && (
           <AccessRoleSelect
-            label={text.publicAccess}
+            label={words.publicAccess}
             value={draft.publicRole}
             roles={roles}
             isDisabled={!canSharePublicly}
@@ -159,20 +161,20 @@ function SharingForm({
           />
         )}
       </div>
-      {isReducingAccess && <Notice tone="warning" title={text.losesOwn} />}
-      {mutation.error !== null && <SharingError error={mutation.error} />}
+      {isReducingAccess && <Notice tone="warning" title={words.reducesOwnAccess} />}
+      {saveMutation.error !== null && <SharingError error={saveMutation.error} />}
     </Dialog>
   );
 }
 
 /** What is wrong with the request as a whole: it names nobody that a field could stand for. */
 function SharingError({ error }: { readonly error: unknown }) {
-  const text = strings.servers.sharing;
+  const words = strings.servers.sharing;
   const codes = error instanceof ApiError ? error.errors.map(({ code }) => code) : [];
-  const messages = [...new Set(codes)].flatMap((code) => text.problems[code] ?? []);
+  const messages = [...new Set(codes)].flatMap((code) => words.problems[code] ?? []);
   if (messages.length === 0) return <ErrorNotice error={error} />;
   return (
-    <Notice tone="danger" title={text.problemTitle}>
+    <Notice tone="danger" title={words.problemTitle}>
       {messages.join(' ')}
     </Notice>
   );

@@ -18,14 +18,18 @@ export function toPrincipalOptions(
   found: readonly FoundPrincipal[],
   typed: string,
   {
-    isTaken,
-    mayPublic,
-  }: { readonly isTaken: (found: PrincipalCandidate) => boolean; readonly mayPublic: boolean },
+    isAlreadyAdded,
+    canSharePublicly,
+  }: {
+    readonly isAlreadyAdded: (candidate: PrincipalCandidate) => boolean;
+    readonly canSharePublicly: boolean;
+  },
 ): PrincipalOption[] {
   const note = strings.servers.sharing.asGroupHint;
   const group: PrincipalOption = { type: 'group', id: typed, name: typed, note };
   const isKnown = found.some(({ type, id }) => type === 'group' && id === typed);
   return [...found, ...(isKnown ? [] : [group])].filter(
-    (option) => !isTaken(option) && (mayPublic || option.type !== 'role' || option.id !== DEFAULT_ROLE),
+    (option) =>
+      !isAlreadyAdded(option) && (canSharePublicly || option.type !== 'role' || option.id !== DEFAULT_ROLE),
   );
 }

@@ -5,7 +5,7 @@ import {
   hasSharingChanges,
   toShareDraft,
   reducesOwnAccess,
-  grantableRoles,
+  getGrantableRoles,
   toShareRequest,
   removePrincipal,
   addPrincipal,
@@ -50,8 +50,8 @@ describe('sharing a server', () => {
   });
 
   test('nobody is offered more than they have, and is warned of losing it', () => {
-    expect(grantableRoles(15)).toEqual(['mcpServer_viewer', 'mcpServer_editor', 'mcpServer_owner']);
-    expect(grantableRoles(1 | 8)).toEqual(['mcpServer_viewer']);
+    expect(getGrantableRoles(15)).toEqual(['mcpServer_viewer', 'mcpServer_editor', 'mcpServer_owner']);
+    expect(getGrantableRoles(1 | 8)).toEqual(['mcpServer_viewer']);
     const draft = toShareDraft(before);
     expect(reducesOwnAccess(before, draft, 'ada')).toBe(false);
     expect(reducesOwnAccess(before, setPrincipalRole(draft, ada, 'mcpServer_editor'), 'ada')).toBe(true);
@@ -61,13 +61,13 @@ describe('sharing a server', () => {
 
   test('the role of everybody is offered to who may make it public', () => {
     const user = { type: 'role', id: 'USER', name: 'USER', source: 'local' } as const;
-    const isTaken = ({ id }: { readonly id: string }) => id === 'ada';
-    const ids = (mayPublic: boolean) =>
-      toPrincipalOptions([user, { ...ada, source: 'local' }], 'us', { isTaken, mayPublic }).map(
+    const isAlreadyAdded = ({ id }: { readonly id: string }) => id === 'ada';
+    const ids = (canSharePublicly: boolean) =>
+      toPrincipalOptions([user, { ...ada, source: 'local' }], 'us', { isAlreadyAdded, canSharePublicly }).map(
         ({ id }) => id,
       );
     expect([ids(true), ids(false)]).toEqual([['USER', 'us'], ['us']]);
     const own = { type: 'group', id: 'us', name: 'us', source: 'local' } as const;
-    expect(toPrincipalOptions([own], 'us', { isTaken, mayPublic: true })).toEqual([own]);
+    expect(toPrincipalOptions([own], 'us', { isAlreadyAdded, canSharePublicly: true })).toEqual([own]);
   });
 });

@@ -22,9 +22,9 @@ export function isSamePrincipal(a: PrincipalRef, b: PrincipalRef): boolean {
 }
 
 /** Who comes new begins with the least. */
-export function addPrincipal(draft: ShareDraft, found: PrincipalCandidate): ShareDraft {
-  if (draft.principals.some((candidate) => isSamePrincipal(candidate, found))) return draft;
-  const { type, id, name, email } = found;
+export function addPrincipal(draft: ShareDraft, candidate: PrincipalCandidate): ShareDraft {
+  if (draft.principals.some((entry) => isSamePrincipal(entry, candidate))) return draft;
+  const { type, id, name, email } = candidate;
   const added = { type, id, name, ...(email !== undefined && { email }) };
   return {
     ...draft,
@@ -39,8 +39,8 @@ export function setPrincipalRole(
 ): ShareDraft {
   return {
     ...draft,
-    principals: draft.principals.map((candidate) =>
-      isSamePrincipal(candidate, principal) ? { ...candidate, accessRoleId } : candidate,
+    principals: draft.principals.map((entry) =>
+      isSamePrincipal(entry, principal) ? { ...entry, accessRoleId } : entry,
     ),
   };
 }
@@ -48,20 +48,20 @@ export function setPrincipalRole(
 export function removePrincipal(draft: ShareDraft, principal: PrincipalRef): ShareDraft {
   return {
     ...draft,
-    principals: draft.principals.filter((candidate) => !isSamePrincipal(candidate, principal)),
+    principals: draft.principals.filter((entry) => !isSamePrincipal(entry, principal)),
   };
 }
 
 /** What is to change, and nothing else: what somebody else changed meanwhile stays as they left it. */
 export function toShareRequest(original: SharingView, draft: ShareDraft): ShareRequest {
-  const originalOf = (principal: PrincipalRef) =>
-    original.principals.find((candidate) => isSamePrincipal(candidate, principal));
+  const findOriginal = (principal: PrincipalRef) =>
+    original.principals.find((entry) => isSamePrincipal(entry, principal));
   return {
     updated: draft.principals
-      .filter((current) => originalOf(current)?.accessRoleId !== current.accessRoleId)
+      .filter((current) => findOriginal(current)?.accessRoleId !== current.accessRoleId)
       .map(({ type, id, accessRoleId }) => ({ type, id, accessRoleId })),
     removed: original.principals
-      .filter((candidate) => !draft.principals.some((current) => isSamePrincipal(current, candidate)))
+      .filter((entry) => !draft.principals.some((current) => isSamePrincipal(current, entry)))
       .map(({ type, id }) => ({ type, id })),
     public: draft.isPublic,
     ...(draft.isPublic && { publicAccessRoleId: draft.publicRole }),
@@ -78,8 +78,8 @@ export function hasSharingChanges(original: SharingView, draft: ShareDraft): boo
 }
 
 /** Nobody gives what they do not have. */
-export function grantableRoles(ownBits: number): AclRole[] {
-  return (Object.keys(aclRoles) as AclRole[]).filter((role) => (aclRoles[role] & ~ownBits) === 0);
+export function getGrantableRoles(callerAclBits: number): AclRole[] {
+  return (Object.keys(aclRoles) as AclRole[]).filter((role) => (aclRoles[role] & ~callerAclBits) === 0);
 }
 
 /** Whether somebody takes rights from themselves. */
@@ -88,10 +88,10 @@ export function reducesOwnAccess(
   draft: ShareDraft,
   userId: string | undefined,
 ): boolean {
-  const own = { type: 'user' as const, id: userId ?? '' };
-  const bitsIn = (principals: readonly SharedPrincipalView[]) => {
-    const found = principals.find((candidate) => isSamePrincipal(candidate, own));
-    return found ? aclRoles[found.accessRoleId] : 0;
+  const currentUser = { type: 'user' as const, id: userId ?? '' };
+  const getAclBits = (principals: readonly SharedPrincipalView[]) => {
+    const ownEntry = principals.find((entry) => isSamePrincipal(entry, currentUser));
+    return ownEntry ? aclRoles[ownEntry.accessRoleId] : 0;
   };
-  return (bitsIn(original.principals) & ~bitsIn(draft.principals)) !== 0;
+  return (getAclBits(original.principals) & ~getAclBits(draft.principals)) !== 0;
 }

@@ -22,10 +22,10 @@ export const stateTones: Readonly<Record<StateKind, Tone>> = {
 
 /** A few words, with the time that matters. */
 export function stateLabel({ kind, since, retryAt = 0 }: ServerState): string {
-  const text = strings.servers;
-  if (kind === 'paused' && retryAt > Date.now()) return text.pausedUntil(formatTimeOrDate(retryAt));
-  if (kind === 'unreachable' && since !== undefined) return text.unreachableSince(formatTimeOrDate(since));
-  return text.states[kind];
+  const words = strings.servers;
+  if (kind === 'paused' && retryAt > Date.now()) return words.pausedUntil(formatTimeOrDate(retryAt));
+  if (kind === 'unreachable' && since !== undefined) return words.unreachableSince(formatTimeOrDate(since));
+  return words.states[kind];
 }
 
 /** What it means, in sentences. */

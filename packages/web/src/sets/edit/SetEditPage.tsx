@@ -63,7 +63,7 @@ function SetEditor({
   readonly blocks: readonly BlockSummary[];
 }) {
   const words = strings.sets.form;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [, navigate] = useLocation();
   const [title, setTitle] = useState(set?.title ?? '');
   const [description, setDescription] = useState(set?.description ?? '');
@@ -82,9 +82,9 @@ function SetEditor({
     },
     onSuccess: (saved) => {
       showToast('success', words.saved(saved.title));
-      client.setQueryData(setQuery(saved.id).queryKey, saved);
+      queryClient.setQueryData(setQuery(saved.id).queryKey, saved);
       navigate(`/sets/${encodeSegment(saved.id)}`);
-      return invalidateSets(client);
+      return invalidateSets(queryClient);
     },
   });
   useUnloadWarning((steps !== initialSteps || title !== (set?.title ?? '')) && !saveMutation.isSuccess);

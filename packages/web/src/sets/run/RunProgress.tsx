@@ -19,13 +19,13 @@ import { runTones } from './runTones.ts';
 /** One run, step by step. It goes on at the gateway; here it is looked at, cancelled and taken up again. */
 export function RunProgress({ id, set }: { readonly id: string; readonly set: string }) {
   const words = strings.sets.run;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const { data: run, error } = useQuery(runQuery(id));
   const changeMutation = useMutation({
     mutationFn: (change: (id: string) => Promise<RunView>) => change(id),
     onSuccess: (next) => {
-      client.setQueryData(runQuery(id).queryKey, next);
-      return client.invalidateQueries({ queryKey: runsQuery(set).queryKey });
+      queryClient.setQueryData(runQuery(id).queryKey, next);
+      return queryClient.invalidateQueries({ queryKey: runsQuery(set).queryKey });
     },
   });
   if (!run) return error === null ? <Skeleton lines={4} /> : <ErrorNotice error={error} />;

@@ -28,7 +28,7 @@ import { StepFields, type ShownStep } from './StepFields.tsx';
 /** What a set asks for, what it needs first, how far its run is, and the runs before. Which run is shown stands in the address. */
 export function SetRunner({ set }: { readonly set: SetView }) {
   const words = strings.sets.run;
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const [params, setParams] = useSearchParams();
   const shownRun = params.get('run');
   const check = useQuery(setCheckQuery(set.id));
@@ -38,11 +38,11 @@ export function SetRunner({ set }: { readonly set: SetView }) {
     mutationFn: (run: SetRunInput) => startRun(set.id, run),
     onError: (error) =>
       isVersionConflict(error) &&
-      Promise.all([invalidateSets(client), invalidateBlocks(client)]).then(() => undefined),
+      Promise.all([invalidateSets(queryClient), invalidateBlocks(queryClient)]).then(() => undefined),
     onSuccess: (run) => {
-      client.setQueryData(runQuery(run.id).queryKey, run);
+      queryClient.setQueryData(runQuery(run.id).queryKey, run);
       setParams({ run: run.id }, { replace: true });
-      return client.invalidateQueries({ queryKey: runsQuery(set.id).queryKey });
+      return queryClient.invalidateQueries({ queryKey: runsQuery(set.id).queryKey });
     },
   });
 

@@ -151,7 +151,7 @@ export const admin = {
     followClaims: 'Use identity provider role',
     followClaimsHint: 'The next token of the identity provider sets the role again.',
     notChanged: (name: string) => `Could not change ${name}`,
-    lastAdmin: 'This is the last enabled administrator. Assign ADMIN to another user first.',
+    lastAdmin: 'This is the last enabled administrator. Assign the role ADMIN to another user first.',
     changedConcurrently:
       'A sign-in changed the role. The page now shows the current role. Repeat your change if needed.',
     enable: 'Enable',

@@ -144,12 +144,12 @@ const credential = {
 /** Texts of the sharing dialog of a block, where they differ from those of a server. */
 const sharing = {
   lead: 'Everyone runs the block with their own access and sign-in. Share its server on the server page.',
-  notShared: 'Only you can see it.',
+  notShared: 'Only you can see this block.',
   permissionLost: 'You can no longer share this block.',
   roleTexts: {
-    mcpServer_viewer: 'can see it with its inputs, and run it',
-    mcpServer_editor: 'can also edit it',
-    mcpServer_owner: 'can also share and delete it',
+    mcpServer_viewer: 'can see the block with its inputs, and run it',
+    mcpServer_editor: 'can also edit the block',
+    mcpServer_owner: 'can also share and delete the block',
   },
 };
 

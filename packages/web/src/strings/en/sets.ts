@@ -91,12 +91,12 @@ const run = {
 /** Texts of the sharing dialog of a set, where they differ from those of a server. */
 const sharing = {
   lead: 'Everyone runs the set with their own access. Also share its blocks and their servers.',
-  notShared: 'Only you can see it.',
+  notShared: 'Only you can see this set.',
   permissionLost: 'You can no longer share this set.',
   roleTexts: {
-    mcpServer_viewer: 'can see and run it',
-    mcpServer_editor: 'can also edit it',
-    mcpServer_owner: 'can also share and delete it',
+    mcpServer_viewer: 'can see and run the set',
+    mcpServer_editor: 'can also edit the set',
+    mcpServer_owner: 'can also share and delete the set',
   },
 };
 

@@ -76,7 +76,7 @@ export const settings = {
     end: 'End',
     endLabel: (started: string) => `End the session started ${started}`,
     ended: 'Session ended',
-    endOwnTitle: 'Sign out here?',
-    endOwnText: 'This is your current session. You will be signed out in this browser.',
+    endOwnTitle: 'End your current session?',
+    endOwnText: 'You will be signed out in this browser.',
   },
 };

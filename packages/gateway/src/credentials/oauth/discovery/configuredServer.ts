@@ -43,15 +43,15 @@ export function readConfiguredServer(
 
 /** What is written down beside a name takes the place of what was discovered. */
 export function withConfiguredEndpoints(
-  as: AuthorizationServerMetadata,
+  asMetadata: AuthorizationServerMetadata,
   { oauth }: SignInTarget,
 ): AuthorizationServerMetadata {
   const { authorizationUrl, tokenUrl, revocationUrl, raw } = oauth;
   return {
-    ...as,
-    authorizationEndpoint: authorizationUrl ?? as.authorizationEndpoint,
-    tokenEndpoint: tokenUrl ?? as.tokenEndpoint,
-    revocationEndpoint: revocationUrl ?? as.revocationEndpoint,
-    authMethods: raw.token_endpoint_auth_methods_supported ?? as.authMethods,
+    ...asMetadata,
+    authorizationEndpoint: authorizationUrl ?? asMetadata.authorizationEndpoint,
+    tokenEndpoint: tokenUrl ?? asMetadata.tokenEndpoint,
+    revocationEndpoint: revocationUrl ?? asMetadata.revocationEndpoint,
+    authMethods: raw.token_endpoint_auth_methods_supported ?? asMetadata.authMethods,
   };
 }

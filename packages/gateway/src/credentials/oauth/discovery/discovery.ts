@@ -24,7 +24,7 @@ import { parseScopeText } from './scopeNames.ts';
 
 /** Where the users of a server sign in, everything checked. */
 export interface DiscoveredServer {
-  readonly as: AuthorizationServerMetadata;
+  readonly asMetadata: AuthorizationServerMetadata;
   /** RFC 8707, as it is sent; null: not at all. */
   readonly resource: string | null;
   /** Whether users are told first whose tokens go where. */
@@ -117,35 +117,46 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
   }
 
   /** What a user writes down says nothing of it. Then the authorization server itself must, of these very endpoints. */
-  async function advertisesS256(target: SignInTarget, as: AuthorizationServerMetadata): Promise<boolean> {
+  async function advertisesS256(
+    target: SignInTarget,
+    asMetadata: AuthorizationServerMetadata,
+  ): Promise<boolean> {
     if (target.isOperatorDefined || !readConfiguredServer(target, clock.now())) return false;
-    const issuer = as.hasIssuerIdentifier ? as.issuer : getOrigin(as.tokenEndpoint);
+    const issuer = asMetadata.hasIssuerIdentifier ? asMetadata.issuer : getOrigin(asMetadata.tokenEndpoint);
     const metadataOfIssuer = isValidIssuer(issuer) ? await readCachedMetadata(target, issuer) : null;
     return (
-      metadataOfIssuer?.tokenEndpoint === as.tokenEndpoint &&
-      metadataOfIssuer.authorizationEndpoint === as.authorizationEndpoint &&
+      metadataOfIssuer?.tokenEndpoint === asMetadata.tokenEndpoint &&
+      metadataOfIssuer.authorizationEndpoint === asMetadata.authorizationEndpoint &&
       metadataOfIssuer.codeChallengeMethods?.includes('S256') === true
     );
   }
 
-  async function requireS256(target: SignInTarget, as: AuthorizationServerMetadata): Promise<void> {
-    if (as.codeChallengeMethods?.includes('S256')) return;
+  async function requireS256(target: SignInTarget, asMetadata: AuthorizationServerMetadata): Promise<void> {
+    if (asMetadata.codeChallengeMethods?.includes('S256')) return;
     const isWaived = target.isOperatorDefined && target.oauth.raw.skip_code_challenge_check === true;
-    if (isWaived || assumesS256(issuerSettings(), as.issuer) || (await advertisesS256(target, as))) return;
+    if (
+      isWaived ||
+      assumesS256(issuerSettings(), asMetadata.issuer) ||
+      (await advertisesS256(target, asMetadata))
+    )
+      return;
     throw new SignInImpossible('pkce_missing');
   }
 
   /** Everything that makes an authorization server fit for this server, whoever told us of it. */
-  async function checkServer(target: SignInTarget, as: AuthorizationServerMetadata): Promise<void> {
-    await rules.requireAllowed(target, as);
+  async function checkServer(target: SignInTarget, asMetadata: AuthorizationServerMetadata): Promise<void> {
+    await rules.requireAllowed(target, asMetadata);
     if (target.oauth.raw.grant === 'client_credentials') return;
-    await requireS256(target, as);
-    if (as.authorizationEndpoint === null || !isSafeEndpointOf(as.issuer, as.authorizationEndpoint)) {
+    await requireS256(target, asMetadata);
+    if (
+      asMetadata.authorizationEndpoint === null ||
+      !isSafeEndpointOf(asMetadata.issuer, asMetadata.authorizationEndpoint)
+    ) {
       throw new SignInImpossible('metadata_invalid');
     }
     // No request of ours goes there, and still it must not be a place that the server may not send anybody to.
     try {
-      await network.checkUrl(target, as.issuer, as.authorizationEndpoint);
+      await network.checkUrl(target, asMetadata.issuer, asMetadata.authorizationEndpoint);
     } catch (error) {
       throw toNetworkError(error, network.readError);
     }
@@ -153,10 +164,10 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
 
   function selectResource(
     target: SignInTarget,
-    as: AuthorizationServerMetadata,
+    asMetadata: AuthorizationServerMetadata,
     published: ProtectedResource | null,
   ): string | null {
-    const rule = resolveResourceRule(target, issuerSettings(), as.issuer);
+    const rule = resolveResourceRule(target, issuerSettings(), asMetadata.issuer);
     if (rule.kind === 'omit') log('oauth_resource_omitted', { server: target.server.name });
     return resourceToSend(rule, published?.resource ?? target.canonicalUrl);
   }
@@ -164,11 +175,11 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
   /** Nothing is decided by a key set: one that stands elsewhere is told of and left alone. */
   function withoutForeignKeySet(
     target: SignInTarget,
-    as: AuthorizationServerMetadata,
+    asMetadata: AuthorizationServerMetadata,
   ): AuthorizationServerMetadata {
-    if (hasTrustedKeySet(as, issuerSettings())) return as;
+    if (hasTrustedKeySet(asMetadata, issuerSettings())) return asMetadata;
     log('oauth_jwks_origin_mismatch', { server: target.server.name });
-    return { ...as, jwksUri: null };
+    return { ...asMetadata, jwksUri: null };
   }
 
   async function discover(target: SignInTarget, knownChallenge?: Challenge): Promise<DiscoveredServer> {
@@ -180,15 +191,15 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
     const published = configuredMetadata
       ? null
       : await readProtectedResource(readerParts, target, challenge?.resourceMetadata);
-    const as = configuredMetadata ?? (await resolveServer(target, published));
-    await checkServer(target, as);
+    const asMetadata = configuredMetadata ?? (await resolveServer(target, published));
+    await checkServer(target, asMetadata);
     return {
-      as: withoutForeignKeySet(target, as),
-      resource: selectResource(target, as, published),
-      requiresConfirmation: rules.requiresConfirmation(target, as),
+      asMetadata: withoutForeignKeySet(target, asMetadata),
+      resource: selectResource(target, asMetadata, published),
+      requiresConfirmation: rules.requiresConfirmation(target, asMetadata),
       challengedScope: parseScopeText(challenge?.scope),
       publishedScopes: published?.scopes ?? null,
-      usesDpop: shouldUseDpop({ mode: target.oauth.raw.dpop, as, published, challenge }),
+      usesDpop: shouldUseDpop({ mode: target.oauth.raw.dpop, asMetadata, published, challenge }),
     };
   }
 
@@ -207,9 +218,9 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
       if (readConfiguredServer(target, clock.now())) return null;
       metadata.forget(issuer);
       try {
-        const as = await requireMetadata(target, issuer);
-        await checkServer(target, as);
-        return as;
+        const asMetadata = await requireMetadata(target, issuer);
+        await checkServer(target, asMetadata);
+        return asMetadata;
       } catch (error) {
         if (error instanceof SignInImpossible) return null;
         throw error;

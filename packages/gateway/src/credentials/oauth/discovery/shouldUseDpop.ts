@@ -8,7 +8,7 @@ const DPOP_ALGORITHM = 'ES256';
 
 export interface DpopInput {
   readonly mode: DpopMode | undefined;
-  readonly as: Pick<AuthorizationServerMetadata, 'dpopAlgorithms'>;
+  readonly asMetadata: Pick<AuthorizationServerMetadata, 'dpopAlgorithms'>;
   readonly published: Pick<ProtectedResource, 'requiresDpop'> | null;
   readonly challenge: Pick<Challenge, 'scheme'> | undefined;
 }
@@ -17,9 +17,9 @@ export interface DpopInput {
  * Whether tokens for a server are bound to a key: as the operator says, else where the server asks for it, by its metadata or its
  * challenge, and its authorization server can. Throws where they have to be and cannot.
  */
-export function shouldUseDpop({ mode = 'auto', as, published, challenge }: DpopInput): boolean {
+export function shouldUseDpop({ mode = 'auto', asMetadata, published, challenge }: DpopInput): boolean {
   if (mode === 'off') return false;
-  const { dpopAlgorithms } = as;
+  const { dpopAlgorithms } = asMetadata;
   const canUseDpop = dpopAlgorithms?.includes(DPOP_ALGORITHM) === true;
   if (mode === 'auto')
     return canUseDpop && (published?.requiresDpop === true || challenge?.scheme === 'dpop');

@@ -188,7 +188,7 @@ async function exchangeCode(
   const { issuer, clientId, redirectUri, resource, codeVerifier = '' } = payload;
   const clientUse = { tenant, target, issuer };
   const client = await clients.resolveClient(
-    { ...clientUse, as: { authMethods: [payload.clientAuth] } },
+    { ...clientUse, asMetadata: { authMethods: [payload.clientAuth] } },
     clientId,
   );
   if (client.clientId !== clientId) return 'config_changed';

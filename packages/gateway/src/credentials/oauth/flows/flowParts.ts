@@ -25,7 +25,7 @@ export const FLOW_LIMITS = { perUser: 5, perTenant: 200 } as const;
 export const MAX_EXCHANGE_MS = 60 * 1000;
 
 /** How long a sign-in may take, and for how long after its beginning it is told of. */
-export interface FlowTimes {
+export interface FlowDurations {
   readonly pendingMs: number;
   readonly retentionMs: number;
 }
@@ -45,10 +45,10 @@ export interface OAuthFlowParts {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: Random;
-  readonly times: FlowTimes;
+  readonly durations: FlowDurations;
   readonly log: Log;
   /** Under which address people reach us. */
-  readonly base: () => string;
+  readonly baseUrl: () => string;
   readonly probe: TokenProbe;
 }
 

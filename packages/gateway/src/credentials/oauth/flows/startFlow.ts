@@ -74,7 +74,7 @@ export async function startOAuthFlow(
   const payload = await preparePayload(parts, server, principal, request, previous);
   const browserSecret = options.bindsBrowser ? createFlowSecret(parts.random) : undefined;
   const now = clock.now();
-  const { pendingMs, retentionMs } = parts.times;
+  const { pendingMs, retentionMs } = parts.durations;
   const flow: OAuthFlowRecord = {
     ...flowKey,
     stateHash: null,
@@ -168,35 +168,35 @@ async function preparePayload(
   const { label, challenge, widenedScopes, claims } = request;
   const target = await resolveSignInTarget(parts.servers, server, { tenant, holder });
   if (!target) throw new SignInImpossible('not_fillable');
-  const { as, resource, requiresConfirmation, challengedScope, publishedScopes, usesDpop } =
+  const { asMetadata, resource, requiresConfirmation, challengedScope, publishedScopes, usesDpop } =
     await parts.discovery.discover(target, challenge);
-  if (as.authorizationEndpoint === null) throw new SignInImpossible('metadata_invalid');
+  if (asMetadata.authorizationEndpoint === null) throw new SignInImpossible('metadata_invalid');
   const scopes = chooseScopes({
     configured: target.oauth.scope,
     challenged: challengedScope,
     published: publishedScopes,
-    supported: as.scopes,
+    supported: asMetadata.scopes,
     // All that was asked for before, too: the new grant takes the place of the old one.
     additional:
       widenedScopes === undefined ? undefined : `${widenedScopes} ${previous?.scopesRequested ?? ''}`,
   });
   requireAudience(target, resource, scopes);
-  const client = await obtainClient(parts, { tenant, target, issuer: as.issuer, as }, scopes);
+  const client = await obtainClient(parts, { tenant, target, issuer: asMetadata.issuer, asMetadata }, scopes);
   return {
     definitionRevision: server.revision,
     label,
     returnTo: toReturnPath(request.returnTo),
     canonicalUrl: target.canonicalUrl,
-    issuer: as.issuer,
-    hasIssuerIdentifier: as.hasIssuerIdentifier,
-    isIssParameterSupported: as.isIssParameterSupported,
+    issuer: asMetadata.issuer,
+    hasIssuerIdentifier: asMetadata.hasIssuerIdentifier,
+    isIssParameterSupported: asMetadata.isIssParameterSupported,
     endpoints: {
-      authorization: as.authorizationEndpoint,
-      token: as.tokenEndpoint,
-      revocation: as.revocationEndpoint,
-      jwks: as.jwksUri,
+      authorization: asMetadata.authorizationEndpoint,
+      token: asMetadata.tokenEndpoint,
+      revocation: asMetadata.revocationEndpoint,
+      jwks: asMetadata.jwksUri,
     },
-    metadataFetchedAt: as.fetchedAt,
+    metadataFetchedAt: asMetadata.fetchedAt,
     clientId: client.clientId,
     clientSource: client.source,
     clientAuth: client.auth.method,
@@ -250,7 +250,7 @@ async function limitStepUps(
 
 /** The address is ours, holds no secret and works for this user alone. */
 export function toFlowView(
-  { base }: Pick<OAuthFlowParts, 'base'>,
+  { baseUrl }: Pick<OAuthFlowParts, 'baseUrl'>,
   flow: OAuthFlowRecord,
   serverName: string,
   { label }: Pick<FlowPayload, 'label'>,
@@ -258,7 +258,7 @@ export function toFlowView(
   const query = new URLSearchParams({ flowId: flow.id }).toString();
   return {
     flowId: flow.id,
-    connectUrl: `${base()}/api/mcp/${encodeURIComponent(serverName)}/oauth/initiate?${query}`,
+    connectUrl: `${baseUrl()}/api/mcp/${encodeURIComponent(serverName)}/oauth/initiate?${query}`,
     expiresAt: flow.expiresAt,
     label,
   };

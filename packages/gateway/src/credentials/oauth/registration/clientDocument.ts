@@ -6,35 +6,35 @@ export type DocumentKind = 'key' | 'none';
 
 /** Who we are, for an authorization server that fetches it (client ID metadata document). Null where it could not fetch it. */
 export function buildClientDocument(
-  base: string,
+  baseUrl: string,
   server: Pick<ServerSnapshot, 'id' | 'name'>,
   kind: DocumentKind,
 ): Readonly<Record<string, unknown>> | null {
-  const { redirectUri, documentUrl, publicDocumentUrl } = buildClientUrls(base, server);
+  const { redirectUri, documentUrl, publicDocumentUrl } = buildClientUrls(baseUrl, server);
   const clientId = kind === 'key' ? documentUrl : publicDocumentUrl;
   if (clientId === null) return null;
   return {
     client_id: clientId,
-    ...buildRegistration(base, redirectUri),
+    ...buildRegistration(baseUrl, redirectUri),
     ...(kind === 'key'
       ? {
           token_endpoint_auth_method: 'private_key_jwt',
           token_endpoint_auth_signing_alg: 'ES256',
-          jwks_uri: `${base}/oauth/jwks.json`,
+          jwks_uri: `${baseUrl}/oauth/jwks.json`,
         }
       : { token_endpoint_auth_method: 'none' }),
   };
 }
 
 /** What every registration of ours says. The server's title is not in it: a user may have written that. */
-export function buildRegistration(base: string, redirectUri: string): Readonly<Record<string, unknown>> {
+export function buildRegistration(baseUrl: string, redirectUri: string): Readonly<Record<string, unknown>> {
   return {
-    client_name: `Behalf (${new URL(base).host})`,
-    client_uri: base,
+    client_name: `Behalf (${new URL(baseUrl).host})`,
+    client_uri: baseUrl,
     redirect_uris: [redirectUri],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     // A native client may have a redirect without https, on this machine alone.
-    application_type: base.startsWith('https:') ? 'web' : 'native',
+    application_type: baseUrl.startsWith('https:') ? 'web' : 'native',
   };
 }

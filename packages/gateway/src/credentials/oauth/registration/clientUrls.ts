@@ -13,16 +13,16 @@ export interface ClientUrls {
  * learns of it is of no use for another server. Only https can be fetched, and only a public name.
  */
 export function buildClientUrls(
-  base: string,
+  baseUrl: string,
   { id, name }: { readonly id: string; readonly name: string },
 ): ClientUrls {
-  const isHttps = base.startsWith('https:');
+  const isHttps = baseUrl.startsWith('https:');
   // A draft has a document of its own: authorization servers keep what they read, and the saved server has another redirect.
   const fileName = `${encodeURIComponent(parseDraftName(name) === undefined ? id : name)}.json`;
   return {
-    redirectUri: `${base}/api/mcp/${encodeURIComponent(name)}/oauth/callback`,
-    documentUrl: isHttps ? `${base}/oauth/client/${fileName}` : null,
-    publicDocumentUrl: isHttps ? `${base}/oauth/client/public/${fileName}` : null,
+    redirectUri: `${baseUrl}/api/mcp/${encodeURIComponent(name)}/oauth/callback`,
+    documentUrl: isHttps ? `${baseUrl}/oauth/client/${fileName}` : null,
+    publicDocumentUrl: isHttps ? `${baseUrl}/oauth/client/public/${fileName}` : null,
   };
 }
 

@@ -38,11 +38,12 @@ export interface ClientUse {
   readonly tenant: string;
   readonly target: SignInTarget;
   readonly issuer: string;
-  readonly as: Pick<AuthorizationServerMetadata, 'authMethods'> & Partial<AuthorizationServerMetadata>;
+  readonly asMetadata: Pick<AuthorizationServerMetadata, 'authMethods'> &
+    Partial<AuthorizationServerMetadata>;
 }
 
 export interface OAuthClientsParts {
-  readonly base: () => string;
+  readonly baseUrl: () => string;
   readonly readText: ReadKeyFile;
   readonly dynamic: DynamicClients;
   readonly documentKey: DocumentKey;
@@ -52,8 +53,8 @@ export interface OAuthClientsParts {
 
 /** The definition's own client, else our document, else one that is registered. */
 export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
-  const { base, readText, dynamic, documentKey } = parts;
-  const clientUrls = parts.clientUrls ?? (({ server }: SignInTarget) => buildClientUrls(base(), server));
+  const { baseUrl, readText, dynamic, documentKey } = parts;
+  const clientUrls = parts.clientUrls ?? (({ server }: SignInTarget) => buildClientUrls(baseUrl(), server));
 
   const keyOf = ({
     tenant,
@@ -103,25 +104,26 @@ export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
   }
 
   /** Which of the two documents an authorization server can work with. */
-  function selectDocumentUrl({ target, as }: ClientUse): string | null {
-    if (as.supportsClientDocuments !== true) return null;
+  function selectDocumentUrl({ target, asMetadata }: ClientUse): string | null {
+    if (asMetadata.supportsClientDocuments !== true) return null;
     const { documentUrl, publicDocumentUrl } = clientUrls(target);
-    return as.authMethods?.includes('private_key_jwt') ? documentUrl : publicDocumentUrl;
+    return asMetadata.authMethods?.includes('private_key_jwt') ? documentUrl : publicDocumentUrl;
   }
 
   return {
     clientUrls,
     async obtain(use, scopes) {
-      const { target, as } = use;
-      const configured = await readConfiguredClient(target, as, readText);
+      const { target, asMetadata } = use;
+      const configured = await readConfiguredClient(target, asMetadata, readText);
       if (configured) return configured;
       const documentClient = await findDocumentClient(target, selectDocumentUrl(use));
       if (documentClient) return documentClient;
-      if (!isComplete(as) || as.registrationEndpoint === null) throw new SignInImpossible('no_client');
-      return dynamic.obtain(keyOf(use), target, as, scopes);
+      if (!isComplete(asMetadata) || asMetadata.registrationEndpoint === null)
+        throw new SignInImpossible('no_client');
+      return dynamic.obtain(keyOf(use), target, asMetadata, scopes);
     },
     async resolveClient(use, clientId) {
-      const configured = await readConfiguredClient(use.target, use.as, readText);
+      const configured = await readConfiguredClient(use.target, use.asMetadata, readText);
       // What the definition names takes the place of whatever else we were.
       if (configured) return configured;
       const draftTarget = toDraftUse(use)?.target;
@@ -131,9 +133,10 @@ export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
       return documentClient ?? (await findRegistered(use, clientId)) ?? unknownClient;
     },
     async reregister(use, { clientId, source }, scopes) {
-      const { target, as } = use;
-      if (source !== 'dynamic' || !isComplete(as) || as.registrationEndpoint === null) return false;
-      await dynamic.reregister(keyOf(use), clientId, target, as, scopes);
+      const { target, asMetadata } = use;
+      if (source !== 'dynamic' || !isComplete(asMetadata) || asMetadata.registrationEndpoint === null)
+        return false;
+      await dynamic.reregister(keyOf(use), clientId, target, asMetadata, scopes);
       await forgetDraftClient(use, clientId);
       return true;
     },
@@ -149,6 +152,6 @@ export function createOAuthClients(parts: OAuthClientsParts): OAuthClients {
 /** No authorization server gives out such an id. */
 const unknownClient: OAuthClient = { clientId: '', source: 'dynamic', auth: { method: 'none' } };
 
-function isComplete(as: ClientUse['as']): as is AuthorizationServerMetadata {
-  return as.tokenEndpoint !== undefined && as.registrationEndpoint !== undefined;
+function isComplete(asMetadata: ClientUse['asMetadata']): asMetadata is AuthorizationServerMetadata {
+  return asMetadata.tokenEndpoint !== undefined && asMetadata.registrationEndpoint !== undefined;
 }

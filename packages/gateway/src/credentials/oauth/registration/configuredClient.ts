@@ -9,12 +9,12 @@ export type ReadKeyFile = (file: string) => Promise<string>;
 /** The client that the definition names; undefined where it names none. */
 export async function readConfiguredClient(
   target: SignInTarget,
-  as: Pick<AuthorizationServerMetadata, 'authMethods'>,
+  asMetadata: Pick<AuthorizationServerMetadata, 'authMethods'>,
   readKeyFile: ReadKeyFile,
 ): Promise<OAuthClient | undefined> {
   const { clientId } = target.oauth;
   if (clientId === undefined) return undefined;
-  return { clientId, source: 'configured', auth: await readClientAuth(target, as, readKeyFile) };
+  return { clientId, source: 'configured', auth: await readClientAuth(target, asMetadata, readKeyFile) };
 }
 
 async function readClientAuth(
@@ -24,16 +24,16 @@ async function readClientAuth(
 ): Promise<ClientAuthentication> {
   const { clientSecret: secret, raw } = oauth;
   if (raw.private_key_file !== undefined && isOperatorDefined) {
-    const key = await readKey(raw.private_key_file, readKeyFile);
+    const key = await readPrivateKey(raw.private_key_file, readKeyFile);
     const alg = raw.private_key_alg ?? defaultAlgorithm(key);
     return { method: 'private_key_jwt', key, alg, kid: raw.private_key_id };
   }
   if (secret === undefined) return { method: 'none' };
-  return { method: selectSecretMethod(raw.token_exchange_method, authMethods), secret };
+  return { method: selectSecretAuthMethod(raw.token_exchange_method, authMethods), secret };
 }
 
 /** The header is the default (RFC 8414, section 2): the form only where it is asked for, or the other is not taken. */
-export function selectSecretMethod(
+export function selectSecretAuthMethod(
   configuredMethod: 'default_post' | 'basic_auth_header' | undefined,
   supportedMethods: readonly string[] | null,
 ): 'client_secret_basic' | 'client_secret_post' {
@@ -44,7 +44,7 @@ export function selectSecretMethod(
 }
 
 /** Read anew each time: a file that was replaced counts at once. */
-async function readKey(file: string, readKeyFile: ReadKeyFile): Promise<KeyObject> {
+async function readPrivateKey(file: string, readKeyFile: ReadKeyFile): Promise<KeyObject> {
   try {
     return createPrivateKey(await readKeyFile(file));
   } catch {

@@ -39,7 +39,7 @@ export interface DynamicClients {
   obtain(
     key: OAuthClientKey,
     target: SignInTarget,
-    as: AuthorizationServerMetadata,
+    asMetadata: AuthorizationServerMetadata,
     scopes: string,
   ): Promise<OAuthClient>;
   /**
@@ -50,7 +50,7 @@ export interface DynamicClients {
     key: OAuthClientKey,
     clientId: string,
     target: SignInTarget,
-    as: AuthorizationServerMetadata,
+    asMetadata: AuthorizationServerMetadata,
     scopes: string,
   ): Promise<void>;
   /** It is not known there any more. Only this one goes: another may have taken its place. */
@@ -115,7 +115,7 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
   async function register(
     key: OAuthClientKey,
     target: SignInTarget,
-    as: AuthorizationServerMetadata,
+    asMetadata: AuthorizationServerMetadata,
     scopes: string,
     refusedClientId?: string,
   ): Promise<OAuthClient> {
@@ -138,7 +138,7 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
         const concurrentClient = await findUsable();
         if (concurrentClient) return concurrentClient;
         const request = { redirectUri: key.redirectUri, scopes };
-        const registration = await requestRegistration(parts, target, as, request);
+        const registration = await requestRegistration(parts, target, asMetadata, request);
         log('oauth_client_registered', { server: target.server.name });
         if (await storeRegistration(key, registration, refusedClientId)) {
           return { clientId: registration.clientId, source: 'dynamic', auth: toClientAuth(registration) };
@@ -151,15 +151,15 @@ export function createDynamicClients(parts: DynamicClientParts): DynamicClients 
 
   return {
     find,
-    async obtain(key, target, as, scopes) {
+    async obtain(key, target, asMetadata, scopes) {
       const found = await find(key);
       if (found) return found;
-      return singleFlight.run([oauthClientId(key)], () => register(key, target, as, scopes), {
+      return singleFlight.run([oauthClientId(key)], () => register(key, target, asMetadata, scopes), {
         detached: true,
       });
     },
-    async reregister(key, clientId, target, as, scopes) {
-      const registerAgain = () => register(key, target, as, scopes, clientId);
+    async reregister(key, clientId, target, asMetadata, scopes) {
+      const registerAgain = () => register(key, target, asMetadata, scopes, clientId);
       await singleFlight.run([oauthClientId(key), clientId], registerAgain, { detached: true });
     },
     forget: (key, clientId) => clients.remove(key, clientId),

@@ -13,7 +13,7 @@ const MAX_TEXT_LENGTH = 2_048;
 export interface RegistrationParts {
   readonly network: OAuthNetwork;
   readonly clock: Clock;
-  readonly base: () => string;
+  readonly baseUrl: () => string;
 }
 
 /** What came of a registration. */
@@ -27,19 +27,19 @@ export interface RegistrationResult {
 
 /** Registers us at an authorization server (RFC 7591, section 3). */
 export async function requestRegistration(
-  { network, clock, base }: RegistrationParts,
+  { network, clock, baseUrl }: RegistrationParts,
   target: SignInTarget,
-  as: AuthorizationServerMetadata,
+  asMetadata: AuthorizationServerMetadata,
   { redirectUri, scopes }: { readonly redirectUri: string; readonly scopes: string },
 ): Promise<RegistrationResult> {
-  const { registrationEndpoint } = as;
+  const { registrationEndpoint } = asMetadata;
   if (registrationEndpoint === null) throw new SignInImpossible('no_client');
   const clientMetadata = {
-    ...buildRegistration(base(), redirectUri),
-    token_endpoint_auth_method: selectAuthMethod(as.authMethods),
+    ...buildRegistration(baseUrl(), redirectUri),
+    token_endpoint_auth_method: selectAuthMethod(asMetadata.authMethods),
     ...(scopes !== '' && { scope: scopes }),
   };
-  const fetch = network.fetchFor(target, as.issuer);
+  const fetch = network.fetchFor(target, asMetadata.issuer);
   const response = await postRegistration(fetch, registrationEndpoint, clientMetadata, { network, clock });
   return parseRegistration(response);
 }

@@ -148,7 +148,7 @@ const TABLE: Readonly<Record<number, Row>> = {
     MISCONFIGURED,
   ],
   650052: [
-    'The directory has no subscription to the resource.',
+    'The organization has not subscribed to or enabled the resource.',
     'Check the scope, or have an admin add the service.',
     MISCONFIGURED,
   ],
@@ -169,7 +169,7 @@ const TABLE: Readonly<Record<number, Row>> = {
   ],
   9010010: [
     'The resource and the scopes do not belong together.',
-    'Leave out obo.resource: the scopes name the resource.',
+    'Remove obo.resource: the scopes already name the resource.',
     MISCONFIGURED,
   ],
   // The app and its proof.

@@ -1,16 +1,17 @@
 import type { BlockSummary } from '@behalf/contracts';
 
 /** Those in which every word of the search stands, by title. One order for everybody, whatever was changed last. */
-export function filterBlocks(
+export function filterAndSortBlocks(
   blocks: readonly BlockSummary[],
   search: string,
-  serverTitle: (server: string) => string = (server) => server,
+  getServerTitle: (server: string) => string = (server) => server,
 ): BlockSummary[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const searchWords = search.toLowerCase().split(/\s+/).filter(Boolean);
   return blocks
     .filter(({ title, description = '', server, tool }) => {
-      const text = `${title} ${description} ${server.name} ${serverTitle(server.name)} ${tool}`.toLowerCase();
-      return words.every((word) => text.includes(word));
+      const text =
+        `${title} ${description} ${server.name} ${getServerTitle(server.name)} ${tool}`.toLowerCase();
+      return searchWords.every((word) => text.includes(word));
     })
     .sort((a, b) => a.title.localeCompare(b.title) || (a.id < b.id ? -1 : 1));
 }

@@ -10,7 +10,7 @@ import type { AppServer, ServerSnapshot } from './server.ts';
 export interface InspectionResult {
   readonly claims: ServerClaims;
   /** How many it offers. */
-  readonly tools: number;
+  readonly toolCount: number;
 }
 
 export type InspectionState =
@@ -20,7 +20,7 @@ export type InspectionState =
   | {
       readonly kind: 'ok';
       readonly claims: ServerClaims;
-      readonly tools: number;
+      readonly toolCount: number;
       readonly durationMs: number;
     }
   | {
@@ -35,10 +35,10 @@ export type InspectionState =
 export interface InspectionOptions {
   readonly signal: AbortSignal;
   /** Somebody asked for this very look: it passes an open breaker. */
-  readonly explicit: boolean;
+  readonly bypassesBreaker: boolean;
 }
 
-export interface InspectionParts {
+export interface InspectionSchedulerParts {
   readonly inspect: (server: AppServer, options: InspectionOptions) => Promise<InspectionResult>;
   readonly clock: Clock;
   readonly random: Random;
@@ -46,7 +46,7 @@ export interface InspectionParts {
 }
 
 /** Looks at every shared server once, and again while it fails. Nobody waits for it. */
-export interface Inspection {
+export interface InspectionScheduler {
   /** The servers there are now: new ones are looked at, the others forgotten. */
   update(servers: readonly ServerSnapshot[]): void;
   getState(server: ServerSnapshot): InspectionState;
@@ -58,7 +58,7 @@ export interface Inspection {
   close(): void;
 }
 
-const MAX_CONCURRENT = 8;
+const MAX_CONCURRENT_INSPECTIONS = 8;
 const INSPECTION_TIMEOUT_MS = 30_000;
 const INITIAL_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 300_000;
@@ -73,17 +73,22 @@ interface ScheduledRetry {
 interface InspectedServer {
   readonly server: AppServer;
   state: InspectionState;
-  failures: number;
+  failureCount: number;
   /** The look in progress or in the queue. */
-  activeInspection: { readonly explicit: boolean; readonly done: Promise<void> } | null;
+  activeInspection: { readonly bypassesBreaker: boolean; readonly done: Promise<void> } | null;
   /** The next look in the background. */
   retry: ScheduledRetry | null;
   readonly removal: AbortController;
 }
 
-const skipped: InspectionState = { kind: 'skipped' };
+const skippedState: InspectionState = { kind: 'skipped' };
 
-export function createInspection({ inspect, clock, random, log }: InspectionParts): Inspection {
+export function createInspectionScheduler({
+  inspect,
+  clock,
+  random,
+  log,
+}: InspectionSchedulerParts): InspectionScheduler {
   let entries = new Map<string, InspectedServer>();
   const queue: (() => void)[] = [];
   let activeCount = 0;
@@ -91,7 +96,7 @@ export function createInspection({ inspect, clock, random, log }: InspectionPart
 
   /** One of a few places; whoever leaves hands it on. */
   async function limitConcurrency(work: () => Promise<void>): Promise<void> {
-    if (activeCount >= MAX_CONCURRENT) await new Promise<void>((wake) => queue.push(wake));
+    if (activeCount >= MAX_CONCURRENT_INSPECTIONS) await new Promise<void>((wake) => queue.push(wake));
     else activeCount += 1;
     try {
       await work();
@@ -102,10 +107,10 @@ export function createInspection({ inspect, clock, random, log }: InspectionPart
     }
   }
 
-  function inspectEntry(entry: InspectedServer, explicit: boolean): Promise<void> {
+  function inspectEntry(entry: InspectedServer, bypassesBreaker: boolean): Promise<void> {
     entry.activeInspection ??= {
-      explicit,
-      done: limitConcurrency(() => runInspection(entry, explicit)).finally(() => {
+      bypassesBreaker,
+      done: limitConcurrency(() => runInspection(entry, bypassesBreaker)).finally(() => {
         entry.activeInspection = null;
       }),
     };
@@ -114,25 +119,25 @@ export function createInspection({ inspect, clock, random, log }: InspectionPart
 
   async function reinspectFailed(entry: InspectedServer): Promise<void> {
     // One in the background may have ended at an open breaker.
-    if (entry.activeInspection?.explicit === false) await entry.activeInspection.done;
+    if (entry.activeInspection?.bypassesBreaker === false) await entry.activeInspection.done;
     if (entry.state.kind === 'failed') await inspectEntry(entry, true);
   }
 
-  async function runInspection(entry: InspectedServer, explicit: boolean): Promise<void> {
+  async function runInspection(entry: InspectedServer, bypassesBreaker: boolean): Promise<void> {
     const { server, removal } = entry;
     const isRemoved = () => removal.signal.aborted;
     if (isRemoved()) return;
     const startedAt = clock.now();
     try {
-      const { claims, tools } = await withTimeout(
-        (signal) => inspect(server, { signal, explicit }),
+      const { claims, toolCount } = await withTimeout(
+        (signal) => inspect(server, { signal, bypassesBreaker }),
         removal.signal,
         clock,
       );
       entry.retry?.cancel();
       entry.retry = null;
-      entry.failures = 0;
-      entry.state = Object.freeze({ kind: 'ok', claims, tools, durationMs: clock.now() - startedAt });
+      entry.failureCount = 0;
+      entry.state = Object.freeze({ kind: 'ok', claims, toolCount, durationMs: clock.now() - startedAt });
     } catch (error) {
       if (isRemoved()) return;
       recordFailure(entry, toErrorCode(error));
@@ -151,13 +156,13 @@ export function createInspection({ inspect, clock, random, log }: InspectionPart
   }
 
   function scheduleRetry(entry: InspectedServer, now: number): ScheduledRetry {
-    const backoffMs = Math.min(MAX_RETRY_MS, INITIAL_RETRY_MS * 2 ** Math.min(entry.failures, 10));
+    const backoffMs = Math.min(MAX_RETRY_MS, INITIAL_RETRY_MS * 2 ** Math.min(entry.failureCount, 10));
     // Between three quarters and the whole: servers that failed together do not come back together.
     const delayMs =
       entry.server.source === 'config'
         ? OVERRIDE_RETRY_MS
         : Math.round(backoffMs * (0.75 + random.uniform() / 4));
-    entry.failures += 1;
+    entry.failureCount += 1;
     const cancel = clock.timer(delayMs, () => {
       entry.retry = null;
       void inspectEntry(entry, false);
@@ -165,7 +170,7 @@ export function createInspection({ inspect, clock, random, log }: InspectionPart
     return { at: now + delayMs, cancel };
   }
 
-  const findEntry = (server: ServerSnapshot) => entries.get(keyOf(server));
+  const findEntry = (server: ServerSnapshot) => entries.get(toEntryKey(server));
 
   return {
     update(servers) {
@@ -173,7 +178,7 @@ export function createInspection({ inspect, clock, random, log }: InspectionPart
       const next = new Map<string, InspectedServer>();
       for (const server of servers) {
         if (server.scope !== 'app') continue;
-        const key = keyOf(server);
+        const key = toEntryKey(server);
         next.set(key, entries.get(key) ?? createEntry(server));
       }
       const previous = entries;
@@ -181,7 +186,7 @@ export function createInspection({ inspect, clock, random, log }: InspectionPart
       for (const [key, entry] of previous) if (!next.has(key)) removeEntry(entry);
       for (const [key, entry] of next) if (!previous.has(key)) void inspectEntry(entry, false);
     },
-    getState: (server) => findEntry(server)?.state ?? skipped,
+    getState: (server) => findEntry(server)?.state ?? skippedState,
     async reinspect(server, signal) {
       const entry = findEntry(server);
       if (entry?.state.kind !== 'failed') {
@@ -200,7 +205,7 @@ export function createInspection({ inspect, clock, random, log }: InspectionPart
   };
 }
 
-function keyOf({ tenant, id, revision }: ServerSnapshot): string {
+function toEntryKey({ tenant, id, revision }: ServerSnapshot): string {
   return JSON.stringify([tenant, id, revision]);
 }
 
@@ -208,7 +213,7 @@ function createEntry(server: AppServer): InspectedServer {
   return {
     server,
     state: { kind: 'pending' },
-    failures: 0,
+    failureCount: 0,
     activeInspection: null,
     retry: null,
     removal: new AbortController(),

@@ -4,7 +4,11 @@ import { describe, expect, test } from '@jest/globals';
 import { createAppSnapshot, createUserSnapshot } from '../../test/servers.ts';
 import type { ServerClaims } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { createInspection, type InspectionResult, type InspectionOptions } from './inspection.ts';
+import {
+  createInspectionScheduler,
+  type InspectionResult,
+  type InspectionOptions,
+} from './inspectionScheduler.ts';
 import type { AppServer } from './server.ts';
 
 const claims: ServerClaims = {
@@ -15,14 +19,14 @@ const claims: ServerClaims = {
   instructions: undefined,
   capabilities: {},
 };
-const found: InspectionResult = { claims, tools: 3 };
+const found: InspectionResult = { claims, toolCount: 3 };
 const down = () => Promise.reject(new UpstreamError('connect_failed'));
 
 /** `answer` decides by name what a look at a server gives. */
 function rig(answer: (name: string, look: InspectionOptions) => Promise<InspectionResult>) {
   const clock = createFakeClock();
   const looks: string[] = [];
-  const inspection = createInspection({
+  const inspection = createInspectionScheduler({
     clock,
     // Jitter at its largest, so that times are whole.
     random: createRandom((length) => new Uint8Array(length).fill(255)),
@@ -55,7 +59,7 @@ describe('inspection', () => {
     const startedAt = clock.now();
     await clock.advance(0);
     const [good, bad, hanging, late] = servers;
-    expect(inspection.getState(good)).toEqual({ kind: 'ok', claims, tools: 3, durationMs: 0 });
+    expect(inspection.getState(good)).toEqual({ kind: 'ok', claims, toolCount: 3, durationMs: 0 });
     expect(inspection.getState(late).kind).toBe('ok');
     expect(inspection.getState(bad)).toMatchObject({
       kind: 'failed',
@@ -189,7 +193,7 @@ describe('inspection', () => {
     expect(again.map(({ kind }) => kind)).toEqual(['failed', 'failed']);
     expect(looks).toHaveLength(2);
     works = true;
-    expect(await inspection.reinspect(server)).toMatchObject({ kind: 'ok', tools: 3 });
+    expect(await inspection.reinspect(server)).toMatchObject({ kind: 'ok', toolCount: 3 });
     await expect(inspection.reinspect(server)).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
     await expect(inspection.reinspect(named('b'))).rejects.toMatchObject({ code: 'MCP_INSPECTION_FAILED' });
     await clock.advance(600_000);
@@ -220,8 +224,8 @@ describe('inspection', () => {
   test('a look on request says so, also when one in the background is under way', async () => {
     const requests: boolean[] = [];
     const fail: (() => void)[] = [];
-    const { clock, inspection } = rig((_, { explicit }) => {
-      requests.push(explicit);
+    const { clock, inspection } = rig((_, { bypassesBreaker }) => {
+      requests.push(bypassesBreaker);
       return new Promise((_resolve, reject) => fail.push(() => reject(new UpstreamError('breaker_open'))));
     });
     const server = named('a');

@@ -4,30 +4,30 @@ import type { DevKeyRing } from '../signingKeys.ts';
 import { findUser, type DevUser } from '../users.ts';
 
 export type SubjectFault =
-  | 'not-ours'
+  | 'unrecognized-token'
   | 'wrong-issuer'
-  | 'outside-its-time'
+  | 'outside-validity-period'
   | 'wrong-audience'
   | 'id-token'
   | 'app-only'
   | 'unknown-user';
 
 /** A user's token that holds. */
-export interface ProvenSubject {
+export interface VerifiedSubject {
   readonly user: DevUser;
   readonly claims: JWTPayload;
 }
 
-export interface Subjects {
+export interface SubjectVerifier {
   /** A token of ours, whatever it is for: signature, issuer and time. */
-  verify(token: string): Promise<JWTPayload | SubjectFault>;
+  verifyToken(token: string): Promise<JWTPayload | SubjectFault>;
   /** An access token of a user for one of these audiences. */
-  prove(token: string, audiences: readonly string[]): Promise<ProvenSubject | SubjectFault>;
+  verifyAccessToken(token: string, audiences: readonly string[]): Promise<VerifiedSubject | SubjectFault>;
   /** An ID token of a user for this client. */
-  proveIdToken(token: string, clientId: string): Promise<ProvenSubject | SubjectFault>;
+  verifyIdToken(token: string, clientId: string): Promise<VerifiedSubject | SubjectFault>;
 }
 
-export interface SubjectParts {
+export interface SubjectVerifierParts {
   keys: DevKeyRing;
   users: readonly DevUser[];
   /** The names under which this provider issues. */
@@ -35,8 +35,13 @@ export interface SubjectParts {
   clock: Clock;
 }
 
-export function createSubjects({ keys, users, issuers, clock }: SubjectParts): Subjects {
-  const verify: Subjects['verify'] = async (token) => {
+export function createSubjectVerifier({
+  keys,
+  users,
+  issuers,
+  clock,
+}: SubjectVerifierParts): SubjectVerifier {
+  const verifyToken: SubjectVerifier['verifyToken'] = async (token) => {
     try {
       const { payload } = await jwtVerify(token, ({ kid }) => findPublishedKey(keys, kid), {
         algorithms: ['RS256'],
@@ -47,27 +52,27 @@ export function createSubjects({ keys, users, issuers, clock }: SubjectParts): S
     } catch (error) {
       const isExpired = error instanceof errors.JWTExpired;
       const isNotYetValid = error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf';
-      return isExpired || isNotYetValid ? 'outside-its-time' : 'not-ours';
+      return isExpired || isNotYetValid ? 'outside-validity-period' : 'unrecognized-token';
     }
   };
 
-  const toSubject = (claims: JWTPayload): ProvenSubject | SubjectFault => {
+  const toSubject = (claims: JWTPayload): VerifiedSubject | SubjectFault => {
     const user = findUser(users, claims.sub);
     return user ? { user, claims } : 'unknown-user';
   };
 
   return {
-    verify,
-    async prove(token, audiences) {
-      const claims = await verify(token);
+    verifyToken,
+    async verifyAccessToken(token, audiences) {
+      const claims = await verifyToken(token);
       if (typeof claims === 'string') return claims;
       if (isIdToken(token, claims)) return 'id-token';
       if (!hasAudience(claims, audiences)) return 'wrong-audience';
       if (claims.idtyp === 'app') return 'app-only';
       return toSubject(claims);
     },
-    async proveIdToken(token, clientId) {
-      const claims = await verify(token);
+    async verifyIdToken(token, clientId) {
+      const claims = await verifyToken(token);
       if (typeof claims === 'string') return claims;
       if (!isIdToken(token, claims) || !hasAudience(claims, [clientId])) return 'wrong-audience';
       return toSubject(claims);
@@ -86,7 +91,7 @@ function hasAudience({ aud }: JWTPayload, audiences: readonly string[]): boolean
 }
 
 function findPublishedKey(keys: DevKeyRing, kid: string | undefined) {
-  const key = keys.published().find((candidate) => candidate.kid === kid);
+  const key = keys.listPublished().find((candidate) => candidate.kid === kid);
   if (!key) throw new errors.JWKSNoMatchingKey();
   return key.publicKey;
 }

@@ -28,7 +28,7 @@ export function* openSealedValues<N extends CollectionName>(
         if (isKnownUnreadable(name, record)) continue;
         const reason = error instanceof SealError ? error.reason : 'unreadable';
         throw createError(
-          `${name} ${key}: its sealed ${sealed.context.field} does not open (${reason}). Set CREDS_KEY to every key this store was sealed with.`,
+          `${name} ${key}: its sealed ${sealed.context.field} cannot be decrypted (${reason}). Set CREDS_KEY to every key this store was sealed with.`,
         );
       }
       yield { ...sealed, key };
@@ -37,7 +37,7 @@ export function* openSealedValues<N extends CollectionName>(
 }
 
 /** How many there were. */
-export function openAllSealed<N extends CollectionName>(
+export function verifySealedValues<N extends CollectionName>(
   name: N,
   records: readonly Collections[N][],
   keyring: Keyring,
@@ -47,7 +47,10 @@ export function openAllSealed<N extends CollectionName>(
 }
 
 /** How many sealed values there are, whether they open or not. */
-export function countSealed<N extends CollectionName>(name: N, records: readonly Collections[N][]): number {
+export function countSealedValues<N extends CollectionName>(
+  name: N,
+  records: readonly Collections[N][],
+): number {
   return records.reduce((count, record) => count + collectionShapes[name].sealed(record).length, 0);
 }
 

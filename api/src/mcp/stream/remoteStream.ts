@@ -6,16 +6,20 @@ import type { ParsedEventId } from './eventIds.ts';
 import type { MessageStream } from './messageStream.ts';
 import { heartbeatKey, type RelayMessage, type StreamRelayParts } from './streamRelay.ts';
 
-export interface RemoteReaderParts extends StreamRelayParts {
+export interface RemoteStreamParts extends StreamRelayParts {
   readonly random: Random;
   /** Asks the holder of a stream for it. */
-  readonly requestStream: (sessionKey: SessionKey, eventId: ParsedEventId, attempt: string) => Promise<void>;
+  readonly requestStream: (
+    sessionKey: SessionKey,
+    eventId: ParsedEventId,
+    attemptId: string,
+  ) => Promise<void>;
 }
 
 /** Kept at the end of a stream that nobody read. */
 export type StoredEvents = readonly (readonly [seq: number, text: string])[];
 
-const CHECK_MS = 2_000;
+const HOLDER_CHECK_INTERVAL_MS = 2_000;
 /** So long without a sign of life, and the holder is gone. */
 const HOLDER_TIMEOUT_MS = 6_000;
 
@@ -23,25 +27,25 @@ const HOLDER_TIMEOUT_MS = 6_000;
  * The stream is held by another replica, or was by one that is gone: the reader hears what that one tells, or finds what it
  * left. Where neither comes, the request may have run and its outcome is told as uncertain. Returns how to stop.
  */
-export function readRemotely(
-  parts: RemoteReaderParts,
+export function readRemoteStream(
+  parts: RemoteStreamParts,
   sessionKey: SessionKey,
   eventId: ParsedEventId,
-  reader: MessageStream,
+  sink: MessageStream,
 ): () => void {
   const { cache, mailbox, clock } = parts;
-  const attempt = parts.random.id();
+  const attemptId = parts.random.id();
   let lastSeenAt = clock.now();
   let lastHeartbeat: string | undefined;
-  let lastDelivered = eventId.seq;
+  let lastDeliveredSeq = eventId.seq;
   let isRequested = false;
   let isStopped = false;
-  let cancel: Cancel = () => undefined;
+  let cancelCheck: Cancel = () => undefined;
   let stopRelayWait: () => void = () => undefined;
 
   function stop(): void {
     isStopped = true;
-    cancel();
+    cancelCheck();
     stopRelayWait();
     stopStoredWait();
   }
@@ -49,47 +53,49 @@ export function readRemotely(
   /** Whoever holds the stream tells nobody from here on. */
   function abandon(): void {
     stop();
-    mailbox.post(sessionKey, `cancelled:${attempt}`, 'cancelled').catch(() => undefined);
+    mailbox.post(sessionKey, `cancelled:${attemptId}`, 'cancelled').catch(() => undefined);
   }
 
   function finish(fault?: GatewayError): void {
-    if (fault) reader.send(rpcErrorText(eventId.requestId, toRpcFault(fault, 'legacy')));
-    reader.end();
+    if (fault) sink.send(rpcErrorText(eventId.requestId, toRpcFault(fault, 'legacy')));
+    sink.end();
   }
 
   function deliver(seq: number, text: string): void {
-    if (seq <= lastDelivered) return;
-    lastDelivered = seq;
-    reader.send(text, `${eventId.prefix}.${seq}`);
+    if (seq <= lastDeliveredSeq) return;
+    lastDeliveredSeq = seq;
+    sink.send(text, `${eventId.prefix}.${seq}`);
   }
 
-  function waitForRelay(sequence: number): void {
+  function waitForRelay(relaySequence: number): void {
     const onMessage = (text: string) => {
-      const { events, isLast: isLast, isTooLarge } = JSON.parse(text) as RelayMessage;
+      const { events, isLast, isTooLarge } = JSON.parse(text) as RelayMessage;
       lastSeenAt = clock.now();
       for (const [message, id] of events) deliver(Number(id.slice(id.lastIndexOf('.') + 1)), message);
       if (!isLast) {
-        waitForRelay(sequence + 1);
+        waitForRelay(relaySequence + 1);
         return;
       }
       stop();
       finish(isTooLarge && new GatewayError('MCP_RESPONSE_TOO_LARGE'));
     };
-    stopRelayWait = mailbox.wait(sessionKey, `relay:${attempt}:${sequence}`, onMessage, { poll: true });
+    stopRelayWait = mailbox.wait(sessionKey, `relay:${attemptId}:${relaySequence}`, onMessage, {
+      shouldPoll: true,
+    });
   }
 
-  function requestFromHolder(): void {
-    parts.requestStream(sessionKey, eventId, attempt).then(
+  function requestStreamFromHolder(): void {
+    parts.requestStream(sessionKey, eventId, attemptId).then(
       () => (isRequested = true),
       // The store does not answer: once more with the next look.
       () => undefined,
     );
   }
 
-  async function check(): Promise<void> {
-    if (!isRequested) requestFromHolder();
+  async function checkHolder(): Promise<void> {
+    if (!isRequested) requestStreamFromHolder();
     try {
-      const heartbeat = await cache.get(heartbeatKey(attempt));
+      const heartbeat = await cache.get(heartbeatKey(attemptId));
       if (heartbeat !== undefined && heartbeat !== lastHeartbeat) lastSeenAt = clock.now();
       lastHeartbeat = heartbeat;
     } catch {
@@ -99,23 +105,23 @@ export function readRemotely(
     if (clock.now() - lastSeenAt >= HOLDER_TIMEOUT_MS) {
       abandon();
       finish(new GatewayError('MCP_OUTCOME_UNCERTAIN', { detail: HOLDER_LOST }));
-    } else cancel = clock.timer(CHECK_MS, () => void check());
+    } else cancelCheck = clock.timer(HOLDER_CHECK_INTERVAL_MS, () => void checkHolder());
   }
 
-  reader.start();
+  sink.start();
   const stopStoredWait = mailbox.wait(
     sessionKey,
-    `stream:${eventId.stream}`,
+    `stream:${eventId.streamId}`,
     (message) => {
       for (const [seq, text] of JSON.parse(message) as StoredEvents) deliver(seq, text);
       abandon();
       finish();
     },
-    { poll: true },
+    { shouldPoll: true },
   );
   waitForRelay(0);
-  requestFromHolder();
-  cancel = clock.timer(CHECK_MS, () => void check());
+  requestStreamFromHolder();
+  cancelCheck = clock.timer(HOLDER_CHECK_INTERVAL_MS, () => void checkHolder());
   return () => {
     if (!isStopped) abandon();
   };

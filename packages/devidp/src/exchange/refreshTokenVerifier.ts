@@ -1,46 +1,46 @@
 import type { Adapter } from 'oidc-provider';
 import type Provider from 'oidc-provider';
 import { findUser, type DevUser } from '../users.ts';
-import type { ProvenSubject, SubjectFault } from './subjects.ts';
+import type { VerifiedSubject, SubjectFault } from './subjectVerifier.ts';
 
 /** A refresh token that holds, and the one that takes its place, where one does. */
-export interface RefreshSubject extends ProvenSubject {
+export interface RefreshSubject extends VerifiedSubject {
   readonly successor?: string;
 }
 
 /** The subject of an exchange is a refresh token of the client that asks. */
-export type ProveRefreshToken = (token: string, clientId: string) => Promise<RefreshSubject | SubjectFault>;
+export type VerifyRefreshToken = (token: string, clientId: string) => Promise<RefreshSubject | SubjectFault>;
 
-export interface RefreshSubjectParts {
+export interface RefreshTokenVerifierParts {
   /** The one that gives them out; another after a rotation of keys. */
-  readonly provider: () => Provider;
+  readonly getProvider: () => Provider;
   readonly adapter: (model: string) => Adapter;
   readonly users: readonly DevUser[];
   /** Whether each exchange uses the token up and gives another, as a refresh does. */
   readonly shouldRotate: boolean;
 }
 
-export function createRefreshSubjects({
-  provider,
+export function createRefreshTokenVerifier({
+  getProvider,
   adapter,
   users,
   shouldRotate,
-}: RefreshSubjectParts): ProveRefreshToken {
+}: RefreshTokenVerifierParts): VerifyRefreshToken {
   return async (token, clientId) => {
-    const { RefreshToken } = provider();
+    const { RefreshToken } = getProvider();
     const refreshToken = await RefreshToken.find(token);
-    if (!refreshToken) return 'not-ours';
+    if (!refreshToken) return 'unrecognized-token';
     if (refreshToken.clientId !== clientId) return 'wrong-audience';
     const user = findUser(users, refreshToken.accountId);
     if (!user) return 'unknown-user';
     if (refreshToken.consumed !== undefined) {
       // Somebody has a copy of it: nothing of that sign-in is good any more (RFC 9700, section 4.14.2).
       await adapter('RefreshToken').revokeByGrantId(refreshToken.grantId ?? '');
-      return 'outside-its-time';
+      return 'outside-validity-period';
     }
     const claims = { sub: user.id, iat: refreshToken.iat };
     if (!shouldRotate) return { user, claims };
-    const client = await provider().Client.find(clientId);
+    const client = await getProvider().Client.find(clientId);
     if (!client) return 'wrong-audience';
     await refreshToken.consume();
     const { accountId, authTime, grantId, gty, iiat, scope, sessionUid, sid, resource } = refreshToken;

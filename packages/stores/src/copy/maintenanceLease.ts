@@ -1,43 +1,44 @@
 import { WRITER_TTL_MS, type PrimaryStore } from '@behalf/gateway/ports';
 
 /** Maintenance of one or several stores, kept for as long as the work on them goes on. */
-export interface MaintenanceHold {
+export interface MaintenanceLease {
   /** Takes the stores, and prolongs with every later call; throws when one is in use or was lost meanwhile. */
   acquireOrExtend(): Promise<void>;
   /** Never throws: a store that cannot be told is free after the TTL. */
   release(): Promise<void>;
 }
 
-export interface MaintenanceHoldParts {
+export interface MaintenanceLeaseParts {
   /** With what the messages call each. */
-  stores: readonly { store: PrimaryStore; which: string }[];
+  stores: readonly { store: PrimaryStore; storeLabel: string }[];
   owner: string;
   createError: (message: string) => Error;
 }
 
 /** Prolonged with every page: work that was killed leaves the stores free after this. */
-export const MAINTENANCE_MS = 30_000;
+export const MAINTENANCE_TTL_MS = 30_000;
 
-export function createMaintenanceHold({
+export function createMaintenanceLease({
   stores,
   owner,
-  createError: refuse,
-}: MaintenanceHoldParts): MaintenanceHold {
+  createError,
+}: MaintenanceLeaseParts): MaintenanceLease {
   let isAcquired = false;
   return {
     async acquireOrExtend() {
-      for (const { store, which } of stores) {
-        const outcome = await store.system.beginMaintenance(owner, MAINTENANCE_MS);
+      for (const { store, storeLabel } of stores) {
+        const outcome = await store.system.beginMaintenance(owner, MAINTENANCE_TTL_MS);
         if (outcome === 'refused') {
-          throw refuse(
-            `The ${which} is in use: stop every gateway on it (a killed one is forgotten after ${WRITER_TTL_MS / 1000} s) and any other command that holds it, then run this again.`,
+          throw createError(
+            `The ${storeLabel} is in use. Stop every gateway and every command that uses it (a terminated process is removed after ${WRITER_TTL_MS / 1000} s), then run this again.`,
           );
         }
         // Nobody else knows the owner, so what is held before we took it is what we took a moment ago.
-        if (!isAcquired && outcome === 'prolonged') throw refuse('Source and target are the same store.');
+        if (!isAcquired && outcome === 'prolonged')
+          throw createError('Source and target are the same store.');
         if (isAcquired && outcome === 'begun') {
-          throw refuse(
-            `The hold on the ${which} expired, and a gateway may have written to the store since. Run the command again.`,
+          throw createError(
+            `The maintenance lease on the ${storeLabel} expired, and a gateway may have written to the store since. Run the command again.`,
           );
         }
       }
