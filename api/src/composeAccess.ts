@@ -117,15 +117,30 @@ export async function composeAccess(parts: ComposeAccessParts): Promise<Composed
   const setup = createSetup({ tickets, accounts, clock, random });
   const signIn = createPasswordSignIn({ accounts, attempts, clock });
 
-  const named = namedPermissions(configuration);
+  const getConfiguredPermissions = namedPermissions(configuration);
   await backfillRoles({ store: primary.roles, changes, clock });
-  const roles = createRoles({ store: primary.roles, getConfiguredPermissions: named, changes, clock, log });
+  const roles = createRoles({
+    store: primary.roles,
+    getConfiguredPermissions: getConfiguredPermissions,
+    changes,
+    clock,
+    log,
+  });
   disposables.add(() => roles.stop());
   const acl = createAcl({ store: primary.acl, changes, clock, log });
   disposables.add(() => acl.stop());
   await Promise.all([roles.ready, acl.ready]);
   const roleAdmin = createRoleAdmin({
-    ...{ roles, users, acl, getConfiguredPermissions: named, changes, audit, leases, clock },
+    ...{
+      roles,
+      users,
+      acl,
+      getConfiguredPermissions: getConfiguredPermissions,
+      changes,
+      audit,
+      leases,
+      clock,
+    },
     store: primary.roles,
   });
   const userAdmin = createUserAdmin({ users, sessions, roles, changes, audit, leases, clock });

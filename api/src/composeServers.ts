@@ -348,11 +348,11 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     isPlainHttpAllowed: (url: string) =>
       allowsPlainHttp(configuration.current().mcpSettings.allowedDomains ?? [], url),
   };
-  const refreshed = async () => {
+  const refreshRegistry = async () => {
     await Promise.all([overridesSubscription.refresh(), storedSubscription.refresh()]);
   };
   const configure: ConfigureParts & ViewParts = {
-    ...{ acl, roles, registry, stored, audit, clock, random, refreshRegistry: refreshed },
+    ...{ acl, roles, registry, stored, audit, clock, random, refreshRegistry: refreshRegistry },
     // Those of the store that is written: defining and sharing servers needs no Redis.
     leases: primary.leases,
     grants,
@@ -377,7 +377,7 @@ export async function composeServers(parts: ComposeServersParts): Promise<Server
     drafts,
     overrideParts: {
       ...definitionParts,
-      ...{ overrides, registry, stored, audit, acl, roles, changes, refreshRegistry: refreshed },
+      ...{ overrides, registry, stored, audit, acl, roles, changes, refreshRegistry: refreshRegistry },
       ...{ users: primary.users, variables: primary.variables, grants },
     },
     reinit: {

@@ -41,7 +41,10 @@ export function composeSets(parts: ComposeSetsParts): Sets {
   const observe = createObserveRequest(parts);
 
   /** A step costs what a call costs. */
-  const around: MeterStep = async ({ principal: caller, server, description: operation, signal }, work) => {
+  const meterStep: MeterStep = async (
+    { principal: caller, server, description: operation, signal },
+    work,
+  ) => {
     limits.consume(caller, 'calls');
     inFlight.acquire(caller.userId);
     try {
@@ -55,7 +58,7 @@ export function composeSets(parts: ComposeSetsParts): Sets {
 
   const runs = createSealedRuns({ store: primary.runs, keyring, log });
   const setParts = {
-    ...{ ...blocks, runs, meterStep: around },
+    ...{ ...blocks, runs, meterStep: meterStep },
     sets: createSets({ store: primary.sets, keyring, log }),
     authenticationStores: { sessions: primary.sessions, apiKeys: primary.apiKeys },
   };

@@ -5,8 +5,8 @@ import type { Clock } from '@behalf/kernel';
 import { createTokenBuckets } from '../http/tokenBuckets.ts';
 
 /** Addresses that are not known yet, in a minute, for one network. */
-const MAX_PER_MINUTE = 30;
-const MAX_NETWORKS = 10_000;
+const MAX_FETCHES_PER_MINUTE = 30;
+const MAX_FETCH_NETWORKS = 10_000;
 
 /** Anybody can name an address: we do not ask without end for somebody who names one after the other. */
 export interface ClientFetchLimit {
@@ -20,7 +20,11 @@ export function createClientFetchLimit(
   clock: Clock,
   clientAddressOf: (req: IncomingMessage) => string,
 ): ClientFetchLimit {
-  const buckets = createTokenBuckets({ clock, perMinute: MAX_PER_MINUTE, maxBuckets: MAX_NETWORKS });
+  const buckets = createTokenBuckets({
+    clock,
+    perMinute: MAX_FETCHES_PER_MINUTE,
+    maxBuckets: MAX_FETCH_NETWORKS,
+  });
   // The library asks in places where it knows of no request.
   const requests = new AsyncLocalStorage<IncomingMessage>();
   return {

@@ -9,7 +9,7 @@ export const INTERACTION_MS = 15 * 60 * 1000;
 /** What a client sends is a few hundred characters, and all of it is kept. */
 export const MAX_QUERY_LENGTH = 4_096;
 /** For one network: as many as come from an office where everybody sets up their clients at once. */
-const MAX_PER_MINUTE = 60;
+const MAX_INTERACTIONS_PER_MINUTE = 60;
 const MAX_NETWORKS = 10_000;
 /** Of all networks: some 50 MB at their longest. */
 const MAX_INTERACTIONS = 5_000;
@@ -31,7 +31,11 @@ export interface InteractionLimitParts {
  */
 export function createInteractionLimit(parts: InteractionLimitParts): InteractionLimit {
   const { records, clientAddressOf, clock, maxInteractions = MAX_INTERACTIONS } = parts;
-  const buckets = createTokenBuckets({ clock, perMinute: MAX_PER_MINUTE, maxBuckets: MAX_NETWORKS });
+  const buckets = createTokenBuckets({
+    clock,
+    perMinute: MAX_INTERACTIONS_PER_MINUTE,
+    maxBuckets: MAX_NETWORKS,
+  });
   return async (req, step) => {
     const waitMs = buckets.consume(step, networkOf(clientAddressOf(req), 'site'));
     if (waitMs === 0) await records.ensureCapacity('Interaction', maxInteractions, INTERACTION_MS);

@@ -7,7 +7,7 @@ import { createTokenBuckets } from '../http/tokenBuckets.ts';
 
 /** Of a client that registered and that nobody said yes to. Others last longer than every grant they were given. */
 export const UNUSED_CLIENT_TTL_MS = 24 * 60 * 60 * 1000;
-const MAX_NETWORKS = 10_000;
+const MAX_REGISTRATION_NETWORKS = 10_000;
 /** All networks together get what so many get each: who has registered has time to be agreed to, whoever else comes. */
 const GLOBAL_LIMIT_FACTOR = 10;
 const FULL_RETRY_MS = 60 * 60 * 1000;
@@ -29,7 +29,7 @@ export interface RegistrationLimitParts {
 export function createRegistrationLimit(parts: RegistrationLimitParts): RegistrationLimit {
   const { records, clientAddressOf, clock } = parts;
   const { perMinute, most: maxClients } = parts.settings.registration;
-  const networkBuckets = createTokenBuckets({ clock, perMinute, maxBuckets: MAX_NETWORKS });
+  const networkBuckets = createTokenBuckets({ clock, perMinute, maxBuckets: MAX_REGISTRATION_NETWORKS });
   const globalBucket = createTokenBuckets({
     clock,
     perMinute: perMinute * GLOBAL_LIMIT_FACTOR,

@@ -53,7 +53,7 @@ export function createPendingApprovals({
     withdraw,
     async wait(run, callId, approval, requestApproval) {
       const { owner, conversationId = '' } = run;
-      const key = callKey(owner, conversationId, callId);
+      const key = approvalKey(owner, conversationId, callId);
       let outcome: ApprovalOutcome | undefined;
       try {
         await cache.set(key, approval.id, Math.max(1, approval.expiresAt - clock.now()));
@@ -65,7 +65,7 @@ export function createPendingApprovals({
         await cache.delete(key).catch(() => undefined);
       }
     },
-    find: (caller, conversationId, callId) => cache.get(callKey(caller, conversationId, callId)),
+    find: (caller, conversationId, callId) => cache.get(approvalKey(caller, conversationId, callId)),
     async decide(caller, conversationId, approvalId, approve) {
       await approvals.decide(caller, approvalId, approve);
       await changes.publish({ topic: 'conversations', id: conversationId });
@@ -73,6 +73,6 @@ export function createPendingApprovals({
   };
 }
 
-function callKey({ tenant, userId }: UserPrincipal, conversationId: string, callId: string): string {
+function approvalKey({ tenant, userId }: UserPrincipal, conversationId: string, callId: string): string {
   return JSON.stringify(['call', tenant, userId, conversationId, callId]);
 }

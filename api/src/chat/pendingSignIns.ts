@@ -35,7 +35,7 @@ export function createPendingSignIns({ cache, changes, clock }: PendingSignInsPa
   return {
     async wait(run, callId, expiresAt, requestSignIn) {
       const { owner, conversationId = '' } = run;
-      const key = callKey(owner, conversationId, callId);
+      const key = signInKey(owner, conversationId, callId);
       try {
         await cache.set(key, 'waiting', Math.max(1, expiresAt - clock.now()));
         await requestSignIn();
@@ -50,7 +50,7 @@ export function createPendingSignIns({ cache, changes, clock }: PendingSignInsPa
       }
     },
     async resolve(caller, conversationId, callId, outcome) {
-      const key = callKey(caller, conversationId, callId);
+      const key = signInKey(caller, conversationId, callId);
       if ((await cache.get(key)) === undefined) return false;
       await cache.set(key, outcome, OUTCOME_TTL_MS);
       await changes.publish({ topic: 'conversations', id: conversationId });
@@ -62,6 +62,6 @@ export function createPendingSignIns({ cache, changes, clock }: PendingSignInsPa
 /** Long enough to be read by who waits; they end what nobody reads. */
 const OUTCOME_TTL_MS = 60_000;
 
-function callKey({ tenant, userId }: UserPrincipal, conversationId: string, callId: string): string {
+function signInKey({ tenant, userId }: UserPrincipal, conversationId: string, callId: string): string {
   return JSON.stringify(['sign-in', tenant, userId, conversationId, callId]);
 }

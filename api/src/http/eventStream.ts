@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '@behalf/kernel';
 
-const KEEP_ALIVE_MS = 15_000;
+const EVENT_KEEP_ALIVE_MS = 15_000;
 /** Whoever has not read for this long is left: what it does not read would be kept for it. */
 const MAX_UNREAD_MS = 60_000;
 
@@ -29,7 +29,7 @@ export function createEventStream(
   let cancelKeepAlive = scheduleKeepAlive();
 
   function scheduleKeepAlive() {
-    return clock.timer(KEEP_ALIVE_MS, () => {
+    return clock.timer(EVENT_KEEP_ALIVE_MS, () => {
       sendHeaders();
       // A comment: proxies on the way close what stays silent.
       if (!isFull) write(': waiting\n\n');

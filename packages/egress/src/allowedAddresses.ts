@@ -12,11 +12,11 @@ export interface AllowedAddresses {
   hasAddress(address: Address, port: number): boolean;
 }
 
-const ENTRY_PATTERN = /^(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+):([0-9]{1,5})$/i;
+const ADDRESS_ENTRY_PATTERN = /^(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+):([0-9]{1,5})$/i;
 
 /** Compiles `allowedAddresses` or `operatorAddresses`. The port is mandatory: a whole host is never opened. */
 export function compileAllowedAddresses(setting: string, entries: readonly string[]): AllowedAddresses {
-  const allowed = new Set(entries.map((text, index) => parseEntry([setting, index], text)));
+  const allowed = new Set(entries.map((text, index) => parseAddressEntry([setting, index], text)));
   return {
     hasHost: (host, port) => allowed.has(toEntryKey(host, port)),
     hasAddress: ({ bytes }, port) =>
@@ -24,8 +24,8 @@ export function compileAllowedAddresses(setting: string, entries: readonly strin
   };
 }
 
-function parseEntry(path: Path, text: string): string {
-  const [, rawHost = '', rawPort = '0'] = ENTRY_PATTERN.exec(text) ?? [];
+function parseAddressEntry(path: Path, text: string): string {
+  const [, rawHost = '', rawPort = '0'] = ADDRESS_ENTRY_PATTERN.exec(text) ?? [];
   const host = parseHost(rawHost);
   const port = Number(rawPort);
   if (host === undefined || port === 0 || port > 65_535) {

@@ -12,7 +12,8 @@ interface DomainEntry {
   port: number | undefined;
 }
 
-const ENTRY_PATTERN = /^(?:([a-z]+):\/\/)?(\*\.)?(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+)(?::([0-9]{1,5}))?\/?$/i;
+const DOMAIN_ENTRY_PATTERN =
+  /^(?:([a-z]+):\/\/)?(\*\.)?(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+)(?::([0-9]{1,5}))?\/?$/i;
 
 /**
  * Compiles `mcpSettings.allowedDomains`. An empty list allows every name; a non-empty one allows nothing else. An
@@ -21,7 +22,7 @@ const ENTRY_PATTERN = /^(?:([a-z]+):\/\/)?(\*\.)?(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]
  * a wildcard, where it would open every neighbour of the zone that was meant.
  */
 export function compileAllowedDomains(domains: readonly string[]): DomainRule {
-  const entries = domains.map(parseEntry);
+  const entries = domains.map(parseDomainEntry);
   if (entries.length === 0) return () => true;
   return (protocol, host, port) => {
     const hostWithoutWww = stripWww(host);
@@ -36,8 +37,8 @@ export function compileAllowedDomains(domains: readonly string[]): DomainRule {
   };
 }
 
-function parseEntry(text: string, index: number): DomainEntry {
-  const [, scheme, wildcardPrefix, rawHost = '', rawPort] = ENTRY_PATTERN.exec(text.trim()) ?? [];
+function parseDomainEntry(text: string, index: number): DomainEntry {
+  const [, scheme, wildcardPrefix, rawHost = '', rawPort] = DOMAIN_ENTRY_PATTERN.exec(text.trim()) ?? [];
   const protocol = scheme === undefined ? undefined : `${scheme.toLowerCase()}:`;
   const host = parseHost(rawHost);
   const schemePort = protocol === undefined ? 0 : defaultPort(protocol);

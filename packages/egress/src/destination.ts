@@ -38,7 +38,7 @@ export function readDestination(input: string | URL): Destination {
 
 export type ResolveDestination = (url: string) => Destination;
 
-const MAX_CACHED = 256;
+const MAX_CACHED_DESTINATIONS = 256;
 
 /** Remembers the URLs that were asked for lately: reading one costs as much as the rest of a request's preparation. */
 export function createDestinationResolver(): ResolveDestination {
@@ -52,7 +52,7 @@ export function createDestinationResolver(): ResolveDestination {
     else {
       destination = readDestination(url);
       const [oldest] = cache.keys();
-      if (cache.size >= MAX_CACHED && oldest !== undefined) cache.delete(oldest);
+      if (cache.size >= MAX_CACHED_DESTINATIONS && oldest !== undefined) cache.delete(oldest);
     }
     cache.set(url, destination);
     latest = [url, destination];

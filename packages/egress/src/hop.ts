@@ -14,7 +14,7 @@ export interface HopCounter {
   write(count: number): string;
 }
 
-const CONTEXT: SealContext = { tenant: '-', principal: '-', server: '-', kind: 'hop', field: 'count' };
+const HOP_CONTEXT: SealContext = { tenant: '-', principal: '-', server: '-', kind: 'hop', field: 'count' };
 
 /**
  * The value is the count in the clear, then the count sealed. The seal is what replicas with our keys believe:
@@ -38,7 +38,7 @@ export function createHopCounter(keyring: Keyring): HopCounter {
     write(count) {
       let value = encodedCounts.get(count);
       if (value === undefined) {
-        value = `${count};${keyring.seal(String(count), CONTEXT)}`;
+        value = `${count};${keyring.seal(String(count), HOP_CONTEXT)}`;
         encodedCounts.set(count, value);
       }
       return value;
@@ -48,7 +48,7 @@ export function createHopCounter(keyring: Keyring): HopCounter {
 
 function unsealCount(keyring: Keyring, envelope: string): number {
   try {
-    const count = Number(keyring.open(envelope, CONTEXT));
+    const count = Number(keyring.open(envelope, HOP_CONTEXT));
     return Number.isInteger(count) ? count : MAX_HOPS;
   } catch {
     return 0;

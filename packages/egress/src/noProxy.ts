@@ -12,11 +12,11 @@ export function compileNoProxy(text: string): NoProxyRule {
   const rules = text
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
-    .map(compileEntry);
+    .map(compileNoProxyEntry);
   return (target) => rules.some((rule) => rule(target));
 }
 
-function compileEntry(entry: string): NoProxyRule {
+function compileNoProxyEntry(entry: string): NoProxyRule {
   if (entry === '*') return () => true;
 
   const prefix = parsePrefix(entry);

@@ -10,7 +10,7 @@ export interface Proxy {
   readonly credentials: { readonly username: string; readonly password: string } | undefined;
 }
 
-const KINDS: Readonly<Record<string, readonly [kind: Proxy['kind'], port: number]>> = {
+const PROXY_KINDS: Readonly<Record<string, readonly [kind: Proxy['kind'], port: number]>> = {
   'http:': ['http', 80],
   'https:': ['https', 443],
   'socks:': ['socks5', 1080],
@@ -23,7 +23,7 @@ export function parseProxy(settingName: string, text: string): Proxy {
   // A bare host:port is common in proxy variables.
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = parseUrl(withScheme) && new URL(withScheme);
-  const kindAndPort = url && KINDS[url.protocol];
+  const kindAndPort = url && PROXY_KINDS[url.protocol];
   const host = url && parseHost(url.hostname);
   if (!url || !kindAndPort || host === undefined) {
     throw new EgressPolicyError([settingName], 'is not a proxy URL: use http, https or socks5 with a host');

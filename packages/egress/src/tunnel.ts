@@ -52,8 +52,8 @@ async function socksConnect(
     socket.write(
       Buffer.concat([
         Buffer.from([1]),
-        lengthPrefixed(credentials.username),
-        lengthPrefixed(credentials.password),
+        toSocksField(credentials.username),
+        toSocksField(credentials.password),
       ]),
     );
     const authResponse = await readBytes(socket, () => 2, 2);
@@ -69,7 +69,7 @@ async function socksConnect(
 
 function socksAddress(host: string): Buffer {
   const address = parseAddress(host);
-  if (!address) return Buffer.concat([Buffer.from([3]), lengthPrefixed(host)]);
+  if (!address) return Buffer.concat([Buffer.from([3]), toSocksField(host)]);
   return Buffer.concat([Buffer.from([address.bytes.length === 4 ? 1 : 4]), address.bytes]);
 }
 
@@ -80,7 +80,7 @@ function socksReplyLength(bytes: Buffer): number | undefined {
   return addressType === 4 ? 22 : 7 + nameLength;
 }
 
-function lengthPrefixed(text: string): Buffer {
+function toSocksField(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length === 0 || bytes.length > 255) throw new Error('A SOCKS5 field has 1 to 255 bytes');
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);

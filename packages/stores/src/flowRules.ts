@@ -42,7 +42,7 @@ export function matchesFlowCondition(flow: OAuthFlowRecord, condition: FlowCondi
 
 type FlowPatch = Parameters<OAuthFlowStore['transition']>[2];
 
-const mutableFields = [
+const mutableFlowFields = [
   'status',
   'error',
   'stateHash',
@@ -53,6 +53,6 @@ const mutableFields = [
 
 /** What of a flow is written: whose it is stays, whatever else the given object carries. */
 export function pickFlowChanges(patch: FlowPatch): FlowPatch {
-  const changedFields = mutableFields.filter((field) => patch[field] !== undefined);
+  const changedFields = mutableFlowFields.filter((field) => patch[field] !== undefined);
   return Object.fromEntries(changedFields.map((field) => [field, patch[field]]));
 }

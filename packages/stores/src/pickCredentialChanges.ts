@@ -1,6 +1,6 @@
 import type { CredentialPatch, CredentialRecord } from '@behalf/gateway/ports';
 
-const mutableFields = [
+const mutableCredentialFields = [
   'canonicalUrl',
   'issuer',
   'clientId',
@@ -31,7 +31,7 @@ const mutableFields = [
  * carries; a claim that ends leaves no times behind.
  */
 export function pickCredentialChanges(patch: CredentialPatch): Partial<CredentialRecord> {
-  const changedFields = mutableFields.filter((field) => patch[field] !== undefined);
+  const changedFields = mutableCredentialFields.filter((field) => patch[field] !== undefined);
   return {
     ...Object.fromEntries(changedFields.map((field) => [field, patch[field]])),
     ...(patch.claimOwner === null ? { claimStartedAt: null, claimDeadline: null } : {}),

@@ -1,6 +1,6 @@
 import type { UserChange, UserRecord } from '@behalf/gateway/ports';
 
-const mutableFields = [
+const mutableUserFields = [
   'email',
   'name',
   'role',
@@ -12,7 +12,7 @@ const mutableFields = [
 
 /** What of an account is written. Who it is and its password stay, whatever else the given object carries. */
 export function pickUserChanges(change: UserChange, changedAt: number): Partial<UserRecord> {
-  const changedFields = mutableFields.filter((field) => change[field] !== undefined);
+  const changedFields = mutableUserFields.filter((field) => change[field] !== undefined);
   return {
     ...Object.fromEntries(changedFields.map((field) => [field, change[field]])),
     updatedAt: changedAt,

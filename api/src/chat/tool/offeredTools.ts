@@ -8,7 +8,7 @@ import {
 } from '../limits.ts';
 import type { ModelTool } from '../model/model.ts';
 
-const LONGEST_TITLE = 200;
+const MAX_TITLE_LENGTH = 200;
 
 /** A tool that the model was shown, with what is told about its calls. */
 export interface OfferedTool {
@@ -66,7 +66,7 @@ function toOfferedTool(server: ServerSnapshot, { name, title }: CatalogTool): Of
     server: server.name,
     serverTitle: settings.title ?? server.name,
     tool: name,
-    ...(title !== undefined && { toolTitle: title.slice(0, LONGEST_TITLE) }),
+    ...(title !== undefined && { toolTitle: title.slice(0, MAX_TITLE_LENGTH) }),
     authority: authorityOf(server),
   };
 }

@@ -24,7 +24,7 @@ export interface SessionStateParts {
   readonly clock: Clock;
 }
 
-const MAX_CACHED = 10_000;
+const MAX_CACHED_STATES = 10_000;
 
 /** The little that a session does not carry itself. What is here lives as long as the session could. */
 export function createSessionStates({ cache, changes, clock }: SessionStateParts): SessionStates {
@@ -44,7 +44,8 @@ export function createSessionStates({ cache, changes, clock }: SessionStateParts
     const [isEnded, logLevel] = await Promise.all([cache.get(`ended:${key}`), cache.get(`level:${key}`)]);
     const state = { isEnded: isEnded !== undefined, logLevel };
     if (startEpoch !== epoch) return state;
-    if (cachedStates.size >= MAX_CACHED) cachedStates.delete(cachedStates.keys().next().value as string);
+    if (cachedStates.size >= MAX_CACHED_STATES)
+      cachedStates.delete(cachedStates.keys().next().value as string);
     cachedStates.set(key, { state, readAt });
     return state;
   }

@@ -35,7 +35,7 @@ export interface McpSessionParts {
 
 const LIFETIME_MS = 24 * 3_600_000;
 /** Opening a seal costs more than the rest of what the door does for a call. */
-const MAX_CACHED = 10_000;
+const MAX_CACHED_SESSIONS = 10_000;
 const MAX_ID_LENGTH = 4_096;
 
 /**
@@ -46,7 +46,7 @@ export function createMcpSessions({ keyring, clock, random }: McpSessionParts): 
   const cache = new Map<string, { session: McpSession; issuer: string; endpoint: string }>();
 
   function store(session: McpSession, caller: Principal, endpoint: string): McpSession {
-    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value as string);
+    if (cache.size >= MAX_CACHED_SESSIONS) cache.delete(cache.keys().next().value as string);
     cache.set(session.id, { session, issuer: caller.issuer, endpoint });
     return session;
   }

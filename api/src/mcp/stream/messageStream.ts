@@ -69,7 +69,7 @@ export function createMessageStream(
     for (const [key, text] of pending) {
       if (isFull) return;
       pending.delete(key);
-      write(formatEvent(text, undefined));
+      write(formatMessageEvent(text, undefined));
     }
   }
 
@@ -83,16 +83,16 @@ export function createMessageStream(
     start,
     sendIfReady(text, id) {
       start();
-      if (!isFull) write(formatEvent(text, id));
+      if (!isFull) write(formatMessageEvent(text, id));
     },
     sendLatest(key, text) {
       start();
-      if (!isFull) write(formatEvent(text, undefined));
+      if (!isFull) write(formatMessageEvent(text, undefined));
       else if (pending.has(key) || pending.size < MAX_PENDING_KEYS) pending.set(key, text);
     },
     send(text, id) {
       start();
-      write(formatEvent(text, id));
+      write(formatMessageEvent(text, id));
     },
     end({ isReplaced = false } = {}) {
       cancelKeepAlive();
@@ -110,7 +110,7 @@ export function createMessageStream(
 }
 
 /** JSON has no raw line breaks, except where a server's own text is passed on as it came. */
-function formatEvent(text: string, id: string | undefined): string {
+function formatMessageEvent(text: string, id: string | undefined): string {
   // Named `message`, some readers would look for one in it.
   if (text === '') return `id: ${id ?? ''}\ndata: \n\n`;
   const data = text.includes('\n') || text.includes('\r') ? text.replaceAll(/\r\n|\r|\n/g, ' ') : text;

@@ -19,7 +19,7 @@ export interface ProgressRelayParts {
 const BATCH_MS = 250;
 /** Of what comes in one such time. A server that writes more loses what is over: the store is everybody's. */
 const MAX_LOGS = 50;
-const MAX_MESSAGE_LENGTH = 64 * 1024;
+const MAX_PROGRESS_LENGTH = 64 * 1024;
 
 /** Tells a request that waits at another replica what the server says, word by word. */
 export interface ProgressRelay extends Required<Pick<AttachedRequest, 'onProgress' | 'onLog'>> {
@@ -63,13 +63,13 @@ export function createProgressRelay(
 
   return {
     onProgress(params) {
-      if (JSON.stringify(params).length > MAX_MESSAGE_LENGTH) return;
+      if (JSON.stringify(params).length > MAX_PROGRESS_LENGTH) return;
       progress = params;
       scheduleFlush();
     },
     onLog(params) {
       const length = JSON.stringify(params).length;
-      if (logs.length >= MAX_LOGS || size + length > MAX_MESSAGE_LENGTH) return;
+      if (logs.length >= MAX_LOGS || size + length > MAX_PROGRESS_LENGTH) return;
       size += length;
       logs.push(params);
       scheduleFlush();

@@ -21,7 +21,7 @@ export interface RemoteResumeParts {
 const HEARTBEAT_MS = 5_000;
 const HEARTBEAT_TTL_MS = 20_000;
 /** A result is a word like any other, and the store is everybody's. */
-const MAX_MESSAGE_LENGTH = 8 * 1024 * 1024;
+const MAX_RESULT_LENGTH = 8 * 1024 * 1024;
 
 interface ResumeMessage {
   readonly attempt: string;
@@ -161,7 +161,7 @@ export async function serveRemoteResume(
 
 function serializeResult(result: ResumeResult, toRpcFault: (error: unknown) => RpcFault): string {
   const message = JSON.stringify(result);
-  if (message.length <= MAX_MESSAGE_LENGTH) return message;
+  if (message.length <= MAX_RESULT_LENGTH) return message;
   return JSON.stringify({ fault: toFaultMessage(toRpcFault(new GatewayError('MCP_RESPONSE_TOO_LARGE'))) });
 }
 

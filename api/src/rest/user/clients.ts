@@ -9,14 +9,14 @@ export interface OwnClientParts {
   audit: Audit;
 }
 
-const path = '/api/user/clients';
+const CLIENTS_PATH = '/api/user/clients';
 
 /** To which applications a user said yes. Only a person in a browser sees and ends that. */
 export function ownClientRoutes({ consents, grants, audit }: OwnClientParts): Route[] {
   return [
     {
       method: 'get',
-      path,
+      path: CLIENTS_PATH,
       access: 'signed-in',
       scope: 'none',
       async handle(_req, res, caller) {
@@ -26,7 +26,7 @@ export function ownClientRoutes({ consents, grants, audit }: OwnClientParts): Ro
     },
     {
       method: 'delete',
-      path: `${path}/:id`,
+      path: `${CLIENTS_PATH}/:id`,
       access: 'signed-in',
       scope: 'none',
       async handle(req, res, caller) {

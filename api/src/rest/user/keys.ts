@@ -4,14 +4,14 @@ import type { ApiKeyRecord } from '@behalf/gateway/ports';
 import type { Route } from '../../http/routes.ts';
 import { readBody } from '../../middleware/body.ts';
 
-const path = '/api/user/keys';
+const KEYS_PATH = '/api/user/keys';
 
 /** A user's own API keys. No key opens these doors: one that leaked must not make others. */
 export function keyRoutes(keys: ApiKeys): Route[] {
   return [
     {
       method: 'get',
-      path,
+      path: KEYS_PATH,
       access: 'signed-in',
       scope: 'none',
       async handle(_req, res, caller) {
@@ -20,7 +20,7 @@ export function keyRoutes(keys: ApiKeys): Route[] {
     },
     {
       method: 'post',
-      path,
+      path: KEYS_PATH,
       access: 'signed-in',
       scope: 'none',
       async handle(req, res, caller) {
@@ -30,7 +30,7 @@ export function keyRoutes(keys: ApiKeys): Route[] {
     },
     {
       method: 'delete',
-      path: `${path}/:id`,
+      path: `${KEYS_PATH}/:id`,
       access: 'signed-in',
       scope: 'none',
       async handle(req, res, caller) {

@@ -8,14 +8,14 @@ export interface OwnSessionParts {
   audit: Audit;
 }
 
-const path = '/api/user/sessions';
+const SESSIONS_PATH = '/api/user/sessions';
 
 /** Where a user is signed in. No key opens these doors: one that leaked must not throw its owner out. */
 export function ownSessionRoutes({ sessions, audit }: OwnSessionParts): Route[] {
   return [
     {
       method: 'get',
-      path,
+      path: SESSIONS_PATH,
       access: 'signed-in',
       scope: 'none',
       async handle(_req, res, caller) {
@@ -26,7 +26,7 @@ export function ownSessionRoutes({ sessions, audit }: OwnSessionParts): Route[] 
     },
     {
       method: 'delete',
-      path: `${path}/:session`,
+      path: `${SESSIONS_PATH}/:session`,
       access: 'signed-in',
       scope: 'none',
       async handle(req, res, caller) {

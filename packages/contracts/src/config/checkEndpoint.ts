@@ -10,7 +10,7 @@ export function checkEndpoint(endpoint: McpEndpoint, servers: readonly string[])
   const path = ['mcpSettings', 'endpoint'];
   return [
     ...checkPriority(endpoint, [...path, 'priority'], servers),
-    ...checkKeys(endpoint, [...path, 'servers'], servers),
+    ...checkServerKeys(endpoint, [...path, 'servers'], servers),
     ...checkAliases(endpoint, [...path, 'servers'], 'tools'),
     ...checkAliases(endpoint, [...path, 'servers'], 'prompts'),
     ...checkOrigins(endpoint, [...path, 'allowedOrigins']),
@@ -47,7 +47,7 @@ function checkPriority({ names, priority }: McpEndpoint, path: Path, servers: re
   });
 }
 
-function checkKeys(
+function checkServerKeys(
   { servers: serverSettings }: McpEndpoint,
   path: Path,
   servers: readonly string[],

@@ -4,7 +4,7 @@ import type { ChangeFeed, RoleRecord, RoleStore } from '../ports/index.ts';
 
 /** Whose word a default is. */
 const SYSTEM_ACTOR = '-';
-const MAX_ATTEMPTS = 5;
+const MAX_BACKFILL_ATTEMPTS = 5;
 
 /**
  * A permission that is younger than a stored role gets its default there, once: from then on the bit is there, and what
@@ -20,7 +20,11 @@ export async function backfillRoles(parts: {
   /** By version: whoever decides meanwhile is read again, never overwritten. */
   async function backfillRole(initial: RoleRecord): Promise<boolean> {
     let role: RoleRecord | null = initial;
-    for (let attempts = 0; role && hasMissingPermissions(role) && attempts < MAX_ATTEMPTS; attempts += 1) {
+    for (
+      let attempts = 0;
+      role && hasMissingPermissions(role) && attempts < MAX_BACKFILL_ATTEMPTS;
+      attempts += 1
+    ) {
       const { tenant, name, version } = role;
       const updated = {
         ...role,

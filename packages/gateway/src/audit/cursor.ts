@@ -16,7 +16,7 @@ export function writeAuditCursor({ writer, seq, lastAt, line }: AuditPosition): 
 }
 
 export function readAuditCursor(cursor: string): AuditPosition {
-  const [writer, seq, lastAt, line, ...rest] = decodeFields(cursor);
+  const [writer, seq, lastAt, line, ...rest] = decodeCursor(cursor);
   if (typeof writer !== 'string' || rest.length > 0) throw invalidCursor();
   if (!/^[\w-]{1,64}$/.test(writer) || !isCount(seq) || !isCount(lastAt) || !isCount(line))
     throw invalidCursor();
@@ -27,7 +27,7 @@ export function toPageStart({ writer, seq, lastAt }: AuditPosition): { lastAt: n
   return { lastAt, id: segmentId(writer, seq) };
 }
 
-function decodeFields(cursor: string): unknown[] {
+function decodeCursor(cursor: string): unknown[] {
   try {
     const decoded: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(decoded) ? decoded : [];

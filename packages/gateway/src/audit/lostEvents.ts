@@ -3,7 +3,7 @@ import type { AuditEvent } from './audit.ts';
 
 const MINUTE_MS = 60_000;
 /** Minutes of tenants that are told apart; what comes on top is counted together. */
-const MAX_ENTRIES = 1_000;
+const MAX_LOST_ENTRIES = 1_000;
 
 export interface LostEvents {
   /** Whatever was lost: it may be no event at all. */
@@ -30,7 +30,7 @@ export function createLostEvents(): LostEvents {
       const key = JSON.stringify([tenant, minute]);
       const entry = lost.get(key);
       if (entry) entry.count += 1;
-      else if (lost.size < MAX_ENTRIES) lost.set(key, { tenant, minute, count: 1 });
+      else if (lost.size < MAX_LOST_ENTRIES) lost.set(key, { tenant, minute, count: 1 });
       else {
         const overflow = lost.get('rest') ?? { tenant: DEFAULT_TENANT, minute, count: 0 };
         overflow.count += 1;

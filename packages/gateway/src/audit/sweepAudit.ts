@@ -6,7 +6,7 @@ import type { StoredAuditEvent } from './eventLine.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MAX_RANGES_PER_EVENT = 50;
-const ACTION = 'audit.sweep';
+const SWEEP_ACTION = 'audit.sweep';
 
 /**
  * Removes what is older than the retention. First it is written into the chain up to which segment each writer's are
@@ -29,7 +29,7 @@ export async function sweepAudit(parts: {
   for (let offset = 0; offset < ranges.length; offset += MAX_RANGES_PER_EVENT) {
     await audit.record({
       kind: 'audit',
-      action: ACTION,
+      action: SWEEP_ACTION,
       tenant: DEFAULT_TENANT,
       actor: { kind: 'gateway', id: '' },
       door: 'gateway',
@@ -43,7 +43,7 @@ export async function sweepAudit(parts: {
 
 /** What a sweep said it removes: the writer, and the last of its segments that went. Only of a genuine segment. */
 export function readSweptRanges(event: StoredAuditEvent): { writer: string; through: number }[] {
-  if (event.action !== ACTION || event.actor.kind !== 'gateway') return [];
+  if (event.action !== SWEEP_ACTION || event.actor.kind !== 'gateway') return [];
   return (event.changed ?? []).flatMap((range) => {
     const [, writer, through] = /^([\w-]+):(\d+)$/.exec(range) ?? [];
     return writer === undefined ? [] : [{ writer, through: Number(through) }];

@@ -5,11 +5,11 @@ import type { ServerSnapshot } from '../registry/server.ts';
 import type { ReadBlockParts } from './parts.ts';
 import type { SavedBlock } from './sealedBlocks.ts';
 
-type Parts = Pick<ReadBlockParts, 'acl' | 'registry'>;
+type BlockServerParts = Pick<ReadBlockParts, 'acl' | 'registry'>;
 
 /** The server of a block as the caller has it. By its id: what was made anew under its name is not it. */
 export function describeBlockServer(
-  { acl, registry }: Parts,
+  { acl, registry }: BlockServerParts,
   principal: Principal,
   block: SavedBlock,
 ): BlockServer {
@@ -20,7 +20,11 @@ export function describeBlockServer(
 }
 
 /** A block gives nobody its server: whoever runs it must have that themselves, and is told which it is. */
-export function requireBlockServer(parts: Parts, principal: Principal, block: SavedBlock): ServerSnapshot {
+export function requireBlockServer(
+  parts: BlockServerParts,
+  principal: Principal,
+  block: SavedBlock,
+): ServerSnapshot {
   const { name, state } = describeBlockServer(parts, principal, block);
   const server = parts.registry.get(principal.tenant, block.serverId);
   if (!server || state === 'gone') {

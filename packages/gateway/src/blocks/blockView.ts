@@ -5,11 +5,11 @@ import type { ReadBlockParts } from './parts.ts';
 import type { SavedBlock } from './sealedBlocks.ts';
 import { describeBlockServer } from './blockServer.ts';
 
-type Parts = Pick<ReadBlockParts, 'acl' | 'registry'>;
+type BlockViewParts = Pick<ReadBlockParts, 'acl' | 'registry'>;
 
 /** What is shown of a block: field by field, so that one nobody has thought about stays hidden. */
 export function toBlockSummary(
-  parts: Parts,
+  parts: BlockViewParts,
   principal: Principal,
   { resource: block, bits }: VisibleResource<SavedBlock>,
 ): BlockSummary {
@@ -24,7 +24,7 @@ export function toBlockSummary(
 }
 
 export function toBlockView(
-  parts: Parts,
+  parts: BlockViewParts,
   principal: Principal,
   visible: VisibleResource<SavedBlock>,
 ): BlockView {

@@ -40,7 +40,7 @@ export function changeBlock(
       );
       Object.assign(details, { server: block.serverName, serverId: block.serverId });
       requireVersion(change.ifMatch, block.version);
-      const next = await applyChange(parts, { ...inbound, principal: caller }, block, change);
+      const next = await applyBlockChange(parts, { ...inbound, principal: caller }, block, change);
       const changedNames = findDifferences(block, next);
       if (changedNames.length === 0)
         return { result: toBlockView(parts, caller, { resource: block, bits }), changed: [] };
@@ -54,7 +54,7 @@ export function changeBlock(
   );
 }
 
-async function applyChange(
+async function applyBlockChange(
   parts: SaveBlockParts,
   inbound: SaveInbound,
   block: SavedBlock,
@@ -78,8 +78,8 @@ async function applyChange(
   return { ...blockWithoutSchema, serverName: server.name, inputs, ...pickSchemas(tool) };
 }
 
-const comparedFields = ['title', 'description', 'inputs', 'inputSchema', 'outputSchema'] as const;
+const comparedBlockFields = ['title', 'description', 'inputs', 'inputSchema', 'outputSchema'] as const;
 
 function findDifferences(before: SavedBlock, after: SavedBlock): string[] {
-  return comparedFields.filter((name) => stableStringify(before[name]) !== stableStringify(after[name]));
+  return comparedBlockFields.filter((name) => stableStringify(before[name]) !== stableStringify(after[name]));
 }

@@ -18,7 +18,7 @@ export interface SealedBlockParts {
   readonly log: Log;
 }
 
-const columns = [
+const blockColumns = [
   ...(['id', 'tenant', 'owner', 'serverId', 'tool', 'version'] as const),
   ...(['createdAt', 'updatedAt', 'updatedBy'] as const),
 ];
@@ -30,7 +30,7 @@ export function createSavedBlocks({ store, keyring, log }: SealedBlockParts): Sa
       store,
       keyring,
       log,
-      columns,
+      columns: blockColumns,
       contentSchema: StoredBlock,
       toSealContext: toBlockSealContext,
     },

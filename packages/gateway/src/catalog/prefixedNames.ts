@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { nameSeparator, MAX_PUBLIC_NAME_LENGTH } from '@behalf/contracts';
 import { assignUniqueNames } from './uniqueNames.ts';
 
-const INVALID_CHARACTERS = /[^A-Za-z0-9_-]/g;
-const HASH_DIGITS = [8, 16, 32] as const;
+const INVALID_PREFIXED_CHARACTERS = /[^A-Za-z0-9_-]/g;
+const PREFIXED_HASH_DIGITS = [8, 16, 32] as const;
 
 /** The names of one server's tools or prompts beside those of others, both ways. */
 export interface PrefixedNames {
@@ -21,7 +21,7 @@ export function createPrefixedNames(key: string, serverId: string, names: readon
   const byPublicName = assignUniqueNames(
     distinct,
     (name, level) => buildPrefixedName(key, serverId, name, level),
-    HASH_DIGITS.length + 1,
+    PREFIXED_HASH_DIGITS.length + 1,
   );
   const byUpstreamName = new Map([...byPublicName].map(([publicName, name]) => [name, publicName]));
   return {
@@ -34,16 +34,19 @@ function buildPrefixedName(key: string, serverId: string, name: string, level: n
   const readable = `${key}${nameSeparator}${name}`;
   const needsNoHash =
     readable.length <= MAX_PUBLIC_NAME_LENGTH &&
-    readable.search(INVALID_CHARACTERS) < 0 &&
+    readable.search(INVALID_PREFIXED_CHARACTERS) < 0 &&
     !/_[0-9a-f]{8,}$/.test(readable);
   if (needsNoHash && level === 0) return readable;
   const hashLevel = needsNoHash ? level - 1 : level;
-  const digits = HASH_DIGITS[Math.min(hashLevel, HASH_DIGITS.length - 1)] ?? HASH_DIGITS[0];
+  const digits =
+    PREFIXED_HASH_DIGITS[Math.min(hashLevel, PREFIXED_HASH_DIGITS.length - 1)] ?? PREFIXED_HASH_DIGITS[0];
   const hash = createHash('sha256')
     .update(JSON.stringify([serverId, name]))
     .digest('hex')
     .slice(0, digits);
-  const cut = readable.slice(0, MAX_PUBLIC_NAME_LENGTH - 1 - digits).replaceAll(INVALID_CHARACTERS, '_');
+  const cut = readable
+    .slice(0, MAX_PUBLIC_NAME_LENGTH - 1 - digits)
+    .replaceAll(INVALID_PREFIXED_CHARACTERS, '_');
   return `${cut}_${hash}`;
 }
 

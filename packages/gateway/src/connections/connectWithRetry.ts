@@ -5,7 +5,7 @@ import { UpstreamError } from '../upstream/upstreamError.ts';
 
 export type OpenConnection = (target: UpstreamTarget, options: OpenOptions) => Promise<Upstream>;
 
-const MAX_ATTEMPTS = 2;
+const MAX_CONNECT_ATTEMPTS = 2;
 const MIN_RETRY_DELAY_MS = 250;
 const MAX_RETRY_DELAY_MS = 1_000;
 
@@ -26,7 +26,8 @@ export function createConnectWithRetry(parts: {
         return await open(target, { ...options, initTimeoutMs: deadline - clock.now() });
       } catch (error) {
         const delayMs = MIN_RETRY_DELAY_MS + random.uniform() * (MAX_RETRY_DELAY_MS - MIN_RETRY_DELAY_MS);
-        if (attempt >= MAX_ATTEMPTS || !isRetryable(error) || clock.now() + delayMs >= deadline) throw error;
+        if (attempt >= MAX_CONNECT_ATTEMPTS || !isRetryable(error) || clock.now() + delayMs >= deadline)
+          throw error;
         await sleep(clock, delayMs, options.signal);
       }
     }

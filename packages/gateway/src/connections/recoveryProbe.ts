@@ -25,9 +25,9 @@ export interface RecoveryProbeParts {
 }
 
 /** Gateways that lost a server together do not come back to it together. */
-const JITTER = 0.1;
+const RECOVERY_JITTER = 0.1;
 /** When somebody else's probe is under way. */
-const MIN_DELAY_MS = 1_000;
+const MIN_RECOVERY_DELAY_MS = 1_000;
 
 export function createRecoveryProbe(parts: RecoveryProbeParts): RecoveryProbe {
   const { clock, random, isActive, getRetryAt, probe } = parts;
@@ -41,10 +41,10 @@ export function createRecoveryProbe(parts: RecoveryProbeParts): RecoveryProbe {
   function schedule(key: string, server: AppServer): void {
     const retryAt = getRetryAt(server);
     if (retryAt === undefined || !isActive(server)) return remove(key);
-    const delayMs = Math.max(retryAt - clock.now(), MIN_DELAY_MS);
+    const delayMs = Math.max(retryAt - clock.now(), MIN_RECOVERY_DELAY_MS);
     const entry = {
       server,
-      cancel: clock.timer(delayMs * (1 + JITTER * random.uniform()), () => {
+      cancel: clock.timer(delayMs * (1 + RECOVERY_JITTER * random.uniform()), () => {
         void probe(server).then(() => {
           if (scheduled.get(key) === entry) schedule(key, server);
         });

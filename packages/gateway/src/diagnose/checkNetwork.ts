@@ -3,11 +3,11 @@ import type { RemoteTarget } from '../upstream/target.ts';
 import { failed, ok, skipped, warning, type StepFinding } from './checklist.ts';
 import type { DiagnosisContext, DiagnoseParts, NetworkProblem } from './parts.ts';
 
-type Parts = Pick<DiagnoseParts, 'network'>;
+type NetworkParts = Pick<DiagnoseParts, 'network'>;
 
 /** Whether the door out lets a call go there. */
 export async function checkAddress(
-  { network }: Parts,
+  { network }: NetworkParts,
   context: DiagnosisContext,
   target: RemoteTarget,
 ): Promise<StepFinding> {
@@ -22,7 +22,7 @@ export async function checkAddress(
 
 /** Whether its name is known. */
 export async function checkDns(
-  { network }: Parts,
+  { network }: NetworkParts,
   context: DiagnosisContext,
   target: RemoteTarget,
   signal: AbortSignal,
@@ -42,7 +42,7 @@ export async function checkDns(
 
 /** Whether it takes connections, and who vouches for it. */
 export async function checkSocket(
-  { network }: Parts,
+  { network }: NetworkParts,
   context: DiagnosisContext,
   target: RemoteTarget,
   signal: AbortSignal,

@@ -38,11 +38,15 @@ export async function checkServerResponse(
     };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    return { finding: toFinding(error, server), challenge: error.detail.challenge, allowsAnonymous: false };
+    return {
+      finding: toServerResponseFinding(error, server),
+      challenge: error.detail.challenge,
+      allowsAnonymous: false,
+    };
   }
 }
 
-function toFinding(
+function toServerResponseFinding(
   { reason, code, detail }: UpstreamError,
   { settings }: DiagnosisContext['server'],
 ): StepFinding {

@@ -1,6 +1,6 @@
 import { signInReasons, type SignInReason } from '../credentials/signInReason.ts';
 
-const messages: Readonly<Record<SignInReason, string>> = {
+const signInReasonTexts: Readonly<Record<SignInReason, string>> = {
   absent: 'You have not signed in at the server.',
   expired_no_refresh: 'Your sign-in at the server has expired, and there is no refresh token.',
   rejected: 'The authorization server no longer accepts your sign-in.',
@@ -18,5 +18,5 @@ const messages: Readonly<Record<SignInReason, string>> = {
 /** Why somebody has to sign in. A word that is not of the list says no more than that they have to. */
 export function explainSignInReason(reason: string): string {
   const known = signInReasons.find((candidate) => candidate === reason);
-  return known === undefined ? 'Sign in at the server again.' : messages[known];
+  return known === undefined ? 'Sign in at the server again.' : signInReasonTexts[known];
 }

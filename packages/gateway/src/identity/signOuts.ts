@@ -12,7 +12,7 @@ export interface SignOutParts {
 
 /** How far the clocks of two replicas may be apart. */
 const OVERLAP_MS = 60_000;
-const RETRY_MS = 1_000;
+const SIGN_OUT_RETRY_MS = 1_000;
 
 /**
  * Whoever was signed out anywhere is signed out here. A notice may not say who it was: the store does, and one question
@@ -54,7 +54,7 @@ export function subscribeToSignOuts({ users, changes, clock, onSignedOut }: Sign
     } catch {
       isPending = true;
       cancel();
-      if (!isStopped) cancel = clock.timer(RETRY_MS, () => void checkAll());
+      if (!isStopped) cancel = clock.timer(SIGN_OUT_RETRY_MS, () => void checkAll());
     } finally {
       isChecking = false;
     }

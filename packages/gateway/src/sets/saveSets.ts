@@ -57,8 +57,8 @@ export function changeSet(
     const { resource: set, bits } = await requireSaved(parts, getSetCollection(parts), caller, id, 'EDIT');
     requireVersion(change.ifMatch, set.version);
     if (change.steps) await requireBlocks(parts, caller, change.steps);
-    const updated = applyChange(set, change);
-    const changedNames = comparedFields.filter(
+    const updated = applySetChange(set, change);
+    const changedNames = comparedSetFields.filter(
       (name) => stableStringify(set[name]) !== stableStringify(updated[name]),
     );
     if (changedNames.length === 0) return { result: toSetView({ resource: set, bits }), changed: [] };
@@ -80,9 +80,9 @@ export function removeSet(
   return removeSaved(parts, getSetCollection(parts), principal, id, condition);
 }
 
-const comparedFields = ['title', 'description', 'steps'] as const;
+const comparedSetFields = ['title', 'description', 'steps'] as const;
 
-function applyChange(set: BlockSet, { title, description, steps }: SetChange): BlockSet {
+function applySetChange(set: BlockSet, { title, description, steps }: SetChange): BlockSet {
   const { description: previousDescription, ...rest } = set;
   const newDescription = description === undefined ? previousDescription : (description ?? undefined);
   return {

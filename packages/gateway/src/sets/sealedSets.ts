@@ -12,7 +12,7 @@ export interface BlockSet extends Omit<SetRecord, 'sealed'>, StoredSet {}
 
 export type BlockSets = SavedStore<BlockSet>;
 
-const columns = [
+const setColumns = [
   ...(['id', 'tenant', 'owner', 'version'] as const),
   ...(['createdAt', 'updatedAt', 'updatedBy'] as const),
 ];
@@ -23,7 +23,13 @@ export function createSets(parts: {
   readonly log: Log;
 }): BlockSets {
   return createSealedStore({
-    ...{ ...parts, kind: setKind, columns, contentSchema: StoredSet, toSealContext: toSetSealContext },
+    ...{
+      ...parts,
+      kind: setKind,
+      columns: setColumns,
+      contentSchema: StoredSet,
+      toSealContext: toSetSealContext,
+    },
     limits: { maxPerOwner: MAX_SETS, maxLength: MAX_SET_LENGTH },
   });
 }

@@ -87,7 +87,7 @@ function checkRefreshTokenSubject(
 
 function checkResourceServer(server: ResourceAuthorizationServer, serverPath: Path): Finding[] {
   const { clientSecret, certificateFile, privateKeyFile, clientAuth } = server;
-  const findings = [...checkEmptyTexts(server, serverPath), ...checkUrls(server, serverPath)];
+  const findings = [...checkEmptyServerTexts(server, serverPath), ...checkUrls(server, serverPath)];
   if (certificateFile !== undefined && privateKeyFile === undefined) {
     findings.push(
       createFinding(
@@ -119,7 +119,7 @@ function checkResourceServer(server: ResourceAuthorizationServer, serverPath: Pa
   return findings;
 }
 
-function checkEmptyTexts(server: ResourceAuthorizationServer, serverPath: Path): Finding[] {
+function checkEmptyServerTexts(server: ResourceAuthorizationServer, serverPath: Path): Finding[] {
   return Object.entries(server)
     .filter(([, value]) => value === '')
     .map(([key]) =>

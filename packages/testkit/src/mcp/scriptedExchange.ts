@@ -6,11 +6,11 @@ import {
   type ScriptedRequest,
 } from './scriptedTypes.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Requests of the server to the client, waiting for their answers, whatever stream they went out on. */
 export interface ClientRequests {
-  send(method: string, params: Json, write: (text: string) => void): Promise<ScriptedMessage>;
+  send(method: string, params: JsonObject, write: (text: string) => void): Promise<ScriptedMessage>;
   onResponse(message: ScriptedMessage): void;
 }
 
@@ -40,7 +40,7 @@ export function event(message: unknown): string {
 export interface Exchange {
   readonly call: ScriptedCall;
   cancel(): void;
-  respond(work: () => unknown, decorate: (result: Json) => Json): Promise<void>;
+  respond(work: () => unknown, decorate: (result: JsonObject) => JsonObject): Promise<void>;
 }
 
 export function createExchange(
@@ -63,7 +63,7 @@ export function createExchange(
     response.write(text);
   }
 
-  function finish(status: number, body: Json): void {
+  function finish(status: number, body: JsonObject): void {
     if (response.writableEnded || response.destroyed) return;
     if (response.headersSent || (options.sse && status === 200)) {
       stream(event(body));
@@ -74,14 +74,15 @@ export function createExchange(
     response.end(JSON.stringify(body));
   }
 
-  const notify = (method: string, fields: Json) => stream(event({ jsonrpc: '2.0', method, params: fields }));
+  const notify = (method: string, fields: JsonObject) =>
+    stream(event({ jsonrpc: '2.0', method, params: fields }));
   const call: ScriptedCall = {
     request,
     params,
     signal: cancelled.signal,
     notify,
     progress(progress, total, token) {
-      const requestToken = (params['_meta'] as Json | undefined)?.['progressToken'];
+      const requestToken = (params['_meta'] as JsonObject | undefined)?.['progressToken'];
       const progressToken = token ?? requestToken;
       notify('notifications/progress', {
         progressToken,
@@ -100,7 +101,7 @@ export function createExchange(
     async respond(work, decorate) {
       const { id } = message;
       try {
-        const result = (await work()) as Json;
+        const result = (await work()) as JsonObject;
         finish(200, { jsonrpc: '2.0', id, result: decorate(result) });
       } catch (error) {
         const { code, data, status } = error instanceof ScriptedError ? error : toScriptError(error);

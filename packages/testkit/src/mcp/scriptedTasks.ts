@@ -6,7 +6,7 @@ import {
   type ScriptedTool,
 } from './scriptedTypes.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 export const TASKS = 'io.modelcontextprotocol/tasks';
 /** As both sides say that they know it. */
@@ -18,25 +18,25 @@ export interface ScriptedTasks extends Pick<ScriptedOptions, 'capabilities' | 'm
   readonly era: 'modern';
   readonly tools: readonly ScriptedTool[];
   /** By the server's own id. What is written here is what the next `tasks/get` says. */
-  readonly tasks: Map<string, Json>;
+  readonly tasks: Map<string, JsonObject>;
   /** Responses that came, in order. */
-  readonly responses: Json[];
+  readonly responses: JsonObject[];
 }
 
 /** Whether the client declared the extension with this very request. */
 export function declaresTasks({ params }: Pick<ScriptedCall, 'params'>): boolean {
-  const meta = params['_meta'] as Json | undefined;
-  const declared = (meta?.[CAPABILITIES] as Json | undefined)?.['extensions'] as Json | undefined;
+  const meta = params['_meta'] as JsonObject | undefined;
+  const declared = (meta?.[CAPABILITIES] as JsonObject | undefined)?.['extensions'] as JsonObject | undefined;
   return declared?.[TASKS] !== undefined;
 }
 
 /** A server whose tool `slow` becomes a task for who takes one; for others it answers at once. */
 export function scriptedTasks(): ScriptedTasks {
-  const tasks = new Map<string, Json>();
-  const responses: Json[] = [];
+  const tasks = new Map<string, JsonObject>();
+  const responses: JsonObject[] = [];
   const createdAt = new Date(0).toISOString();
 
-  function createTask(): Json {
+  function createTask(): JsonObject {
     const taskId = randomUUID();
     const task = {
       taskId,
@@ -50,8 +50,8 @@ export function scriptedTasks(): ScriptedTasks {
     return { ...task, resultType: 'task' };
   }
 
-  function withTask(method: (task: Json, params: Json) => Json) {
-    return (params: Json, call: ScriptedCall) => {
+  function withTask(method: (task: JsonObject, params: JsonObject) => JsonObject) {
+    return (params: JsonObject, call: ScriptedCall) => {
       if (!declaresTasks(call))
         throw scriptedError(-32021, 'Undeclared', { requiredCapabilities: tasksExtension }, 400);
       const task = tasks.get(String(params['taskId']));
@@ -76,7 +76,7 @@ export function scriptedTasks(): ScriptedTasks {
     methods: {
       'tasks/get': withTask((task) => task),
       'tasks/update': withTask((task, { taskId, inputResponses }) => {
-        responses.push(inputResponses as Json);
+        responses.push(inputResponses as JsonObject);
         const { inputRequests: _, ...rest } = task;
         tasks.set(String(taskId), { ...rest, status: 'working' });
         return {};

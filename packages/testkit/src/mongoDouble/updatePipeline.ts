@@ -38,7 +38,9 @@ export function compileStage(name: string, spec: unknown, now: Date): Stage {
     const root = evaluate(doc, prepared);
     if (!isDoc(root))
       throw new ServerError(40228, 'Location40228', '$replaceWith must evaluate to an object');
-    return '_id' in root || !('_id' in doc) ? copyDocument(root) : { _id: doc['_id'], ...copyDocument(root) };
+    return '_id' in root || !('_id' in doc)
+      ? copyNestedDocuments(root)
+      : { _id: doc['_id'], ...copyNestedDocuments(root) };
   };
 }
 
@@ -52,7 +54,7 @@ function setStage(spec: unknown, now: Date): Stage {
   const fields = flatten(spec).map(([path, expr]) => [path, prepareExpression(expr, now)] as const);
   return (doc) => {
     const values = fields.map(([path, prepared]) => [path, evaluate(doc, prepared)] as const);
-    const after = copyDocument(doc);
+    const after = copyNestedDocuments(doc);
     for (const [path, value] of values) {
       if (value === undefined) unsetPath(after, path);
       else setPath(after, path, value, true);
@@ -77,14 +79,14 @@ function unsetStage(spec: unknown): Stage {
     throw failedToParse('$unset specification must be a string or an array of strings');
   }
   return (doc) => {
-    const after = copyDocument(doc);
+    const after = copyNestedDocuments(doc);
     for (const path of paths) unsetPath(after, path);
     return after;
   };
 }
 
-function copyDocument(doc: Doc): Doc {
+function copyNestedDocuments(doc: Doc): Doc {
   return Object.fromEntries(
-    Object.entries(doc).map(([key, value]) => [key, isDoc(value) ? copyDocument(value) : value]),
+    Object.entries(doc).map(([key, value]) => [key, isDoc(value) ? copyNestedDocuments(value) : value]),
   );
 }

@@ -11,11 +11,11 @@ export interface OpeningProcess {
   kill(): Promise<void>;
 }
 
-const loader = fileURLToPath(new URL('../../../../tools/ts-loader.mjs', import.meta.url));
-const worker = fileURLToPath(new URL('./openOnce.ts', import.meta.url));
+const openOnceLoader = fileURLToPath(new URL('../../../../tools/ts-loader.mjs', import.meta.url));
+const openOnceWorker = fileURLToPath(new URL('./openOnce.ts', import.meta.url));
 
 export function startOpeningProcess(file: string): OpeningProcess {
-  const child = spawn(process.execPath, ['--no-warnings', '--import', loader, worker, file], {
+  const child = spawn(process.execPath, ['--no-warnings', '--import', openOnceLoader, openOnceWorker, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

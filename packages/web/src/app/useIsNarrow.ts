@@ -5,10 +5,10 @@ const narrowQuery = window.matchMedia('(max-width: 48rem)');
 
 /** Whether there is no room for the navigation beside the page. */
 export function useIsNarrow(): boolean {
-  return useSyncExternalStore(subscribe, () => narrowQuery.matches);
+  return useSyncExternalStore(subscribeToWidth, () => narrowQuery.matches);
 }
 
-function subscribe(listener: () => void): () => void {
+function subscribeToWidth(listener: () => void): () => void {
   narrowQuery.addEventListener('change', listener);
   return () => narrowQuery.removeEventListener('change', listener);
 }

@@ -6,11 +6,11 @@ export interface SignInWindow {
   close(): void;
 }
 
-const FEATURES = 'popup,width=560,height=760';
+const POPUP_FEATURES = 'popup,width=560,height=760';
 
 /** Must be called in a click, before anything is waited for: a browser opens windows for nobody else. */
 export function openSignInWindow(): SignInWindow | undefined {
-  const opened = window.open('about:blank', '_blank', FEATURES);
+  const opened = window.open('about:blank', '_blank', POPUP_FEATURES);
   if (!opened || opened.closed) return undefined;
   return {
     navigate: (address) => opened.location.replace(address),

@@ -2,10 +2,10 @@ import type { Scalar, ResultTable } from './toResultTable.ts';
 
 /** A look at these tells how wide the others are. */
 const SAMPLE_ROWS = 100;
-const MIN_LENGTH = 4;
+const MIN_COLUMN_LENGTH = 4;
 /** Longer texts share the room that is left, and wrap. */
 const MAX_FIXED_LENGTH = 20;
-const MAX_LENGTH = 60;
+const MAX_COLUMN_LENGTH = 60;
 /** What the style sheet leaves free at both sides of a cell. */
 const PADDING_REM = 1.5;
 
@@ -23,7 +23,7 @@ export function columnWidths({
   const lengths = columns.map((name, column) =>
     sample.reduce(
       (longest, row) => Math.max(longest, cellLength(row[column])),
-      Math.max(name.length, MIN_LENGTH),
+      Math.max(name.length, MIN_COLUMN_LENGTH),
     ),
   );
   const fixedLengths = lengths.map((length) => Math.min(length + 1, MAX_FIXED_LENGTH));
@@ -31,7 +31,7 @@ export function columnWidths({
     template: fixedLengths
       .map(
         (width, column) =>
-          `minmax(calc(${width}ch + ${PADDING_REM}rem), ${Math.min(lengths[column] ?? 0, MAX_LENGTH)}fr)`,
+          `minmax(calc(${width}ch + ${PADDING_REM}rem), ${Math.min(lengths[column] ?? 0, MAX_COLUMN_LENGTH)}fr)`,
       )
       .join(' '),
     minWidth: `calc(${fixedLengths.reduce((sum, width) => sum + width, 0)}ch + ${fixedLengths.length * PADDING_REM}rem)`,

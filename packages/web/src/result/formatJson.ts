@@ -1,6 +1,6 @@
 /** Longer texts are shown as they came: nobody reads them line by line. */
-const MAX_LENGTH = 500_000;
-const MAX_DEPTH = 100;
+const MAX_FORMATTED_LENGTH = 500_000;
+const MAX_INDENT_DEPTH = 100;
 const INDENT = '  ';
 
 /**
@@ -9,7 +9,8 @@ const INDENT = '  ';
  */
 export function formatJson(text: string): string | undefined {
   const firstCharacter = text.trimStart()[0];
-  if ((firstCharacter !== '{' && firstCharacter !== '[') || text.length > MAX_LENGTH) return undefined;
+  if ((firstCharacter !== '{' && firstCharacter !== '[') || text.length > MAX_FORMATTED_LENGTH)
+    return undefined;
   try {
     JSON.parse(text);
   } catch {
@@ -19,14 +20,14 @@ export function formatJson(text: string): string | undefined {
 }
 
 /** Strings are one token, white space between tokens none, and everything else one character or a run of them. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const JSON_TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 function indent(text: string): string | undefined {
   const out: string[] = [];
   let depth = 0;
   let previousToken = '';
   const newLine = () => out.push('\n', INDENT.repeat(depth));
-  for (const [token] of text.matchAll(TOKENS)) {
+  for (const [token] of text.matchAll(JSON_TOKENS)) {
     const closes = token === '}' || token === ']';
     if (closes) depth -= 1;
     if (
@@ -37,7 +38,7 @@ function indent(text: string): string | undefined {
       newLine();
     out.push(token === ':' ? ': ' : token);
     if (token === '{' || token === '[') depth += 1;
-    if (depth > MAX_DEPTH) return undefined;
+    if (depth > MAX_INDENT_DEPTH) return undefined;
     previousToken = token;
   }
   return out.join('');

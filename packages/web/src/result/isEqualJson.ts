@@ -1,16 +1,16 @@
 import { isRecord } from './isRecord.ts';
 
 /** Beyond this two values are not compared: they count as different, and both are shown. */
-const MAX_VALUES = 50_000;
-const MAX_DEPTH = 100;
+const MAX_COMPARED_VALUES = 50_000;
+const MAX_COMPARED_DEPTH = 100;
 
 /** Whether two values of JSON say the same, in whatever order their names stand. */
 export function isEqualJson(one: unknown, other: unknown): boolean {
-  let remaining = MAX_VALUES;
+  let remaining = MAX_COMPARED_VALUES;
 
   function isEqual(a: unknown, b: unknown, depth: number): boolean {
     remaining -= 1;
-    if (remaining < 0 || depth > MAX_DEPTH) return false;
+    if (remaining < 0 || depth > MAX_COMPARED_DEPTH) return false;
     if (Array.isArray(a) && Array.isArray(b)) {
       return a.length === b.length && a.every((item, index) => isEqual(item, b[index], depth + 1));
     }

@@ -1,6 +1,6 @@
 import type { Payload } from './parseResultBlock.ts';
 
-const MAX_LENGTH = 80;
+const MAX_NAME_LENGTH = 80;
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -23,7 +23,7 @@ export function toFileName({ name, mimeType }: Pick<Payload, 'name' | 'mimeType'
   const safeName = lastSegment
     .replace(/[^\p{L}\p{N}._ -]+/gu, '_')
     .replace(/^[._ ]+/, '')
-    .slice(-MAX_LENGTH);
+    .slice(-MAX_NAME_LENGTH);
   const base = safeName || 'result';
   const extension = Object.hasOwn(EXTENSIONS, mimeType) ? EXTENSIONS[mimeType] : undefined;
   return extension === undefined || base.includes('.') ? base : `${base}.${extension}`;

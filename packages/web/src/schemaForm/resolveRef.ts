@@ -1,11 +1,11 @@
 import { isRecord, type JsonRecord } from '../result/isRecord.ts';
 
-const MAX_LENGTH = 1_000;
+const MAX_REF_LENGTH = 1_000;
 
 /** What a reference inside the document leads to; undefined where it leads out of it, or to nothing. */
 export function resolveRef(root: JsonRecord, ref: string): unknown {
   if (ref === '#') return root;
-  if (!ref.startsWith('#/') || ref.length > MAX_LENGTH) return undefined;
+  if (!ref.startsWith('#/') || ref.length > MAX_REF_LENGTH) return undefined;
   let target: unknown = root;
   for (const part of ref.slice(2).split('/')) {
     const key = decodeSegment(part);

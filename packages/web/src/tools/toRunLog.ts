@@ -1,7 +1,7 @@
 import type { ToolLog } from '../api/tools.ts';
 import type { RunLog } from './run.ts';
 
-const MAX_LENGTH = 2_000;
+const MAX_LOG_LENGTH = 2_000;
 
 /** A message of a server as one text. What it logs is data of any shape. */
 export function toRunLog({ level, logger, data }: ToolLog): RunLog {
@@ -9,7 +9,7 @@ export function toRunLog({ level, logger, data }: ToolLog): RunLog {
   const text = typeof logger === 'string' && logger !== '' ? `${logger}: ${content}` : content;
   return {
     level: typeof level === 'string' ? level : '',
-    text: text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text,
+    text: text.length > MAX_LOG_LENGTH ? `${text.slice(0, MAX_LOG_LENGTH)}…` : text,
   };
 }
 

@@ -1,16 +1,16 @@
 import { useSyncExternalStore } from 'react';
 
 /** Those of the router, which changes addresses without telling the browser's own listeners. */
-const EVENTS = ['hashchange', 'popstate', 'pushState', 'replaceState'];
+const HASH_EVENTS = ['hashchange', 'popstate', 'pushState', 'replaceState'];
 
 /** What stands behind the # of the address. */
 export function useHash(): string {
-  return useSyncExternalStore(subscribe, () => location.hash);
+  return useSyncExternalStore(subscribeToHash, () => location.hash);
 }
 
-function subscribe(listener: () => void): () => void {
-  for (const event of EVENTS) addEventListener(event, listener);
+function subscribeToHash(listener: () => void): () => void {
+  for (const event of HASH_EVENTS) addEventListener(event, listener);
   return () => {
-    for (const event of EVENTS) removeEventListener(event, listener);
+    for (const event of HASH_EVENTS) removeEventListener(event, listener);
   };
 }

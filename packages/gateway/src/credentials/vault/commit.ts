@@ -21,7 +21,7 @@ export interface CommitParts extends Pick<
   readonly onCommitted: (record: CredentialRecord) => void;
 }
 
-const MIN_RETRY_MS = 50;
+const MIN_COMMIT_RETRY_MS = 50;
 
 export function createCommit(parts: CommitParts): Commit {
   const { store, keyring, clock, localClock, random, contexts, timings } = parts;
@@ -96,7 +96,7 @@ export function createCommit(parts: CommitParts): Commit {
     const previous = grant.baseGeneration === 0 ? null : await store.findById(record.id).catch(() => null);
     const deadline = localClock.now() + timings.postMs;
     let outcome: CommitOutcome;
-    for (let retryMs = MIN_RETRY_MS; ; retryMs *= 2) {
+    for (let retryMs = MIN_COMMIT_RETRY_MS; ; retryMs *= 2) {
       try {
         outcome = await storeRecord(record, grant.baseGeneration, content);
         break;

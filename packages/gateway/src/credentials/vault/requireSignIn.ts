@@ -12,7 +12,7 @@ export interface RequireSignInParts extends Pick<
 }
 
 /** A refresh that stores its pair at the same moment makes us look once more. */
-const MAX_ATTEMPTS = 20;
+const MAX_MARK_ATTEMPTS = 20;
 
 /** Marks a credential: its user has to sign in again. What lives is used to its end. */
 export function createRequireSignIn({
@@ -23,7 +23,7 @@ export function createRequireSignIn({
   changeBus,
 }: RequireSignInParts) {
   return async (key: CredentialKey, reason: SignInReason): Promise<boolean> => {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_MARK_ATTEMPTS; attempt += 1) {
       const record = await store.find(key);
       // What is over, or does not open, says enough.
       const tokens = record?.status === 'active' ? openTokens(keyring, record) : undefined;

@@ -13,7 +13,7 @@ export interface ChannelListeners {
   clear(): void;
 }
 
-interface Entry {
+interface ChannelListener {
   readonly onNotification: (notification: ServerNotification) => void;
   readonly resources: readonly string[];
   readonly onSubscribedLists: ((lists: readonly ListKind[]) => void) | undefined;
@@ -23,7 +23,7 @@ interface Entry {
 export function createChannelListeners(
   onResourcesChange: (resources: readonly string[] | undefined) => void,
 ): ChannelListeners {
-  const listeners = new Set<Entry>();
+  const listeners = new Set<ChannelListener>();
   let subscribedLists: readonly ListKind[] = [];
 
   function reportResources(): void {
@@ -31,7 +31,7 @@ export function createChannelListeners(
     onResourcesChange(listeners.size > 0 ? [...all].sort() : undefined);
   }
 
-  function forEachListener(action: (entry: Entry) => void): void {
+  function forEachListener(action: (entry: ChannelListener) => void): void {
     for (const entry of [...listeners]) {
       try {
         action(entry);

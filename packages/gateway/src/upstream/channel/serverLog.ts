@@ -4,7 +4,16 @@ import type { JsonObject } from '../upstream.ts';
 import { createLineRateLimiter } from './lineRateLimiter.ts';
 import type { PeerRequest } from './peer.ts';
 
-const LEVELS = new Set(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']);
+const knownLevels = new Set([
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+]);
 const MAX_NAME_LENGTH = 64;
 /** What moves the cursor of a terminal, ends a line or turns its direction: the name is the server's choice. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
@@ -34,7 +43,7 @@ export function createServerLog({ clock, log, server, owner }: ServerLogParts) {
       const { level, logger } = params;
       log('upstream_server_log', {
         server,
-        level: typeof level === 'string' && LEVELS.has(level) ? level : 'unknown',
+        level: typeof level === 'string' && knownLevels.has(level) ? level : 'unknown',
         ...(typeof logger === 'string' && {
           logger: logger.slice(0, MAX_NAME_LENGTH).replaceAll(UNPRINTABLE, ' '),
         }),

@@ -2,7 +2,7 @@ import type { Challenge } from '../upstreamError.ts';
 
 /** More than any honest server sends; what lies behind it is not read. */
 const MAX_HEADER_LENGTH = 8_192;
-const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
+const TOKEN_CHARACTER = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
 
 interface ParsedChallenge {
   readonly scheme: string;
@@ -34,7 +34,7 @@ function parseChallenges(text: string): ParsedChallenge[] {
 
   function readToken(): string {
     const start = position;
-    while (position < text.length && TOKEN.test(text.charAt(position))) position += 1;
+    while (position < text.length && TOKEN_CHARACTER.test(text.charAt(position))) position += 1;
     return text.slice(start, position);
   }
 

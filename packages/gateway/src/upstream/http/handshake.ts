@@ -14,7 +14,7 @@ import { UpstreamError } from '../upstreamError.ts';
 import { readClaims } from './claims.ts';
 import { classifyStatus } from './classifyStatus.ts';
 import { classifyNetworkError } from './classifyNetworkError.ts';
-import type { DeadlineControl } from './withDeadline.ts';
+import type { RequestDeadline } from './withDeadline.ts';
 import { sendBestEffort } from './sendBestEffort.ts';
 import { classifyRpcError } from './readResponse.ts';
 import { withExtension } from './serializeRequest.ts';
@@ -32,7 +32,7 @@ export interface LegacyHandshake {
 }
 
 export interface HttpHandshakeOptions {
-  readonly deadline: DeadlineControl;
+  readonly deadline: RequestDeadline;
   readonly timeoutMs: number;
   readonly relay: readonly RelayedCapability[] | undefined;
 }

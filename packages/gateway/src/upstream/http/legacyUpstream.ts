@@ -16,7 +16,7 @@ import { sendRpc, type RpcParts } from './sendRpc.ts';
 import { createCloseState, abortInFlight } from './closeState.ts';
 import { toConnectError, endSession, performLegacyHandshake, type LegacyHandshake } from './handshake.ts';
 import { maintainLegacyStream } from './legacyStream.ts';
-import { withDeadline } from './withDeadline.ts';
+import { withRequestDeadline } from './withDeadline.ts';
 import { sendBestEffort } from './sendBestEffort.ts';
 import {
   createServerRequestResponder,
@@ -132,12 +132,16 @@ export function createLegacyUpstream(
     const limits = { signal: closeController.signal, timeoutMs, totalMs: timeoutMs };
     const headers = { ...target.headers, ...presented };
     try {
-      const handshake = await withDeadline({ clock, inFlight: new ActiveSet() }, limits, noop, (deadline) =>
-        performLegacyHandshake(target, { headers, bearer: presentedBearer }, parts, {
-          deadline,
-          timeoutMs,
-          relay,
-        }),
+      const handshake = await withRequestDeadline(
+        { clock, inFlight: new ActiveSet() },
+        limits,
+        noop,
+        (deadline) =>
+          performLegacyHandshake(target, { headers, bearer: presentedBearer }, parts, {
+            deadline,
+            timeoutMs,
+            relay,
+          }),
       );
       const session = createLegacySession(handshake, target.headers);
       stream.switchTo(session);
@@ -278,15 +282,20 @@ export function createLegacyUpstream(
         void post(notification, sessions.current.headersFor(options), options.bearer);
       };
       const { dialogue, logLevel } = options;
-      return withDeadline({ clock, inFlight: closeState.inFlight }, options, sendCancellation, (deadline) => {
-        const request = { id, body, options, deadline };
-        if (dialogue === undefined && logLevel === undefined)
-          return sendWithSessionRenewal(sendParts, request);
-        const sendInDialogue = () => withServerRequests(dialogue, request);
-        return logLevel === undefined || !supportsLogging(sessions.current)
-          ? sendInDialogue()
-          : withLogLevel(logLevel, request, sendInDialogue);
-      });
+      return withRequestDeadline(
+        { clock, inFlight: closeState.inFlight },
+        options,
+        sendCancellation,
+        (deadline) => {
+          const request = { id, body, options, deadline };
+          if (dialogue === undefined && logLevel === undefined)
+            return sendWithSessionRenewal(sendParts, request);
+          const sendInDialogue = () => withServerRequests(dialogue, request);
+          return logLevel === undefined || !supportsLogging(sessions.current)
+            ? sendInDialogue()
+            : withLogLevel(logLevel, request, sendInDialogue);
+        },
+      );
     },
     listen(listener, { resources, onSessionRenewed: onRenewal, onSubscribedLists, ...presented }) {
       // The same function may listen twice.

@@ -8,7 +8,7 @@ import { isSessionErrorCode } from './classifyStatus.ts';
 import { sendRpc, type RpcParts } from './sendRpc.ts';
 import { createCloseState, abortInFlight } from './closeState.ts';
 import { createModernHeaderCache } from './modernHeaderCache.ts';
-import { withDeadline } from './withDeadline.ts';
+import { withRequestDeadline } from './withDeadline.ts';
 import { toChangeNotification, filterNotifications } from './serverMessages.ts';
 import { maintainStream } from './stream.ts';
 import {
@@ -111,8 +111,11 @@ export function createModernUpstream(
       };
       try {
         // Closing the exchange is the cancellation of this era.
-        return await withDeadline({ clock, inFlight: closeState.inFlight }, options, noop, (deadline) =>
-          sendRpc(rpcParts, rpc, deadline),
+        return await withRequestDeadline(
+          { clock, inFlight: closeState.inFlight },
+          options,
+          noop,
+          (deadline) => sendRpc(rpcParts, rpc, deadline),
         );
       } catch (error) {
         handleEraMismatch(error);

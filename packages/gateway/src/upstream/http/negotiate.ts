@@ -9,7 +9,7 @@ import { sendRpc } from './sendRpc.ts';
 import type { ProtocolVersionCache } from './protocolVersionCache.ts';
 import { toConnectError, performLegacyHandshake, type LegacyHandshake } from './handshake.ts';
 import { MODERN_VERSION, createModernRequestHeaders } from './modernHeaders.ts';
-import { withDeadline, type InFlightRequests, type DeadlineControl } from './withDeadline.ts';
+import { withRequestDeadline, type InFlightRequests, type RequestDeadline } from './withDeadline.ts';
 import { isObject } from './readResponse.ts';
 import { mergeRequestHeaders } from './requestHeaders.ts';
 import { createModernEnvelope, serializeRequest } from './serializeRequest.ts';
@@ -32,7 +32,7 @@ export async function negotiate(
   const inFlight: InFlightRequests = new ActiveSet();
   const noop = () => undefined;
   try {
-    return await withDeadline({ clock: parts.clock, inFlight }, limits, noop, (deadline) =>
+    return await withRequestDeadline({ clock: parts.clock, inFlight }, limits, noop, (deadline) =>
       negotiateEra(target, options, parts, versionCache, deadline),
     );
   } catch (error) {
@@ -45,7 +45,7 @@ async function negotiateEra(
   { era, initTimeoutMs: timeoutMs, relay }: OpenOptions,
   parts: UpstreamParts,
   versionCache: ProtocolVersionCache,
-  deadline: DeadlineControl,
+  deadline: RequestDeadline,
 ): Promise<NegotiationResult> {
   const tryModern = async (): Promise<NegotiationResult | UpstreamError> => {
     const claims = await probeModern(target, parts, deadline);
@@ -86,7 +86,7 @@ async function negotiateEra(
 async function probeModern(
   target: RemoteTarget,
   parts: UpstreamParts,
-  deadline: DeadlineControl,
+  deadline: RequestDeadline,
 ): Promise<ServerClaims | UpstreamError> {
   try {
     return await discover(target, parts, deadline);
@@ -99,7 +99,7 @@ async function probeModern(
 async function discover(
   target: RemoteTarget,
   parts: UpstreamParts,
-  deadline: DeadlineControl,
+  deadline: RequestDeadline,
 ): Promise<ServerClaims | UpstreamError> {
   const method = 'server/discover';
   const id = 1;

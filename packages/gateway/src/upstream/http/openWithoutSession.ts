@@ -4,7 +4,7 @@ import type { Upstream } from '../upstream.ts';
 import { createLegacyUpstream } from './legacyUpstream.ts';
 
 /** The newest revision in which a request without a session is understood. */
-const PROTOCOL_VERSION = '2025-11-25';
+const SESSIONLESS_PROTOCOL_VERSION = '2025-11-25';
 
 /**
  * A conversation that nobody opened: requests go out without a hand-shake. Some servers guard `initialize` and still
@@ -17,7 +17,7 @@ export function openWithoutSession(
 ): Upstream {
   const claims = {
     era: 'legacy',
-    protocolVersion: PROTOCOL_VERSION,
+    protocolVersion: SESSIONLESS_PROTOCOL_VERSION,
     name: '',
     version: '',
     instructions: undefined,

@@ -18,7 +18,7 @@ export function createProtocolVersionCache({ clock }: { clock: Clock }): Protoco
 
   return {
     get(url) {
-      const key = toKey(url);
+      const key = toVersionCacheKey(url);
       const entry = entries.get(key);
       if (!entry) return undefined;
       entries.delete(key);
@@ -27,18 +27,18 @@ export function createProtocolVersionCache({ clock }: { clock: Clock }): Protoco
       return entry.era;
     },
     set(url, era) {
-      const key = toKey(url);
+      const key = toVersionCacheKey(url);
       const existing = entries.get(key);
       entries.delete(key);
       // The day of a legacy verdict begins when it was found, not when it was last used.
       entries.set(key, existing?.era === era ? existing : { era, foundAt: clock.now() });
       if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
     },
-    delete: (url) => void entries.delete(toKey(url)),
+    delete: (url) => void entries.delete(toVersionCacheKey(url)),
   };
 }
 
-function toKey(url: string): string {
+function toVersionCacheKey(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }

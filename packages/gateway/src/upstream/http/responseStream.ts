@@ -3,7 +3,7 @@ import type { UpstreamResponse, JsonObject } from '../upstream.ts';
 import { UpstreamError, type ReadNetworkError } from '../upstreamError.ts';
 import type { RpcParts, UpstreamRpc } from './sendRpc.ts';
 import { classifyNetworkError } from './classifyNetworkError.ts';
-import type { DeadlineControl } from './withDeadline.ts';
+import type { RequestDeadline } from './withDeadline.ts';
 import {
   isObject,
   readResponse,
@@ -23,7 +23,7 @@ export async function readResponseStream(
   parts: RpcParts,
   rpc: UpstreamRpc,
   firstReply: SendResponse,
-  deadline: DeadlineControl,
+  deadline: RequestDeadline,
 ): Promise<UpstreamResponse> {
   const position = createStreamPosition();
   for (let reply = firstReply; ;) {
@@ -43,7 +43,7 @@ function readStream(
   parts: RpcParts,
   rpc: UpstreamRpc,
   reply: SendResponse,
-  deadline: DeadlineControl,
+  deadline: RequestDeadline,
   position: StreamPosition,
 ): Promise<UpstreamResponse> {
   return new Promise((resolve, reject) => {
@@ -87,7 +87,7 @@ function readEvent(
   parts: RpcParts,
   rpc: UpstreamRpc,
   data: string,
-  deadline: DeadlineControl,
+  deadline: RequestDeadline,
 ): UpstreamResponse | undefined {
   // Some servers open a stream with an event that has an id and no data.
   if (data === '') return undefined;
@@ -105,7 +105,7 @@ function handleServerMessage(
   parts: RpcParts,
   rpc: UpstreamRpc,
   message: JsonRpcMessage,
-  deadline: DeadlineControl,
+  deadline: RequestDeadline,
 ): void {
   if (message.id !== undefined) {
     // The modern era has no requests to a client.

@@ -1,7 +1,7 @@
 import { sleep, type SendResponse } from '@behalf/kernel';
 import { sendWithCredential } from '../bearerHeaders.ts';
 import type { RpcParts, UpstreamRpc } from './sendRpc.ts';
-import type { DeadlineControl } from './withDeadline.ts';
+import type { RequestDeadline } from './withDeadline.ts';
 import type { SseParser } from './sseParser.ts';
 
 /** A server that closes every two seconds is followed for as long as a call with people in it may last. */
@@ -50,7 +50,7 @@ export function createStreamPosition(): StreamPosition {
 export async function resumeStream(
   { send, clock }: Pick<RpcParts, 'send' | 'clock'>,
   { era, url, headers: postHeaders, bearer }: Pick<UpstreamRpc, 'era' | 'url' | 'headers' | 'bearer'>,
-  { signal }: Pick<DeadlineControl, 'signal'>,
+  { signal }: Pick<RequestDeadline, 'signal'>,
   position: StreamPosition,
 ): Promise<SendResponse | undefined> {
   const { lastEventId, retryDelayMs } = position;

@@ -13,7 +13,7 @@ import { UpstreamError, type ReadNetworkError } from '../upstreamError.ts';
 import { readResponseStream } from './responseStream.ts';
 import { isBodyRequired, classifyStatus } from './classifyStatus.ts';
 import { classifyNetworkError } from './classifyNetworkError.ts';
-import type { DeadlineControl } from './withDeadline.ts';
+import type { RequestDeadline } from './withDeadline.ts';
 import { readResponse, tryReadResponse, parseRpcMessages, type JsonRpcMessage } from './readResponse.ts';
 import type { ServerRequestResponder } from './serverMessages.ts';
 
@@ -49,7 +49,7 @@ export interface UpstreamRpc {
 export async function sendRpc(
   parts: RpcParts,
   rpc: UpstreamRpc,
-  deadline: DeadlineControl,
+  deadline: RequestDeadline,
 ): Promise<UpstreamResponse> {
   let { headers } = rpc;
   let dpopToken: DpopToken | undefined;

@@ -1,7 +1,7 @@
 import type { ServerRequests } from '../serverRequests.ts';
 import type { UpstreamResponse, UpstreamRequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import type { DeadlineControl } from './withDeadline.ts';
+import type { RequestDeadline } from './withDeadline.ts';
 import type { LegacySession, LegacySessions } from './session.ts';
 import { toRequestError, isSessionLost, isUnambiguousLoss } from './sessionLoss.ts';
 import { serializeRequest } from './serializeRequest.ts';
@@ -17,7 +17,7 @@ export interface SessionRequest {
   readonly id: number;
   readonly body: string;
   readonly options: UpstreamRequestOptions;
-  readonly deadline: DeadlineControl;
+  readonly deadline: RequestDeadline;
   readonly serverRequests?: ServerRequests | undefined;
 }
 

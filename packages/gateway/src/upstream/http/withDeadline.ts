@@ -15,7 +15,7 @@ import { UpstreamError } from '../upstreamError.ts';
 export type InFlightRequests = ActiveSet<(error: UpstreamError) => void>;
 
 /** What the work behind a request may know of the one who waits for it. */
-export interface DeadlineControl {
+export interface RequestDeadline {
   /** Aborts when nobody waits any more. */
   readonly signal: Cancellation;
   /** The server gave a sign: the silence begins anew. */
@@ -35,11 +35,11 @@ type DeadlineLimits = Pick<UpstreamRequestOptions, 'signal' | 'timeoutMs' | 'tot
  * the silence, the total, the end of the conversation. `giveUp` tells the server. One timer serves both limits: progress
  * only moves the moment at which it looks again.
  */
-export function withDeadline<T>(
+export function withRequestDeadline<T>(
   parts: { readonly clock: Clock; readonly inFlight: InFlightRequests },
   { signal, timeoutMs, totalMs }: DeadlineLimits,
   onCancel: (reason: string) => void,
-  work: (deadline: DeadlineControl) => Promise<T>,
+  work: (deadline: RequestDeadline) => Promise<T>,
 ): Promise<T> {
   if (signal.aborted) return Promise.reject(abortReason(signal));
   const { clock, inFlight } = parts;
@@ -84,7 +84,7 @@ export function withDeadline<T>(
     cancelTimer = clock.timer(Math.min(timeoutMs, totalMs), checkDeadline);
     const entry = inFlight.add(fail);
     signal.addEventListener('abort', onAbort);
-    const control: DeadlineControl = {
+    const control: RequestDeadline = {
       signal: exchange,
       resetIdleTimeout: () => void (idleDeadline = clock.now() + timeoutMs),
       abortExchange: () => exchange.abort(createAbandonedError()),

@@ -1,4 +1,4 @@
-const MAX_LENGTH = 90;
+const MAX_SUMMARY_LENGTH = 90;
 const MAX_VALUE_LENGTH = 40;
 const MAX_ENTRIES = 6;
 
@@ -7,7 +7,7 @@ export function summarizeArguments(args: Readonly<Record<string, unknown>>): str
   const entries = Object.entries(args);
   const shown = entries.slice(0, MAX_ENTRIES).map(([name, value]) => `${name}: ${summarizeValue(value)}`);
   const line = shown.join(', ') + (entries.length > MAX_ENTRIES ? ', …' : '');
-  return truncate(line, MAX_LENGTH);
+  return truncate(line, MAX_SUMMARY_LENGTH);
 }
 
 function summarizeValue(value: unknown): string {

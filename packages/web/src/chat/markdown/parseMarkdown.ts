@@ -14,13 +14,13 @@ interface ParseContext {
 const options = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
 
 /** More than that in one piece takes too long to read while somebody waits. */
-const MAX_LENGTH = 8_000;
+const MAX_PARSED_LENGTH = 8_000;
 /** Deeper than anything that people write; what is deeper is text. */
 const MAX_DEPTH = 24;
 
 /** The Markdown of a model as a tree of what we show. Never throws: what cannot be read is text. */
 export function parseMarkdown(source: string, definitionSource = ''): readonly MarkdownNode[] {
-  if (source.length > MAX_LENGTH || isPathological(source)) return [{ kind: 'plain', text: source }];
+  if (source.length > MAX_PARSED_LENGTH || isPathological(source)) return [{ kind: 'plain', text: source }];
   try {
     const root = fromMarkdown(definitionSource === '' ? source : `${source}\n\n${definitionSource}`, options);
     const context = { source, definitions: collectDefinitions(root) };

@@ -3,7 +3,7 @@ import { strings } from '../../strings/strings.ts';
 import { findCall } from './applyEvent.ts';
 import { answerText, type AnswerState } from './messages.ts';
 
-const MAX_LENGTH = 300;
+const MAX_ANNOUNCED_LENGTH = 300;
 
 /** What a screen reader says of an event, after it was applied; undefined where it would only disturb. */
 export function toAnnouncement(answer: AnswerState, event: ChatEvent): string | undefined {
@@ -16,7 +16,7 @@ export function toAnnouncement(answer: AnswerState, event: ChatEvent): string | 
   if (event.event !== 'done') return undefined;
   if (event.data.finish === 'error') return words.failed;
   if (event.data.finish === 'stopped') return words.stopped;
-  return words.finished(truncate(stripMarkdown(answerText(answer))));
+  return words.finished(truncateAnnouncement(stripMarkdown(answerText(answer))));
 }
 
 /** Read out, the signs of Markdown would only disturb. */
@@ -27,6 +27,6 @@ function stripMarkdown(text: string): string {
     .trim();
 }
 
-function truncate(text: string): string {
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+function truncateAnnouncement(text: string): string {
+  return text.length > MAX_ANNOUNCED_LENGTH ? `${text.slice(0, MAX_ANNOUNCED_LENGTH)}…` : text;
 }

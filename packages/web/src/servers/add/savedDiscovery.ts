@@ -1,7 +1,7 @@
 import { isRecord } from '../../result/isRecord.ts';
 import { transports, type ServerTransport } from '../form/serverForm.ts';
 
-const KEY = 'behalf.discovery';
+const DISCOVERY_KEY = 'behalf.discovery';
 
 /** What was looked at when a sign-in left the page. No credential is among it. */
 export interface SavedDiscovery {
@@ -12,7 +12,7 @@ export interface SavedDiscovery {
 
 export function saveDiscovery(saved: SavedDiscovery, storage = () => sessionStorage): void {
   try {
-    storage().setItem(KEY, JSON.stringify(saved));
+    storage().setItem(DISCOVERY_KEY, JSON.stringify(saved));
   } catch {
     // Without storage its user enters the address again.
   }
@@ -21,7 +21,7 @@ export function saveDiscovery(saved: SavedDiscovery, storage = () => sessionStor
 /** A render may be begun twice, so reading takes nothing away. */
 export function loadDiscovery(storage = () => sessionStorage): SavedDiscovery | undefined {
   try {
-    const saved: unknown = JSON.parse(storage().getItem(KEY) ?? 'null');
+    const saved: unknown = JSON.parse(storage().getItem(DISCOVERY_KEY) ?? 'null');
     if (!isRecord(saved)) return undefined;
     const { url, type, draftId } = saved;
     const transport = transports.find((candidate) => candidate === type);
@@ -36,7 +36,7 @@ export function loadDiscovery(storage = () => sessionStorage): SavedDiscovery | 
 /** Once it was taken up: a page that is opened anew later begins anew. */
 export function clearDiscovery(storage = () => sessionStorage): void {
   try {
-    storage().removeItem(KEY);
+    storage().removeItem(DISCOVERY_KEY);
   } catch {
     // Where nothing can be kept, nothing was.
   }

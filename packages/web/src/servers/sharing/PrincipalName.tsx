@@ -3,7 +3,7 @@ import { strings } from '../../strings/strings.ts';
 import { Icon } from '../../ui/Icon.tsx';
 import styles from './SharingDialog.module.css';
 
-const icons = { user: 'user', group: 'users', role: 'shield' } as const;
+const principalIcons = { user: 'user', group: 'users', role: 'shield' } as const;
 
 /** Who somebody is: the name, and what tells them from others of that name. */
 export function PrincipalName({
@@ -18,7 +18,7 @@ export function PrincipalName({
   const words = strings.servers.sharing;
   return (
     <span className={styles['who']}>
-      <Icon name={icons[type]} />
+      <Icon name={principalIcons[type]} />
       <span className={styles['names']}>
         <span>
           {name} {isCurrentUser && <span className={styles['muted']}>({words.you})</span>}
