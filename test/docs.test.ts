@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { Route } from '../api/src/http/routes.ts';
+import type { Route } from '../api/src/http/route.ts';
 import { isTestFile, readSources, repositoryRoot, type SourceFile } from '../tools/sources.ts';
 import { startInProcess } from './scenarios/inProcess.ts';
 

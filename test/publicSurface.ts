@@ -17,10 +17,10 @@ import {
   type Variable,
 } from '@behalf/contracts';
 import { z } from 'zod';
-import { searchToolDefinitions } from '../api/src/mcp/methods/searchToolDefinitions.ts';
-import { createMetrics } from '../api/src/ops/metrics.ts';
+import { searchToolDefinitions } from '../api/src/routes/mcp/methods/searchTools.ts';
+import { createMetrics } from '../api/src/routes/ops/metrics.ts';
 import { commands } from '../packages/cli/src/commands/commands.ts';
-import { exitCodes } from '../packages/cli/src/exitCodes.ts';
+import { exitCodes } from '../packages/cli/src/cliError.ts';
 import { formatOverview } from '../packages/cli/src/help.ts';
 import { commonOptions } from '../packages/cli/src/parse.ts';
 import { isTestFile, readSources } from '../tools/sources.ts';

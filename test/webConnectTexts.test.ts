@@ -1,7 +1,7 @@
 import { flowErrors } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { signInReasons } from '../packages/gateway/src/credentials/signInReason.ts';
-import type { RefreshOutcome } from '../packages/gateway/src/credentials/vault/vaultParts.ts';
+import { signInReasons } from '../packages/gateway/src/credentials/signInRequired.ts';
+import type { RefreshOutcome } from '../packages/gateway/src/credentials/vault/vault.ts';
 import { strings } from '../packages/web/src/strings/strings.ts';
 
 /** Every way in which a renewal ends; one more does not compile. */

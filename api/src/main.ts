@@ -3,13 +3,13 @@ import { parseEnv, secretVariableNames, type EnvRecord } from '@behalf/contracts
 import { systemDial } from '@behalf/egress';
 import { createRedactor, systemClock, systemRandom, type Redactor } from '@behalf/kernel';
 import { formatDiagnostics } from '@behalf/settings';
-import { compose } from './compose.ts';
+import { compose } from './compose/gateway.ts';
 import { readRecord } from './env.ts';
-import { createLogger } from './logger.ts';
-import { openHttpServer, type RunningHttpServer } from './openHttpServer.ts';
-import { EXIT_CONFIG, EXIT_TRY_LATER, StartError } from './startError.ts';
-import { version } from './version.ts';
-import { readWeb } from './web/readWeb.ts';
+import { createLogger } from './runtime/logger.ts';
+import { openHttpServer, type RunningHttpServer } from './http/server.ts';
+import { EXIT_CONFIG, EXIT_TRY_LATER, StartError } from './runtime/lifecycle.ts';
+import { version } from './runtime/version.ts';
+import { readWeb } from './http/staticFiles.ts';
 
 /** SIGTERM to exit takes at most 10 s: this much for answers under way, the rest for closing what is open. */
 const SHUTDOWN_GRACE_MS = 5_000;

@@ -4,15 +4,14 @@ import { parseEnv } from '@behalf/contracts';
 import { toPrincipal, type UserPrincipal } from '@behalf/gateway';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
-import { createDisposables } from '../../api/src/disposables.ts';
-import { composeAccess, type ComposedAccess } from '../../api/src/composeAccess.ts';
-import { composeServers, type Servers } from '../../api/src/composeServers.ts';
-import { composeVault } from '../../api/src/composeVault.ts';
-import { createConfiguration } from '../../api/src/configuration.ts';
-import { createClientFetchLimit } from '../../api/src/authorizationServer/clientFetchLimit.ts';
-import type { ReloadableNetwork } from '../../api/src/network.ts';
-import { createExchangeStats } from '../../api/src/ops/exchangeStats.ts';
-import { createRefreshStats } from '../../api/src/ops/refreshStats.ts';
+import { createDisposables } from '../../api/src/runtime/lifecycle.ts';
+import { composeAccess, type ComposedAccess } from '../../api/src/compose/access.ts';
+import { composeServers, type Servers } from '../../api/src/compose/servers.ts';
+import { composeVault } from '../../api/src/compose/vault.ts';
+import { createConfiguration } from '../../api/src/runtime/configuration.ts';
+import { createClientFetchLimit } from '../../api/src/routes/authorization-server/limits.ts';
+import type { ReloadableNetwork } from '../../api/src/runtime/network.ts';
+import { createExchangeStats, createRefreshStats } from '../../api/src/routes/ops/counters.ts';
 import type { GatewayDefinition, Login } from './definition.ts';
 
 /** What the one server is called. */

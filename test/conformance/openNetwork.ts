@@ -1,7 +1,7 @@
 import { systemDial, systemLocalAddresses, systemResolve } from '@behalf/egress';
 import { createKeyring, systemClock, systemRandom } from '@behalf/kernel';
 import { loadSettings } from '@behalf/settings';
-import { createNetwork, type ReloadableNetwork } from '../../api/src/network.ts';
+import { createNetwork, type ReloadableNetwork } from '../../api/src/runtime/network.ts';
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const FIRST_PORT = 1_024;

@@ -4,21 +4,21 @@ import type { Mutant } from '../../tools/mutants/mutant.ts';
 export const access: readonly Mutant[] = [
   {
     id: 'roles-of-another-tenant',
-    file: 'packages/gateway/src/access/roleTable.ts',
+    file: 'packages/gateway/src/access/roles.ts',
     find: 'tenants.get(tenant)?.get(role)',
     replace: '[...tenants.values()][0]?.get(role)',
     test: 'packages/gateway/src/access/roleAdmin.test.ts',
   },
   {
     id: 'role-changes-without-mutual-exclusion',
-    file: 'packages/gateway/src/access/withLease.ts',
+    file: 'packages/gateway/src/replication/withLease.ts',
     find: 'const leaseKey = JSON.stringify(key);',
     replace: 'const leaseKey = JSON.stringify([key, Math.random()]);',
     test: 'packages/gateway/src/access/roleAdmin.test.ts',
   },
   {
     id: 'permission-change-before-its-audit-event',
-    file: 'packages/gateway/src/access/withAudit.ts',
+    file: 'packages/gateway/src/audit/withAudit.ts',
     find: "await audit.record({ ...event, ...details, outcome: 'ok', changed });",
     replace: "audit.note({ ...event, ...details, outcome: 'ok', changed });",
     test: 'packages/gateway/src/access/roleAdmin.test.ts',
@@ -39,7 +39,7 @@ export const access: readonly Mutant[] = [
   },
   {
     id: 'lease-not-checked-before-the-write',
-    file: 'packages/gateway/src/access/withLease.ts',
+    file: 'packages/gateway/src/replication/withLease.ts',
     find: 'if (!(await acquired.extend(LEASE_TTL_MS))) throw createBusyError();',
     replace: 'await acquired.extend(LEASE_TTL_MS);',
     test: 'packages/gateway/src/access/userAdmin.test.ts',
@@ -53,7 +53,7 @@ export const access: readonly Mutant[] = [
   },
   {
     id: 'trust-keeps-the-previous-author',
-    file: 'packages/gateway/src/registry/storedServers.ts',
+    file: 'packages/gateway/src/servers/stored.ts',
     find: 'securedColumns: {\n      securedBy: changedBy,\n      securedAt: now,\n      securedHash: hashSecurityDecision(changedBy, definition),\n    },',
     replace:
       'securedColumns: { securedAt: now, securedHash: hashSecurityDecision(current?.securityDecision.decidedBy ?? changedBy, definition) },',
@@ -62,24 +62,24 @@ export const access: readonly Mutant[] = [
   },
   {
     id: 'secrets-of-a-server-moved-to-another-host',
-    file: 'packages/gateway/src/registry/secretBindings.ts',
+    file: 'packages/gateway/src/servers/secretFields.ts',
     find: 'headers: transportFields,',
     replace: 'headers: [],',
-    test: 'packages/gateway/src/configure/changeServer.test.ts',
+    test: 'packages/gateway/src/servers/management/update.test.ts',
   },
   {
     id: 'value-written-during-removal-is-kept',
-    file: 'packages/gateway/src/registry/storedServers.ts',
+    file: 'packages/gateway/src/servers/stored.ts',
     find: '      await removeUserValues(tenant, id);\n      const removed = await servers.remove(tenant, id);\n      await removeUserValues(tenant, id);\n',
     replace: '      const removed = await servers.remove(tenant, id);\n',
-    test: 'packages/gateway/src/configure/removeServer.test.ts',
+    test: 'packages/gateway/src/servers/management/remove.test.ts',
   },
   {
     id: 'server-created-with-a-revoked-role',
-    file: 'packages/gateway/src/configure/createServer.ts',
+    file: 'packages/gateway/src/servers/management/create.ts',
     find: 'requireOboPermission(parts, await reauthorizeWriter(parts, principal), {}, definition)',
     replace: 'requireOboPermission(parts, principal, {}, definition)',
-    test: 'packages/gateway/src/configure/createServer.test.ts',
+    test: 'packages/gateway/src/servers/management/create.test.ts',
   },
   {
     id: 'credential-choice-of-another-user',

@@ -33,7 +33,7 @@ export const connections: readonly Mutant[] = [
   },
   {
     id: 'impatient-caller-ends-the-opening-for-all',
-    file: 'packages/gateway/src/connections/pendingConnection.ts',
+    file: 'packages/gateway/src/connections/slot.ts',
     find: '          waiters.delete(waiter);\n',
     replace: '          waiters.delete(waiter);\n          abort.abort(abortReason(signal));\n',
     test: 'packages/gateway/src/connections/oneUser.test.ts',
@@ -54,9 +54,9 @@ export const connections: readonly Mutant[] = [
   },
   {
     id: 'connection-handed-over-before-it-is-borrowed',
-    file: 'packages/gateway/src/connections/pendingConnection.ts',
-    find: '        connection.borrow();\n',
-    replace: '        queueMicrotask(() => connection.borrow());\n',
+    file: 'packages/gateway/src/connections/slot.ts',
+    find: '      for (const waiter of waiters) {\n        connection.borrow();\n',
+    replace: '      for (const waiter of waiters) {\n        queueMicrotask(() => connection.borrow());\n',
     test: 'packages/gateway/src/connections/connectionsModel.test.ts',
   },
   {

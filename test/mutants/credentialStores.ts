@@ -28,7 +28,7 @@ export const credentialStores: readonly Mutant[] = [
   },
   {
     id: 'claim-sequence-never-grows',
-    file: 'packages/stores/src/credentialRules.ts',
+    file: 'packages/stores/src/writeRules.ts',
     find: 'claimSeq: credential.claimSeq + 1,',
     replace: 'claimSeq: 1,',
     test: 'packages/stores/src/sqlite/sqlite.test.ts',
@@ -45,7 +45,7 @@ export const credentialStores: readonly Mutant[] = [
   },
   {
     id: 'mongo-allows-two-pending-sign-ins',
-    file: 'packages/stores/src/mongo/vaultSchemas.ts',
+    file: 'packages/stores/src/mongo/schemas.ts',
     find: "{ name: 'pending', unique: true,",
     replace: "{ name: 'pending',",
     test: 'packages/stores/src/mongo/mongo.test.ts',
@@ -62,9 +62,9 @@ export const credentialStores: readonly Mutant[] = [
   },
   {
     id: 'redis-removes-newer-pending-tokens',
-    file: 'packages/stores/src/redis/pendingWrites.ts',
-    find: "if redis.call('GET', KEYS[1]) == ARGV[1] then",
-    replace: "if redis.call('GET', KEYS[1]) ~= '' then",
+    file: 'packages/stores/src/redis/coordination.ts',
+    find: "const REMOVE_SCRIPT = `if redis.call('GET', KEYS[1]) == ARGV[1] then",
+    replace: "const REMOVE_SCRIPT = `if redis.call('GET', KEYS[1]) ~= '' then",
     test: 'packages/stores/src/redis/redis.test.ts',
     title: 'who takes one away takes none that was put in after it was seen',
   },
@@ -78,7 +78,7 @@ export const credentialStores: readonly Mutant[] = [
   },
   {
     id: 'mongo-api-key-of-another-user-removed',
-    file: 'packages/stores/src/mongo/apiKeys.ts',
+    file: 'packages/stores/src/mongo/accounts.ts',
     find: 'findOneAndDelete({ _id: id, userId })',
     replace: 'findOneAndDelete({ _id: id })',
     test: 'packages/stores/src/mongo/mongo.test.ts',

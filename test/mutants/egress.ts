@@ -4,7 +4,7 @@ import type { Mutant } from '../../tools/mutants/mutant.ts';
 export const egress: readonly Mutant[] = [
   {
     id: 'allowed-domain-as-a-suffix',
-    file: 'packages/egress/src/allowedDomains.ts',
+    file: 'packages/egress/src/policy.ts',
     find: 'host.endsWith(`.${entry.host}`)',
     replace: 'host.endsWith(entry.host)',
     test: 'packages/egress/src/policy.test.ts',
@@ -26,7 +26,7 @@ export const egress: readonly Mutant[] = [
   },
   {
     id: 'redirect-host-compared-before-normalization',
-    file: 'packages/egress/src/destination.ts',
+    file: 'packages/egress/src/target.ts',
     find: 'const { host, protocol } = parseTarget(url);',
     replace: 'const { hostname: host, protocol } = url;',
     test: 'packages/egress/src/redirect.test.ts',

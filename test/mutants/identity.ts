@@ -63,7 +63,7 @@ export const identity: readonly Mutant[] = [
   },
   {
     id: 'token-cache-key-is-a-prefix',
-    file: 'packages/gateway/src/identity/openid/bearerVerifier.ts',
+    file: 'packages/gateway/src/identity/openid/bearer.ts',
     find: 'const hash = hashSecret(token);',
     replace: 'const hash = hashSecret(token.slice(0, 8));',
     test: 'packages/gateway/src/identity/openid/keySource.test.ts',
@@ -107,9 +107,9 @@ export const identity: readonly Mutant[] = [
   },
   {
     id: 'session-fixation-at-the-login-callback',
-    file: 'api/src/oauth/openid.ts',
+    file: 'api/src/routes/oauth/openId.ts',
     find: 'cookie().write(res, session);',
     replace: 'if (cookie().read(req) === null) cookie().write(res, session);',
-    test: 'api/src/oauth/openid.test.ts',
+    test: 'api/src/routes/oauth/openid.test.ts',
   },
 ];

@@ -55,7 +55,7 @@ export const upstream: readonly Mutant[] = [
   },
   {
     id: 'request-does-not-wait-for-its-token',
-    file: 'packages/gateway/src/toolcall/sendToServer.ts',
+    file: 'packages/gateway/src/toolcall/send.ts',
     find: '  if (token instanceof Promise) await rejectOnAbort(token, inbound.signal);\n',
     replace: '  if (token instanceof Promise) token.catch(() => undefined);\n',
     test: 'packages/gateway/src/toolcall/obo.test.ts',
@@ -69,21 +69,21 @@ export const upstream: readonly Mutant[] = [
   },
   {
     id: 'lost-session-repeats-without-limit',
-    file: 'packages/gateway/src/upstream/http/sendWithSessionRenewal.ts',
+    file: 'packages/gateway/src/upstream/http/session.ts',
     find: 'return await sendOn(newSession, request);',
     replace: 'return await sendWithSessionRenewal(parts, request);',
     test: 'packages/gateway/src/upstream/http/session.test.ts',
   },
   {
     id: 'server-error-taken-for-a-lost-session',
-    file: 'packages/gateway/src/upstream/http/classifyStatus.ts',
+    file: 'packages/gateway/src/upstream/http/errors.ts',
     find: "if (status >= 500) return new UpstreamError('upstream_5xx', { status });",
     replace: "if (status >= 500) return new UpstreamError('session_lost', { status: 404 });",
     test: 'packages/gateway/src/upstream/http/session.test.ts',
   },
   {
     id: 'subscription-shared-between-credentials',
-    file: 'packages/gateway/src/toolcall/subscribeToServer.ts',
+    file: 'packages/gateway/src/toolcall/subscribe.ts',
     find: 'const key = JSON.stringify([server.tenant, server.id, server.scope, listOwner, credential ?? null]);',
     replace: 'const key = JSON.stringify([server.tenant, server.id, server.scope]);',
     test: 'packages/gateway/src/toolcall/subscribeToServer.test.ts',

@@ -4,7 +4,7 @@ import type { Mutant } from '../../tools/mutants/mutant.ts';
 export const vault: readonly Mutant[] = [
   {
     id: 'saving-tokens-requires-the-own-claim',
-    file: 'packages/gateway/src/credentials/vault/casTokens.ts',
+    file: 'packages/gateway/src/credentials/vault/persist.ts',
     find: 'const expected = { generation, rtHash, tokenSeq: current.tokenSeq };',
     replace:
       'const expected = { generation, rtHash, tokenSeq: current.tokenSeq, claimSeq: consumedRecord.claimSeq };',
@@ -19,7 +19,7 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'refresh-without-the-lease',
-    file: 'packages/gateway/src/credentials/vault/renewal.ts',
+    file: 'packages/gateway/src/credentials/vault/refresh.ts',
     find: '    if (!lease) return checkWithoutLease(refreshContext);\n    try {\n      return await refreshOnce(refreshContext);',
     replace: '    try {\n      return await refreshOnce(refreshContext);',
     test: 'packages/gateway/src/credentials/vault/vaultRefresh.test.ts',
@@ -34,7 +34,7 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'unrelated-write-discards-new-tokens',
-    file: 'packages/gateway/src/credentials/vault/casTokens.ts',
+    file: 'packages/gateway/src/credentials/vault/persist.ts',
     find: 'const record = await store.replace(id, expected, patch);',
     replace:
       'const record = (await store.findById(id))?.version === consumedRecord.version ? await store.replace(id, expected, patch) : null;',
@@ -42,7 +42,7 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'disconnect-keeps-the-generation',
-    file: 'packages/gateway/src/credentials/vault/credentialRemoval.ts',
+    file: 'packages/gateway/src/credentials/vault/revoke.ts',
     find: '        generation: generation + 1,\n        tokenSeq: 0,',
     replace: '        generation,\n        tokenSeq: 0,',
     test: 'packages/gateway/src/credentials/vault/credentialRemoval.test.ts',
@@ -63,14 +63,14 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'refresh-token-hash-without-the-key',
-    file: 'packages/gateway/src/credentials/vault/sealedTokens.ts',
+    file: 'packages/gateway/src/credentials/vault/tokenPair.ts',
     find: "return createHmac('sha256', Buffer.from(hashKey.reveal(), 'base64url')).update(token).digest('base64url');",
     replace: "return createHmac('sha256', hashKey.toString()).update(token).digest('base64url');",
     test: 'packages/gateway/src/credentials/vault/credentialBinding.test.ts',
   },
   {
     id: 'pending-tokens-of-an-earlier-grant',
-    file: 'packages/gateway/src/credentials/vault/pendingTokenWrites.ts',
+    file: 'packages/gateway/src/credentials/vault/persist.ts',
     find: 'const pendingTokens = JSON.parse(keyring.open(sealed, toSealContext(record))) as PendingTokens;\n        return pendingTokens.consumedHash === record.rtHash ? { ...pendingTokens, sealed } : undefined;',
     replace:
       'const before = { ...record, generation: record.generation - 1 };\n        const pendingTokens = JSON.parse(keyring.open(sealed, toSealContext(before))) as PendingTokens;\n        return { ...pendingTokens, sealed };',
@@ -78,7 +78,7 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'commit-reads-the-generation-again',
-    file: 'packages/gateway/src/credentials/vault/commit.ts',
+    file: 'packages/gateway/src/credentials/vault/persist.ts',
     find: '(await store.replace(id, { generation: baseGeneration }, patch)) !== null;',
     replace:
       '(await store.replace(id, { generation: (await store.findById(id))?.generation ?? 0 }, patch)) !== null;',
@@ -86,7 +86,7 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'unsaved-tokens-only-in-memory',
-    file: 'packages/gateway/src/credentials/vault/persistTokens.ts',
+    file: 'packages/gateway/src/credentials/vault/persist.ts',
     find: '      await storePendingOnce(pendingWrite);\n      throw error;',
     replace: '      pendingWrites.set(pendingWrite.consumedRecord.id, pendingWrite);\n      throw error;',
     test: 'packages/gateway/src/credentials/vault/persistTokens.test.ts',
@@ -100,14 +100,14 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'exclusive-use-ends-with-the-first-in-line',
-    file: 'packages/gateway/src/credentials/vault/exclusiveUse.ts',
+    file: 'packages/gateway/src/credentials/vault/borrow.ts',
     find: 'void tail.then(() => {',
     replace: 'void current.then(() => {',
     test: 'packages/gateway/src/credentials/vault/credentialBinding.test.ts',
   },
   {
     id: 'one-refresh-flight-for-all-credentials',
-    file: 'packages/gateway/src/credentials/vault/renewal.ts',
+    file: 'packages/gateway/src/credentials/vault/refresh.ts',
     find: 'flights.run([id], () => startRenewal(key, refusedToken, false)',
     replace: "flights.run(['all'], () => startRenewal(key, refusedToken, false)",
     test: 'test/vault/tokenIsolation.test.ts',
@@ -115,7 +115,7 @@ export const vault: readonly Mutant[] = [
   },
   {
     id: 'refresh-token-lent-without-the-claim',
-    file: 'packages/gateway/src/credentials/vault/withRefreshToken.ts',
+    file: 'packages/gateway/src/credentials/vault/borrow.ts',
     find: 'const claimed = await store.claim(id, claimRequest);',
     replace: 'const claimed = { record, tookOver: claimRequest.ttlMs < 0 };',
     test: 'packages/gateway/src/credentials/vault/withRefreshToken.test.ts',

@@ -5,12 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv } from '@behalf/contracts';
 import { systemDial } from '@behalf/egress';
 import { systemClock, systemRandom, type Clock, type Dial } from '@behalf/kernel';
-import { compose } from '../../api/src/compose.ts';
-import type { Route } from '../../api/src/http/routes.ts';
-import type { Logger } from '../../api/src/logger.ts';
-import { openHttpServer } from '../../api/src/openHttpServer.ts';
-import { readWeb } from '../../api/src/web/readWeb.ts';
-import type { WebFiles } from '../../api/src/web/webFiles.ts';
+import { compose } from '../../api/src/compose/gateway.ts';
+import type { Route } from '../../api/src/http/route.ts';
+import type { Logger } from '../../api/src/runtime/logger.ts';
+import { openHttpServer } from '../../api/src/http/server.ts';
+import { type WebFiles, readWeb } from '../../api/src/http/staticFiles.ts';
 
 /** The interface as this run built it before its first test. */
 const webBuildFolder = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));

@@ -1,7 +1,7 @@
 import { CredentialsView, FlowStatusView, FlowView, Problem } from '@behalf/contracts';
 import { eventually } from '@behalf/testkit';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createAttemptCookies } from '../../api/src/oauth/attemptCookies.ts';
+import { createAttemptCookies } from '../../api/src/http/cookies.ts';
 import { GatewayBrowser, readLocation, createOAuthRig, type OAuthRig } from './oauthRig.ts';
 
 const START = '/api/mcp/files/oauth/start';

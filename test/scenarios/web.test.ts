@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { Problem } from '@behalf/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readWeb } from '../../api/src/web/readWeb.ts';
+import { readWeb } from '../../api/src/http/staticFiles.ts';
 import { ensureWebBuilt } from '../../tools/build.mjs';
 import { adaAccount, createBrowser, createAdministrator, setupTokenOf } from './browser.ts';
 import { startInProcess, type InProcessGateway } from './inProcess.ts';

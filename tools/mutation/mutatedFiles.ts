@@ -5,13 +5,12 @@
 export const mutatedFiles: readonly string[] = [
   // Refresh of tokens and their persistence.
   'packages/gateway/src/credentials/vault/refreshOnce.ts',
-  'packages/gateway/src/credentials/vault/evaluateCredential.ts',
-  'packages/gateway/src/credentials/vault/persistTokens.ts',
-  'packages/gateway/src/credentials/vault/casTokens.ts',
+  'packages/gateway/src/credentials/vault/decide.ts',
+  'packages/gateway/src/credentials/vault/persist.ts',
   // On-Behalf-Of: single flight, cache key and cache of the exchange.
-  'packages/gateway/src/credentials/obo/createExchanger.ts',
-  'packages/gateway/src/credentials/obo/exchangeKey.ts',
-  'packages/gateway/src/credentials/obo/tokenCache.ts',
+  'packages/gateway/src/credentials/obo/exchanger.ts',
+  'packages/gateway/src/credentials/obo/key.ts',
+  'packages/gateway/src/credentials/obo/cache.ts',
   // Who may exchange tokens for which resource, and who may use which server.
   'packages/gateway/src/access/oboTrust.ts',
   'packages/gateway/src/access/oboTargets.ts',

@@ -2,11 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError, type Principal } from '@behalf/gateway';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createSessionCookie } from '../cookies.ts';
-import { createOrigins } from '../origins.ts';
-import { createAdmission, type RouteRequirements } from './admission.ts';
-import { createCallerResolver } from './callerResolver.ts';
-import { createRateLimits } from './rateLimits.ts';
+import { createSessionCookie } from './cookies.ts';
+import { createOrigins } from './origins.ts';
+import { type RouteRequirements, createAdmission, createCallerResolver } from './authentication.ts';
+import { createRateLimits } from './limits.ts';
 
 const ada = aPrincipal({ userId: 'u1', role: 'ADMIN' });
 const everyScope = ['mcp', 'servers', 'admin', 'obo'];

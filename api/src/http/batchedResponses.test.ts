@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { createBatchedResponses } from './batchedResponses.ts';
+import { createBatchedResponses } from './router.ts';
 
 describe('the end of a turn', () => {
   test('answers that are ready in one turn end together, and one that cannot be written keeps no other back', async () => {

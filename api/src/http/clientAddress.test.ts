@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import { createClientAddressReader } from './clientAddress.ts';
+import { createClientAddressReader } from './request.ts';
 
 describe('the address of a caller', () => {
   const from = (said: string | undefined, proxies: number) =>

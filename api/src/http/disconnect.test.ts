@@ -1,11 +1,11 @@
-import { abortReason, type Cancellation } from '@behalf/kernel';
-import { createServer, request, type Server } from 'node:http';
+import { type Server, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Cancellation, abortReason } from '@behalf/kernel';
 import { aPrincipal, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createApp } from '../app.ts';
-import type { Route } from './routes.ts';
-import { createDisconnectSignal } from '../middleware/callerDisconnect.ts';
+import { createDisconnectSignal } from './request.ts';
+import type { Route } from './route.ts';
+import { createApp } from './server.ts';
 
 const ada = aPrincipal();
 

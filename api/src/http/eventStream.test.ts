@@ -2,7 +2,7 @@ import { createServer, request, type IncomingMessage, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createEventStream, type EventStream } from './eventStream.ts';
+import { createEventStream, type EventStream } from './sse.ts';
 
 const servers: Server[] = [];
 afterEach(() => {

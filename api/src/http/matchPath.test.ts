@@ -4,8 +4,8 @@ import { GatewayError } from '@behalf/gateway';
 import { httpStatus } from '@behalf/contracts';
 import { aPrincipal } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createApp } from '../app.ts';
-import type { Route } from './routes.ts';
+import { createApp } from './server.ts';
+import type { Route } from './route.ts';
 
 describe('paths', () => {
   const servers: Server[] = [];

@@ -2,8 +2,7 @@ import { GatewayError } from '@behalf/gateway';
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createTokenBuckets } from './tokenBuckets.ts';
-import { createRateLimits } from './rateLimits.ts';
+import { createRateLimits, createTokenBuckets } from './limits.ts';
 
 /** Nothing here waits for a timer: a clock that is only read. */
 function handClock() {

@@ -1,5 +1,8 @@
 import { parseArgs } from 'node:util';
-import { createAuthorizationServerRecords, rotateTokenSigningKey } from '@behalf/gateway/facade';
+import {
+  createAuthorizationServerRecords,
+  rotateTokenSigningKey,
+} from '@behalf/gateway/authorization-server';
 import { CommandError, readEnvironment, systemParts, runScript } from './environment.ts';
 import { withPrimaryStore } from './withPrimaryStore.ts';
 

@@ -1,4 +1,21 @@
-import type { ExitStatus } from './exitCodes.ts';
+/** How a command ended, for whoever runs it from a script. */
+export const exitCodes = {
+  ok: [0, 'Success.'],
+  failed: [1, 'The operation failed.'],
+  usage: [2, 'The command line is not valid, or an input is missing or not valid. Nothing was done.'],
+  unreachable: [3, 'The gateway did not respond.'],
+  forbidden: [4, 'The gateway rejected your key, or you do not have permission.'],
+  signIn: [5, 'You must first sign in at the server.'],
+  absent: [6, 'The server, tool or credential does not exist, or you have no access to it.'],
+  later: [7, 'Temporary failure: a limit was reached or a service is unavailable. Try again later.'],
+  interrupted: [130, 'Interrupted (Ctrl-C).'],
+} as const satisfies Record<string, readonly [code: number, meaning: string]>;
+
+export type ExitStatus = keyof typeof exitCodes;
+
+export function getExitCode(exitStatus: ExitStatus): number {
+  return exitCodes[exitStatus][0];
+}
 
 export interface CliErrorDetail {
   /** A code of the gateway, or a word of ours. */

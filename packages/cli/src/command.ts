@@ -1,7 +1,7 @@
-import type { ExitStatus } from './exitCodes.ts';
+import type { ExitStatus } from './cliError.ts';
 import type { GatewayClient } from './gateway/gatewayClient.ts';
 import type { Io } from './io.ts';
-import type { Style } from './output/style.ts';
+import type { Style } from './output/terminal.ts';
 
 export interface OptionSpec {
   readonly name: string;

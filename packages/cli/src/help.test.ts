@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { commands } from './commands/commands.ts';
-import { exitCodes } from './exitCodes.ts';
+import { exitCodes } from './cliError.ts';
 import { formatCommandHelp } from './help.ts';
 
 const page = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8');

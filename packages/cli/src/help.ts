@@ -1,4 +1,4 @@
-import { exitCodes } from './exitCodes.ts';
+import { exitCodes } from './cliError.ts';
 import type { Command, OptionSpec } from './command.ts';
 import { commonOptions } from './parse.ts';
 

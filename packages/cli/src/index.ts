@@ -1,5 +1,5 @@
 export { commands } from './commands/commands.ts';
-export { exitCodes } from './exitCodes.ts';
+export { exitCodes } from './cliError.ts';
 export { formatCommandHelp, formatOverview } from './help.ts';
 export { runCli } from './run.ts';
 export type { Io } from './io.ts';

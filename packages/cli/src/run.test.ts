@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createFakeIo, createProblem } from '../test/fakeIo.ts';
 import { commands } from './commands/commands.ts';
-import { exitCodes } from './exitCodes.ts';
+import { exitCodes } from './cliError.ts';
 import { runCli } from './run.ts';
 
 const start = (io: ReturnType<typeof createFakeIo>, ...argv: string[]) => runCli(argv, commands, io, '9.9.9');

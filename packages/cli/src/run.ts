@@ -1,11 +1,9 @@
-import { CliError } from './cliError.ts';
+import { CliError, getExitCode } from './cliError.ts';
 import type { Command, Context } from './command.ts';
-import { getExitCode } from './exitCodes.ts';
 import { createGatewayClient, type GatewayClient } from './gateway/gatewayClient.ts';
 import { formatCommandHelp, formatOverview } from './help.ts';
 import type { Io } from './io.ts';
-import { stripControls, formatJson } from './output/stripControls.ts';
-import { createStyle } from './output/style.ts';
+import { createStyle, formatJson, stripControls } from './output/terminal.ts';
 import { parseCommandLine, type ParsedCommandLine } from './parse.ts';
 
 /** One command line, from its words to its exit code. Never throws what a person could have mended. */

@@ -1,10 +1,10 @@
-export { isLoopbackHost } from './config/isLoopbackHost.ts';
-export { parseUrl } from './config/parseUrl.ts';
+export { isLoopbackHost } from './config/url.ts';
+export { parseUrl } from './config/url.ts';
 export { errorCodes, errorKinds, httpStatus, jsonRpcNumber, type ErrorCode } from './errors/codes.ts';
 export { Diagnostic } from './errors/diagnostic.ts';
 export { ApprovalNeeded, Problem } from './errors/problem.ts';
-export { Access, ToolFilter } from './config/access.ts';
-export { ApiKey, apiKeyVariable } from './config/apiKey.ts';
+export { Access, ToolFilter } from './config/server.ts';
+export { ApiKey, apiKeyVariable } from './config/server.ts';
 export { AuthorizationServer, RegisteredClient } from './config/authorizationServer.ts';
 export { checkConfig, type ConfigCheck } from './config/checkConfig.ts';
 export { checkServer, type ServerCheck } from './config/checkServer.ts';
@@ -17,7 +17,7 @@ export {
   isServerKey,
   MAX_PUBLIC_NAME_LENGTH,
   MAX_SERVER_KEY_LENGTH,
-} from './config/endpointNames.ts';
+} from './config/names.ts';
 export { createFinding, formatPath, type Finding, type Path } from './config/finding.ts';
 export { checkHeaderName, hopHeader, reservedHeaders } from './config/headerName.ts';
 export {
@@ -28,20 +28,15 @@ export {
   matchesTarget,
   originOf,
 } from './config/identityProviders.ts';
-export { Interface, InterfaceMcpServers } from './config/interface.ts';
-export { unusedInterfaceKeys, unusedSections } from './config/librechatKeys.ts';
-export { EndpointServer, McpEndpoint } from './config/mcpEndpoint.ts';
+export { Interface, InterfaceMcpServers } from './config/config.ts';
+export { unusedInterfaceKeys, unusedSections } from './config/config.ts';
+export { EndpointServer, McpEndpoint } from './config/mcpSettings.ts';
 export { McpSettings, OAuthIssuer } from './config/mcpSettings.ts';
 export { OAuth, oauthUrls } from './config/oauth.ts';
-export { Obo, scopeList } from './config/obo.ts';
-export {
-  draftPrefix,
-  normalizeServerName,
-  reservedServerNames,
-  checkServerName,
-} from './config/serverName.ts';
-export { hasControlCharacter, checkUrlText, type ExpandText } from './config/checkTextValues.ts';
-export { parseToolPattern, type ToolPattern } from './config/toolPattern.ts';
+export { Obo, scopeList } from './config/identityProviders.ts';
+export { draftPrefix, normalizeServerName, reservedServerNames, checkServerName } from './config/names.ts';
+export { hasControlCharacter, checkUrlText, type ExpandText } from './config/checkServer.ts';
+export { parseToolPattern, type ToolPattern } from './config/endpoints.ts';
 export {
   McpServer,
   SseServer,
@@ -50,11 +45,11 @@ export {
   transportSchemas,
   WebsocketServer,
   type Transport,
-} from './config/transports.ts';
-export { UserVariable, UserVariables } from './config/userVariables.ts';
+} from './config/server.ts';
+export { UserVariable, UserVariables } from './config/server.ts';
 export { ignoredVariables } from './env/librechatVariables.ts';
 export { parseEnv, type Env, type EnvRecord, type EnvResult } from './env/parseEnv.ts';
-export { secretVariableNames } from './env/secretNames.ts';
+export { secretVariableNames } from './env/variables.ts';
 export type { Variable } from './env/variable.ts';
 export { variableGroupTitles, variableGroups, envVariables, type VariableName } from './env/variables.ts';
 export {
@@ -67,8 +62,8 @@ export {
   type AclBit,
   type AclRole,
   type PrincipalType,
-} from './permissions/acl.ts';
-export { apiKeyScopes, type ApiKeyScope } from './permissions/apiKeyScopes.ts';
+} from './permissions/permissions.ts';
+export { apiKeyScopes, type ApiKeyScope } from './permissions/permissions.ts';
 export {
   builtInRoles,
   readExplicitPermissions,
@@ -104,7 +99,7 @@ export {
   UserChangeRequest,
   UserSearch,
 } from './rest/admin.ts';
-export { ApprovalDecision, ApprovalsView, ApprovalView } from './rest/approvals.ts';
+export { ApprovalDecision, ApprovalsView, ApprovalView } from './rest/tools.ts';
 export {
   AuditExportQuery,
   auditProblems,
@@ -113,8 +108,8 @@ export {
   AuditView,
   type AuditProblemKind,
 } from './rest/audit.ts';
-export { auditKinds, auditOutcomes, type AuditKind, type AuditOutcome } from './rest/auditKinds.ts';
-export { Email, LoginRequest, OwnUserView, Password, SetupRequest, UserView } from './rest/auth.ts';
+export { auditKinds, auditOutcomes, type AuditKind, type AuditOutcome } from './rest/constants.ts';
+export { Email, LoginRequest, OwnUserView, Password, SetupRequest, UserView } from './rest/account.ts';
 export {
   BlockChange,
   BlockCheckRequest,
@@ -198,10 +193,10 @@ export {
   type FinishReason,
   type ResultKind,
 } from './rest/chat.ts';
-export { createConversationTitle } from './rest/conversationTitle.ts';
-export { MAX_CHAT_TEXT_LENGTH, MAX_CHAT_ROUNDS, MAX_PARALLEL_CHAT_CALLS } from './rest/chatLimits.ts';
-export { StoredChatMessage } from './rest/storedChat.ts';
-export { ServerCheckRequest, ServerCheckView, ServerToolsView, ToolDetail } from './rest/console.ts';
+export { createConversationTitle } from './rest/constants.ts';
+export { MAX_CHAT_TEXT_LENGTH, MAX_CHAT_ROUNDS, MAX_PARALLEL_CHAT_CALLS } from './rest/constants.ts';
+export { StoredChatMessage } from './rest/chat.ts';
+export { ServerCheckRequest, ServerCheckView, ServerToolsView, ToolDetail } from './rest/servers.ts';
 export {
   DiscoverAuth,
   DiscoveredTool,
@@ -212,8 +207,8 @@ export {
   type RejectionHint,
   type SignInProblem,
 } from './rest/discover.ts';
-export { ClientView } from './rest/clients.ts';
-export { ApiKeyRequest, ApiKeyView } from './rest/keys.ts';
+export { ClientView } from './rest/account.ts';
+export { ApiKeyRequest, ApiKeyView } from './rest/account.ts';
 export { EffectiveConfigView, LiveConnectionsView, StatsQuery, StatsView } from './rest/monitoring.ts';
 export {
   CredentialChange,
@@ -238,8 +233,8 @@ export {
   StartFlowRequest,
   type FlowError,
 } from './rest/oauth.ts';
-export { ReadyView } from './rest/ops.ts';
-export { secretMask } from './rest/secretMask.ts';
+export { ReadyView } from './rest/monitoring.ts';
+export { secretMask } from './rest/constants.ts';
 export {
   AdminServersView,
   CreatedServerView,

@@ -3,18 +3,18 @@
  * the main entry as types alone, which cost nothing.
  */
 export { errorCodes, errorKinds, type ErrorCode } from './errors/codes.ts';
-export { aclBits, aclRoles, hasAclBit, type AclBit, type AclRole } from './permissions/acl.ts';
-export { apiKeyScopes, type ApiKeyScope } from './permissions/apiKeyScopes.ts';
+export { aclBits, aclRoles, hasAclBit, type AclBit, type AclRole } from './permissions/permissions.ts';
+export { apiKeyScopes, type ApiKeyScope } from './permissions/permissions.ts';
 export {
   builtInRoles,
   mcpPermissions,
   permissionType,
   type McpPermission,
 } from './permissions/permissions.ts';
-export { auditKinds, auditOutcomes } from './rest/auditKinds.ts';
-export { createConversationTitle } from './rest/conversationTitle.ts';
-export { flowChannel } from './rest/flowChannel.ts';
-export { MAX_CHAT_TEXT_LENGTH } from './rest/chatLimits.ts';
-export { isLoopbackHost } from './config/isLoopbackHost.ts';
-export { parseUrl } from './config/parseUrl.ts';
-export { secretMask } from './rest/secretMask.ts';
+export { auditKinds, auditOutcomes } from './rest/constants.ts';
+export { createConversationTitle } from './rest/constants.ts';
+export { flowChannel } from './rest/constants.ts';
+export { MAX_CHAT_TEXT_LENGTH } from './rest/constants.ts';
+export { isLoopbackHost } from './config/url.ts';
+export { parseUrl } from './config/url.ts';
+export { secretMask } from './rest/constants.ts';

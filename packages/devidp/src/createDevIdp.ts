@@ -1,27 +1,28 @@
-import { systemClock, systemRandom, type Clock, type Random } from '@behalf/kernel';
+import { type Clock, type Random, systemClock, systemRandom } from '@behalf/kernel';
 import type { JSONWebKeySet } from 'jose';
 import type Provider from 'oidc-provider';
-import type { DevClient } from './clients.ts';
-import { createProviderConfiguration } from './providerConfiguration.ts';
-import { readIssuer, assertDevelopment } from './assertDevelopment.ts';
+import { assertDevelopment, readIssuer } from './assertDevelopment.ts';
+import { type DevAuthority, createDevAuthority } from './devAuthority.ts';
+import type { DevClient, DevUser } from './directory.ts';
+import { toProvenClaims } from './exchange/claimsRequest.ts';
 import { createEntraDialect } from './exchange/entraDialect.ts';
 import { createExchangeHandler } from './exchange/exchangeHandler.ts';
 import { createOAuthDialect } from './exchange/oauthDialect.ts';
-import { createRefreshTokenVerifier } from './exchange/refreshTokenVerifier.ts';
-import { createRequestLog, type RequestLog } from './exchange/requestLog.ts';
+import { type RequestLog, type WritableRequestLog, createRequestLog } from './exchange/requestLog.ts';
 import type { DevResource } from './exchange/resources.ts';
-import { createSubjectVerifier } from './exchange/subjectVerifier.ts';
-import { createFaultSwitchBoard, type FaultSwitches } from './exchange/switches.ts';
-import { closeListener, createListener, startListening, type Listener } from './listener.ts';
-import { createMemoryAdapter } from './memoryAdapter.ts';
-import { Provider as OidcProvider } from './oidcProvider.ts';
+import { createRefreshTokenVerifier, createSubjectVerifier } from './exchange/subjects.ts';
+import { type FaultSwitches, createFaultSwitchBoard } from './exchange/switches.ts';
+import { type Listener, closeListener, createListener, startListening } from './listener.ts';
+import { Provider as OidcProvider, createMemoryAdapter } from './oidcProvider.ts';
+import {
+  type TenantAddresses,
+  createProviderConfiguration,
+  createTenantAddresses,
+  createTenantConfiguration,
+} from './providerConfiguration.ts';
 import { createRequestListener } from './requestListener.ts';
 import { createDevKeyRing } from './signingKeys.ts';
-import { createStepUps } from './stepUps.ts';
-import { createTenantAddresses, createTenantConfiguration, type TenantAddresses } from './tenant.ts';
-import { createDevAuthority, type DevAuthority } from './tls/devAuthority.ts';
-import { createTokenMinter, type TokenMinter } from './tokenMinter.ts';
-import type { DevUser } from './users.ts';
+import { type TokenMinter, createTokenMinter } from './tokenMinter.ts';
 
 export interface DevIdpOptions {
   /** True where NODE_ENV says so: nothing starts then. */
@@ -196,4 +197,24 @@ async function closeOnFailure<T>(server: Listener, create: () => T): Promise<T> 
     await closeListener(server);
     throw error;
   }
+}
+
+type ProvenClaims = Readonly<Record<string, readonly string[]>>;
+
+/** Whoever signs in with a challenge has met it: there are no passwords here, so there are no second factors either. */
+export function createStepUps(requestLog: WritableRequestLog) {
+  const claimsByUser = new Map<string, ProvenClaims>();
+  return {
+    getProvenClaims: (userId: string): ProvenClaims => claimsByUser.get(userId) ?? {},
+    observe(provider: Provider): void {
+      provider.on('authorization.success', ({ oidc }) => {
+        const { client_id: client, claims, prompt } = oidc.params ?? {};
+        const user = oidc.session?.accountId;
+        const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+        requestLog.addSignIn({ client: text(client), user, claims: text(claims), prompt: text(prompt) });
+        if (user === undefined || typeof claims !== 'string') return;
+        claimsByUser.set(user, { ...claimsByUser.get(user), ...toProvenClaims(claims) });
+      });
+    },
+  };
 }

@@ -4,7 +4,7 @@ export {
   type ScriptedBrowserParts,
   type PageVisit,
 } from './scriptedBrowser.ts';
-export type { DevClient } from './clients.ts';
+export type { DevClient } from './directory.ts';
 export { createDevIdp, type DevIdp, type DevIdpOptions } from './createDevIdp.ts';
 export type { FederatedCredential } from './exchange/clientVerification.ts';
 export type { RecordedRequest, RecordedSignIn, RequestLog } from './exchange/requestLog.ts';
@@ -16,7 +16,7 @@ export {
   type ClientCertificate,
   type DevAuthority,
   type IssuedCertificate,
-} from './tls/devAuthority.ts';
-export { createTrustingFetch } from './tls/trustingFetch.ts';
+} from './devAuthority.ts';
+export { createTrustingFetch } from './devAuthority.ts';
 export type { MintOptions, TokenMinter } from './tokenMinter.ts';
-export type { DevUser } from './users.ts';
+export type { DevUser } from './directory.ts';

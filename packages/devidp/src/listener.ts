@@ -1,7 +1,7 @@
-import { createServer, type Server as PlainServer } from 'node:http';
-import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
+import { IncomingMessage, type Server as PlainServer, createServer } from 'node:http';
+import { Server as TlsServer, createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { IssuedCertificate } from './tls/devAuthority.ts';
+import type { IssuedCertificate } from './devAuthority.ts';
 
 export type Listener = PlainServer | TlsServer;
 
@@ -26,4 +26,29 @@ export function closeListener(server: Listener): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+}
+
+/** A form of tokens is longer than one of buttons; nobody has a reason to send more. */
+const MAX_BODY_BYTES = 200_000;
+
+export async function collectBody(req: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBytes) throw new Error('The body is too long.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The same request with its body to be read once more: a stream has only one reader, and the library wants to be it. */
+export function replayRequest(req: IncomingMessage, body: Buffer): IncomingMessage {
+  const copy = new IncomingMessage(req.socket);
+  const { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor } = req;
+  Object.assign(copy, { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor });
+  copy.complete = true;
+  copy.push(body);
+  copy.push(null);
+  return copy;
 }

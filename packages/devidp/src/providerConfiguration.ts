@@ -1,17 +1,17 @@
+import { parseUrl } from '@behalf/contracts';
 import type { Configuration } from 'oidc-provider';
 import {
-  createExtraTokenClaims,
-  createResourceIndicators,
-  createScopeCustomizer,
-  type AccessTokenParts,
-} from './accessTokens.ts';
-import { toClientMetadata } from './clients.ts';
-import { grantAllScopes } from './consent.ts';
-import type { createMemoryAdapter } from './memoryAdapter.ts';
-import { renderErrorPage, renderSignedOutPage, renderSignOutPage } from './pages/resultPages.ts';
-import { pageHeaders } from './pages/page.ts';
+  type DevClient,
+  type DevUser,
+  findUser,
+  toAuthorityClaims,
+  toClientMetadata,
+  toEntraClaims,
+  toProfileClaims,
+} from './directory.ts';
+import { type createMemoryAdapter, errors } from './oidcProvider.ts';
+import { pageHeaders, renderErrorPage, renderSignOutPage, renderSignedOutPage } from './pages.ts';
 import type { DevKeyRing } from './signingKeys.ts';
-import { toAuthorityClaims, findUser, toProfileClaims } from './users.ts';
 
 export interface DevIdpConfigurationParts extends AccessTokenParts {
   keys: DevKeyRing;
@@ -103,6 +103,163 @@ export function createProviderConfiguration(parts: DevIdpConfigurationParts): Co
       RefreshToken: DAY_S,
       Session: DAY_S,
       Grant: DAY_S,
+    },
+  };
+}
+
+export interface AccessTokenParts {
+  users: readonly DevUser[];
+  clients: readonly DevClient[];
+  audience: string;
+  /** Addresses that a client may name as its resource (RFC 8707): the token is then for that one alone. */
+  isAllowedResource?: (uri: string) => boolean;
+  scopes: readonly string[];
+  /** Whether access tokens say nothing themselves. */
+  usesOpaqueTokens: boolean;
+  lifetimeSeconds: number;
+  /** What a user has proven beyond who they are. */
+  getProvenClaims: (userId: string) => Readonly<Record<string, unknown>>;
+}
+
+type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
+
+type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
+
+/**
+ * Every access token is a JWT (RFC 9068), unless opaque ones are asked for: for the one audience, whether or not a client names it as its resource, or for
+ * the address that a client names. The library wants a resource to be a URI; an audience may be any text.
+ */
+export function createResourceIndicators(parts: AccessTokenParts): ResourceIndicators {
+  const { audience, scopes, usesOpaqueTokens, lifetimeSeconds, isAllowedResource = () => false } = parts;
+  const resource = parseUrl(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
+  return {
+    enabled: true,
+    defaultResource: () => resource,
+    useGrantedResource: () => true,
+    getResourceServerInfo(_ctx, requestedResource) {
+      if (requestedResource !== resource && !isAllowedResource(requestedResource))
+        throw new errors.InvalidTarget();
+      return {
+        audience: requestedResource === resource ? audience : requestedResource,
+        scope: scopes.join(' '),
+        accessTokenFormat: usesOpaqueTokens ? 'opaque' : 'jwt',
+        accessTokenTTL: lifetimeSeconds,
+        ...(!usesOpaqueTokens && { jwt: { sign: { alg: 'RS256' as const } } }),
+      };
+    },
+  };
+}
+
+/** What is in the token beside RFC 9068's own claims. An app-only token says so, as Entra's does with `idtyp`. */
+export function createExtraTokenClaims({
+  users,
+  clients,
+  getProvenClaims,
+}: AccessTokenParts): NonNullable<Configuration['extraTokenClaims']> {
+  return (_ctx, token) => {
+    const azp = token.clientId;
+    if (token.kind === 'AccessToken') {
+      const user = findUser(users, token.accountId);
+      return { azp, ...(user && { ...toAuthorityClaims(user), ...getProvenClaims(user.id) }) };
+    }
+    return { azp, ...toAppClaims(clients.find(({ id }) => id === azp)) };
+  };
+}
+
+/** A user's token says what was delegated; an app-only one has no user and nothing delegated. */
+export function createScopeCustomizer({ scopes }: AccessTokenParts): JwtCustomizer {
+  return (_ctx, token, { payload }) => {
+    if (token.kind === 'ClientCredentials') delete payload.scope;
+    // A client that names no scope of the API gets them all, as with Entra's `.default`.
+    else payload.scope ??= scopes.join(' ');
+  };
+}
+
+export function toAppClaims(client: DevClient | undefined) {
+  const { appRoles, tenant } = client ?? {};
+  return {
+    idtyp: 'app',
+    ...toAuthorityClaims({ ...(appRoles && { roles: appRoles }), ...(tenant !== undefined && { tenant }) }),
+  };
+}
+
+/** Consent is not what is tested here: whatever a client asks for is granted, also when it asks for more than before. */
+export const grantAllScopes: NonNullable<Configuration['loadExistingGrant']> = async ({ oidc }) => {
+  const { client, session, provider } = oidc;
+  if (!client || session?.accountId === undefined) return undefined;
+  const grantId = session.grantIdFor(client.clientId);
+  const grant =
+    (grantId === undefined ? undefined : await provider.Grant.find(grantId)) ??
+    new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+  grant.addOIDCScope(oidc.requestParamOIDCScopes);
+  grant.addOIDCClaims(oidc.requestParamClaims);
+  for (const [resource, server] of Object.entries(oidc.resourceServers ?? {})) {
+    grant.addResourceScope(resource, server.scope);
+  }
+  await grant.save();
+  return grant;
+};
+
+/** A directory with addresses as Entra has them. */
+export interface TenantAddresses {
+  readonly tenant: string;
+  /** `<origin>/<tenant>/v2.0`. */
+  readonly issuer: string;
+  /** `<origin>/<tenant>`: what Entra's libraries are told. */
+  readonly authority: string;
+  readonly tokenEndpoint: string;
+}
+
+export const TENANT_TOKEN_PATH = '/oauth2/v2.0/token';
+const DISCOVERY_PATH = '/.well-known/openid-configuration';
+
+export function createTenantAddresses(origin: string, tenant: string): TenantAddresses {
+  if (!/^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(tenant) || tenant === 'dev' || tenant === 'interaction') {
+    throw new Error(`${JSON.stringify(tenant)} is not a valid tenant name.`);
+  }
+  const authority = `${origin}/${tenant}`;
+  return { tenant, authority, issuer: `${authority}/v2.0`, tokenEndpoint: authority + TENANT_TOKEN_PATH };
+}
+
+/** Where the provider finds what a path below the tenant asks for. Undefined: it is not below this tenant. */
+export function stripTenantPrefix(url: string, tenant: string): string | undefined {
+  const prefix = `/${tenant}/`;
+  if (!url.startsWith(prefix)) return undefined;
+  const path = url.slice(prefix.length - 1);
+  // The metadata stands below the issuer, everything else beside it.
+  return path.startsWith(`/v2.0${DISCOVERY_PATH}`) ? path.slice('/v2.0'.length) : path;
+}
+
+export interface TenantParts extends DevIdpConfigurationParts {
+  tenant: string;
+}
+
+/** The same login under a tenant's addresses, with access tokens as Entra writes them. */
+export function createTenantConfiguration(parts: TenantParts): Configuration {
+  const { users, tenant } = parts;
+  const baseConfiguration = createProviderConfiguration(parts);
+  return {
+    ...baseConfiguration,
+    routes: {
+      authorization: '/oauth2/v2.0/authorize',
+      token: TENANT_TOKEN_PATH,
+      jwks: '/discovery/v2.0/keys',
+      end_session: '/oauth2/v2.0/logout',
+    },
+    extraTokenClaims: async (ctx, token) => {
+      const claims = await baseConfiguration.extraTokenClaims?.(ctx, token);
+      const user = token.kind === 'AccessToken' ? findUser(users, token.accountId) : undefined;
+      return { tid: tenant, ...claims, ver: '2.0', ...(user && toEntraClaims(user)) };
+    },
+    formats: {
+      customizers: {
+        async jwt(ctx, token, jwt) {
+          await baseConfiguration.formats?.customizers?.jwt?.(ctx, token, jwt);
+          const { payload } = jwt;
+          if (payload.scope !== undefined) payload.scp = payload.scope;
+          delete payload.scope;
+        },
+      },
     },
   };
 }

@@ -1,9 +1,15 @@
 import { createHmac, sign } from 'node:crypto';
 import type { Clock, Random } from '@behalf/kernel';
-import { toAppClaims } from './accessTokens.ts';
-import type { DevClient } from './clients.ts';
+import { toAppClaims } from './providerConfiguration.ts';
+import {
+  type DevClient,
+  type DevUser,
+  findUser,
+  toAuthorityClaims,
+  toEntraClaims,
+  toProfileClaims,
+} from './directory.ts';
 import { createSigningKey, type DevKeyRing, type DevSigningKey } from './signingKeys.ts';
-import { toAuthorityClaims, toEntraClaims, findUser, toProfileClaims, type DevUser } from './users.ts';
 
 export interface MintOptions {
   /** Id of the user whose claims it carries; the first user if absent. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createEgressRig, PUBLIC, reasonOf } from '../test/rig.ts';
-import { formatAddress, parseAddress } from './address.ts';
-import { findRange } from './ranges.ts';
+import { findRange, formatAddress, parseAddress } from './address.ts';
 
 /** At least the first, the last and one inner address of every range, by the name of the range. */
 const special: readonly [range: string, ...addresses: string[]][] = [

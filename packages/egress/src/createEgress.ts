@@ -2,18 +2,20 @@ import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { Clock, Dial, Fetch, Keyring, Resolve, Send } from '@behalf/kernel';
 import { createGuardedConnect } from './guardedConnect.ts';
-import { createDestinationResolver } from './destination.ts';
+import { createDestinationResolver, readUrl } from './target.ts';
 import { createGuardedFetch } from './guardedFetch.ts';
-import { createGuardedRequest, type GuardedRequest } from './guardedRequest.ts';
+import {
+  type GuardedRequest,
+  type HopCounter,
+  createGuardedRequest,
+  createHopCounter,
+} from './guardedRequest.ts';
 import { createGuardedSend } from './guardedSend.ts';
-import { createHopCounter, type HopCounter } from './hop.ts';
-import { createTargetCheck, type Audience, type CheckedTarget } from './targetCheck.ts';
-import { defaultLimits, defaultTimeouts, type Limits, type Timeouts } from './limits.ts';
-import type { OwnEndpoints } from './ownEndpoints.ts';
+import { type Audience, type CheckedTarget, type OwnEndpoints, createTargetCheck } from './targetCheck.ts';
+import { defaultLimits, defaultTimeouts, type Limits, type Timeouts } from './httpExchange.ts';
 import { compilePolicy, type EgressSettings } from './policy.ts';
 import { createPools, type PoolScope } from './pools.ts';
-import { readUrl } from './target.ts';
-import { compileProxySelector, type ProxyEnvironment } from './proxySelector.ts';
+import { compileProxySelector, type ProxyEnvironment } from './proxy.ts';
 
 export interface EgressParts {
   resolve: Resolve;

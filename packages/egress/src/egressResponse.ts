@@ -1,9 +1,14 @@
 import { ByteQueue, type Clock } from '@behalf/kernel';
 import type { Dispatcher } from 'undici';
-import { createBodyGuard, createEventStreamGuard, isEventStream, type BodyGuard } from './bodyGuard.ts';
+import {
+  type BodyGuard,
+  type HttpExchange,
+  type Limits,
+  createBodyGuard,
+  createEventStreamGuard,
+  isEventStream,
+} from './httpExchange.ts';
 import { toEgressError } from './errors.ts';
-import type { HttpExchange } from './httpExchange.ts';
-import type { Limits } from './limits.ts';
 
 type Controller = Dispatcher.DispatchController;
 type HeaderRecord = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];

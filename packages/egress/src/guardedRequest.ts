@@ -1,14 +1,10 @@
-import { parseUrl } from '@behalf/contracts';
-import type { Cancellation, Clock } from '@behalf/kernel';
+import { hopHeader, parseUrl, reservedHeaders } from '@behalf/contracts';
+import type { Cancellation, Clock, Keyring, SealContext } from '@behalf/kernel';
 import { EgressResponse } from './egressResponse.ts';
-import { bodyTooLarge } from './bodyGuard.ts';
-import { readDestination, type Destination } from './destination.ts';
 import { EgressError } from './errors.ts';
-import { HttpExchange } from './httpExchange.ts';
-import { HOP_HEADER, MAX_HOPS, type HopCounter } from './hop.ts';
-import type { Limits, Timeouts } from './limits.ts';
-import type { Pools, PoolScope } from './pools.ts';
-import { filterSafeHeaders } from './requestHeaders.ts';
+import { HttpExchange, type Limits, type Timeouts, bodyTooLarge } from './httpExchange.ts';
+import type { PoolScope, Pools } from './pools.ts';
+import { type Destination, readDestination } from './target.ts';
 
 const MAX_REDIRECTS = 5;
 
@@ -173,4 +169,113 @@ function followRedirect(
 /** 301 to 303 may turn a POST into a GET: what the caller asked for would silently not happen. */
 function keepsMethod(status: number): boolean {
   return status === 307 || status === 308;
+}
+
+/**
+ * What another origin may still see after a redirect: the shape of the message, which the body shows anyway. An
+ * allow-list, because any configured or per-call header may be a credential under a name we do not know.
+ */
+const SAFE_HEADERS = new Set([
+  'accept',
+  'content-type',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'user-agent',
+]);
+
+export interface RequestHeaders {
+  /** Name, value, name, value: the form the HTTP client takes without another copy. */
+  readonly flatHeaders: string[];
+  /** The inbound hop header, when the caller passed it through. */
+  readonly hop: string | undefined;
+  readonly hasContentType: boolean;
+}
+
+export function readRequestHeaders(host: string, init: RequestInit['headers']): RequestHeaders {
+  const flatHeaders: string[] = [];
+  let hop: string | undefined;
+  let hasContentType = false;
+  for (const [name, value] of validateHeaders(host, init)) {
+    if (name === HOP_HEADER) hop = value;
+    if (reservedHeaders.has(name)) continue;
+    if (name === 'content-type') hasContentType = true;
+    flatHeaders.push(name, value);
+  }
+  return { flatHeaders, hop, hasContentType };
+}
+
+export function filterSafeHeaders(flatHeaders: readonly string[]): string[] {
+  const safe: string[] = [];
+  for (let i = 0; i + 1 < flatHeaders.length; i += 2) {
+    const name = flatHeaders[i] ?? '';
+    if (SAFE_HEADERS.has(name)) safe.push(name, flatHeaders[i + 1] ?? '');
+  }
+  return safe;
+}
+
+/** Lower-case names, values without CR, LF or NUL. */
+function validateHeaders(host: string, init: RequestInit['headers']): Iterable<[string, string]> {
+  if (init === undefined) return [];
+  if (init instanceof Headers) return init;
+  try {
+    return new Headers(init);
+  } catch {
+    // The platform's message repeats the value, which may be a credential.
+    throw new EgressError('bad_request', host);
+  }
+}
+
+/** Counts how many gateways in a row forwarded a call, so that servers that point at each other end in an error. */
+export const HOP_HEADER = hopHeader;
+
+/** The third hop is refused: a gateway behind a gateway is a set-up, three in a row are a loop. */
+export const MAX_HOPS = 2;
+
+export interface HopCounter {
+  /** The count an inbound request carries: 0 without the header, MAX_HOPS when it cannot be understood. */
+  read(value: string | readonly string[] | null | undefined): number;
+  /** The header value of an outgoing request. */
+  write(count: number): string;
+}
+
+const HOP_CONTEXT: SealContext = { tenant: '-', principal: '-', server: '-', kind: 'hop', field: 'count' };
+
+/**
+ * The value is the count in the clear, then the count sealed. The seal is what replicas with our keys believe:
+ * nobody between them can lower it short of dropping the header. A gateway with other keys cannot open it and counts
+ * with the clear number; without that, a loop over two deployments would start again at each of them. A forged clear
+ * number can only shorten the forger's own chain, and a value that makes no sense counts as the limit.
+ */
+export function createHopCounter(keyring: Keyring): HopCounter {
+  // The same few values go out with every request: sealing each time would cost more than the request's parsing.
+  const encodedCounts = new Map<number, string>();
+
+  return {
+    read(value) {
+      if (value === undefined || value === null) return 0;
+      if (typeof value !== 'string') return value.length === 0 ? 0 : MAX_HOPS;
+      const [, claimedCount, envelope = ''] = /^([0-9]);([A-Za-z0-9._-]{1,200})$/.exec(value) ?? [];
+      if (claimedCount === undefined) return MAX_HOPS;
+      // A request that another gateway forwarded has at least one hop behind it, whatever it claims.
+      return Math.max(1, Number(claimedCount), unsealCount(keyring, envelope));
+    },
+    write(count) {
+      let value = encodedCounts.get(count);
+      if (value === undefined) {
+        value = `${count};${keyring.seal(String(count), HOP_CONTEXT)}`;
+        encodedCounts.set(count, value);
+      }
+      return value;
+    },
+  };
+}
+
+function unsealCount(keyring: Keyring, envelope: string): number {
+  try {
+    const count = Number(keyring.open(envelope, HOP_CONTEXT));
+    return Number.isInteger(count) ? count : MAX_HOPS;
+  } catch {
+    return 0;
+  }
 }

@@ -1,9 +1,8 @@
 import { reservedHeaders } from '@behalf/contracts';
 import type { Send, SendResponse, SendRequest } from '@behalf/kernel';
 import type { EgressResponse } from './egressResponse.ts';
-import type { ResolveDestination } from './destination.ts';
-import type { GuardedRequest, InboundResponse } from './guardedRequest.ts';
-import { HOP_HEADER } from './hop.ts';
+import type { ResolveDestination } from './target.ts';
+import { type GuardedRequest, HOP_HEADER, type InboundResponse } from './guardedRequest.ts';
 
 /** The same door without WHATWG objects: see `Send`. */
 export function createGuardedSend(request: GuardedRequest, resolveDestination: ResolveDestination): Send {

@@ -6,10 +6,10 @@ export {
   egressReasons,
   type EgressReason,
 } from './errors.ts';
-export { HOP_HEADER } from './hop.ts';
+export { HOP_HEADER } from './guardedRequest.ts';
 export type { Audience, CheckedTarget } from './targetCheck.ts';
-export type { Limits, Timeouts } from './limits.ts';
-export type { OwnEndpoints } from './ownEndpoints.ts';
+export type { Limits, Timeouts } from './httpExchange.ts';
+export type { OwnEndpoints } from './targetCheck.ts';
 export { compilePolicy, type EgressSettings } from './policy.ts';
-export type { ProxyEnvironment } from './proxySelector.ts';
+export type { ProxyEnvironment } from './proxy.ts';
 export { createSystemDial, systemDial, systemLocalAddresses, systemResolve } from './system.ts';

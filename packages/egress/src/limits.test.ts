@@ -10,7 +10,7 @@ import {
   stopServers,
   type EgressRigOptions,
 } from '../test/rig.ts';
-import { createEventStreamGuard, isEventStream } from './bodyGuard.ts';
+import { createEventStreamGuard, isEventStream } from './httpExchange.ts';
 import type { EgressError } from './errors.ts';
 
 const dns = { 'a.example': [PUBLIC] };

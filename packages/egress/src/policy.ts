@@ -1,9 +1,8 @@
-import type { Address } from './address.ts';
-import { compileAllowedDomains, type DomainRule } from './allowedDomains.ts';
+import type { Path } from '@behalf/contracts';
+import { type Address, findRange, formatAddress, parseAddress } from './address.ts';
 import { EgressPolicyError } from './errors.ts';
+import { type NetworkTarget, defaultPort, parseHost, parseTarget } from './target.ts';
 import type { Audience } from './targetCheck.ts';
-import { compileAllowedAddresses } from './allowedAddresses.ts';
-import { parseTarget, type NetworkTarget } from './target.ts';
 
 /** The settings that decide where requests may go. */
 export interface EgressSettings {
@@ -67,4 +66,104 @@ function parseOrigins(
 
 function originKey({ protocol, host, port }: NetworkTarget): string {
   return JSON.stringify([protocol, host, port]);
+}
+
+/** Says whether a target may be spoken to by name. */
+export type DomainRule = (protocol: string, host: string, port: number) => boolean;
+
+interface DomainEntry {
+  host: string;
+  isWildcard: boolean;
+  protocol: string | undefined;
+  port: number | undefined;
+}
+
+const DOMAIN_ENTRY_PATTERN =
+  /^(?:([a-z]+):\/\/)?(\*\.)?(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+)(?::([0-9]{1,5}))?\/?$/i;
+
+/**
+ * Compiles `mcpSettings.allowedDomains`. An empty list allows every name; a non-empty one allows nothing else. An
+ * entry with a scheme means that scheme's effective port, so `https://h` and `https://h:443` are one entry; one with
+ * neither scheme nor port means any. As in LibreChat, `*.h` includes `h`, and `www.` is ignored on both sides; not behind
+ * a wildcard, where it would open every neighbour of the zone that was meant.
+ */
+export function compileAllowedDomains(domains: readonly string[]): DomainRule {
+  const entries = domains.map(parseDomainEntry);
+  if (entries.length === 0) return () => true;
+  return (protocol, host, port) => {
+    const hostWithoutWww = stripWww(host);
+    return entries.some(
+      (entry) =>
+        (entry.protocol === undefined || entry.protocol === protocol) &&
+        (entry.port === undefined || entry.port === port) &&
+        (entry.isWildcard
+          ? host === entry.host || host.endsWith(`.${entry.host}`)
+          : hostWithoutWww === entry.host),
+    );
+  };
+}
+
+function parseDomainEntry(text: string, index: number): DomainEntry {
+  const [, scheme, wildcardPrefix, rawHost = '', rawPort] = DOMAIN_ENTRY_PATTERN.exec(text.trim()) ?? [];
+  const protocol = scheme === undefined ? undefined : `${scheme.toLowerCase()}:`;
+  const host = parseHost(rawHost);
+  const schemePort = protocol === undefined ? 0 : defaultPort(protocol);
+  const port = rawPort === undefined ? schemePort || undefined : Number(rawPort);
+  if (host === undefined || schemePort === undefined || port === 0 || (port ?? 0) > 65_535) {
+    throw new EgressPolicyError(
+      ['allowedDomains', index],
+      'must be a host or *.host, optionally with the scheme http, https, ws or wss and a port',
+    );
+  }
+  return {
+    host: wildcardPrefix === undefined ? stripWww(host) : host,
+    isWildcard: wildcardPrefix !== undefined,
+    protocol,
+    port,
+  };
+}
+
+function stripWww(host: string): string {
+  return host.startsWith('www.') ? host.slice(4) : host;
+}
+
+/** `host:port` pairs that an operator opened. */
+export interface AllowedAddresses {
+  /** The host as it stands in the URL. */
+  hasHost(host: string, port: number): boolean;
+  /** An address a name resolved to: who may dial the literal may reach it by name, too. */
+  hasAddress(address: Address, port: number): boolean;
+}
+
+const ADDRESS_ENTRY_PATTERN = /^(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+):([0-9]{1,5})$/i;
+
+/** Compiles `allowedAddresses` or `operatorAddresses`. The port is mandatory: a whole host is never opened. */
+export function compileAllowedAddresses(setting: string, entries: readonly string[]): AllowedAddresses {
+  const allowed = new Set(entries.map((text, index) => parseAddressEntry([setting, index], text)));
+  return {
+    hasHost: (host, port) => allowed.has(toEntryKey(host, port)),
+    hasAddress: ({ bytes }, port) =>
+      allowed.size > 0 && allowed.has(toEntryKey(formatAddress({ bytes }), port)),
+  };
+}
+
+function parseAddressEntry(path: Path, text: string): string {
+  const [, rawHost = '', rawPort = '0'] = ADDRESS_ENTRY_PATTERN.exec(text) ?? [];
+  const host = parseHost(rawHost);
+  const port = Number(rawPort);
+  if (host === undefined || port === 0 || port > 65_535) {
+    throw new EgressPolicyError(path, 'must be host:port (IPv6: [address]:port)');
+  }
+  const ipAddress = parseAddress(host);
+  if (!ipAddress) return toEntryKey(host, port);
+  if (findRange(ipAddress)?.canBeAllowed !== true) {
+    throw new EgressPolicyError(path, 'is not in a private range that can be allowed');
+  }
+  return toEntryKey(formatAddress(ipAddress), port);
+}
+
+function toEntryKey(host: string, port: number): string {
+  // A literal has several spellings; its bytes have one.
+  const ipAddress = parseAddress(host);
+  return JSON.stringify([ipAddress ? formatAddress({ bytes: ipAddress.bytes }) : host, port]);
 }

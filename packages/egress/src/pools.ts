@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Cancel, Clock } from '@behalf/kernel';
 import { Pool } from 'undici';
 import type { GuardedConnect, ConnectOptions } from './guardedConnect.ts';
-import type { Destination } from './destination.ts';
+import type { Destination } from './target.ts';
 import { EgressError } from './errors.ts';
 
 /** The kept connections to one origin under one policy. */

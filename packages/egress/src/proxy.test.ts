@@ -11,8 +11,7 @@ import {
 } from '../test/rig.ts';
 import { EgressPolicyError } from './index.ts';
 import type { Audience } from './targetCheck.ts';
-import { compileNoProxy } from './noProxy.ts';
-import { compileProxySelector, type ProxyEnvironment } from './proxySelector.ts';
+import { type ProxyEnvironment, compileNoProxy, compileProxySelector } from './proxy.ts';
 import { parseTarget } from './target.ts';
 
 const proxies: TestProxy[] = [];

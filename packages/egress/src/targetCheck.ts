@@ -1,11 +1,8 @@
 import type { Resolve } from '@behalf/kernel';
-import { formatAddress, parseAddress, type Address } from './address.ts';
-import { isBlockedName } from './blockedNames.ts';
+import { type Address, findRange, formatAddress, isSameAddress, parseAddress } from './address.ts';
 import { EgressError } from './errors.ts';
-import { isOwnAddress, isOwnName, type OwnEndpoints } from './ownEndpoints.ts';
 import type { Policy } from './policy.ts';
-import { findRange } from './ranges.ts';
-import { parseTarget, type NetworkTarget } from './target.ts';
+import { type NetworkTarget, parseTarget } from './target.ts';
 
 /** On whose word a request goes out: decides which exemptions count. */
 export type Audience = 'yaml-server' | 'user-server' | 'identity' | 'model';
@@ -80,4 +77,89 @@ async function lookUp(resolve: Resolve, host: string): Promise<readonly Address[
   }
   const addresses = texts.map(parseAddress);
   return addresses.every((address) => address !== undefined) ? addresses : [];
+}
+
+/** Where this gateway itself can be found. */
+export interface OwnEndpoints {
+  /** PUBLIC_URL and its aliases. */
+  readonly origins: readonly string[];
+  readonly listeners: readonly { readonly address: string; readonly port: number }[];
+  /** The addresses of this machine: what a wildcard listener answers on. */
+  localAddresses(): readonly string[];
+}
+
+/** True for our own public name on a port where we, or the proxy before us, may answer. */
+export function isOwnName(ownEndpoints: OwnEndpoints, target: NetworkTarget): boolean {
+  return ownEndpoints.origins.some((origin) => {
+    const ownTarget = parseTarget(new URL(origin));
+    const ports = [ownTarget.port, 80, 443, ...ownEndpoints.listeners.map(({ port }) => port)];
+    return ownTarget.host === target.host && ports.includes(target.port);
+  });
+}
+
+/** True for an address and port this process listens on. */
+export function isOwnAddress(ownEndpoints: OwnEndpoints, address: Address, port: number): boolean {
+  return ownEndpoints.listeners.some((listener) => {
+    if (listener.port !== port) return false;
+    const listenAddress = parseAddress(listener.address);
+    // A listener we cannot read could be anywhere on this machine.
+    const isWildcard = !listenAddress || listenAddress.bytes.every((byte) => byte === 0);
+    if (!isWildcard) return isSameAddress(listenAddress, address);
+    if (findRange(address)?.name.startsWith('loopback') === true) return true;
+    return ownEndpoints.localAddresses().some((text) => {
+      const local = parseAddress(text);
+      return local !== undefined && isSameAddress(local, address);
+    });
+  });
+}
+
+/** What a container network, a cluster or a cloud calls its own services: never meant for outsiders. */
+const SERVICE_NAMES = new Set([
+  'localhost',
+  'api',
+  'admin',
+  'admin-panel',
+  'backend',
+  'cache',
+  'consul',
+  'database',
+  'db',
+  'elasticsearch',
+  'etcd',
+  'gateway',
+  'host.docker.internal',
+  'instance-data',
+  'internal',
+  'kafka',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  'mariadb',
+  'meilisearch',
+  'memcached',
+  'metadata',
+  'minio',
+  'mongo',
+  'mongodb',
+  'mysql',
+  'postgres',
+  'postgresql',
+  'qdrant',
+  'rabbitmq',
+  'rag-api',
+  'rag_api',
+  'redis',
+  'vault',
+  'vectordb',
+]);
+
+/** Zones that are private by definition: RFC 6761 6.3, RFC 6762, RFC 8375, and ICANN's reservation of .internal. */
+const LOCAL_ZONES = ['.localhost', '.local', '.home.arpa', '.internal', '.svc'];
+
+/**
+ * A second lock before the address check: such a name is refused before anything is asked of DNS, so a look-up
+ * cannot tell an outsider which of them exist. An operator's host:port entry opens one.
+ */
+export function isBlockedName(host: string): boolean {
+  return SERVICE_NAMES.has(host) || LOCAL_ZONES.some((zone) => host.endsWith(zone));
 }

@@ -1,60 +1,60 @@
 export { actorOf, type Audit, type AuditActor, type AuditAuthority, type AuditEvent } from './audit/audit.ts';
 export { createAuditLog, type AuditLog, type AuditLogParts, type AuditStats } from './audit/auditLog.ts';
-export { exportAudit } from './audit/exportAudit.ts';
-export { queryAudit, type AuditQueryResult } from './audit/queryAudit.ts';
-export type { AuditEventFilters, AuditReadParts } from './audit/readSegments.ts';
-export { sweepAudit } from './audit/sweepAudit.ts';
-export { verifyAudit, type AuditProblem, type AuditReport } from './audit/verifyAudit.ts';
-export { changeBlock } from './blocks/changeBlock.ts';
-export { checkBlocks } from './blocks/checkBlocks.ts';
-export { createBlock } from './blocks/createBlock.ts';
-export type { RunBlockParts, SaveBlockParts } from './blocks/parts.ts';
-export { removeBlock } from './blocks/removeBlock.ts';
+export { exportAudit } from './audit/readAudit.ts';
+export { queryAudit, type AuditQueryResult } from './audit/readAudit.ts';
+export type { AuditEventFilters, AuditReadParts } from './audit/readAudit.ts';
+export { sweepAudit } from './audit/integrity.ts';
+export { verifyAudit, type AuditProblem, type AuditReport } from './audit/integrity.ts';
+export { changeBlock } from './blocks/edit.ts';
+export { checkBlocks } from './blocks/check.ts';
+export { createBlock } from './blocks/edit.ts';
+export type { RunBlockParts, SaveBlockParts } from './blocks/runBlock.ts';
+export { removeBlock } from './blocks/edit.ts';
 export { findBlockToRun, runBlock } from './blocks/runBlock.ts';
-export {
-  getBlockCollection,
-  createSavedBlocks,
-  type SavedBlock,
-  type SavedBlocks,
-} from './blocks/sealedBlocks.ts';
-export { listBlocks, viewBlock } from './blocks/viewBlocks.ts';
-export { getSavedSharing, shareSaved } from './saved/shareSaved.ts';
-export { checkSet } from './sets/checkSet.ts';
-export type { MeterStep, RunInbound, RunSetParts, SaveSetParts } from './sets/parts.ts';
-export type { RunListener } from './sets/runJob.ts';
-export { changeSet, createSet, removeSet } from './sets/saveSets.ts';
-export { createSealedRuns, type SealedRuns } from './sets/sealedRuns.ts';
-export { createSets, getSetCollection, type BlockSets } from './sets/sealedSets.ts';
-export { createSetRuns, type StartedRun, type SetRuns } from './sets/setRuns.ts';
-export { listSets, viewSet } from './sets/viewSets.ts';
-export { requestFields } from './toolcall/requestFields.ts';
-export { createCatalog, type Catalog, type CatalogTool, type ToolList } from './catalog/catalog.ts';
+export { getBlockCollection, createSavedBlocks, type SavedBlock, type SavedBlocks } from './blocks/store.ts';
+export { listBlocks, viewBlock } from './blocks/view.ts';
+export { getSavedSharing, shareSaved } from './blocks/saved.ts';
+export { checkSet } from './blocks/check.ts';
+export type { MeterStep, RunInbound, RunSetParts, SaveSetParts } from './blocks/runs.ts';
+export type { RunListener } from './blocks/runJob.ts';
+export { changeSet, createSet, removeSet } from './blocks/edit.ts';
+export { createSealedRuns, type SealedRuns } from './blocks/runs.ts';
+export { createSets, getSetCollection, type BlockSets } from './blocks/store.ts';
+export { createSetRuns, type StartedRun, type SetRuns } from './blocks/setRuns.ts';
+export { listSets, viewSet } from './blocks/view.ts';
+export { requestFields } from './toolcall/inbound.ts';
+export { createCatalog, type Catalog, type CatalogTool, type ToolList } from './tools/catalog.ts';
 export {
   createListAll,
   type ListAll,
   type ItemList,
   type ListLimits,
   type ListMethod,
-} from './catalog/listAll.ts';
-export type { ServerTools } from './catalog/listForUser.ts';
-export { createListSubscriptions, type ListSubscriptions } from './catalog/listSubscriptions.ts';
-export { createItemListCache, type ItemListCache } from './catalog/itemListCache.ts';
-export { createListChanges, listKinds, type ListChange, type ListChanges } from './catalog/listChanges.ts';
-export { createNaming, type Naming } from './catalog/naming.ts';
-export { createToolSearch, type ToolSearch } from './catalog/search/toolSearch.ts';
-export { createServerKeys, type ServerKeys } from './catalog/serverKeys.ts';
-export { changeServer } from './configure/changeServer.ts';
-export { checkServerDefinition, type ServerCheckInput } from './configure/checkServerDefinition.ts';
-export { createServer } from './configure/createServer.ts';
-export { toEtag, parseIfMatch } from './configure/ifMatch.ts';
-export { createInspectDefinition } from './configure/inspectDefinition.ts';
-export type { ServerChange } from './configure/validateUpdate.ts';
-export { listAllServers, type ListAllServersParts } from './configure/listAllServers.ts';
-export { createOverrides, type Overrides } from './configure/overrides.ts';
-export { deleteOverride, getOverride, putOverride, type OverrideParts } from './configure/overrideServer.ts';
-export type { ConfigureParts, ViewParts } from './configure/parts.ts';
-export { removeServer } from './configure/removeServer.ts';
-export { listServers, viewServer } from './configure/viewServer.ts';
+} from './upstream/listAll.ts';
+export type { ServerTools } from './tools/listForUser.ts';
+export { createListSubscriptions, type ListSubscriptions } from './tools/changes.ts';
+export { createItemListCache, type ItemListCache } from './tools/itemLists.ts';
+export { createListChanges, listKinds, type ListChange, type ListChanges } from './tools/changes.ts';
+export { createNaming, type Naming } from './tools/naming.ts';
+export { createToolSearch, type ToolSearch } from './tools/search/toolSearch.ts';
+export { createServerKeys, type ServerKeys } from './tools/naming.ts';
+export { changeServer } from './servers/management/update.ts';
+export { checkServerDefinition, type ServerCheckInput } from './servers/management/update.ts';
+export { createServer } from './servers/management/create.ts';
+export { toEtag, parseIfMatch } from './servers/management/editing.ts';
+export { createInspectDefinition } from './servers/management/probe.ts';
+export type { ServerChange } from './servers/management/update.ts';
+export { listAllServers, type ListAllServersParts } from './servers/management/view.ts';
+export { createOverrides, type Overrides } from './servers/overrides.ts';
+export {
+  deleteOverride,
+  getOverride,
+  putOverride,
+  type OverrideParts,
+} from './servers/management/overrideServer.ts';
+export type { ConfigureParts, ViewParts } from './servers/management/editing.ts';
+export { removeServer } from './servers/management/remove.ts';
+export { listServers, viewServer } from './servers/management/view.ts';
 export {
   createConnectionManager,
   type ConnectionLimits,
@@ -62,38 +62,34 @@ export {
   type ServerConnections,
 } from './connections/connectionManager.ts';
 export type { Conversations } from './conversations/conversations.ts';
-export { createConversations, type ConversationParts } from './conversations/createConversations.ts';
-export { appCredentialKey, createAppTokens, type AppTokens } from './credentials/appTokens.ts';
+export { createConversations, type ConversationParts } from './conversations/conversations.ts';
+export { appCredentialKey, createAppTokens, type AppTokens } from './credentials/oauthTokens.ts';
 export { createCredentialSelector, type CredentialSelector } from './credentials/credentialSelector.ts';
-export type { Credential } from './credentials/credential.ts';
-export { credentialHolder, userIdOfHolder } from './credentials/credentialHolder.ts';
+export type { Credential } from './credentials/credentials.ts';
+export { credentialHolder, userIdOfHolder } from './credentials/credentialKeys.ts';
 export { createCredentials, userFieldsOf, type Credentials } from './credentials/credentials.ts';
 export {
   createPendingClaims,
   type PendingClaimParts,
   type PendingClaims,
 } from './credentials/obo/pendingClaims.ts';
-export {
-  createExchanger,
-  type ExchangeEvent,
-  type ExchangerParts,
-} from './credentials/obo/createExchanger.ts';
+export { createExchanger, type ExchangeEvent, type ExchangerParts } from './credentials/obo/exchanger.ts';
 export type { Exchanger } from './credentials/obo/exchanger.ts';
 export type {
   ExchangedToken,
   ExchangeProvider,
   ExchangeRequest,
 } from './credentials/obo/exchangeProvider.ts';
-export { ExchangeFault } from './credentials/obo/exchangeFault.ts';
-export { createOboTokens, type OboTokenParts, type OboTokens } from './credentials/obo/oboTokens.ts';
+export { ExchangeFault } from './credentials/obo/exchangeProvider.ts';
+export { createOboTokens, type OboTokenParts, type OboTokens } from './credentials/obo/bearer.ts';
 export {
   createExchangeProviders,
   type ExchangeProviders,
 } from './credentials/obo/providers/exchangeProviders.ts';
-export { createDpop, type Dpop } from './credentials/dpop/dpop.ts';
-export { createBoundKeys, type BoundKeys } from './credentials/obo/boundKeys.ts';
+export { createDpop, type Dpop } from './credentials/oauth/dpop.ts';
+export { createBoundKeys, type BoundKeys } from './credentials/obo/key.ts';
 export { createResourceMetadata, type ResourceMetadataParts } from './credentials/obo/resourceMetadata.ts';
-export { createOutdatedTokenEviction } from './credentials/obo/evictOutdated.ts';
+export { createOutdatedTokenEviction } from './credentials/obo/cache.ts';
 export { createExchangeAudit } from './credentials/obo/exchangeAudit.ts';
 export type { Subject, SubjectSource } from './credentials/obo/subject.ts';
 export {
@@ -106,53 +102,62 @@ export {
   createOAuthServices,
   type OAuthServices,
   type OAuthServicesParts,
-} from './credentials/oauth/createOAuthServices.ts';
-export { createRetiringServers, type RetiringServers } from './credentials/oauth/retiringServers.ts';
-export { createServerGrants, type ServerGrants } from './credentials/oauth/serverGrants.ts';
-export type { OAuthFlows } from './credentials/oauth/flows/createOAuthFlows.ts';
-export type { CallbackResult } from './credentials/oauth/flows/finishFlow.ts';
-export type { ProbeResult } from './credentials/oauth/flows/flowPayload.ts';
-export type { OpenFlowResult } from './credentials/oauth/flows/openFlow.ts';
-export type { StartedFlow, StartOptions } from './credentials/oauth/flows/startFlow.ts';
-export type { IssuerSettings } from './credentials/oauth/issuerSettings.ts';
-export type { OAuthEgress } from './credentials/oauth/oauthNetwork.ts';
-export { asDraft } from './credentials/oauth/registration/clientUrls.ts';
-export { buildClientDocument } from './credentials/oauth/registration/clientDocument.ts';
+} from './credentials/signin/createOAuthServices.ts';
+export { createRetiringServers, type RetiringServers } from './credentials/signin/serverGrants.ts';
+export { createServerGrants, type ServerGrants } from './credentials/signin/serverGrants.ts';
+export type { OAuthFlows } from './credentials/signin/createOAuthServices.ts';
+export type { CallbackResult } from './credentials/signin/callback.ts';
+export type { ProbeResult } from './credentials/signin/flow.ts';
+export type { OpenFlowResult } from './credentials/signin/open.ts';
+export type { StartedFlow, StartOptions } from './credentials/signin/start.ts';
+export type { IssuerSettings } from './credentials/oauth/issuers.ts';
+export type { OAuthEgress } from './credentials/oauth/network.ts';
+export { asDraft } from './credentials/oauth/clientDocument.ts';
+export { buildClientDocument } from './credentials/oauth/clientDocument.ts';
 export {
   createOAuthTokens,
   DEFAULT_LABEL,
   userCredentialKey,
   type OAuthTokens,
 } from './credentials/oauthTokens.ts';
-export type { SignInReason } from './credentials/signInReason.ts';
+export type { SignInReason } from './credentials/signInRequired.ts';
 export { SignInRequired } from './credentials/signInRequired.ts';
 export { requestTokens, type OAuthTokenRequest } from './credentials/oauth/tokenEndpoint.ts';
 export { revokeTokens, type RevocationRequest } from './credentials/oauth/revocation.ts';
 export { createVault } from './credentials/vault/createVault.ts';
-export { checkTimings, scaledTimings, vaultTimings, type VaultTimings } from './credentials/vault/timings.ts';
+export {
+  checkTimings,
+  scaledTimings,
+  vaultTimings,
+  type VaultTimings,
+} from './credentials/vault/createVault.ts';
 export type {
   AppGrant,
   AppGrants,
   RefreshOutcome,
   VaultEvent,
   VaultParts,
-} from './credentials/vault/vaultParts.ts';
+} from './credentials/vault/vault.ts';
 export type {
   CredentialSummary,
   CredentialVault,
   VaultToken,
   TokenOutcome,
 } from './credentials/vault/vault.ts';
-export { readHolderValues } from './credentials/holderValues.ts';
+export { readHolderValues } from './credentials/variables/templateValues.ts';
 export { subscribeToGrantChanges } from './credentials/grantChanges.ts';
-export { createUserVariables, type UserVariables } from './credentials/userVariables.ts';
-export { createVariableCache, parseVariablesKey, type VariableCache } from './credentials/variableCache.ts';
+export { createUserVariables, type UserVariables } from './credentials/variables/userVariables.ts';
+export {
+  createVariableCache,
+  parseVariablesKey,
+  type VariableCache,
+} from './credentials/variables/variableCache.ts';
 export { diagnose, type DiagnosisInbound } from './diagnose/diagnose.ts';
-export type { DiagnoseParts, DiagnosisNetwork, NetworkProblem } from './diagnose/parts.ts';
-export { discoverTools } from './drafts/discoverTools.ts';
-export { parseDraftName } from './drafts/draft.ts';
-export { createServerDrafts, type ServerDrafts } from './drafts/drafts.ts';
-export type { DiscoverParts } from './drafts/parts.ts';
+export type { DiagnoseParts, DiagnosisNetwork, NetworkProblem } from './diagnose/diagnose.ts';
+export { discoverTools } from './servers/management/discoverTools.ts';
+export { parseDraftName } from './servers/definition.ts';
+export { createServerDrafts, type ServerDrafts } from './servers/management/drafts.ts';
+export type { DiscoverParts } from './servers/management/discoverTools.ts';
 export { GatewayError, type GatewayErrorOptions } from './errors/gatewayError.ts';
 export {
   createAccounts,
@@ -161,15 +166,15 @@ export {
   normalizeEmail,
   type Accounts,
 } from './identity/accounts.ts';
-export { isStoreKeyValid } from './identity/keyCheck.ts';
+export { isStoreKeyValid } from './identity/setup.ts';
 export type { ClientGrants } from './identity/authorizationServer/clientGrants.ts';
 export type { FederatedTokens } from './identity/openid/loginTokens.ts';
 export type { FinishedLogin, OpenIdLogin } from './identity/openid/openIdLogin.ts';
-export type { OpenIdSettings } from './identity/openid/openIdSettings.ts';
+export type { OpenIdSettings } from './identity/openid/provider.ts';
 export type { Provisioning } from './identity/openid/provisioning.ts';
 export { toReturnPath } from './identity/openid/returnPath.ts';
 export type { VerifiedToken } from './identity/openid/verifiedIdentity.ts';
-export { createPasswords, type Passwords } from './identity/passwords.ts';
+export { createPasswords, type Passwords } from './identity/accounts.ts';
 export {
   createSignInSessions,
   SESSION_LIFETIME_MS,
@@ -180,7 +185,7 @@ export {
 export { createCallerCache, type CallerCache, type ResolvedCaller } from './identity/callerCache.ts';
 export { API_KEY_PREFIX, createApiKeys, type ApiKeys } from './identity/apiKeys.ts';
 export { createRevocationMonitor, type RevocationMonitor } from './identity/revocationMonitor.ts';
-export { subscribeToSignOuts } from './identity/signOuts.ts';
+export { subscribeToSignOuts } from './identity/revocationMonitor.ts';
 export { createSetup, SETUP_LIFETIME_MS, type Setup } from './identity/setup.ts';
 export { createPasswordSignIn, networkOf, type PasswordSignIn } from './identity/passwordSignIn.ts';
 export {
@@ -189,11 +194,11 @@ export {
   type Approvals,
   type ApprovalState,
   type PendingApproval,
-} from './policy/approvals.ts';
-export { enforceApproval, type EnforceParts } from './policy/enforceApproval.ts';
-export { isToolAvailable, decideTool } from './policy/decideTool.ts';
-export { createToolPolicy, type ToolPolicy, type ToolDecision } from './policy/toolPolicy.ts';
-export { isOfTenant } from './principal/isOfTenant.ts';
+} from './tools/approvals.ts';
+export { enforceApproval, type EnforceParts } from './tools/approvals.ts';
+export { isToolAvailable, decideTool } from './tools/policy.ts';
+export { createToolPolicy, type ToolPolicy, type ToolDecision } from './tools/policy.ts';
+export { isOfTenant } from './principal/principal.ts';
 export {
   isAdmin,
   principalKey,
@@ -203,9 +208,9 @@ export {
   type UserPrincipal,
 } from './principal/principal.ts';
 export { createAcl, type Acl, type AclParts } from './access/acl.ts';
-export { withLease, roleLeaseKey, type WithLeaseParts } from './access/withLease.ts';
-export { backfillRoles } from './access/backfillRoles.ts';
-export { listManageBits, getManagedServer, type ManageParts } from './access/managedServer.ts';
+export { withLease, roleLeaseKey, type WithLeaseParts } from './replication/withLease.ts';
+export { backfillRoles } from './access/roleAdmin.ts';
+export { listManageBits, getManagedServer, type ManageParts } from './access/shareServer.ts';
 export {
   createOboTargets,
   type OboCandidate,
@@ -213,7 +218,7 @@ export {
   type OboTargetsParts,
 } from './access/oboTargets.ts';
 export { createOboTrust, type OboTrust, type OboTrustParts } from './access/oboTrust.ts';
-export { withAudit, type AuditedResult, type AuditDetails } from './access/withAudit.ts';
+export { withAudit, type AuditedResult, type AuditDetails } from './audit/withAudit.ts';
 export {
   createRoleAdmin,
   type NewRole,
@@ -222,82 +227,82 @@ export {
   type RoleChange,
 } from './access/roleAdmin.ts';
 export { createRoles, type Role, type Roles, type RolesParts } from './access/roles.ts';
-export type { ConfiguredPermissions } from './access/roleTable.ts';
-export { searchPrincipals, type SearchParts } from './access/searchPrincipals.ts';
+export type { ConfiguredPermissions } from './access/roles.ts';
+export { searchPrincipals, type SearchParts } from './access/shareServer.ts';
 export { shareServer, getServerSharing, type ShareParts } from './access/shareServer.ts';
 export { createUserAdmin, type UserAdmin, type UserAdminParts } from './access/userAdmin.ts';
-export type { RequirePermission } from './access/requirePermission.ts';
-export { isSignInChallenge } from './registry/isSignInChallenge.ts';
-export { mayRequireOAuth } from './registry/mayRequireOAuth.ts';
+export type { RequirePermission } from './access/roles.ts';
+export { isSignInChallenge } from './servers/definition.ts';
+export { mayRequireOAuth } from './servers/definition.ts';
 export {
   createInspectionScheduler,
   type InspectionScheduler,
   type InspectionState,
-} from './registry/inspectionScheduler.ts';
-export { createRegistry, type Registry } from './registry/registry.ts';
-export { createStoredServers, type StoredServers } from './registry/storedServers.ts';
-export { listDeclaredVariables, needsOAuth } from './registry/scope.ts';
-export type { AppServer, ServerSnapshot, UserServer } from './registry/server.ts';
+} from './servers/inspectionScheduler.ts';
+export { createRegistry, type Registry } from './servers/registry.ts';
+export { createStoredServers, type StoredServers } from './servers/stored.ts';
+export { listDeclaredVariables, needsOAuth } from './servers/definition.ts';
+export type { AppServer, ServerSnapshot, UserServer } from './servers/definition.ts';
 export {
   reinitialize,
   type ReinitOptions,
   type ReinitParts,
   type SignInStarter,
-} from './reinit/reinitialize.ts';
-export type { ReinitResult } from './reinit/outcome.ts';
-export { getAuthorizationState } from './reinit/authorizationState.ts';
-export { probeGrant } from './reinit/probeGrant.ts';
-export { getServerStatus, getServerStatuses, type StatusParts } from './reinit/serverStatus.ts';
-export { shapeResult } from './shaping/shapeResult.ts';
-export { sendTaskRequest, type TaskRequest, type TaskParts } from './toolcall/sendTaskRequest.ts';
-export { authorityOf } from './toolcall/authorityOf.ts';
-export type { SendParts } from './toolcall/sendToServer.ts';
+} from './servers/reinit/reinitialize.ts';
+export type { ReinitResult } from './servers/reinit/outcome.ts';
+export { getAuthorizationState } from './servers/management/status.ts';
+export { probeGrant } from './servers/reinit/discovery.ts';
+export { getServerStatus, getServerStatuses, type StatusParts } from './servers/management/status.ts';
+export { shapeResult } from './toolcall/shapeResult.ts';
+export { sendTaskRequest, type TaskRequest, type TaskParts } from './toolcall/tasks.ts';
+export { authorityOf } from './toolcall/audit.ts';
+export type { SendParts } from './toolcall/send.ts';
 export type { EntryPoint, Inbound, InboundPeer, RequestFields, TraceContext } from './toolcall/inbound.ts';
 export { callTool, type CallParts, type ToolInvocation } from './toolcall/callTool.ts';
-export type { AccessParts, AllowedServer } from './toolcall/checkAccess.ts';
-export { completeServer, type CompletionRequest } from './toolcall/completeServer.ts';
+export type { AccessParts, AllowedServer } from './access/allowedServer.ts';
+export { completeServer, type CompletionRequest } from './toolcall/read.ts';
 export { DIALOGUE_METHODS } from './toolcall/dialogue.ts';
 export {
   endpointServers,
   type EndpointSelector,
   type EndpointParts,
   type MissingServer,
-} from './toolcall/endpoint.ts';
-export { findServer, listAllowedServers, type ServerLookupParts } from './toolcall/findServer.ts';
-export { inspectServer } from './toolcall/inspectServer.ts';
+} from './toolcall/listEndpoint.ts';
+export { findServer, listAllowedServers, type ServerLookupParts } from './access/allowedServer.ts';
+export { inspectServer } from './toolcall/list.ts';
 export {
   listEndpointItems,
   listEndpointTools,
   type EndpointList,
   type EndpointTool,
 } from './toolcall/listEndpoint.ts';
-export { listServer, type ListServerParts } from './toolcall/listServer.ts';
-export { listServerTools, type SingleServerTools } from './toolcall/listServerTools.ts';
-export { listTools, listToolsOfServers, type ListToolsParts } from './toolcall/listTools.ts';
-export { readServer, type ReadRequest, type ReadParts } from './toolcall/readServer.ts';
-export { routePrompt, routeTool, type RoutedName, type RoutedTool } from './toolcall/routeEndpoint.ts';
-export { routeResource } from './toolcall/routeResource.ts';
-export { searchEndpointTools, type ToolSearchParts } from './toolcall/searchEndpoint.ts';
-export { getServerInstructions, type ServerInstructions } from './toolcall/serverInstructions.ts';
-export { connectPagePath, OPENID_SIGN_IN_PATH } from './toolcall/signInRequirement.ts';
-export { createArgumentValidator, type ArgumentValidator } from './toolcall/validateArguments.ts';
-export { hasUsableCredential } from './toolcall/hasUsableCredential.ts';
-export { cannotSubscribe } from './toolcall/subscriptionSupport.ts';
-export { requireResourceUpdates } from './toolcall/requireResourceUpdates.ts';
-export { subscribeToServer, type SubscribeParts } from './toolcall/subscribeToServer.ts';
+export { listServer, type ListServerParts } from './toolcall/list.ts';
+export { listServerTools, type SingleServerTools } from './toolcall/list.ts';
+export { listTools, listToolsOfServers, type ListToolsParts } from './toolcall/list.ts';
+export { readServer, type ReadRequest, type ReadParts } from './toolcall/read.ts';
+export { routePrompt, routeTool, type RoutedName, type RoutedTool } from './toolcall/resolveName.ts';
+export { routeResource } from './toolcall/resolveResource.ts';
+export { searchEndpointTools, type ToolSearchParts } from './toolcall/listEndpoint.ts';
+export { getServerInstructions, type ServerInstructions } from './toolcall/list.ts';
+export { connectPagePath, OPENID_SIGN_IN_PATH } from './toolcall/outcome.ts';
+export { createArgumentValidator, type ArgumentValidator } from './toolcall/arguments.ts';
+export { hasUsableCredential } from './toolcall/send.ts';
+export { cannotSubscribe } from './toolcall/subscribe.ts';
+export { requireResourceUpdates } from './toolcall/subscribe.ts';
+export { subscribeToServer, type SubscribeParts } from './toolcall/subscribe.ts';
 export {
   createServerSubscriptions,
   type ServerSubscription,
   type ServerSubscriptions,
 } from './subscriptions/serverSubscriptions.ts';
-export { createStdioLimits, type StdioLimits } from './upstream/channel/stdioLimits.ts';
-export { openWithoutSession } from './upstream/http/openWithoutSession.ts';
+export { createStdioLimits, type StdioLimits } from './upstream/channel/stdioTransport.ts';
+export { openWithoutSession } from './upstream/http/negotiate.ts';
 export { filterCapabilities, isServerRequestAllowed, ClientRpcError } from './upstream/dialogue.ts';
 export { createOpenUpstream, type OpenUpstream } from './upstream/openUpstream.ts';
-export type { Log, Network, UpstreamParts } from './upstream/parts.ts';
+export type { Log, Network, UpstreamParts } from './upstream/upstream.ts';
 export type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from './upstream/target.ts';
-export { ENTERPRISE_MANAGED } from './credentials/obo/providers/idJagProvider.ts';
-export { hasTasksCapability, tasksCapability, type TaskMethod } from './upstream/tasks.ts';
+export { ENTERPRISE_MANAGED } from './credentials/obo/providers/idJag.ts';
+export { hasTasksCapability, tasksCapability, type TaskMethod } from './upstream/upstream.ts';
 export type {
   UpstreamResponse,
   StartedTask,

@@ -3,14 +3,13 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock } from '@behalf/testkit';
 import { createAcl } from '../src/access/acl.ts';
 import { createRoleAdmin } from '../src/access/roleAdmin.ts';
-import { createRoles } from '../src/access/roles.ts';
-import type { ConfiguredPermissions } from '../src/access/roleTable.ts';
+import { type ConfiguredPermissions, createRoles } from '../src/access/roles.ts';
 import { createUserAdmin } from '../src/access/userAdmin.ts';
 import type { Audit, AuditEvent } from '../src/audit/audit.ts';
 import { createSignInSessions } from '../src/identity/signInSessions.ts';
 import { aclId, type AclKey, type AclRecord, type ChangeFeed, type UserRecord } from '../src/ports/index.ts';
 import { toPrincipal, type UserPrincipal } from '../src/principal/principal.ts';
-import type { ServerSnapshot } from '../src/registry/server.ts';
+import type { ServerSnapshot } from '../src/servers/definition.ts';
 
 /** As if no notice ever came, here or anywhere. */
 export const silentChanges: ChangeFeed = {

@@ -1,5 +1,5 @@
 import { createFakeClock } from '@behalf/testkit';
-import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';
+import { createArgumentValidator } from '../src/toolcall/arguments.ts';
 import type { JsonObject } from '../src/upstream/upstream.ts';
 
 export const forecastTool = { serverId: 'weather', toolName: 'forecast' };

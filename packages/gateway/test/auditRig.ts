@@ -3,8 +3,7 @@ import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock, type FakeClock } from '@behalf/testkit';
 import type { AuditEvent } from '../src/audit/audit.ts';
 import { createAuditLog, type AuditLog } from '../src/audit/auditLog.ts';
-import { queryAudit } from '../src/audit/queryAudit.ts';
-import type { FoundEvent } from '../src/audit/readSegments.ts';
+import { type FoundEvent, queryAudit } from '../src/audit/readAudit.ts';
 import type { AuditSegmentRecord, AuditStore, PrimaryStore } from '../src/ports/index.ts';
 
 /** `refuse`: nothing is written. `answer-lost`: it is, and nobody hears of it. `hold`: it waits to be let go. */

@@ -1,11 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { createTestNetwork } from '@behalf/testkit';
-import { createStdioLimits, type StdioLimits } from '../src/upstream/channel/stdioLimits.ts';
+import { createStdioLimits, type StdioLimits } from '../src/upstream/channel/stdioTransport.ts';
 import { createOpenUpstream } from '../src/upstream/openUpstream.ts';
-import type { UpstreamParts } from '../src/upstream/parts.ts';
+import type {
+  JsonObject,
+  Upstream,
+  UpstreamParts,
+  UpstreamRequestOptions,
+} from '../src/upstream/upstream.ts';
 import type { OpenOptions, RemoteTarget, StdioTarget, UpstreamTarget } from '../src/upstream/target.ts';
-import type { JsonObject, UpstreamRequestOptions, Upstream } from '../src/upstream/upstream.ts';
 
 const script = fileURLToPath(new URL('../../testkit/fixtures/scriptedServer.mjs', import.meta.url));
 

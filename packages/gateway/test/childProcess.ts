@@ -6,7 +6,7 @@ import {
   type StdioCommand,
   type StdioParts,
   type StdioTransport,
-} from '../src/upstream/stdioTransport.ts';
+} from '../src/upstream/channel/stdioTransport.ts';
 
 /** A transport over `node -e script`, with everything it said written down. */
 export interface TestChild {

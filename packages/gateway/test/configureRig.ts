@@ -7,14 +7,13 @@ import { createAcl } from '../src/access/acl.ts';
 import { createOboTargets } from '../src/access/oboTargets.ts';
 import { createRoles } from '../src/access/roles.ts';
 import type { Audit, AuditEvent } from '../src/audit/audit.ts';
-import { createOverrides } from '../src/configure/overrides.ts';
-import type { ConfigureParts } from '../src/configure/parts.ts';
-import { createRetiringServers } from '../src/credentials/oauth/retiringServers.ts';
-import { createServerGrants } from '../src/credentials/oauth/serverGrants.ts';
+import { createOverrides } from '../src/servers/overrides.ts';
+import type { ConfigureParts } from '../src/servers/management/editing.ts';
+import { createRetiringServers, createServerGrants } from '../src/credentials/signin/serverGrants.ts';
 import { aclId, roleId, type UserRecord } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
-import { createRegistry } from '../src/registry/registry.ts';
-import { createStoredServers } from '../src/registry/storedServers.ts';
+import { createRegistry } from '../src/servers/registry.ts';
+import { createStoredServers } from '../src/servers/stored.ts';
 import { rejectAppBearer } from './bearerRig.ts';
 
 const env = {

@@ -2,8 +2,8 @@ import { createRandom } from '@behalf/kernel';
 import type { ServerSettings } from '@behalf/settings';
 import { createFakeClock } from '@behalf/testkit';
 import { createConnectionManager, type ConnectionLimits } from '../src/connections/connectionManager.ts';
-import type { ConnectionHolder } from '../src/connections/connectionHolder.ts';
-import type { AppServer, UserServer } from '../src/registry/server.ts';
+import type { ConnectionHolder } from '../src/connections/lease.ts';
+import type { AppServer, UserServer } from '../src/servers/definition.ts';
 import type {
   OpenOptions,
   AppBearer,

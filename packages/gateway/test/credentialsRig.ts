@@ -1,15 +1,14 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
-import type { Credential } from '../src/credentials/credential.ts';
-import { createCredentials, type BodyFields } from '../src/credentials/credentials.ts';
-import type { OboOptions } from '../src/credentials/obo/exchangeKeyCache.ts';
+import { type BodyFields, type Credential, createCredentials } from '../src/credentials/credentials.ts';
+import type { OboOptions } from '../src/credentials/obo/key.ts';
 import { SignInRequired } from '../src/credentials/signInRequired.ts';
-import { createUserVariables } from '../src/credentials/userVariables.ts';
-import { createVariableCache } from '../src/credentials/variableCache.ts';
+import { createUserVariables } from '../src/credentials/variables/userVariables.ts';
+import { createVariableCache } from '../src/credentials/variables/variableCache.ts';
 import { toVariableSealContext, variableId, type UserVariableStore } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
-import type { UserServer } from '../src/registry/server.ts';
+import type { UserServer } from '../src/servers/definition.ts';
 import { withoutRenewal } from './bearerRig.ts';
 import { createUserSnapshot } from './servers.ts';
 

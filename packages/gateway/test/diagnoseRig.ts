@@ -1,13 +1,17 @@
 import { sleep } from '@behalf/kernel';
 import { aPrincipal } from '@behalf/testkit';
-import type { DiscoveredServer } from '../src/credentials/oauth/discovery/discovery.ts';
-import type { OAuthClient } from '../src/credentials/oauth/oauthClient.ts';
+import type { DiscoveredServer } from '../src/credentials/oauth/discovery.ts';
+import type { OAuthClient } from '../src/credentials/oauth/clientAuthentication.ts';
 import type { CredentialSummary } from '../src/credentials/vault/vault.ts';
-import { diagnose, type DiagnosisInbound } from '../src/diagnose/diagnose.ts';
-import type { DiagnoseParts, NetworkProblem } from '../src/diagnose/parts.ts';
+import {
+  type DiagnoseParts,
+  type DiagnosisInbound,
+  type NetworkProblem,
+  diagnose,
+} from '../src/diagnose/diagnose.ts';
 import type { OboCandidate } from '../src/access/oboTargets.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
-import type { ServerSnapshot } from '../src/registry/server.ts';
+import type { ServerSnapshot } from '../src/servers/definition.ts';
 import type { UpstreamTarget } from '../src/upstream/target.ts';
 import type { JsonObject, Upstream } from '../src/upstream/upstream.ts';
 import { adaUser, defineServer, createToolcallRig } from './toolcallRig.ts';

@@ -3,15 +3,18 @@ import { createKeyring, HiddenText, LightCancellation, createRandom, systemRando
 import type { Cancellation, Leases } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock, type FakeClock } from '@behalf/testkit';
-import { createExchanger, type ExchangeEvent } from '../src/credentials/obo/createExchanger.ts';
-import { ExchangeFault } from '../src/credentials/obo/exchangeFault.ts';
-import type {
-  ExchangedToken,
-  ExchangeProvider,
-  ExchangeRequest,
+import {
+  type ExchangeEvent,
+  type ExchangeJob,
+  type ExchangerLimits,
+  createExchanger,
+} from '../src/credentials/obo/exchanger.ts';
+import {
+  ExchangeFault,
+  type ExchangeProvider,
+  type ExchangeRequest,
+  type ExchangedToken,
 } from '../src/credentials/obo/exchangeProvider.ts';
-import type { ExchangeJob } from '../src/credentials/obo/exchanger.ts';
-import type { ExchangerLimits } from '../src/credentials/obo/exchangerLimits.ts';
 import type { Cache } from '../src/ports/index.ts';
 import { createUserSnapshot } from './servers.ts';
 

@@ -7,13 +7,17 @@ import {
   type TestNetwork,
 } from '@behalf/testkit';
 import {
-  createProtocolVersionCache,
   type ProtocolVersionCache,
-} from '../src/upstream/http/protocolVersionCache.ts';
-import { openHttpUpstream } from '../src/upstream/http/openHttpUpstream.ts';
-import type { UpstreamParts } from '../src/upstream/parts.ts';
+  createProtocolVersionCache,
+  openHttpUpstream,
+} from '../src/upstream/http/negotiate.ts';
+import type {
+  JsonObject,
+  Upstream,
+  UpstreamParts,
+  UpstreamRequestOptions,
+} from '../src/upstream/upstream.ts';
 import type { OpenOptions, RemoteTarget } from '../src/upstream/target.ts';
-import type { JsonObject, UpstreamRequestOptions, Upstream } from '../src/upstream/upstream.ts';
 import { UpstreamError } from '../src/upstream/upstreamError.ts';
 
 type NetworkOptions = Parameters<typeof createTestNetwork>[1];

@@ -2,9 +2,12 @@ import type { Clock, Fetch, Keyring } from '@behalf/kernel';
 import { systemRandom as random } from '@behalf/kernel';
 import { createVault } from '../src/credentials/vault/createVault.ts';
 import type { CredentialVault } from '../src/credentials/vault/vault.ts';
-import { createLoginContexts } from '../src/identity/openid/loginContext.ts';
-import { createLoginTokens, type LoginTokens } from '../src/identity/openid/loginTokens.ts';
-import type { ProviderMetadataSource } from '../src/identity/openid/providerMetadata.ts';
+import {
+  type LoginTokens,
+  createLoginContexts,
+  createLoginTokens,
+} from '../src/identity/openid/loginTokens.ts';
+import type { ProviderMetadataSource } from '../src/identity/openid/provider.ts';
 import type { PrimaryStore } from '../src/ports/index.ts';
 
 export interface LoginRigParts {

@@ -1,15 +1,15 @@
 import { createKeyring, HiddenText, systemRandom } from '@behalf/kernel';
 import type { OboProblem } from '@behalf/settings';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
-import { createDpop } from '../src/credentials/dpop/dpop.ts';
-import { createBoundKeys } from '../src/credentials/obo/boundKeys.ts';
+import { createDpop } from '../src/credentials/oauth/dpop.ts';
+import { createBoundKeys } from '../src/credentials/obo/key.ts';
 import type { ExchangeResult, ExchangeJob } from '../src/credentials/obo/exchanger.ts';
 import type { ExchangeProvider } from '../src/credentials/obo/exchangeProvider.ts';
 import {
   createOboTokens,
   createTokenRequestBudget,
   type RefusedExchange,
-} from '../src/credentials/obo/oboTokens.ts';
+} from '../src/credentials/obo/bearer.ts';
 import type { Subject } from '../src/credentials/obo/subject.ts';
 import type { Principal } from '../src/principal/principal.ts';
 import { createUserSnapshot } from './servers.ts';

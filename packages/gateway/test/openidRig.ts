@@ -2,16 +2,21 @@ import { createKeyring, systemRandom, type Fetch, type Keyring } from '@behalf/k
 import { openMemoryStore } from '@behalf/stores/memory';
 import { createFakeClock, createTestNetwork, type FakeClock } from '@behalf/testkit';
 import type { AuditEvent } from '../src/audit/audit.ts';
-import { createBearerCallers, type BearerCallers } from '../src/identity/openid/bearerCallers.ts';
-import { createBearerVerifier, type BearerVerifier } from '../src/identity/openid/bearerVerifier.ts';
-import { createIntrospection } from '../src/identity/openid/introspection.ts';
-import { createSigningKeySource, type SigningKeySource } from '../src/identity/openid/keySource.ts';
-import { createOpenIdLogin, type OpenIdLogin } from '../src/identity/openid/openIdLogin.ts';
-import type { OpenIdSettings } from '../src/identity/openid/openIdSettings.ts';
 import {
-  createProviderMetadata,
+  type BearerCallers,
+  type BearerVerifier,
+  createBearerCallers,
+  createBearerVerifier,
+} from '../src/identity/openid/bearer.ts';
+import { createIntrospection } from '../src/identity/openid/introspection.ts';
+import {
+  type OpenIdSettings,
   type ProviderMetadataSource,
-} from '../src/identity/openid/providerMetadata.ts';
+  type SigningKeySource,
+  createProviderMetadata,
+  createSigningKeySource,
+} from '../src/identity/openid/provider.ts';
+import { createOpenIdLogin, type OpenIdLogin } from '../src/identity/openid/openIdLogin.ts';
 import { createProvisioning, type Provisioning } from '../src/identity/openid/provisioning.ts';
 import type { PrimaryStore } from '../src/ports/index.ts';
 import { startTestIssuer, type TestIssuer } from './openidIssuer.ts';

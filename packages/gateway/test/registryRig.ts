@@ -1,8 +1,8 @@
 import { loadSettings, type Settings } from '@behalf/settings';
-import { createRegistry, type RegistryLayers, type RegistryParts } from '../src/registry/registry.ts';
-import type { ServerSnapshot } from '../src/registry/server.ts';
-import type { StoredDefinition } from '../src/registry/storedServers.ts';
-import type { Restriction } from '../src/registry/unavailableReason.ts';
+import { createRegistry, type RegistryLayers, type RegistryParts } from '../src/servers/registry.ts';
+import type { ServerSnapshot } from '../src/servers/definition.ts';
+import type { StoredDefinition } from '../src/servers/stored.ts';
+import type { Restriction } from '../src/servers/snapshot.ts';
 import { rejectAppBearer } from './bearerRig.ts';
 
 export const baseDefinition = { type: 'streamable-http', url: 'https://base.example/mcp' };

@@ -1,8 +1,8 @@
 import type { FlowView } from '@behalf/contracts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
-import type { InspectionState } from '../src/registry/inspectionScheduler.ts';
-import type { ServerSnapshot } from '../src/registry/server.ts';
-import { reinitialize, type ReinitParts } from '../src/reinit/reinitialize.ts';
+import type { InspectionState } from '../src/servers/inspectionScheduler.ts';
+import type { ServerSnapshot } from '../src/servers/definition.ts';
+import { reinitialize, type ReinitParts } from '../src/servers/reinit/reinitialize.ts';
 import type { OpenOptions, RemoteTarget, UpstreamTarget } from '../src/upstream/target.ts';
 import type { JsonObject, Upstream } from '../src/upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../src/upstream/upstreamError.ts';

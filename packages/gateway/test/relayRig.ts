@@ -1,11 +1,10 @@
 import { systemClock, systemRandom } from '@behalf/kernel';
 import { aPrincipal, createTestNetwork, scriptedHttpServer, type ScriptedOptions } from '@behalf/testkit';
 import { createConnectionManager } from '../src/connections/connectionManager.ts';
-import type { Principal } from '../src/principal/principal.ts';
-import { principalKey } from '../src/principal/principal.ts';
+import { type Principal, principalKey } from '../src/principal/principal.ts';
 import type { Inbound, InboundPeer } from '../src/toolcall/inbound.ts';
 import { callTool } from '../src/toolcall/callTool.ts';
-import { createStdioLimits } from '../src/upstream/channel/stdioLimits.ts';
+import { createStdioLimits } from '../src/upstream/channel/stdioTransport.ts';
 import { createOpenUpstream } from '../src/upstream/openUpstream.ts';
 import type { JsonObject } from '../src/upstream/upstream.ts';
 import { createServerSubscriptions } from '../src/subscriptions/serverSubscriptions.ts';

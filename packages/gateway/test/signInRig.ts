@@ -15,19 +15,19 @@ import {
   createOAuthServices,
   type OAuthServices,
   type OAuthServicesParts,
-} from '../src/credentials/oauth/createOAuthServices.ts';
-import type { CallbackResult } from '../src/credentials/oauth/flows/finishFlow.ts';
-import type { OpenFlowResult } from '../src/credentials/oauth/flows/openFlow.ts';
-import type { StartedFlow, StartOptions } from '../src/credentials/oauth/flows/startFlow.ts';
-import type { OAuthEgress } from '../src/credentials/oauth/oauthNetwork.ts';
-import { credentialHolder } from '../src/credentials/credentialHolder.ts';
+} from '../src/credentials/signin/createOAuthServices.ts';
+import type { CallbackResult } from '../src/credentials/signin/callback.ts';
+import type { OpenFlowResult } from '../src/credentials/signin/open.ts';
+import type { StartedFlow, StartOptions } from '../src/credentials/signin/start.ts';
+import type { OAuthEgress } from '../src/credentials/oauth/network.ts';
+import { credentialHolder } from '../src/credentials/credentialKeys.ts';
 import { createVault } from '../src/credentials/vault/createVault.ts';
 import type { CredentialVault } from '../src/credentials/vault/vault.ts';
 import type { Cache, CredentialKey, PrimaryStore } from '../src/ports/index.ts';
 import type { UserPrincipal } from '../src/principal/principal.ts';
-import type { RegistryLayers } from '../src/registry/registry.ts';
-import type { StoredDefinition } from '../src/registry/storedServers.ts';
-import type { AllowedServer } from '../src/toolcall/checkAccess.ts';
+import type { RegistryLayers } from '../src/servers/registry.ts';
+import type { StoredDefinition } from '../src/servers/stored.ts';
+import type { AllowedServer } from '../src/access/allowedServer.ts';
 import { ownedByApp, type AppBearer } from '../src/upstream/target.ts';
 import { withoutRenewal } from './bearerRig.ts';
 import { createRegistryRig, createStoredDefinition } from './registryRig.ts';

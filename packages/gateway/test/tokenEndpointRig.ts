@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { HiddenText, createRandom, type Fetch } from '@behalf/kernel';
 import type { ProviderSettings } from '@behalf/settings';
 import { createFakeClock, createTestNetwork, type FakeClock } from '@behalf/testkit';
-import type { ExchangeFault } from '../src/credentials/obo/exchangeFault.ts';
 import type {
-  ExchangedToken,
+  ExchangeFault,
   ExchangeProvider,
   ExchangeRequest,
   ExchangeResource,
+  ExchangedToken,
 } from '../src/credentials/obo/exchangeProvider.ts';
-import type { LoginClient } from '../src/credentials/obo/providers/effectiveSettings.ts';
+import type { LoginClient } from '../src/credentials/obo/providers/providerSettings.ts';
 import {
   createExchangeProviders,
   type ExchangeProviders,

@@ -2,24 +2,24 @@ import { createRandom } from '@behalf/kernel';
 import { compileDefinition } from '@behalf/settings';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { roleDefaults } from '@behalf/contracts';
-import type { RequirePermission } from '../src/access/requirePermission.ts';
+import type { RequirePermission } from '../src/access/roles.ts';
 import type { AuditEvent } from '../src/audit/audit.ts';
-import { createCatalog } from '../src/catalog/catalog.ts';
-import { createListAll } from '../src/catalog/listAll.ts';
+import { createCatalog } from '../src/tools/catalog.ts';
+import { createListAll } from '../src/upstream/listAll.ts';
 import type { Lease, LeaseOptions } from '../src/connections/connectionManager.ts';
-import type { ConnectionHolder } from '../src/connections/connectionHolder.ts';
-import type { Credential } from '../src/credentials/credential.ts';
+import type { ConnectionHolder } from '../src/connections/lease.ts';
+import type { Credential } from '../src/credentials/credentials.ts';
 import { SignInRequired } from '../src/credentials/signInRequired.ts';
-import type { OboTokens } from '../src/credentials/obo/oboTokens.ts';
-import { createToolPolicy } from '../src/policy/toolPolicy.ts';
+import type { OboTokens } from '../src/credentials/obo/bearer.ts';
+import { createToolPolicy } from '../src/tools/policy.ts';
 import { principalKey, type Principal } from '../src/principal/principal.ts';
 import { GatewayError } from '../src/errors/gatewayError.ts';
-import type { ServerSnapshot, ServerSource } from '../src/registry/server.ts';
-import { EVERY_TENANT, createSnapshot } from '../src/registry/snapshot.ts';
+import type { ServerSnapshot, ServerSource } from '../src/servers/definition.ts';
+import { EVERY_TENANT, createSnapshot } from '../src/servers/snapshot.ts';
 import type { Inbound } from '../src/toolcall/inbound.ts';
 import type { CallParts } from '../src/toolcall/callTool.ts';
-import type { ListToolsParts } from '../src/toolcall/listTools.ts';
-import { createArgumentValidator } from '../src/toolcall/validateArguments.ts';
+import type { ListToolsParts } from '../src/toolcall/list.ts';
+import { createArgumentValidator } from '../src/toolcall/arguments.ts';
 import type {
   UpstreamResponse,
   JsonObject,

@@ -12,12 +12,17 @@ import {
   type GrantedTokens,
 } from '@behalf/testkit';
 import type { GrantContext, IssuerProfile } from '../src/credentials/oauth/grantContext.ts';
-import type { OAuthClient } from '../src/credentials/oauth/oauthClient.ts';
-import type { TokenSet } from '../src/credentials/oauth/tokenEndpointResult.ts';
-import { createVault } from '../src/credentials/vault/createVault.ts';
-import type { VaultTimings } from '../src/credentials/vault/timings.ts';
-import type { CredentialVault, VaultToken, TokenOutcome } from '../src/credentials/vault/vault.ts';
-import type { AppGrants, VaultEvent, VaultParts } from '../src/credentials/vault/vaultParts.ts';
+import type { OAuthClient } from '../src/credentials/oauth/clientAuthentication.ts';
+import type { TokenSet } from '../src/credentials/oauth/tokenEndpoint.ts';
+import { type VaultTimings, createVault } from '../src/credentials/vault/createVault.ts';
+import type {
+  AppGrants,
+  CredentialVault,
+  TokenOutcome,
+  VaultEvent,
+  VaultParts,
+  VaultToken,
+} from '../src/credentials/vault/vault.ts';
 import {
   credentialId,
   type CredentialKey,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ActiveSet } from './activeSet.ts';
+import { ActiveSet } from './collections.ts';
 
 describe('a roster', () => {
   test('knows who is here, in whatever order they came and went', () => {

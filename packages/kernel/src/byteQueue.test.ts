@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { ByteQueue } from './byteQueue.ts';
+import { ByteQueue } from './collections.ts';
 
 function drain(queue: ByteQueue): Buffer[] {
   const pieces: Buffer[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { areSecretsEqual } from './equalSecrets.ts';
+import { areSecretsEqual } from './secrets.ts';
 
 describe('equalSecrets', () => {
   test('is equality, for every length', () => {

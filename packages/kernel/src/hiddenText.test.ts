@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { HiddenText } from './hiddenText.ts';
+import { HiddenText } from './secrets.ts';
 
 test('only who asks for it gets it', () => {
   const hidden = new HiddenText('planted');

@@ -1,14 +1,42 @@
-import { checkConfig, type Finding } from '@behalf/contracts';
-import { compileEndpoints } from './compile/compileEndpoints.ts';
-import { compileProviders, expandTexts } from './compile/compileProviders.ts';
+import {
+  type AuthorizationServer,
+  type Finding,
+  type InterfaceMcpServers,
+  type McpSettings,
+  type ToolApproval,
+  checkConfig,
+  checkServer,
+  checkServerName,
+  createFinding,
+} from '@behalf/contracts';
 import { checkAuthorizationServer } from './compile/checkAuthorizationServer.ts';
-import { compileServer } from './compile/compileServer.ts';
-import { createProbeExpander, createTextCompiler } from './compile/textCompiler.ts';
-import { deepFreeze } from './deepFreeze.ts';
-import { checkObo } from './obo/checkObo.ts';
+import { type EndpointSettings, compileEndpoints } from './compile/compileEndpoints.ts';
+import { type ServerSettings, compileServer } from './compile/compileServer.ts';
+import {
+  type ProviderSettings,
+  compileProviders,
+  createProbeExpander,
+  createTextCompiler,
+  expandTexts,
+} from './compile/textCompiler.ts';
+import { checkObo } from './obo/checkOboTarget.ts';
 import { readGraphScopes, readLoginProviderInfo } from './obo/login.ts';
-import type { Settings } from './settings.ts';
 import type { EnvRecord } from './template/resolveEnv.ts';
+
+/** The configuration, parsed once and frozen. */
+export interface Settings {
+  readonly servers: readonly ServerSettings[];
+  readonly mcpSettings: Readonly<McpSettings>;
+  /** Only what the file says: absent permissions keep what is stored. */
+  readonly interface: { readonly mcpServers: Readonly<InterfaceMcpServers> | undefined };
+  readonly endpoints: {
+    readonly custom: readonly EndpointSettings[];
+    readonly toolApproval: Readonly<ToolApproval> | undefined;
+  };
+  readonly identityProviders: readonly ProviderSettings[];
+  /** Null unless it is enabled. */
+  readonly authorizationServer: Readonly<AuthorizationServer> | null;
+}
 
 export interface BuiltSettings {
   /** Absent when there are errors. */
@@ -62,4 +90,69 @@ export function buildSettings(value: unknown, env: EnvRecord): BuiltSettings {
     });
   }
   return result;
+}
+
+export type CompiledDefinition = { ok: true; server: ServerSettings } | { ok: false; errors: Finding[] };
+
+/**
+ * One definition that does not stand in the file: from its plain value to what the file's own become. A key it should
+ * not have is an error; what only deserves a warning in a file is not told.
+ */
+export function compileDefinition(
+  name: string,
+  value: unknown,
+  { env }: { env: EnvRecord },
+): CompiledDefinition {
+  const path = ['mcpServers', name];
+  const nameProblem = checkServerName(name);
+  const check = checkServer(value, path, createProbeExpander(env));
+  const errors = [
+    ...(nameProblem === undefined ? [] : [createFinding(path, 'name', nameProblem, 'choose another name')]),
+    ...check.errors,
+    ...check.unknown,
+  ];
+  if (!check.server || errors.length > 0) return { ok: false, errors };
+  const textCompiler = createTextCompiler(env);
+  const server = compileServer(name, check.server, textCompiler);
+  return textCompiler.findings.length > 0
+    ? { ok: false, errors: textCompiler.findings }
+    : { ok: true, server: deepFreeze(server) };
+}
+
+/**
+ * What runs when there is no file: the reference server, so that there are tools in the first minute. One of its tools
+ * fetches URLs from a list of domains in its environment; a name that never resolves (RFC 6761) leaves it none.
+ */
+export function builtInSettings(everything: { command: string; args: readonly string[] }): Settings {
+  const { settings, errors } = buildSettings(
+    {
+      mcpServers: {
+        everything: {
+          title: 'Everything',
+          description: 'The reference MCP server, to try things with.',
+          command: '${BUILT_IN_COMMAND}',
+          args: everything.args.map((_, index) => `\${BUILT_IN_ARG_${index}-}`),
+          env: { GZIP_ALLOWED_DOMAINS: 'invalid' },
+        },
+      },
+    },
+    // Passed as values, so that a path that holds ${ or {{ stays a path.
+    {
+      BUILT_IN_COMMAND: everything.command,
+      ...Object.fromEntries(everything.args.map((arg, index) => [`BUILT_IN_ARG_${index}`, arg])),
+    },
+  );
+  if (!settings)
+    throw new Error(
+      `The built-in configuration is not valid: ${errors.map((error) => error.message).join('; ')}`,
+    );
+  return settings;
+}
+
+/** A snapshot is shared by everything that runs; whoever could change it could change someone else's server. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const item of Object.values(value)) deepFreeze(item);
+  return value;
 }

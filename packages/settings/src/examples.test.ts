@@ -4,8 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { unusedInterfaceKeys, unusedSections } from '@behalf/contracts';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { formatDiagnostics } from './formatDiagnostics.ts';
-import { loadSettings } from './loadSettings.ts';
+import { formatDiagnostics, loadSettings } from './loadSettings.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string): string => readFileSync(root + path, 'utf8');

@@ -1,7 +1,7 @@
-export { builtInSettings } from './builtInSettings.ts';
-export { compileDefinition, type CompiledDefinition } from './compileDefinition.ts';
+export { builtInSettings } from './buildSettings.ts';
+export { compileDefinition, type CompiledDefinition } from './buildSettings.ts';
 export type { EndpointSettings } from './compile/compileEndpoints.ts';
-export type { ProviderSettings } from './compile/compileProviders.ts';
+export type { ProviderSettings } from './compile/textCompiler.ts';
 export {
   collectPlaceholders,
   type ApiKeySettings,
@@ -11,11 +11,11 @@ export {
   type StdioSettings,
   type StreamableHttpSettings,
   type WebsocketSettings,
-} from './compile/serverSettings.ts';
-export { mergeEnvFile } from './mergeEnvFile.ts';
-export { formatDiagnostics } from './formatDiagnostics.ts';
+} from './compile/compileServer.ts';
+export { mergeEnvFile } from './loadSettings.ts';
+export { formatDiagnostics } from './loadSettings.ts';
 export { loadSettings, type SettingsResult } from './loadSettings.ts';
-export type { KnownLogin } from './obo/resolveProvider.ts';
+export type { KnownLogin } from './obo/login.ts';
 export {
   readGraphScopes,
   isMicrosoftAuthority,
@@ -24,13 +24,13 @@ export {
   findMicrosoftCloud,
   type LoginProviderInfo,
 } from './obo/login.ts';
-export { isLoginProvider } from './obo/isLoginProvider.ts';
+export { isLoginProvider } from './obo/login.ts';
 export { NO_PROVIDER, checkOboTarget, type OboAuthority, type OboProblem } from './obo/checkOboTarget.ts';
 export { allowsPlainHttp, isUnencryptedRemote } from './obo/plainHttp.ts';
-export { maskAddress } from './redact/maskAddress.ts';
-export type { Settings } from './settings.ts';
-export { bodyFields, openidFields, userFields } from './template/fields.ts';
-export { parseTemplate, type ParsedTemplate, type TemplateProblem } from './template/parseTemplate.ts';
+export { maskAddress } from './redact/maskText.ts';
+export type { Settings } from './buildSettings.ts';
+export { bodyFields, openidFields, userFields } from './template/template.ts';
+export { parseTemplate, type ParsedTemplate, type TemplateProblem } from './template/template.ts';
 export {
   renderHeader,
   renderTemplate,

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { builtInSettings } from './builtInSettings.ts';
-import { formatDiagnostics } from './formatDiagnostics.ts';
-import { loadSettings } from './loadSettings.ts';
+import { builtInSettings } from './buildSettings.ts';
+import { formatDiagnostics, loadSettings } from './loadSettings.ts';
 import { readLiteralText } from './template/template.ts';
 
 function errors(text: string, env: Record<string, string> = {}): string {

@@ -1,8 +1,7 @@
+import { parseEnv } from 'node:util';
 import type { Diagnostic, Finding } from '@behalf/contracts';
-import { buildSettings } from './buildSettings.ts';
-import { deepFreeze } from './deepFreeze.ts';
+import { type Settings, buildSettings, deepFreeze } from './buildSettings.ts';
 import { redactConfig } from './redact/redactConfig.ts';
-import type { Settings } from './settings.ts';
 import type { EnvRecord } from './template/resolveEnv.ts';
 import { readYaml } from './yaml/readYaml.ts';
 
@@ -55,4 +54,20 @@ function readDefinitions(value: unknown): Record<string, unknown> {
 
 function sortByLine(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...diagnostics].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+}
+
+/** The one message for a terminal: a line per diagnostic with place, path, reason and what to do. */
+export function formatDiagnostics(diagnostics: readonly Diagnostic[], filename: string): string {
+  return diagnostics
+    .map(({ path, message, suggestion, line }) => {
+      const location = line === undefined ? filename : `${filename}:${line}`;
+      const reason = suggestion === undefined ? message : `${message}; ${suggestion}`;
+      return [location, path, reason].filter((part) => part !== '').join('  ');
+    })
+    .join('\n');
+}
+
+/** The environment with a `.env` file's text beneath it: what the process was given wins. */
+export function mergeEnvFile(envFileText: string | undefined, env: EnvRecord): EnvRecord {
+  return envFileText === undefined ? env : { ...parseEnv(envFileText), ...env };
 }

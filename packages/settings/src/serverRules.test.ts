@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { reservedHeaders } from '@behalf/contracts';
 import { findingCodes, httpServer, loadServer, serverFindings } from '../test/serverDiagnostics.ts';
-import { compileDefinition } from './compileDefinition.ts';
+import { compileDefinition } from './buildSettings.ts';
 import { loadSettings } from './loadSettings.ts';
 
 const obo = { scopes: 'api://s/.default' };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { collectPlaceholders } from './compile/serverSettings.ts';
+import { collectPlaceholders } from './compile/compileServer.ts';
 import { findingCodes, httpServer, loadServer, serverFindings } from '../test/serverDiagnostics.ts';
 import { loadSettings } from './loadSettings.ts';
 

@@ -1,8 +1,8 @@
-export { eventually } from './eventually.ts';
-export { aPrincipal } from './aPrincipal.ts';
+export { eventually } from './system.ts';
+export { aPrincipal } from './records.ts';
 export { createFakeClock, type FakeClock } from './fakeClock.ts';
 export { scriptedHttpServer } from './mcp/scriptedHttpServer.ts';
-export { declaresTasks, scriptedTasks, tasksExtension, type ScriptedTasks } from './mcp/scriptedTasks.ts';
+export { declaresTasks, scriptedTasks, tasksExtension, type ScriptedTasks } from './mcp/scriptedMethods.ts';
 export {
   scriptedError,
   type ScriptedCall,
@@ -12,7 +12,7 @@ export {
   type ScriptedReply,
   type ScriptedRequest,
   type ScriptedTool,
-} from './mcp/scriptedTypes.ts';
+} from './mcp/scriptedExchange.ts';
 export { createTestNetwork, type TestNetwork } from './mcp/testNetwork.ts';
 export type {
   AccessTokenInfo,
@@ -28,7 +28,7 @@ export type {
   OAuthEndpoint,
   OAuthHold,
   OAuthRequest,
-} from './oauth/authorizationServerTypes.ts';
+} from './oauth/authorizationServer.ts';
 export {
   guardedMcpServer,
   type GuardedMcpServer,
@@ -36,8 +36,8 @@ export {
   type GuardedRequest,
   type GuardSwitches,
 } from './oauth/guardedMcpServer.ts';
-export { oauthHash } from './oauth/oauthHash.ts';
-export { startAuthorizationServer } from './oauth/startAuthorizationServer.ts';
+export { oauthHash } from './oauth/authorizationCore.ts';
+export { startAuthorizationServer } from './oauth/authorizationServer.ts';
 export {
   describeWith,
   findProgram,

@@ -1,11 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, statSync } from 'node:fs';
-import { createConnection, createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe } from '@jest/globals';
-import { eventually } from './eventually.ts';
 
 /** A program the machine may or may not have. `npm test` names the suites that did not run for want of one. */
 export type SystemProgram = 'redis-server' | 'chromium';
@@ -111,4 +110,19 @@ function listens(port: number): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
   });
+}
+
+/** Waits for a condition of the outside world (another process, a TTL) with a deadline, never a fixed sleep. */
+export async function eventually<T>(
+  what: string,
+  probe: () => Promise<T | false | null | undefined> | T | false | null | undefined,
+  deadlineMs = 10_000,
+): Promise<T> {
+  const end = Date.now() + deadlineMs;
+  for (;;) {
+    const value = await probe();
+    if (value !== false && value !== null && value !== undefined) return value;
+    if (Date.now() > end) throw new Error(`Not within ${deadlineMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }

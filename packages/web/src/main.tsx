@@ -2,7 +2,7 @@ import { createRoot } from 'react-dom/client';
 import { userQuery } from './api/user.ts';
 import { App } from './app/App.tsx';
 import { queryClient } from './app/queryClient.ts';
-import { restoreHash } from './app/returnHash.ts';
+import { restoreHash } from './app/userSession.ts';
 import { applyTheme } from './hooks/useTheme.ts';
 
 applyTheme();

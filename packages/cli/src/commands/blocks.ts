@@ -1,13 +1,17 @@
-import { BlockCheckView, BlocksView, BlockView, type BlockSummary } from '@behalf/contracts';
-import { createUsageError } from '../cliError.ts';
+import {
+  BlockCheckView,
+  type BlockSummary,
+  BlockView,
+  BlocksView,
+  type MissingParts,
+} from '@behalf/contracts';
+import { CliError, createUsageError } from '../cliError.ts';
 import type { ArgumentSpec, Command, Context, OptionSpec } from '../command.ts';
-import type { GatewayClient } from '../gateway/gatewayClient.ts';
-import { inputOptions, readJsonArguments } from '../input/inputOptions.ts';
+import { type GatewayClient, GatewayProblem } from '../gateway/gatewayClient.ts';
 import { parseArgumentPairs } from '../input/readArguments.ts';
-import { stripControls } from '../output/stripControls.ts';
-import { toMissingError, formatMissingParts } from '../output/missing.ts';
-import { formatTable } from '../output/formatTable.ts';
-import { toolResultSchema, formatToolResult } from '../output/toolResult.ts';
+import { inputOptions, readJsonArguments } from '../input/sharedInputs.ts';
+import { formatTable, stripControls } from '../output/terminal.ts';
+import { formatToolResult, toolResultSchema } from '../output/toolResult.ts';
 
 const CALL_TIMEOUT_MS = 310_000;
 const blockArgument: ArgumentSpec = { name: 'BLOCK', description: 'The id of the block.' };
@@ -122,4 +126,35 @@ async function readInputs(context: Context, id: string): Promise<Record<string, 
   const parsed = parseArgumentPairs(rest, input.texts('arg'), await readJsonArguments(context));
   if (parsed.ok) return parsed.args;
   throw createUsageError('The inputs are not valid for the block. Nothing was sent.', parsed.problems);
+}
+
+/** All that is missing, one by one: what to bring, and where to do what. */
+export function formatMissingParts({ inputs, credentials }: MissingParts): string[] {
+  const needs = credentials.flatMap((group) => group.needs);
+  return [
+    ...inputs.map(({ step, name, description }) => {
+      const inputName = step === undefined ? name : `${step}.${name}`;
+      return `${inputName} is missing${description === undefined ? '' : `: ${description.split('\n')[0] ?? ''}`}`;
+    }),
+    ...needs.map((need) => {
+      switch (need.kind) {
+        case 'sign_in':
+          return `a sign-in at ${need.server} is missing (${need.reason}): behalf mcp login ${need.server}, or ${need.connectUrl}`;
+        case 'values':
+          return `values at ${need.server} are missing: ${need.values.map(({ name }) => name).join(', ')}; enter them at ${need.connectUrl}`;
+        case 'choose':
+          return `there are several credentials at ${need.server}: select one of ${need.choices.map(({ label }) => label).join(', ')}`;
+      }
+    }),
+  ];
+}
+
+/** What is missing ends a command as an input does; where it is a sign-in alone, as that does. */
+export function toMissingError(error: unknown): unknown {
+  if (!(error instanceof GatewayProblem)) return error;
+  const { missing, code, detail } = error.problem;
+  if (!missing) return error;
+  const isOnlySignIn = missing.inputs.length === 0 && missing.credentials.length > 0;
+  const problems = [...formatMissingParts(missing), ...(error.detail.problems ?? [])];
+  return new CliError(isOnlySignIn ? 'signIn' : 'usage', detail, { code, problems });
 }

@@ -1,17 +1,11 @@
 import type { Command } from '../command.ts';
 import { blockCheck, blockList, blockRun } from './blocks.ts';
 import { configCheck } from './configCheck.ts';
-import { doctor } from './doctor.ts';
-import { mcpAdd } from './mcpAdd.ts';
+import { doctor, mcpTest } from './diagnose.ts';
+import { mcpAdd, mcpList, mcpRemove } from './servers.ts';
 import { mcpCall } from './mcpCall.ts';
-import { mcpList } from './mcpList.ts';
-import { mcpLogin } from './mcpLogin.ts';
-import { mcpLogout } from './mcpLogout.ts';
-import { mcpReauth } from './mcpReauth.ts';
-import { mcpRemove } from './mcpRemove.ts';
-import { mcpTest } from './mcpTest.ts';
-import { tokenImport } from './tokenImport.ts';
-import { tokenList } from './tokenList.ts';
+import { mcpLogin, mcpLogout, mcpReauth } from './login.ts';
+import { tokenImport, tokenList } from './tokens.ts';
 
 export const commands: readonly Command[] = [
   mcpList,

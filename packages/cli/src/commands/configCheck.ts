@@ -1,7 +1,7 @@
 import type { Diagnostic } from '@behalf/contracts';
 import { CliError } from '../cliError.ts';
 import type { Command, Context } from '../command.ts';
-import { stripControls } from '../output/stripControls.ts';
+import { stripControls } from '../output/terminal.ts';
 
 const DEFAULT_FILE = './librechat.yaml';
 

@@ -1,18 +1,19 @@
 import {
+  ConnectionStatusesView,
+  type CredentialView,
   CredentialsView,
+  DisconnectView,
+  type FlowError,
   FlowStatusView,
   FlowView,
-  type CredentialView,
-  type FlowError,
+  ReauthCampaignView,
 } from '@behalf/contracts';
 import { CliError, createInterruptedError, createUsageError } from '../cliError.ts';
-import type { Context, OptionSpec, CommandOutput } from '../command.ts';
-import { anySchema } from '../gateway/anySchema.ts';
-import { GatewayProblem } from '../gateway/explainProblem.ts';
-import { serverPath } from '../gateway/paths.ts';
-import { stripControls } from '../output/stripControls.ts';
-import { formatCredential, toCredentialJson } from '../output/credential.ts';
-import { formatTimeSpan } from '../output/formatTimeSpan.ts';
+import type { Command, CommandOutput, Context, OptionSpec } from '../command.ts';
+import { GatewayProblem, anySchema, serverPath } from '../gateway/gatewayClient.ts';
+import { serverArgument } from '../input/sharedInputs.ts';
+import { formatCredential, formatTimeSpan, toCredentialJson } from '../output/credential.ts';
+import { stripControls } from '../output/terminal.ts';
 
 export const loginOptions: readonly OptionSpec[] = [
   {
@@ -186,4 +187,148 @@ function parseTimeout(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[1-9]\d{0,5}$/.test(text)) throw createUsageError('--timeout must be a number of seconds.');
   return Number(text) * 1_000;
+}
+
+export const mcpLogin: Command = {
+  path: ['mcp', 'login'],
+  summary: 'signs you in at a server, in a browser',
+  arguments: [serverArgument],
+  options: loginOptions,
+  notes: [
+    'Prints a URL of the gateway and opens it in a browser, if there is one. The URL also works in a browser on another machine',
+    'where you are signed in to the gateway. Waits until the token is stored and the server was called with it. A failed',
+    'sign-in leaves the previous credential unchanged.',
+  ],
+  run: async (context) => {
+    const { exitStatus, text, json } = await signIn(context, context.input.argument('SERVER'));
+    return { exitStatus, text, json };
+  },
+};
+
+export const mcpReauth: Command = {
+  path: ['mcp', 'reauth'],
+  summary: 'signs you in again where required, or requires all users to sign in again',
+  arguments: [{ name: 'SERVER', description: 'One server. Otherwise use --all.', optional: true }],
+  options: [
+    { name: 'all', description: 'All servers that require your sign-in, one after the other.' },
+    {
+      name: 'everybody',
+      description: 'For administrators: all users who are signed in at SERVER must sign in again.',
+    },
+    ...loginOptions,
+  ],
+  notes: [
+    'With --all, a failed sign-in does not stop the others. --everybody needs a key with the scope admin; stored credentials',
+    'are kept until the users sign in again.',
+  ],
+  async run(context) {
+    const { input } = context;
+    const server = input.optional('SERVER');
+    const [isForAllServers, isForAllUsers] = [input.flag('all'), input.flag('everybody')];
+    if (isForAllUsers) {
+      if (server === undefined || isForAllServers)
+        throw createUsageError('--everybody needs the name of one server.');
+      return startCampaign(context, server);
+    }
+    if (isForAllServers === (server !== undefined)) throw createUsageError('Name a server, or use --all.');
+    return server === undefined ? signInEverywhere(context) : signIn(context, server);
+  },
+};
+
+async function startCampaign({ gateway }: Context, serverName: string): Promise<CommandOutput> {
+  const { marked } = await gateway().request('/api/admin/credentials/reauth', ReauthCampaignView, {
+    ...{ method: 'POST', body: { serverName } },
+  });
+  const subject = marked === 1 ? 'One sign-in has' : `${marked} sign-ins have`;
+  return {
+    exitStatus: 'ok',
+    text: stripControls(`${subject} to be repeated at ${serverName}.\n`),
+    json: { serverName, marked },
+  };
+}
+
+async function signInEverywhere(context: Context): Promise<CommandOutput> {
+  const { connectionStatus } = await context
+    .gateway()
+    .request('/api/mcp/connection/status', ConnectionStatusesView);
+  const servers = Object.entries(connectionStatus)
+    .filter(([, { authorizationState }]) => authorizationState === 'needs_authorization')
+    .map(([name]) => name)
+    .sort();
+  const results: { server: string; result: CommandOutput }[] = [];
+  for (const [index, server] of servers.entries()) {
+    context.progress(`${index + 1} of ${servers.length}: ${server}`);
+    results.push({ server, result: await trySignIn(context, server) });
+  }
+  const hasSucceeded = results.every(({ result }) => result.exitStatus === 'ok');
+  return {
+    exitStatus: hasSucceeded ? 'ok' : 'failed',
+    text:
+      results.length === 0
+        ? 'No server requires your sign-in.\n'
+        : results.map(({ result }) => result.text).join(''),
+    json: { servers: results.map(({ result }) => result.json) },
+  };
+}
+
+/** What is wrong at one server says nothing of the next; what is wrong with the caller does. */
+async function trySignIn(context: Context, server: string): Promise<CommandOutput> {
+  try {
+    return await signIn(context, server);
+  } catch (error) {
+    const canContinue =
+      error instanceof CliError && !['interrupted', 'unreachable', 'forbidden'].includes(error.exitStatus);
+    if (!canContinue) throw error;
+    const { message, detail, exitStatus } = error;
+    return {
+      exitStatus,
+      text: stripControls(`You are not signed in at ${server}: ${message}\n`),
+      json: { serverName: server, signedIn: false, error: detail.code ?? 'failed' },
+    };
+  }
+}
+
+export const mcpLogout: Command = {
+  path: ['mcp', 'logout'],
+  summary: 'ends your sign-in at a server and revokes its tokens',
+  arguments: [serverArgument],
+  options: [{ name: 'label', value: 'LABEL', description: 'Only the credential with this label.' }],
+  notes: [
+    'The key needs the scope servers. Prints the result of the revocation. Exit code 1: the sign-in ended here, but the',
+    'authorization server did not confirm the revocation.',
+  ],
+  async run({ input, gateway }) {
+    const server = input.argument('SERVER');
+    const label = input.text('label');
+    const view =
+      label === undefined
+        ? await gateway().request(serverPath(server, 'oauth/disconnect'), DisconnectView, {
+            method: 'POST',
+            body: {},
+          })
+        : await gateway().request(
+            serverPath(server, `credentials/${encodeURIComponent(label)}`),
+            DisconnectView,
+            {
+              method: 'DELETE',
+            },
+          );
+    return {
+      exitStatus: view.revoked === 'failed' ? 'failed' : 'ok',
+      text: stripControls(`${formatResult(view, server)}\n`),
+      json: { serverName: server, ...view },
+    };
+  },
+};
+
+function formatResult({ disconnected, revoked }: DisconnectView, server: string): string {
+  if (!disconnected) return `You were not signed in at ${server}.`;
+  const remoteText = {
+    yes: 'The authorization server revoked the token.',
+    failed: 'The authorization server did not confirm the revocation: revoke the token there if necessary.',
+    unsupported:
+      'The authorization server does not support revocation: the token stays valid until it expires.',
+    none: 'There was nothing to revoke at an authorization server.',
+  }[revoked];
+  return `Your sign-in at ${server} has ended here. ${remoteText}`;
 }

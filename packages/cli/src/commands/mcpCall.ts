@@ -2,13 +2,11 @@ import { ServerToolsView, type ErrorCode } from '@behalf/contracts';
 import { didYouMean } from '@behalf/contracts';
 import { CliError, createUsageError } from '../cliError.ts';
 import type { Command, Context } from '../command.ts';
-import { getExitStatus, GatewayProblem } from '../gateway/explainProblem.ts';
-import { definitionPath } from '../gateway/paths.ts';
-import { inputOptions, readJsonArguments } from '../input/inputOptions.ts';
+import { GatewayProblem, definitionPath, getExitStatus } from '../gateway/gatewayClient.ts';
+import { inputOptions, readJsonArguments, serverArgument } from '../input/sharedInputs.ts';
 import { parseArgumentPairs } from '../input/readArguments.ts';
-import { stripControls } from '../output/stripControls.ts';
+import { stripControls } from '../output/terminal.ts';
 import { toolResultSchema, formatToolResult, type ToolCallResult } from '../output/toolResult.ts';
-import { serverArgument } from './serverArgument.ts';
 
 const CALL_TIMEOUT_MS = 310_000;
 

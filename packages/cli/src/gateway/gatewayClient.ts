@@ -1,7 +1,6 @@
-import { Problem, parseUrl } from '@behalf/contracts';
-import { CliError, createInterruptedError, createUsageError } from '../cliError.ts';
+import { type ErrorCode, Problem, errorKinds, parseUrl } from '@behalf/contracts';
+import { CliError, type ExitStatus, createInterruptedError, createUsageError } from '../cliError.ts';
 import type { Io } from '../io.ts';
-import { explainProblem, GatewayProblem } from './explainProblem.ts';
 
 const DEFAULT_URL = 'http://localhost:3080';
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -136,3 +135,59 @@ function isEnabled(variable = ''): boolean {
 function isLocal(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
+
+/** The gateway said no. */
+export class GatewayProblem extends CliError {
+  readonly problem: Problem;
+  constructor(problem: Problem, { exitStatus, action, problems }: ProblemExplanation) {
+    super(exitStatus, problem.detail, { code: problem.code, action, problems });
+    this.problem = problem;
+  }
+}
+
+interface ProblemExplanation {
+  readonly exitStatus: ExitStatus;
+  readonly action: string | undefined;
+  readonly problems: readonly string[] | undefined;
+}
+
+export function explainProblem({ code, detail, errors }: Problem): ProblemExplanation {
+  const { action } = errorKinds[code];
+  return {
+    exitStatus: getExitStatus(code),
+    action: detail.includes(action) ? undefined : action,
+    problems: errors?.map(({ path, message, suggestion }) =>
+      [[path, message].filter((part) => part !== '').join(' '), suggestion].filter(Boolean).join('; '),
+    ),
+  };
+}
+
+/** 401 and 403 of the gateway are about the caller; what a server wants of its users is told by code. */
+export function getExitStatus(code: ErrorCode): ExitStatus {
+  if (code === 'MCP_AUTHORIZATION_REQUIRED' || code === 'MCP_AUTHORIZATION_UNAVAILABLE') return 'signIn';
+  switch (errorKinds[code].status) {
+    case 401:
+    case 403:
+      return 'forbidden';
+    case 404:
+      return 'absent';
+    case 429:
+    case 503:
+      return 'later';
+    default:
+      return 'failed';
+  }
+}
+
+/** Below `/api/mcp/<server>/`. */
+export function serverPath(server: string, rest: string): string {
+  return `/api/mcp/${encodeURIComponent(server)}/${rest}`;
+}
+
+/** Below `/api/mcp/servers/<server>`. */
+export function definitionPath(server: string, rest = ''): string {
+  return `/api/mcp/servers/${encodeURIComponent(server)}${rest}`;
+}
+
+/** For answers that nobody reads. */
+export const anySchema: ResponseSchema<unknown> = { safeParse: (data) => ({ success: true, data }) };

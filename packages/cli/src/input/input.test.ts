@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { CliError } from '../cliError.ts';
 import { parseArgumentPairs } from './readArguments.ts';
-import { parseTokenInput } from './readToken.ts';
+import { parseTokenInput } from '../commands/tokens.ts';
 
 const schema = {
   type: 'object',

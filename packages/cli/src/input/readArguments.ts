@@ -1,5 +1,4 @@
 import { didYouMean } from '@behalf/contracts';
-import { parseValue, listTypes, type Schema } from './readValue.ts';
 
 export type ArgumentsResult =
   | { readonly ok: true; readonly args: Record<string, unknown> }
@@ -72,3 +71,90 @@ function readRequired(schema: Schema): string[] {
 function readProperties(value: unknown): Readonly<Record<string, Schema>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, Schema>) : {};
 }
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export type ValueResult =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+
+/** The types that a schema names; none where it says nothing of them. */
+export function listTypes({ type }: Schema): readonly string[] {
+  if (typeof type === 'string') return [type];
+  return Array.isArray(type)
+    ? type.filter((entry): entry is string => typeof entry === 'string' && entry !== 'null')
+    : [];
+}
+
+/** What was typed in, as the schema wants it. Several values are a list, where it wants one. */
+export function parseValue(schema: Schema | undefined, values: readonly string[]): ValueResult {
+  const types = schema ? listTypes(schema) : [];
+  const [first = '', ...otherValues] = values;
+  if (types.includes('array')) return parseList(schema, values);
+  if (otherValues.length > 0) return createProblem('is given more than once');
+  // Where a text is as good as anything else, it is what was typed.
+  if (types.includes('string')) return createValue(first);
+  if (types.length === 0) return parseUntyped(schema, first);
+  for (const type of types) {
+    const read = parseAs(type, first);
+    if (read.ok) return read;
+  }
+  return createProblem(`is not of type ${types.join(' or ')}`);
+}
+
+function parseAs(type: string, text: string): ValueResult {
+  switch (type) {
+    case 'integer':
+    case 'number': {
+      const number = text.trim() === '' ? NaN : Number(text);
+      const isValid = type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number);
+      return isValid ? createValue(number) : createProblem(`is not of type ${type}`);
+    }
+    case 'boolean':
+      return text === 'true' || text === 'false'
+        ? createValue(text === 'true')
+        : createProblem('is neither true nor false');
+    case 'object': {
+      const value = tryParseJson(text);
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isObject ? createValue(value) : createProblem('is not a JSON object');
+    }
+    default:
+      return createProblem(`has the unknown type ${type}`);
+  }
+}
+
+function parseList(schema: Schema | undefined, values: readonly string[]): ValueResult {
+  const [first = ''] = values;
+  if (values.length === 1 && first.trimStart().startsWith('[')) {
+    const value = tryParseJson(first);
+    return Array.isArray(value) ? createValue(value) : createProblem('is not a JSON list');
+  }
+  const items = schema?.['items'];
+  const itemSchema = typeof items === 'object' && items !== null ? (items as Schema) : undefined;
+  const list: unknown[] = [];
+  for (const text of values) {
+    const read = parseValue(itemSchema, [text]);
+    if (!read.ok) return createProblem(`has an entry that ${read.problem}`);
+    list.push(read.value);
+  }
+  return createValue(list);
+}
+
+/** Nobody says what it should be: one of the allowed texts, else JSON, else the text. */
+function parseUntyped(schema: Schema | undefined, text: string): ValueResult {
+  const allowed = schema?.['enum'];
+  if (Array.isArray(allowed) && allowed.includes(text)) return createValue(text);
+  const value = tryParseJson(text);
+  return createValue(value === undefined ? text : value);
+}
+
+function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const createValue = (value: unknown): ValueResult => ({ ok: true, value });
+const createProblem = (problem: string): ValueResult => ({ ok: false, problem });

@@ -1,5 +1,4 @@
 import type { CredentialView } from '@behalf/contracts';
-import { formatTimeSpan } from './formatTimeSpan.ts';
 
 /** What is shown of a credential anywhere: nothing that leads to it. */
 export function formatCredential(credential: CredentialView, now: number): string {
@@ -25,4 +24,14 @@ export function toCredentialJson(credential: CredentialView) {
     ...(reason !== undefined && { reason }),
     ...{ issuer, scopes, expiresAt, hasRefreshToken, fingerprint, lastUsedAt },
   };
+}
+
+/** How long something takes, or is still good, in words. */
+export function formatTimeSpan(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }

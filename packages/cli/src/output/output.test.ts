@@ -1,11 +1,8 @@
 import type { DiagnosisView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { formatChecklist, formatConclusion } from '../commands/doctor.ts';
-import { stripControls, toCleanLine, formatJson } from './stripControls.ts';
-import { formatCredential } from './credential.ts';
-import { formatTimeSpan } from './formatTimeSpan.ts';
-import { createStyle } from './style.ts';
-import { formatTable } from './formatTable.ts';
+import { formatChecklist, formatConclusion } from '../commands/diagnose.ts';
+import { createStyle, formatJson, formatTable, stripControls, toCleanLine } from './terminal.ts';
+import { formatCredential, formatTimeSpan } from './credential.ts';
 import { toolResultSchema, formatToolResult } from './toolResult.ts';
 
 const plain = createStyle(false);

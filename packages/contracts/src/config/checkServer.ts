@@ -1,10 +1,10 @@
-import { checkKeys, isMapping, type KeyReport } from './checkKeys.ts';
-import { createFinding, type Finding, type Path } from './finding.ts';
-import { parseSection } from './parseSection.ts';
-import { inferTransport } from './inferTransport.ts';
 import { checkServerRules } from './checkServerRules.ts';
-import { checkTextValues, type ExpandText } from './checkTextValues.ts';
-import { transportSchemas, type McpServer, type Transport } from './transports.ts';
+import { didYouMean } from './didYouMean.ts';
+import { type Finding, type Path, createFinding } from './finding.ts';
+import { oauthUrls } from './oauth.ts';
+import { type KeyReport, checkKeys, isMapping, parseSection } from './section.ts';
+import { type McpServer, type Transport, transportSchemas } from './server.ts';
+import { parseUrl } from './url.ts';
 
 export interface ServerCheck {
   /** Present when the definition can be used. */
@@ -81,4 +81,179 @@ function createOboFinding(path: Path, transport: Transport): Finding {
     `On-Behalf-Of is not possible on a ${transport} server: its requests cannot carry the user's token`,
     'use a url with type "streamable-http" or "sse", or remove obo',
   );
+}
+
+const transportTypes = ['stdio', 'websocket', 'sse', 'streamable-http', 'http'] as const;
+export const processFields = ['command', 'args', 'env', 'cwd', 'stderr'] as const;
+
+export type TransportResult = { transport: Transport; warnings: Finding[] } | { findings: Finding[] };
+
+/**
+ * Which transport a definition means. A written `type` decides; without one the choice is LibreChat's, so that an
+ * existing file keeps its meaning: `command` is stdio, a ws(s) URL a websocket, any other URL SSE.
+ */
+export function inferTransport(
+  server: Record<string, unknown>,
+  url: string | undefined,
+  path: Path,
+): TransportResult {
+  const { type } = server;
+  const findings: Finding[] = [];
+  if (type !== undefined && !(transportTypes as readonly unknown[]).includes(type)) {
+    const suggestion = typeof type === 'string' ? didYouMean(type, transportTypes) : undefined;
+    findings.push(
+      createFinding(
+        [...path, 'type'],
+        'wrong_value',
+        `must be one of ${transportTypes.map((t) => `"${t}"`).join(', ')}`,
+        suggestion,
+      ),
+    );
+    return { findings };
+  }
+  const presentProcessFields = processFields.filter((field) => Object.hasOwn(server, field));
+  const hasUrl = Object.hasOwn(server, 'url');
+  if (hasUrl && presentProcessFields.length > 0) {
+    return {
+      findings: presentProcessFields.map((field) =>
+        createFinding(
+          [...path, field],
+          'process_field_with_url',
+          'is for a child process and cannot be combined with url',
+          `remove ${field} or url`,
+        ),
+      ),
+    };
+  }
+  const transport = type === 'http' ? 'streamable-http' : (type as Transport | undefined);
+  if (transport === 'stdio' && hasUrl) {
+    return {
+      findings: [
+        createFinding(
+          [...path, 'url'],
+          'url_on_stdio',
+          'a stdio server has a command, not a url',
+          'write type: streamable-http, or replace url with command',
+        ),
+      ],
+    };
+  }
+  if (transport !== undefined && transport !== 'stdio' && presentProcessFields.length > 0) {
+    return {
+      findings: presentProcessFields.map((field) =>
+        createFinding(
+          [...path, field],
+          'process_field_with_url',
+          `is for a child process, but type is "${String(type)}"`,
+          `write type: stdio, or replace ${field} with url`,
+        ),
+      ),
+    };
+  }
+  if (transport !== undefined) return { transport, warnings: [] };
+  if (presentProcessFields.length > 0) return { transport: 'stdio', warnings: [] };
+  if (!hasUrl) {
+    return {
+      findings: [
+        createFinding(
+          path,
+          'missing',
+          'needs a url or a command',
+          'add url and type: streamable-http, or command and args',
+        ),
+      ],
+    };
+  }
+  if (url !== undefined && /^wss?:/i.test(url)) return { transport: 'websocket', warnings: [] };
+  return {
+    transport: 'sse',
+    warnings: [
+      createFinding(
+        [...path, 'url'],
+        'type_inferred',
+        'a url without type selects the deprecated sse transport',
+        'write type: streamable-http, or type: sse to keep the sse transport',
+      ),
+    ],
+  };
+}
+
+/**
+ * The text of a field with its variables filled in, or nothing when they cannot be: that is somebody else's finding.
+ * Values that come from users at run time are stood in for by a harmless word.
+ */
+export type ExpandText = (text: string) => string | undefined;
+
+/** Rules about URLs and header values, which need the expanded text. */
+export function checkTextValues(server: McpServer, path: Path, expand: ExpandText): Finding[] {
+  const findings: Finding[] = [];
+  const checkUrl = (value: string | undefined, keyPath: Path, schemes: readonly string[]): void => {
+    const text = value === undefined ? undefined : expand(value);
+    if (text === undefined) return;
+    const problem = checkUrlText(text, schemes);
+    if (problem) findings.push(createFinding(keyPath, 'url', problem));
+  };
+  if (server.type !== 'stdio') {
+    checkUrl(
+      server.url,
+      [...path, 'url'],
+      server.type === 'websocket' ? ['ws:', 'wss:'] : ['http:', 'https:'],
+    );
+    findings.push(...checkHeaderValues(server.headers, [...path, 'headers'], expand));
+  }
+  if (server.type === 'sse' || server.type === 'streamable-http') {
+    const proxy = server.proxy === undefined ? undefined : expand(server.proxy);
+    // Credentials are usual in the URL of a proxy; it is sealed and never shown.
+    if (proxy !== undefined) {
+      const problem = checkUrlText(proxy, ['http:', 'https:', 'socks:', 'socks5:'], true);
+      if (problem) findings.push(createFinding([...path, 'proxy'], 'url', problem));
+    }
+  }
+  const { oauth } = server;
+  for (const field of [...oauthUrls, 'redirect_uri', 'issuer'] as const) {
+    checkUrl(oauth?.[field], [...path, 'oauth', field], ['http:', 'https:']);
+  }
+  findings.push(...checkHeaderValues(server.oauth_headers, [...path, 'oauth_headers'], expand));
+  return findings;
+}
+
+export function checkUrlText(
+  text: string,
+  schemes: readonly string[],
+  allowsCredentials = false,
+): string | undefined {
+  const list = schemes.map((scheme) => `${scheme}//`).join(' or ');
+  const url = parseUrl(text);
+  if (!url) return `is not a URL beginning with ${list}`;
+  if (!schemes.includes(url.protocol)) return `must begin with ${list}`;
+  if (url.hostname === '') return 'has no host';
+  if (!allowsCredentials && (url.username !== '' || url.password !== '')) {
+    return 'may not contain a user name or password: use headers or apiKey';
+  }
+  return undefined;
+}
+
+function checkHeaderValues(
+  headers: Record<string, string> | undefined,
+  path: Path,
+  expand: ExpandText,
+): Finding[] {
+  return Object.entries(headers ?? {}).flatMap(([name, value]) => {
+    const text = expand(value);
+    return text !== undefined && hasControlCharacter(text)
+      ? [
+          createFinding(
+            [...path, name],
+            'header_value',
+            'contains a line break or another control character',
+            'write it on one line',
+          ),
+        ]
+      : [];
+  });
+}
+
+/** A line break inside a header value starts a header of the value's choice (RFC 9110 section 5.5). */
+export function hasControlCharacter(text: string): boolean {
+  return /[\u0000-\u0008\u000a-\u001f\u007f]/.test(text);
 }

@@ -1,7 +1,7 @@
 import { createFinding, type Finding, type Path } from './finding.ts';
 import { checkHeaderName } from './headerName.ts';
 import type { OAuth } from './oauth.ts';
-import type { McpServer } from './transports.ts';
+import type { McpServer } from './server.ts';
 
 export interface RuleReport {
   errors: Finding[];

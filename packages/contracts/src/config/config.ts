@@ -2,11 +2,116 @@ import { z } from 'zod';
 import { AuthorizationServer } from './authorizationServer.ts';
 import { Endpoints } from './endpoints.ts';
 import { IdentityProviders } from './identityProviders.ts';
-import { Interface } from './interface.ts';
-import { unusedSections } from './librechatKeys.ts';
 import { McpSettings } from './mcpSettings.ts';
-import { section, unusedKey } from './section.ts';
-import { McpServer } from './transports.ts';
+import { openSection, section, unusedKey } from './section.ts';
+import { McpServer } from './server.ts';
+
+/** Top-level sections of a librechat.yaml that have no effect here. */
+export const unusedSections = [
+  'actions',
+  'balance',
+  'cache',
+  'cloudfront',
+  'fileConfig',
+  'fileStrategies',
+  'fileStrategy',
+  'filteredTools',
+  'filters',
+  'imageOutputType',
+  'includedTools',
+  'langfuse',
+  'memory',
+  'messageFilter',
+  'modelSpecs',
+  'ocr',
+  'openapi',
+  'permissions',
+  'rateLimits',
+  'registration',
+  'secureImageLinks',
+  'skillSync',
+  'speech',
+  'summarization',
+  'transactions',
+  'turnstile',
+  'webSearch',
+] as const;
+
+/** Keys under `interface` that LibreChat has besides `mcpServers`. */
+export const unusedInterfaceKeys = [
+  'agents',
+  'autoSubmitFromUrl',
+  'bookmarks',
+  'buildInfo',
+  'codeHighlightThrottleMs',
+  'contextCost',
+  'contextUsage',
+  'currency',
+  'customWelcome',
+  'defaultPinnedTools',
+  'endpointsMenu',
+  'feedback',
+  'fileCitations',
+  'fileSearch',
+  'generalChatRetention',
+  'marketplace',
+  'memories',
+  'modelSelect',
+  'multiConvo',
+  'parameters',
+  'peoplePicker',
+  'presets',
+  'privacyPolicy',
+  'prompts',
+  'remoteAgents',
+  'retainAgentFiles',
+  'retentionMode',
+  'runCode',
+  'schedules',
+  'sharedLinks',
+  'sidePanel',
+  'skills',
+  'temporaryChat',
+  'temporaryChatRetention',
+  'termsOfService',
+  'traceViewer',
+  'webSearch',
+] as const;
+
+const permissionFields = {
+  use: z.boolean().optional().describe('MCP_SERVERS.USE'),
+  create: z.boolean().optional().describe('MCP_SERVERS.CREATE'),
+  share: z.boolean().optional().describe('MCP_SERVERS.SHARE'),
+  public: z.boolean().optional().describe('MCP_SERVERS.SHARE_PUBLIC'),
+  configureObo: z.boolean().optional().describe('MCP_SERVERS.CONFIGURE_OBO'),
+};
+
+const localizedText = z.union([z.string(), z.record(z.string(), z.string())]);
+
+/** No defaults on purpose: what the file names overrides stored permissions at start, what it leaves out never does. */
+export const InterfaceMcpServers = section({
+  placeholder: z.string().optional().describe('Placeholder text of the server picker.'),
+  ...permissionFields,
+  trustCheckbox: section({
+    label: localizedText.optional().describe('Text, or one text per language.'),
+    subLabel: localizedText.optional().describe('Text, or one text per language.'),
+  })
+    .optional()
+    .describe('The statement that users confirm when they add a server.'),
+  admin: section(permissionFields)
+    .optional()
+    .describe('The same permissions for the ADMIN role, which has all of them by default. Behalf extension.'),
+  toolsRefreshInterval: unusedKey('LibreChat’s polling of tools.'),
+  statusRefreshInterval: unusedKey('LibreChat’s polling of connection states.'),
+});
+export type InterfaceMcpServers = z.output<typeof InterfaceMcpServers>;
+
+export const Interface = openSection({
+  mcpServers: InterfaceMcpServers.optional().describe(
+    'Permissions of the USER role, and texts. Only the keys that are present are applied.',
+  ),
+});
+export type Interface = z.output<typeof Interface>;
 
 const unusedFields = Object.fromEntries(
   unusedSections.map((name) => [name, unusedKey('LibreChat section. Behalf ignores it.')]),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseUrl } from './parseUrl.ts';
+import { parseUrl } from './url.ts';
 
 describe('a text that may be a URL', () => {
   test('is read alike however often that was asked', () => {

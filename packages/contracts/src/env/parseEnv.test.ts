@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseEnv, type EnvRecord } from './parseEnv.ts';
-import { secretVariableNames } from './secretNames.ts';
+import { envVariables, secretVariableNames } from './variables.ts';
 import type { Variable } from './variable.ts';
-import { envVariables } from './variables.ts';
 
 const KEY = 'a1'.repeat(32);
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopbackHost, parseUrl } from '../config/url.ts';
 
 /** What is known of one environment variable: the schema, `.env.example` and the reference are made from it. */
 export interface Variable<S extends z.ZodType = z.ZodType> {
@@ -80,3 +81,88 @@ export const customVariable = <S extends z.ZodType, F extends VariableOptions>(
   description: string,
   options: F,
 ) => createVariable(type, schema, description, options);
+
+/** The key of LibreChat's own example file. Everyone has it, so nothing sealed with it is sealed. */
+const PUBLIC_EXAMPLE_KEY = 'f34be427ebb29de8d88c107a71546019685ed8b241d8f2ed00c3df97ad2566f0';
+
+export const credentialKeys = z.string().transform((value, context) => {
+  const keyList = value.split(',').map((key) => key.trim().toLowerCase());
+  if (keyList.some((key) => !/^[0-9a-f]{64}$/.test(key))) {
+    context.addIssue(
+      'must be 64 hexadecimal characters, or several such keys separated by commas; create one with: openssl rand -hex 32',
+    );
+  } else if (keyList.includes(PUBLIC_EXAMPLE_KEY)) {
+    context.addIssue('is a published example key; create another key with: openssl rand -hex 32');
+  }
+  return keyList;
+});
+
+export const issuerUrl = z
+  .string()
+  .refine((value) => {
+    const url = parseUrl(value);
+    return (
+      url !== undefined &&
+      (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
+    );
+  }, 'must be an https URL; plain http is accepted on loopback only')
+  // Some set-ups give the discovery document where the issuer is meant.
+  .transform((value) => value.replace(/\/\.well-known\/openid-configuration$/, ''));
+
+export const publicUrl = z
+  .string()
+  .refine((value) => {
+    const url = parseUrl(value);
+    return (
+      url !== undefined &&
+      /^https?:$/.test(url.protocol) &&
+      url.search === '' &&
+      url.hash === '' &&
+      url.username === '' &&
+      // Nobody can be told from such a host, ourselves included.
+      !/^\.|\.\./.test(url.hostname)
+    );
+  }, 'must be an http or https URL without query, fragment or user name')
+  .transform((value) => value.replace(/\/+$/, ''));
+
+export const mongoUri = z
+  .string()
+  .regex(/^mongodb(\+srv)?:\/\/[^/]/, 'must begin with mongodb:// or mongodb+srv://');
+
+export const redisUri = z
+  .string()
+  .refine((value) => !value.includes(','), 'must be one URI: Redis clusters are not supported')
+  .refine(
+    (value) => /^rediss?:$/.test(parseUrl(value)?.protocol ?? ''),
+    'must begin with redis:// or rediss://',
+  );
+
+export const proxyUrl = z
+  .string()
+  .refine(
+    (value) => /^(https?|socks5?):$/.test(parseUrl(value)?.protocol ?? ''),
+    'must be an http, https, socks or socks5 URL',
+  );
+
+export const redirectUri = z
+  .string()
+  .refine(
+    (value) => /^\/(?!\/)/.test(value) || /^https?:$/.test(parseUrl(value)?.protocol ?? ''),
+    'must be a path beginning with / or a URL',
+  );
+
+export const filePath = z
+  .string()
+  .refine((value) => !/^[a-z][a-z0-9+.-]+:\/\//i.test(value), 'must be a file path, not a URL');
+
+export const hostName = z
+  .string()
+  .regex(/^[^\s/]+$/, 'must be a host name or an IP address, without scheme or path');
+
+/** Short ones are guessed; others cannot stand in a header. */
+export const bearerToken = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9._~+/=-]{16,}$/,
+    'must have at least 16 characters, all of them valid in a bearer token',
+  );

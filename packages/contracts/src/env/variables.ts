@@ -1,5 +1,13 @@
-import * as schemas from './schemas.ts';
-import { customVariable, booleanVariable, numberVariable, enumVariable, textVariable } from './variable.ts';
+import { librechatSecrets } from './librechatVariables.ts';
+import * as schemas from './variable.ts';
+import {
+  type Variable,
+  booleanVariable,
+  customVariable,
+  enumVariable,
+  numberVariable,
+  textVariable,
+} from './variable.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const librechat = true;
@@ -347,3 +355,17 @@ export const envVariables = {
 } as const;
 
 export type VariableName = keyof typeof envVariables;
+
+/**
+ * Variables that `${...}` in the YAML never reaches. A header of some server is no place for the keys of the gateway
+ * itself, and whoever may edit the file must not thereby be able to send them away.
+ */
+export const secretVariableNames: ReadonlySet<string> = new Set([
+  ...librechatSecrets,
+  ...Object.entries<Variable>(envVariables)
+    .filter(([, variable]) => variable.secret)
+    .flatMap(([name, { alias }]) => (alias === undefined ? [name] : [name, alias])),
+  // Read next to the other proxy variables, by those who dial.
+  'ALL_PROXY',
+  'all_proxy',
+]);

@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { InterfaceMcpServers } from '../config/interface.ts';
-import { aclBits, aclRoles, hasAclBit } from './acl.ts';
-import { readExplicitPermissions, mcpPermissions, roleDefaults } from './permissions.ts';
+import { InterfaceMcpServers } from '../config/config.ts';
+import {
+  aclBits,
+  aclRoles,
+  hasAclBit,
+  mcpPermissions,
+  readExplicitPermissions,
+  roleDefaults,
+} from './permissions.ts';
 
 describe('permissions', () => {
   test('ADMIN has every bit, USER only USE', () => {

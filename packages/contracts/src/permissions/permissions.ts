@@ -1,4 +1,4 @@
-import type { InterfaceMcpServers } from '../config/interface.ts';
+import type { InterfaceMcpServers } from '../config/config.ts';
 
 /** The permission type of roles, and its bits. The names are LibreChat's. */
 export const permissionType = 'MCP_SERVERS';
@@ -50,3 +50,36 @@ function readPermissions(source: PermissionSettings | undefined): PartialPermiss
   }
   return bits;
 }
+
+/** What a principal may do with one server. EDIT never implies CONFIGURE_OBO, which is a bit of the role. */
+export const aclBits = { VIEW: 1, EDIT: 2, DELETE: 4, SHARE: 8 } as const;
+export type AclBit = keyof typeof aclBits;
+
+/** LibreChat's named sets of bits. */
+export const aclRoles = { mcpServer_viewer: 1, mcpServer_editor: 3, mcpServer_owner: 15 } as const;
+export type AclRole = keyof typeof aclRoles;
+
+/** Every bit there is. */
+export const ALL_ACL_BITS = aclRoles.mcpServer_owner;
+
+export const principalTypes = ['user', 'group', 'role', 'public'] as const;
+export type PrincipalType = (typeof principalTypes)[number];
+
+export function hasAclBit(bits: number, bit: AclBit): boolean {
+  return (bits & aclBits[bit]) === aclBits[bit];
+}
+
+/** The largest named set that these bits hold; undefined for none. */
+export function findAclRole(bits: number): AclRole | undefined {
+  const matchingRoles = (Object.keys(aclRoles) as AclRole[]).filter(
+    (role) => (bits & aclRoles[role]) === aclRoles[role],
+  );
+  return matchingRoles.sort((a, b) => aclRoles[b] - aclRoles[a])[0];
+}
+
+/**
+ * What a personal API key may be used for: to list and call tools, to create and share servers, to administer, and to have
+ * the owner's sign-in exchanged for tokens of servers. The last one is asked for besides the first.
+ */
+export const apiKeyScopes = ['mcp', 'servers', 'admin', 'obo'] as const;
+export type ApiKeyScope = (typeof apiKeyScopes)[number];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { aclRoles, type AclRole } from '../permissions/acl.ts';
+import { aclRoles, type AclRole } from '../permissions/permissions.ts';
 
 const AclRoleId = z.enum(Object.keys(aclRoles) as [AclRole, ...AclRole[]]);
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditKinds, auditOutcomes } from './auditKinds.ts';
+import { auditKinds, auditOutcomes } from './constants.ts';
 
 const name = z.string().min(1).max(200);
 /** A date is its first moment. Both in UTC unless an offset is given. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorCodes } from '../errors/codes.ts';
 import { Diagnostic } from '../errors/diagnostic.ts';
-import { MAX_CHAT_TEXT_LENGTH } from './chatLimits.ts';
+import { MAX_CHAT_TEXT_LENGTH } from './constants.ts';
 
 const id = z.string().min(1).max(128);
 
@@ -188,3 +188,29 @@ export type ChatEventName = keyof typeof chatEvents;
 export type ChatEvent = {
   [N in ChatEventName]: { event: N; data: z.infer<(typeof chatEvents)[N]> };
 }[ChatEventName];
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const [text, call] = ChatPart.options;
+const [userMessage, assistantMessage] = ChatMessage.options;
+
+/**
+ * A message as it is kept. What a model sent and what a server gave is not walked through: the seal says that nobody
+ * changed it, and a conversation has many mebibytes of it.
+ */
+export const StoredChatMessage = z.discriminatedUnion('role', [
+  userMessage,
+  assistantMessage.extend({
+    parts: z.array(
+      z.discriminatedUnion('type', [
+        text,
+        call.extend({
+          call: ChatCall.extend({
+            arguments: z.custom<Record<string, unknown>>(isObject),
+            result: z.custom<ToolResult>(isObject).optional(),
+          }),
+        }),
+      ]),
+    ),
+  }),
+]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createConversationTitle } from './conversationTitle.ts';
+import { createConversationTitle } from './constants.ts';
 
 describe('the first title of a conversation', () => {
   test('is the first words, in one line', () => {

@@ -215,4 +215,4 @@ export const FlowMessage = z.object({
 });
 export type FlowMessage = z.infer<typeof FlowMessage>;
 
-export { flowChannel } from './flowChannel.ts';
+export { flowChannel } from './constants.ts';

@@ -7,9 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createScriptedBrowser, createTrustingFetch } from '../index.ts';
-import { startDemoGateway } from './demoGateway.ts';
-import { startDemo, type Demo } from './startDemo.ts';
-import { renderDemoInstructions } from './demoInstructions.ts';
+import { type Demo, renderDemoInstructions, startDemo, startDemoGateway } from './startDemo.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const loader = ['--no-warnings', '--import', `${root}tools/ts-loader.mjs`];

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { startDemo } from './startDemo.ts';
-import { renderDemoInstructions } from './demoInstructions.ts';
+import { renderDemoInstructions, startDemo } from './startDemo.ts';
 
 process.exitCode = await main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,25 +1,26 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createDevIdp, type DevIdp } from '../createDevIdp.ts';
 import { assertDevelopment } from '../assertDevelopment.ts';
-import { createSampleServer, type SampleServer } from '../sample/createSampleServer.ts';
+import { type DevIdp, createDevIdp } from '../createDevIdp.ts';
+import { type DevAuthority, createDevAuthority } from '../devAuthority.ts';
+import { type SampleServer, createSampleServer } from '../sample/createSampleServer.ts';
 import { demoScript } from '../sample/demoScript.ts';
-import { startScriptedModel, type ScriptedModel } from '../sample/scriptedModel.ts';
-import { createDevAuthority, type DevAuthority } from '../tls/devAuthority.ts';
+import { type ScriptedModel, startScriptedModel } from '../sample/scriptedModel.ts';
 import {
   DEMO_AUDIENCE,
   DEMO_MODEL,
   DEMO_TENANT,
-  demoClient,
   createDemoLoginClient,
+  demoClient,
   demoResources,
   demoUsers,
+  renderDemoYaml,
 } from './demoData.ts';
-import { renderDemoYaml } from './demoYaml.ts';
-import { startDemoGateway, type DemoGateway } from './demoGateway.ts';
 
 export interface DemoOptions {
   /** True where NODE_ENV says so: nothing starts then. */
@@ -132,4 +133,134 @@ function freePort(): Promise<number> {
       probe.close(() => resolve(port));
     });
   });
+}
+
+/** The gateway, in a process of its own. */
+export interface DemoGateway {
+  readonly url: string;
+  /** Everything it printed so far. */
+  output(): string;
+  /** Resolves when it has ended, with its exit code. */
+  readonly exited: Promise<number | null>;
+  /** Ends it: asks first, and does not wait for ever. */
+  stop(): Promise<number | null>;
+}
+
+export interface DemoGatewayParts {
+  /** Arguments of Node that start it. */
+  command: readonly string[];
+  directory: string;
+  env: Readonly<Record<string, string>>;
+  /** Gives the start up. */
+  signal?: AbortSignal | undefined;
+}
+
+/** A cold start builds first. */
+const START_TIMEOUT_MS = 180_000;
+const STOP_TIMEOUT_MS = 15_000;
+/** The end of what it says is what tells of a failure. */
+const MAX_OUTPUT_LENGTH = 1_000_000;
+
+export async function startDemoGateway({
+  command,
+  directory,
+  env,
+  signal,
+}: DemoGatewayParts): Promise<DemoGateway> {
+  if (signal?.aborted) throw createGatewayError('start was aborted', '');
+  const child = spawn(process.execPath, [...command], {
+    cwd: directory,
+    // Nothing of the caller's own environment: somebody's MONGO_URI must not decide what a demo writes to.
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Of a group of its own: a Ctrl-C is ours to pass on, so that what it needs until its end is still there.
+    detached: true,
+  });
+  let output = '';
+  const killOnExit = () => void child.kill('SIGKILL');
+  process.once('exit', killOnExit);
+  const exited = once(child, 'close').then(([code]) => {
+    process.removeListener('exit', killOnExit);
+    return code as number | null;
+  });
+  const kill = (signal: NodeJS.Signals) => void (child.exitCode ?? child.kill(signal));
+  const stop = async () => {
+    kill('SIGTERM');
+    const timeout = setTimeout(() => kill('SIGKILL'), STOP_TIMEOUT_MS);
+    const code = await exited;
+    clearTimeout(timeout);
+    return code;
+  };
+
+  const listeningUrl = new Promise<string>((resolve, reject) => {
+    const timeout = setTimeout(
+      () => reject(createGatewayError('did not start in time', output)),
+      START_TIMEOUT_MS,
+    );
+    const onOutput = (text: string) => {
+      output = (output + text).slice(-MAX_OUTPUT_LENGTH);
+      const url = /is listening on (http:\/\/[^\s"]+)/.exec(output)?.[1];
+      if (url === undefined) return;
+      clearTimeout(timeout);
+      resolve(url);
+    };
+    child.stdout.setEncoding('utf8').on('data', onOutput);
+    child.stderr.setEncoding('utf8').on('data', onOutput);
+    signal?.addEventListener('abort', () => reject(createGatewayError('start was aborted', '')), {
+      once: true,
+    });
+    void exited.then(() => {
+      clearTimeout(timeout);
+      reject(createGatewayError('ended', output));
+    });
+  });
+  try {
+    return { url: await listeningUrl, output: () => output, exited, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function createGatewayError(event: string, output: string): Error {
+  return new Error(`The gateway ${event}:\n${output}`);
+}
+
+/** Three things to try, each with the command as it is typed and what comes back. */
+export async function renderDemoInstructions(demo: Demo): Promise<string> {
+  const { gateway, idp, caFile, directory } = demo;
+  const [ada, uma] = [await demo.tokenFile('ada'), await demo.tokenFile('uma')];
+  const renderCall = (tokenFile: string, server: string) =>
+    `curl -s -i -X POST ${gateway.url}/api/mcp/servers/${server}/tools/whoami/call \\
+       -H "Authorization: Bearer $(cat ${tokenFile})"`;
+  const switchesCommand = `curl -s --cacert ${caFile} ${idp.issuer}/dev/switches`;
+  return `
+Everything runs on this machine and is removed after Ctrl-C. Configuration: ${directory}/librechat.yaml
+
+1. Sign in. Open ${gateway.url}/oauth/openid and choose "Ada Admin". The provider's certificate is new and
+   not trusted, so the browser shows a warning. After the sign-in, open ${gateway.url}/api/mcp/tools: it lists the tools
+   of both servers, read with your own tokens. No consent page is needed.
+
+2. Call a tool on behalf of a user. The token is issued for the gateway; each server receives an exchanged token:
+
+     ${renderCall(ada, 'mail')}
+
+   "You are Ada Admin (ada). The token is for mail-api: Mail.Read Mail.Send."  (Entra On-Behalf-Of, through MSAL)
+
+     ${renderCall(uma, 'notes')}
+
+   "You are Uma User (uma). The token is for notes-api: notes.read."  (RFC 8693)
+
+3. Let the provider fail. It throttles token requests for Uma only:
+
+     ${switchesCommand} -H 'Content-Type: application/json' \\
+       -d '{"kind":"throttle","retryAfterSeconds":5,"user":"uma"}'
+     ${renderCall(uma, 'mail')}
+
+   503 with Retry-After: 5, and nothing was sent to the server. Ada's calls still work. Remove the failure:
+
+     ${switchesCommand} -X DELETE
+
+   Five seconds later Uma's call works again.
+`;
 }

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { areSecretsEqual, type Clock } from '@behalf/kernel';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
-import type { DevClient } from '../clients.ts';
-import { computeThumbprint } from '../tls/devAuthority.ts';
+import type { DevClient } from '../directory.ts';
+import { computeThumbprint } from '../devAuthority.ts';
 
 /** Assertions of somebody else's issuer that stand for a client: workload identity federation. */
 export interface FederatedCredential {

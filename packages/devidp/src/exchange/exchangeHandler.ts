@@ -1,15 +1,73 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sleep, type Clock, type Random } from '@behalf/kernel';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { type Clock, type Random, sleep } from '@behalf/kernel';
 import { decodeJwt } from 'jose';
-import { signJwt, type DevKeyRing } from '../signingKeys.ts';
-import { toProfileClaims } from '../users.ts';
-import { readClaimedClientId } from './clientVerification.ts';
+import { type DevClient, toProfileClaims } from '../directory.ts';
+import { type DevKeyRing, signJwt } from '../signingKeys.ts';
 import { satisfiesClaimsRequest } from './claimsRequest.ts';
-import type { Dialect, ExchangeGrant } from './grants.ts';
-import { TokenRefusal } from './refusal.ts';
+import { readClaimedClientId } from './clientVerification.ts';
 import type { WritableRequestLog } from './requestLog.ts';
-import { getResourceAudience } from './resources.ts';
+import { type ResourceTarget, getResourceAudience } from './resources.ts';
+import type { VerifiedSubject } from './subjects.ts';
 import type { FaultSwitchBoard } from './switches.ts';
+
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+export const tokenTypes = {
+  accessToken: 'urn:ietf:params:oauth:token-type:access_token',
+  idToken: 'urn:ietf:params:oauth:token-type:id_token',
+  refreshToken: 'urn:ietf:params:oauth:token-type:refresh_token',
+  jwt: 'urn:ietf:params:oauth:token-type:jwt',
+  idJag: 'urn:ietf:params:oauth:token-type:id-jag',
+} as const;
+
+export interface DialectRequest {
+  readonly form: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** What is about to be given: everything was checked, nothing is signed yet. */
+export interface ExchangeGrant {
+  readonly subject: VerifiedSubject;
+  readonly client: DevClient;
+  readonly target: ResourceTarget;
+  /** Beside who, for whom and how long. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Beside `access_token` and `expires_in`. */
+  readonly responseFields: Readonly<Record<string, unknown>>;
+  /** What is signed is no access token for the target, but an assertion for somebody else. */
+  readonly assertion?: { readonly type: string; readonly audience: string; readonly lifetimeSeconds: number };
+}
+
+/** One way to exchange, with its own words for what goes wrong. */
+export interface Dialect {
+  readonly issuer: string;
+  /** `typ` of what it issues. */
+  readonly type: 'JWT' | 'at+jwt';
+  /** Throws Refusal. */
+  grant(request: DialectRequest): Promise<ExchangeGrant>;
+  createThrottle(retryAfterSeconds: number | undefined): TokenRefusal;
+  createChallenge(claims: string): TokenRefusal;
+}
+
+/** A token request that is answered with an error. */
+export class TokenRefusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    body: Readonly<Record<string, unknown>>,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(`The token request is refused: ${String(body.error)}`);
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
 
 export interface ExchangeParts {
   keys: DevKeyRing;

@@ -1,13 +1,24 @@
 import type { Clock } from '@behalf/kernel';
 import type { JWTPayload } from 'jose';
-import { listClientAudiences, type DevClient } from '../clients.ts';
+import { listClientAudiences, type DevClient } from '../directory.ts';
 import { verifyClient } from './clientVerification.ts';
 import { pickProvenClaims } from './claimsRequest.ts';
-import { JWT_BEARER, TOKEN_EXCHANGE, tokenTypes, type Dialect, type ExchangeGrant } from './grants.ts';
-import { TokenRefusal } from './refusal.ts';
+import {
+  type Dialect,
+  type ExchangeGrant,
+  JWT_BEARER,
+  TOKEN_EXCHANGE,
+  TokenRefusal,
+  tokenTypes,
+} from './exchangeHandler.ts';
 import { requireConsent, resolveTargetByName, type DevResource, type TargetFault } from './resources.ts';
-import type { VerifyRefreshToken, RefreshSubject } from './refreshTokenVerifier.ts';
-import type { VerifiedSubject, SubjectFault, SubjectVerifier } from './subjectVerifier.ts';
+import type {
+  RefreshSubject,
+  SubjectFault,
+  SubjectVerifier,
+  VerifiedSubject,
+  VerifyRefreshToken,
+} from './subjects.ts';
 
 export interface OAuthDialectParts {
   issuer: string;

@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Clock, type Random, systemClock, systemRandom } from '@behalf/kernel';
 import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
-import { systemClock, systemRandom, type Clock, type Random } from '@behalf/kernel';
+import { type JSONWebKeySet, type JWTPayload, createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { assertDevelopment } from '../assertDevelopment.ts';
+import type { DevAuthority } from '../devAuthority.ts';
+import { satisfiesClaimsRequest } from '../exchange/claimsRequest.ts';
 import { closeListener, createListener, startListening } from '../listener.ts';
-import type { DevAuthority } from '../tls/devAuthority.ts';
-import { createCredentialLog, type CredentialLog } from './credentialLog.ts';
-import { createTokenGuard, type GuardState, type IssuerKeySource } from './tokenGuard.ts';
 import { createSampleSessions } from './sampleSessions.ts';
 
 export interface SampleServerOptions {
@@ -124,4 +125,140 @@ export async function createSampleServer(options: SampleServerOptions): Promise<
       await closeListener(server);
     },
   };
+}
+
+/** Whose tokens a server takes. */
+export interface IssuerKeySource {
+  /** `iss` of them. */
+  readonly issuers: readonly string[];
+  getPublicKeys(): JSONWebKeySet;
+}
+
+export interface TokenGuardParts {
+  idp: IssuerKeySource;
+  /** `aud` of the tokens for this server. */
+  audience: string;
+  /** Each must be in the token. */
+  scopes: readonly string[];
+  clock: Clock;
+}
+
+/** What the server was told to do besides checking. */
+export interface GuardState {
+  /** How many more tokens are refused, good as they are. */
+  remainingRejections: number;
+  /** What a token must say on top: JSON of a challenge. */
+  requiredClaims: string | undefined;
+}
+
+/** `auth`: come in. Else the status and what `WWW-Authenticate` says, without the address of the metadata. */
+export type GuardResult =
+  { readonly auth: AuthInfo } | { readonly status: 401 | 403; readonly challenge: string };
+
+/** Signature, issuer, audience and time of a token; then its scopes and what is demanded on top. */
+export function createTokenGuard({ idp, audience, scopes, clock }: TokenGuardParts, state: GuardState) {
+  return async (header: string | undefined): Promise<GuardResult> => {
+    const [, token] = /^Bearer ([^\s,]+)$/i.exec(header ?? '') ?? [];
+    if (token === undefined) return { status: 401, challenge: '' };
+    if (state.remainingRejections > 0) {
+      state.remainingRejections -= 1;
+      return createInvalidTokenResult('rejected by the test');
+    }
+    let claims: JWTPayload;
+    try {
+      const { payload } = await jwtVerify(token, createLocalJWKSet(idp.getPublicKeys()), {
+        issuer: [...idp.issuers],
+        audience,
+        algorithms: ['RS256'],
+        requiredClaims: ['sub', 'exp'],
+        currentDate: new Date(clock.now()),
+      });
+      claims = payload;
+    } catch {
+      return createInvalidTokenResult('the token is not valid');
+    }
+    if (state.requiredClaims !== undefined && !satisfiesClaimsRequest(state.requiredClaims, claims)) {
+      const encoded = Buffer.from(state.requiredClaims).toString('base64');
+      return { status: 401, challenge: `error="insufficient_claims", claims="${encoded}"` };
+    }
+    const tokenScopes = readScopes(claims);
+    if (!scopes.every((scope) => tokenScopes.includes(scope))) {
+      return { status: 403, challenge: `error="insufficient_scope", scope="${scopes.join(' ')}"` };
+    }
+    const clientId = typeof claims.azp === 'string' ? claims.azp : '';
+    return { auth: { token, clientId, scopes: tokenScopes, expiresAt: claims.exp ?? 0, extra: claims } };
+  };
+}
+
+/** `scp` as Entra says it, `scope` as RFC 9068 does. */
+function readScopes({ scp, scope }: JWTPayload): string[] {
+  const text = typeof scp === 'string' ? scp : typeof scope === 'string' ? scope : '';
+  return text.split(' ').filter((name) => name !== '');
+}
+
+function createInvalidTokenResult(description: string): GuardResult {
+  return { status: 401, challenge: `error="invalid_token", error_description="${description}"` };
+}
+
+/** One value of `Authorization` that was seen. */
+export interface RecordedCredential {
+  /** SHA-256 of the header as it came, base64url; empty: there was none. */
+  readonly hash: string;
+  /** What the token says of itself, whether or not it holds. */
+  readonly subject: string | undefined;
+  readonly audience: string | readonly string[] | undefined;
+  useCount: number;
+  acceptedCount: number;
+  /** How often with each HTTP method. */
+  readonly methods: Record<string, number>;
+}
+
+/** Everything that was shown at the door, without keeping any of it. */
+export interface CredentialLog {
+  all(): readonly RecordedCredential[];
+  /** Which one is meant by a token, for a test that has it. */
+  find(token: string): RecordedCredential | undefined;
+  clear(): void;
+}
+
+/** Older ones are forgotten. */
+const MAX_ENTRIES = 20_000;
+
+export function hashHeader(header: string | undefined): string {
+  return header === undefined ? '' : createHash('sha256').update(header).digest('base64url');
+}
+
+export function createCredentialLog() {
+  const credentials = new Map<string, RecordedCredential>();
+  const log: CredentialLog = {
+    all: () => [...credentials.values()],
+    find: (token) => credentials.get(hashHeader(`Bearer ${token}`)),
+    clear: () => credentials.clear(),
+  };
+  return {
+    log,
+    add(header: string | undefined, method: string): RecordedCredential {
+      const hash = hashHeader(header);
+      const { sub, aud } = readClaims(header);
+      const entry = credentials.get(hash) ?? {
+        ...{ hash, subject: sub, audience: aud, useCount: 0, acceptedCount: 0, methods: {} },
+      };
+      credentials.set(hash, entry);
+      entry.useCount += 1;
+      entry.methods[method] = (entry.methods[method] ?? 0) + 1;
+      for (const oldest of credentials.keys()) {
+        if (credentials.size <= MAX_ENTRIES) break;
+        credentials.delete(oldest);
+      }
+      return entry;
+    },
+  };
+}
+
+function readClaims(header: string | undefined): { sub?: string; aud?: string | string[] } {
+  try {
+    return decodeJwt(header?.replace(/^Bearer /i, '') ?? '');
+  } catch {
+    return {};
+  }
 }

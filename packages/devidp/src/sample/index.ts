@@ -3,10 +3,10 @@ export {
   type RecordedGrant,
   type ResourceAs,
   type ResourceAsOptions,
-} from '../resourceAs/createResourceAs.ts';
+} from './createResourceAs.ts';
 export { createSampleServer, type SampleServer, type SampleServerOptions } from './createSampleServer.ts';
-export type { CredentialLog, RecordedCredential } from './credentialLog.ts';
-export type { IssuerKeySource } from './tokenGuard.ts';
+export type { CredentialLog, RecordedCredential } from './createSampleServer.ts';
+export type { IssuerKeySource } from './createSampleServer.ts';
 export { demoScript } from './demoScript.ts';
 export {
   startScriptedModel,

@@ -11,8 +11,12 @@ import {
   type ExchangeRig,
 } from '../../test/exchangeRig.ts';
 import { adaUser, bobUser } from '../../test/idpRig.ts';
-import { createSampleServer, type SampleServer, type SampleServerOptions } from './createSampleServer.ts';
-import { hashHeader } from './credentialLog.ts';
+import {
+  type SampleServer,
+  type SampleServerOptions,
+  createSampleServer,
+  hashHeader,
+} from './createSampleServer.ts';
 
 let rig: ExchangeRig;
 let server: SampleServer;

@@ -1,13 +1,12 @@
-import { aclBits, ALL_ACL_BITS, hasAclBit, type PrincipalType } from '@behalf/contracts';
+import { ALL_ACL_BITS, type Access, type PrincipalType, aclBits, hasAclBit } from '@behalf/contracts';
 import type { Clock } from '@behalf/kernel';
+import { LOCAL_ISSUER, normalizeEmail } from '../identity/accounts.ts';
+import { type AclRecord, type AclStore, type ChangeFeed, aclId } from '../ports/index.ts';
+import { type Principal, isAdmin } from '../principal/principal.ts';
 import { createReplicatedValue } from '../replication/replicatedValue.ts';
-import { aclId, type AclRecord, type AclStore, type ChangeFeed } from '../ports/index.ts';
-import { isAdmin, type Principal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../registry/server.ts';
-import { EVERY_TENANT } from '../registry/snapshot.ts';
-import type { Log } from '../upstream/parts.ts';
-import { buildAclIndex, type AclIndex } from './aclIndex.ts';
-import { createOperatorAccess } from './operatorAccess.ts';
+import type { ServerSnapshot } from '../servers/definition.ts';
+import { EVERY_TENANT } from '../servers/snapshot.ts';
+import type { Log } from '../upstream/upstream.ts';
 
 /** Who may do what with which server, at most two seconds old. Nobody may do anything while that is not known. */
 export interface Acl {
@@ -129,4 +128,106 @@ export function hasOperatorSource({ source }: ServerSnapshot): boolean {
 /** Servers of the file are every tenant's; no other one is ever anything to somebody of another tenant. */
 function isInTenant(principal: Principal, server: ServerSnapshot): boolean {
   return server.tenant === principal.tenant || (server.source === 'yaml' && server.tenant === EVERY_TENANT);
+}
+
+interface ResourceGrants {
+  publicBits: number;
+  readonly users: Map<string, number>;
+  readonly groups: Map<string, number>;
+  readonly roles: Map<string, number>;
+}
+
+/** All rows, by what they are asked for on each call. */
+export interface AclIndex {
+  /** What the rows of this server in this tenant give the caller, together. */
+  getBits(principal: Principal, tenant: string, serverId: string): number;
+  /** Of the names that begin like this those with any row that gives the caller something, with what it gives. */
+  listByPrefix(principal: Principal, tenant: string, prefix: string): [name: string, bits: number][];
+}
+
+export function buildAclIndex(records: readonly AclRecord[]): AclIndex {
+  const tenants = new Map<string, Map<string, ResourceGrants>>();
+  for (const { tenant, serverId, principalType, principalId, bits } of records) {
+    const servers = tenants.get(tenant) ?? new Map<string, ResourceGrants>();
+    tenants.set(tenant, servers);
+    const grants = servers.get(serverId) ?? createEmptyGrants();
+    servers.set(serverId, grants);
+    const validBits = bits & ALL_ACL_BITS;
+    if (principalType === 'public') grants.publicBits |= validBits;
+    else if (principalType === 'user') addBits(grants.users, principalId, validBits);
+    else if (principalType === 'group') addBits(grants.groups, principalId, validBits);
+    else addBits(grants.roles, principalId, validBits);
+  }
+  return {
+    getBits(principal, tenant, serverId) {
+      const grants = tenants.get(tenant)?.get(serverId);
+      return grants ? combineBits(grants, principal) : 0;
+    },
+    listByPrefix(principal, tenant, prefix) {
+      const matches: [string, number][] = [];
+      for (const [name, grants] of tenants.get(tenant) ?? []) {
+        const bits = name.startsWith(prefix) ? combineBits(grants, principal) : 0;
+        if (bits !== 0) matches.push([name, bits]);
+      }
+      return matches;
+    },
+  };
+}
+
+/** A program is nobody's account and in nobody's group: what is shared with people by name is not for it. */
+function combineBits(grants: ResourceGrants, { kind, userId, role, groups }: Principal): number {
+  const sharedBits = grants.publicBits | (grants.roles.get(role) ?? 0);
+  if (kind === 'service') return sharedBits;
+  let bits = sharedBits | (grants.users.get(userId) ?? 0);
+  if (grants.groups.size > 0) for (const group of groups) bits |= grants.groups.get(group) ?? 0;
+  return bits;
+}
+
+function createEmptyGrants(): ResourceGrants {
+  return { publicBits: 0, users: new Map(), groups: new Map(), roles: new Map() };
+}
+
+function addBits(grants: Map<string, number>, id: string, bits: number): void {
+  grants.set(id, (grants.get(id) ?? 0) | bits);
+}
+
+interface AccessLists {
+  readonly users: ReadonlySet<string>;
+  readonly groups: ReadonlySet<string>;
+  readonly roles: ReadonlySet<string>;
+}
+
+/** Whether a server of the operator is for this caller by the definition alone. */
+export type OperatorAccess = (principal: Principal, server: ServerSnapshot) => boolean;
+
+/**
+ * Without `access` it is for everybody; with it for those it lists, and an empty one lists nobody.
+ *
+ * An email names an account of our own, where it is what the account is called and there is one for each mailbox. What an
+ * identity provider writes into a token's email may be whatever its user typed in, so it opens nothing here: people who
+ * sign in there are listed by id, by group or by role.
+ */
+export function createOperatorAccess(): OperatorAccess {
+  const cache = new WeakMap<Access, AccessLists>();
+
+  function listsOf(access: Access): AccessLists {
+    const lists = cache.get(access) ?? {
+      users: new Set(access.users?.flatMap((user) => [user, normalizeEmail(user)])),
+      groups: new Set(access.groups),
+      roles: new Set(access.roles),
+    };
+    cache.set(access, lists);
+    return lists;
+  }
+
+  return (principal, { settings: { access } }) => {
+    if (!access) return true;
+    const { users, groups, roles } = listsOf(access);
+    const { kind, userId, role, email, issuer } = principal;
+    if (roles.has(role)) return true;
+    // As for stored rows: a program is listed by its role or not at all.
+    if (kind === 'service') return false;
+    if (users.has(userId) || (issuer === LOCAL_ISSUER && users.has(email))) return true;
+    return groups.size > 0 && principal.groups.some((group) => groups.has(group));
+  };
 }

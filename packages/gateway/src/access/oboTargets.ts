@@ -6,8 +6,7 @@ import {
   type ProviderSettings,
   type ServerSettings,
 } from '@behalf/settings';
-import type { SecurityDecision } from '../registry/securityDecision.ts';
-import type { ServerSource } from '../registry/server.ts';
+import type { SecurityDecision, ServerSource } from '../servers/definition.ts';
 
 /** What is asked about: a server of the registry, or one that is about to be stored. */
 export interface OboCandidate {

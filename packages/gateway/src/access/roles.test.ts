@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createAccessRig, silentChanges, userRecord } from '../../test/accessRig.ts';
 import { roleId, type RoleRecord } from '../ports/index.ts';
 import { toPrincipal, type Principal } from '../principal/principal.ts';
-import { backfillRoles } from './backfillRoles.ts';
+import { backfillRoles } from './roleAdmin.ts';
 import type { Roles } from './roles.ts';
 
 const as = (role: string, tenant = 'default'): Principal =>

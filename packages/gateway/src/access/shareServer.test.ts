@@ -4,9 +4,13 @@ import { createAccessRig, silentChanges } from '../../test/accessRig.ts';
 import { defineServer } from '../../test/toolcallRig.ts';
 import type { AclRecord, ChangeFeed } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { listManageBits, getManagedServer } from './managedServer.ts';
-import { searchPrincipals } from './searchPrincipals.ts';
-import { shareServer, getServerSharing } from './shareServer.ts';
+import {
+  getManagedServer,
+  getServerSharing,
+  listManageBits,
+  searchPrincipals,
+  shareServer,
+} from './shareServer.ts';
 
 const coded = (code: string) => expect.objectContaining({ code });
 const viewer = (id: string, type: 'user' | 'group' | 'role' = 'user') =>

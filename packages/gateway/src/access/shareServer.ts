@@ -1,13 +1,20 @@
-import { hasAclBit, type ShareRequest, type SharingView } from '@behalf/contracts';
-import { actorOf, type Audit } from '../audit/audit.ts';
+import {
+  type FoundPrincipal,
+  type PrincipalSearch,
+  type ShareRequest,
+  type SharingView,
+  hasAclBit,
+} from '@behalf/contracts';
+import { type Audit, actorOf } from '../audit/audit.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserStore } from '../ports/index.ts';
-import { isAdmin, type UserPrincipal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../registry/server.ts';
-import { getGrantableBits, hasOperatorSource } from './acl.ts';
-import type { WithLeaseParts } from './withLease.ts';
-import { getManagedServer, type ManagedServer, type ManageParts } from './managedServer.ts';
-import { shareResource, viewSharing, type Shareable } from './shareResource.ts';
+import { type Principal, type UserPrincipal, isAdmin } from '../principal/principal.ts';
+import type { WithLeaseParts } from '../replication/withLease.ts';
+import type { ServerSnapshot } from '../servers/definition.ts';
+import type { Registry } from '../servers/registry.ts';
+import { type Acl, getGrantableBits, hasOperatorSource } from './acl.ts';
+import type { Roles } from './roles.ts';
+import { type Shareable, shareResource, viewSharing } from './shareResource.ts';
 
 export interface ShareParts extends ManageParts, WithLeaseParts {
   readonly users: Pick<UserStore, 'findById'>;
@@ -65,4 +72,76 @@ function toShareable(principal: UserPrincipal, { server, bits }: ManagedServer):
 /** By its definition. */
 function isPublicByDefinition(server: ServerSnapshot): boolean {
   return hasOperatorSource(server) && server.settings.access === undefined;
+}
+
+export interface ManageParts {
+  readonly registry: Pick<Registry, 'get' | 'list'>;
+  readonly acl: Acl;
+  readonly roles: Roles;
+}
+
+/** A server that this caller may at least look at, and what else they may do with it. */
+export interface ManagedServer {
+  readonly server: ServerSnapshot;
+  readonly bits: number;
+}
+
+/** By id; for servers of the operator that is their name. One that is not for the caller does not exist. */
+export function getManagedServer(
+  { registry, acl, roles }: ManageParts,
+  principal: Principal,
+  id: string,
+): ManagedServer {
+  roles.requirePermission(principal, 'USE');
+  const server = registry.get(principal.tenant, id);
+  const bits = server ? acl.getManageBits(principal, server) : 0;
+  if (!server || !hasAclBit(bits, 'VIEW')) throw new GatewayError('MCP_SERVER_NOT_FOUND');
+  return { server, bits };
+}
+
+/** Of all servers the caller may look at, by id. */
+export function listManageBits(
+  { registry, acl, roles }: ManageParts,
+  principal: Principal,
+): Record<string, number> {
+  roles.requirePermission(principal, 'USE');
+  const entries = registry
+    .list(principal.tenant)
+    .map((server) => [server.id, acl.getManageBits(principal, server)]);
+  return Object.fromEntries((entries as [string, number][]).filter(([, bits]) => hasAclBit(bits, 'VIEW')));
+}
+
+export interface SearchParts {
+  readonly users: Pick<UserStore, 'list'>;
+  readonly roles: Roles;
+}
+
+/** Whom of their own tenant somebody may share with. Groups are known from tokens alone: the caller's own are offered. */
+export async function searchPrincipals(
+  { users, roles }: SearchParts,
+  principal: UserPrincipal,
+  { q, limit, types = ['user', 'group', 'role'] }: PrincipalSearch,
+): Promise<FoundPrincipal[]> {
+  roles.requirePermission(principal, 'SHARE');
+  const { tenant } = principal;
+  const matches = (name: string) => name.toLowerCase().includes(q.toLowerCase());
+  const toNamedPrincipals = (type: 'group' | 'role', names: readonly string[]): FoundPrincipal[] =>
+    types.includes(type)
+      ? names.filter(matches).map((name) => ({ type, id: name, name, source: 'local' }))
+      : [];
+
+  const matchingUsers = types.includes('user')
+    ? await users.list(tenant, { after: null, limit, search: q })
+    : [];
+  const foundUsers: FoundPrincipal[] = matchingUsers
+    .filter(({ disabledAt }) => disabledAt === null)
+    .map(({ id, name, email }) => ({ type: 'user', id, name, email, source: 'local' }));
+  const rolesAndGroups = [
+    ...toNamedPrincipals(
+      'role',
+      roles.list(tenant).map(({ name }) => name),
+    ),
+    ...toNamedPrincipals('group', principal.groups),
+  ];
+  return [...foundUsers, ...rolesAndGroups].slice(0, limit);
 }

@@ -5,10 +5,9 @@ import { LOCAL_ISSUER } from '../identity/accounts.ts';
 import type { SignInSessions } from '../identity/signInSessions.ts';
 import type { ChangeFeed, SessionRecord, UserChange, UserRecord, UserStore } from '../ports/index.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
-import { withLease, roleLeaseKey, type WithLeaseParts } from './withLease.ts';
-import { withAudit } from './withAudit.ts';
-import { requireAdmin } from './requireAdmin.ts';
-import type { Roles } from './roles.ts';
+import { withLease, roleLeaseKey, type WithLeaseParts } from '../replication/withLease.ts';
+import { withAudit } from '../audit/withAudit.ts';
+import { type Roles, requireAdmin } from './roles.ts';
 
 /** Accounts of the caller's own tenant, by its administrators; somebody of another tenant does not exist. */
 export interface UserAdmin {

@@ -1,12 +1,10 @@
-import { sleep, withTimeout, type Cancel, type Clock, type Keyring, type Random } from '@behalf/kernel';
+import { type Cancel, type Clock, type Keyring, type Random, sleep, withTimeout } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { DEFAULT_TENANT } from '../identity/accounts.ts';
 import type { AuditStore } from '../ports/index.ts';
-import type { Log } from '../upstream/parts.ts';
+import type { Log } from '../upstream/upstream.ts';
 import type { Audit, AuditEvent } from './audit.ts';
-import { formatEventLine } from './eventLine.ts';
-import { createLostEvents } from './lostEvents.ts';
-import { chainEndOf, createNextSegment, type EventBatch, type ChainEnd } from './segment.ts';
+import { type ChainEnd, type EventBatch, chainEndOf, createNextSegment, formatEventLine } from './segment.ts';
 
 /** For how long somebody waits for the store: who records, and who closes. */
 const STORE_TIMEOUT_MS = 5_000;
@@ -223,5 +221,59 @@ export function createAuditLog(parts: AuditLogParts): AuditLog {
       failing,
     }),
     close: () => (closing ??= finish()),
+  };
+}
+
+const MINUTE_MS = 60_000;
+/** Minutes of tenants that are told apart; what comes on top is counted together. */
+const MAX_LOST_ENTRIES = 1_000;
+
+export interface LostEvents {
+  /** Whatever was lost: it may be no event at all. */
+  count(tenant: unknown, at: number): void;
+  /** What is to be written of them, once: an event per tenant and minute. */
+  drain(): AuditEvent[];
+  /** Since the start. */
+  readonly total: number;
+}
+
+/** What could not be written at least has a number: each tenant's own, so that none learns of another's. */
+export function createLostEvents(): LostEvents {
+  let lost = new Map<string, { readonly tenant: string; readonly minute: number; count: number }>();
+  let total = 0;
+
+  return {
+    get total() {
+      return total;
+    },
+    count(eventTenant, at) {
+      total += 1;
+      const tenant = typeof eventTenant === 'string' ? eventTenant : DEFAULT_TENANT;
+      const minute = at - (at % MINUTE_MS);
+      const key = JSON.stringify([tenant, minute]);
+      const entry = lost.get(key);
+      if (entry) entry.count += 1;
+      else if (lost.size < MAX_LOST_ENTRIES) lost.set(key, { tenant, minute, count: 1 });
+      else {
+        const overflow = lost.get('rest') ?? { tenant: DEFAULT_TENANT, minute, count: 0 };
+        overflow.count += 1;
+        lost.set('rest', overflow);
+      }
+    },
+    drain() {
+      const entries = [...lost.values()];
+      lost = new Map();
+      return entries.map(({ tenant, minute, count }) => ({
+        kind: 'audit',
+        action: 'audit.lost',
+        tenant,
+        actor: { kind: 'gateway', id: '' },
+        door: 'gateway',
+        outcome: 'failed',
+        // The minute, in milliseconds since the epoch.
+        subject: String(minute),
+        count,
+      }));
+    },
   };
 }

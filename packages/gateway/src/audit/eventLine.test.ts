@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { dumpStore } from '../../test/identityRig.ts';
 import { createCallEvent, createAuditRig } from '../../test/auditRig.ts';
 import type { AuditEvent } from './audit.ts';
-import { formatEventLine, parseEventLine } from './eventLine.ts';
+import { formatEventLine, parseEventLine } from './segment.ts';
 
 const SECRET = 'sk-planted-secret';
 

@@ -2,9 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createCallEvent, createAuditRig, yieldNow, type AuditRig } from '../../test/auditRig.ts';
 import type { AuditEvent } from './audit.ts';
-import { exportAudit } from './exportAudit.ts';
-import { queryAudit } from './queryAudit.ts';
-import type { AuditEventFilters, AuditLogEntry, FoundEvent } from './readSegments.ts';
+import {
+  type AuditEventFilters,
+  type AuditLogEntry,
+  type FoundEvent,
+  exportAudit,
+  queryAudit,
+} from './readAudit.ts';
 
 const read = ({ store }: AuditRig, filters: AuditEventFilters = {}, tenant = 'default') =>
   queryAudit({ store, yieldToEventLoop: yieldNow }, { tenant, filters, limit: 1_000 });

@@ -3,8 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createCallEvent, createAuditRig, yieldNow, type AuditRig } from '../../test/auditRig.ts';
 import type { AuditLog } from './auditLog.ts';
 import { segmentId } from './segment.ts';
-import { sweepAudit } from './sweepAudit.ts';
-import { verifyAudit, type VerifyParts } from './verifyAudit.ts';
+import { type VerifyParts, sweepAudit, verifyAudit } from './integrity.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 

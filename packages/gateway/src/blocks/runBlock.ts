@@ -1,23 +1,61 @@
 import type { MissingParts } from '@behalf/contracts';
-import type { CatalogTool } from '../catalog/catalog.ts';
+import type { Clock } from '@behalf/kernel';
+import type { Acl } from '../access/acl.ts';
+import type { SubjectSource } from '../credentials/obo/subject.ts';
+import type { UserVariables } from '../credentials/variables/userVariables.ts';
+import type { CredentialVault } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Principal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../registry/server.ts';
+import type { ServerSnapshot } from '../servers/definition.ts';
+import type { Registry } from '../servers/registry.ts';
+import { type AuditContext, recordAudit } from '../toolcall/audit.ts';
+import { type CallParts, executeCall } from '../toolcall/callTool.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
-import { findVisibleSaved } from '../saved/findSaved.ts';
-import { requireVersion } from '../saved/writeSaved.ts';
-import { executeCall } from '../toolcall/callTool.ts';
-import { ownerKey } from '../toolcall/loadTools.ts';
-import { recordAudit, type AuditContext } from '../toolcall/recordAudit.ts';
-import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
-import { gatherInputs, findMissingInputs } from './gatherInputs.ts';
-import { groupPrerequisites } from './missingPrerequisites.ts';
-import type { RunBlockParts } from './parts.ts';
-import { requireOutput } from './requireOutput.ts';
-import { collectSavedValues } from './savedInputs.ts';
-import { getBlockCollection, type SavedBlock } from './sealedBlocks.ts';
-import { requireBlockServer } from './blockServer.ts';
-import { getCredentialReadiness } from './credentialReadiness.ts';
+import { type ListToolsParts, ownerKey } from '../toolcall/list.ts';
+import type { CatalogTool } from '../tools/catalog.ts';
+import type { JsonObject, UpstreamResponse } from '../upstream/upstream.ts';
+import { collectSavedValues, findMissingInputs, gatherInputs } from './inputs.ts';
+import { requireOutput } from './output.ts';
+import { getCredentialReadiness, groupPrerequisites } from './readiness.ts';
+import { findVisibleSaved, requireVersion } from './saved.ts';
+import {
+  type ReadSavedParts,
+  type SavedBlock,
+  type SavedBlocks,
+  type WriteSavedParts,
+  getBlockCollection,
+} from './store.ts';
+import { requireBlockServer } from './view.ts';
+
+/** What reading about blocks needs. */
+export interface ReadBlockParts extends ReadSavedParts {
+  readonly blocks: SavedBlocks;
+  readonly acl: Pick<Acl, 'canUse' | 'getSavedBits' | 'listSavedBits'>;
+  readonly registry: Pick<Registry, 'get'>;
+}
+
+/** What saving and sharing them needs. */
+export interface SaveBlockParts extends Omit<ReadBlockParts, 'acl' | 'roles'>, WriteSavedParts {
+  /** How the caller's tools are listed, and values checked against a schema. */
+  readonly callParts: CallParts & ListToolsParts;
+}
+
+/** How it stands with the caller's own credentials, without opening or renewing any. */
+export interface CredentialReadinessParts {
+  readonly vault: Pick<CredentialVault, 'list'>;
+  readonly variables: Pick<UserVariables, 'readSetFlags'>;
+  /** Whether the caller has a sign-in of their own that could be exchanged. */
+  readonly subjects: Pick<SubjectSource, 'checkSubject'>;
+  readonly clock: Clock;
+}
+
+/** What running and checking them needs. */
+export interface RunBlockParts extends ReadBlockParts {
+  readonly acl: Pick<Acl, 'canUse' | 'getSavedBits' | 'listSavedBits' | 'getManageBits'>;
+  readonly registry: Pick<Registry, 'get' | 'origin'>;
+  readonly callParts: CallParts & ListToolsParts;
+  readonly readinessParts: CredentialReadinessParts;
+}
 
 export interface BlockRunCall {
   readonly id: string;

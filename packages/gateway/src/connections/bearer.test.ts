@@ -9,8 +9,8 @@ import {
   createUserServer,
 } from '../../test/connectionsRig.ts';
 import { callHttpTool, createHttpRig, requestOptions, stopHttpRigs } from '../../test/httpRig.ts';
-import type { AppServer } from '../registry/server.ts';
-import { openHttpUpstream } from '../upstream/http/openHttpUpstream.ts';
+import type { AppServer } from '../servers/definition.ts';
+import { openHttpUpstream } from '../upstream/http/negotiate.ts';
 import type { RemoteTarget, SharedTarget } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { createConnectionManager } from './connectionManager.ts';

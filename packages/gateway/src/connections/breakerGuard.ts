@@ -1,17 +1,12 @@
-import { parseUrl } from '@behalf/contracts';
-import type { ServerSnapshot } from '../registry/server.ts';
+import { type ErrorCode, parseUrl } from '@behalf/contracts';
+import type { Clock } from '@behalf/kernel';
+import type { ServerSnapshot } from '../servers/definition.ts';
 import type { UpstreamTarget } from '../upstream/target.ts';
-import type { UpstreamError } from '../upstream/upstreamError.ts';
-import type { BreakerSubject, Breakers, BreakerProbe } from './breakers.ts';
-import {
-  toCredentialSignal,
-  toTransportSignal,
-  type BreakerSignal,
-  type ConnectionPhase,
-} from './breakerSignal.ts';
-import type { ConnectionHolder } from './connectionHolder.ts';
-import type { ConnectionFailures } from './connectionFailures.ts';
-import { revisionKey, tenantServerKey } from './connectionKeys.ts';
+import type { UpstreamError, UpstreamReason } from '../upstream/upstreamError.ts';
+import type { BreakerProbe, BreakerSubject, Breakers } from './breakers.ts';
+import type { ConnectionLimits } from './connectionManager.ts';
+import type { ConnectionHolder } from './lease.ts';
+import { revisionKey, tenantServerKey } from './revisions.ts';
 
 /** Who wants to go where. Without a holder everybody shares the connection. */
 export interface ConnectionRequest {
@@ -136,4 +131,100 @@ function credentialSubject({ server, holder }: ConnectionRequest): BreakerSubjec
   const { principal, binding } = holder;
   const key = tenantServerKey(server);
   return { key: JSON.stringify([key, principal]), server: key, principal, binding };
+}
+
+/** What the end of an opening or of a use says about the road there, or about the credential. */
+export type BreakerSignal = 'good' | 'bad' | 'none';
+
+/** `opening`: the handshake. `use`: a request on a connection that stood. */
+export type ConnectionPhase = 'opening' | 'use';
+
+/** Nothing got there. */
+const notSentReasons: ReadonlySet<UpstreamReason> = new Set(['connect_failed', 'connect_timeout', 'ended']);
+
+/**
+ * It got there, and then the server hung up or fell silent. In a handshake that is a dead server; in a call it may be
+ * what one user's input does to a server that is well for all others, or a slow tool.
+ */
+const interruptedReasons: ReadonlySet<UpstreamReason> = new Set(['reset', 'timeout']);
+
+/** Says nothing of the road: our own refusals, a token that was not there, a stream that broke while a tool ran, a 5xx. */
+const neutralReasons: ReadonlySet<UpstreamReason> = new Set([
+  'stream_broken',
+  'upstream_5xx',
+  'not_allowed',
+  'too_many',
+  'breaker_open',
+  'token_timeout',
+  'bearer_unsupported',
+]);
+
+/** Whether the server can be reached. Any answer proves it, an error or a refusal as well as a result. */
+export function toTransportSignal(failure: UpstreamError | undefined, phase: ConnectionPhase): BreakerSignal {
+  if (!failure) return 'good';
+  const { reason, detail } = failure;
+  if (notSentReasons.has(reason) || interruptedReasons.has(reason)) {
+    if (phase === 'use' && interruptedReasons.has(reason)) return 'none';
+    // Who answers is there. One user's junk may provoke a 5xx in a handshake, which must not shut the others out.
+    return detail.status === undefined ? 'bad' : 'none';
+  }
+  return neutralReasons.has(reason) ? 'none' : 'good';
+}
+
+/**
+ * Whether the server takes this credential. A handshake proves nothing: many servers let anybody in and refuse the
+ * first call. A scope that is missing is one tool's matter.
+ */
+export function toCredentialSignal(
+  failure: UpstreamError | undefined,
+  phase: ConnectionPhase,
+): BreakerSignal {
+  if (failure?.reason === 'unauthorized' || failure?.reason === 'forbidden') return 'bad';
+  if (phase === 'opening') return 'none';
+  return failure === undefined || failure.reason === 'rpc_error' ? 'good' : 'none';
+}
+
+export interface ConnectionFailure {
+  readonly server: string;
+  readonly principal: string | undefined;
+  readonly code: ErrorCode;
+  /** When the first one was after which nothing went well. */
+  readonly since: number;
+  /** Of the latest one. */
+  readonly lastFailureAt: number;
+  /** Nobody was there: what is open still leads nowhere either. */
+  readonly isUnreachable: boolean;
+}
+
+/** Why a connection could not be opened, or led nowhere, last time; for whoever asks how it stands. */
+export interface ConnectionFailures {
+  record(server: string, principal: string | undefined, failure: UpstreamError, isUnreachable: boolean): void;
+  clear(server: string, principal: string | undefined): void;
+  find(server: string, principal: string | undefined): ConnectionFailure | undefined;
+  list(): Iterable<ConnectionFailure>;
+  sweep(): void;
+}
+
+export function createConnectionFailures(clock: Clock, limits: ConnectionLimits): ConnectionFailures {
+  const failures = new Map<string, ConnectionFailure>();
+  const keyOf = (server: string, principal: string | undefined) =>
+    JSON.stringify([server, principal ?? null]);
+
+  return {
+    record(server, principal, { code }, isUnreachable) {
+      const key = keyOf(server, principal);
+      const lastFailureAt = clock.now();
+      const since = failures.get(key)?.since ?? lastFailureAt;
+      failures.delete(key);
+      if (failures.size >= limits.maxEntries) failures.delete(failures.keys().next().value as string);
+      failures.set(key, { server, principal, code, since, lastFailureAt, isUnreachable });
+    },
+    clear: (server, principal) => void (failures.size > 0 && failures.delete(keyOf(server, principal))),
+    find: (server, principal) => failures.get(keyOf(server, principal)),
+    list: () => failures.values(),
+    sweep() {
+      const cutoff = clock.now() - limits.idleTimeoutMs;
+      for (const [key, { lastFailureAt }] of failures) if (lastFailureAt < cutoff) failures.delete(key);
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@behalf/kernel';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import type { ConnectionLimits } from './limits.ts';
+import type { ConnectionLimits } from './connectionManager.ts';
 
 /** What a breaker is for. Two subjects with one key share it. */
 export interface BreakerSubject {

@@ -1,28 +1,28 @@
 import type { ErrorCode } from '@behalf/contracts';
 import type { Cancel, Clock, Random } from '@behalf/kernel';
-import type { AppServer, ServerSnapshot } from '../registry/server.ts';
-import { createOpenAndRecord } from './openAndRecord.ts';
+import type { AppServer, ServerSnapshot } from '../servers/definition.ts';
+import { type BreakerGuard, createBreakerGuard, createConnectionFailures } from './breakerGuard.ts';
 import { createBreakers } from './breakers.ts';
-import { createCloseTracker } from './closeTracker.ts';
-import { createConnectWithRetry, type OpenConnection } from './connectWithRetry.ts';
-import { createActiveRevisions } from './activeRevisions.ts';
-import { createDescribeConnections, type DescribeConnections } from './describeConnections.ts';
-import { createBreakerGuard } from './breakerGuard.ts';
+import {
+  type CloseTracker,
+  type OpenAndRecord,
+  type OpenConnection,
+  type OpenConnections,
+  createCloseTracker,
+  createConnectWithRetry,
+  createOpenAndRecord,
+  createOpenConnections,
+} from './connection.ts';
+import { type DescribeConnections, createDescribeConnections } from './describeConnections.ts';
 import type { SharedPool, UserPool } from './lease.ts';
-import { defaultConnectionLimits, type ConnectionLimits } from './limits.ts';
-import { createOpenConnections } from './openConnections.ts';
-import { createConnectionFailures } from './connectionFailures.ts';
-import { createPendingConnections } from './pendingConnections.ts';
-import type { PoolParts } from './poolParts.ts';
-import { createRecoveryProbe } from './recoveryProbe.ts';
-import { revisionKey, tenantServerKey } from './connectionKeys.ts';
-import { createSharedPool } from './sharedPool.ts';
+import { type ActiveRevisions, createActiveRevisions, revisionKey, tenantServerKey } from './revisions.ts';
+import { createRecoveryProbe, createSharedPool } from './sharedPool.ts';
+import { type PendingConnections, createPendingConnections } from './slot.ts';
 import { createUserPool } from './userPool.ts';
 
 export type { ServerConnections } from './describeConnections.ts';
-export type { ConnectionHolder } from './connectionHolder.ts';
+export type { ConnectionHolder } from './lease.ts';
 export type { Lease, LeaseOptions, SharedPool, UserPool } from './lease.ts';
-export type { ConnectionLimits } from './limits.ts';
 
 export interface ConnectionState {
   readonly connection: 'connected' | 'connecting' | 'disconnected' | 'error';
@@ -200,3 +200,52 @@ export function createConnectionManager(parts: ConnectionManagerParts): Connecti
     close: () => (closing ??= closeAll()),
   };
 }
+
+export interface ConnectionLimits {
+  /** A user's connection that nobody used for this long is closed. */
+  readonly idleTimeoutMs: number;
+  /** How often idle connections and old breakers are looked for. */
+  readonly sweepIntervalMs: number;
+  /** Connections of one principal. */
+  readonly maxPerPrincipal: number;
+  /** Connections of all users together; counted apart for servers that keep no session. */
+  readonly maxTotal: number;
+  /** The longest a close is waited for. */
+  readonly closeTimeoutMs: number;
+  /** The longest one user waits for another's opening, which may show that the server keeps no session. */
+  readonly probeWaitMs: number;
+  /** Consecutive failures that open a breaker. */
+  readonly breakerThreshold: number;
+  readonly breakerBaseMs: number;
+  readonly breakerMaxMs: number;
+  /** Breakers and remembered failures kept at most; the oldest goes first. */
+  readonly maxEntries: number;
+}
+
+export const defaultConnectionLimits: ConnectionLimits = {
+  idleTimeoutMs: 15 * 60_000,
+  sweepIntervalMs: 30_000,
+  maxPerPrincipal: 32,
+  maxTotal: 2_000,
+  closeTimeoutMs: 5_000,
+  probeWaitMs: 2_000,
+  breakerThreshold: 3,
+  breakerBaseMs: 30_000,
+  breakerMaxMs: 300_000,
+  maxEntries: 10_000,
+};
+
+/** What the pools are made of. They share it: one shutdown, one count, one memory of failures. */
+export interface PoolParts {
+  readonly clock: Clock;
+  readonly limits: ConnectionLimits;
+  readonly breakerGuard: BreakerGuard;
+  readonly openAndRecord: OpenAndRecord;
+  readonly pendingConnections: PendingConnections;
+  readonly closeTracker: CloseTracker;
+  readonly connections: OpenConnections;
+  readonly activeRevisions: ActiveRevisions;
+}
+
+/** How a server stands in a pool; undefined when the pool has nothing of it. */
+export type PoolState = 'connected' | 'connecting' | undefined;

@@ -7,9 +7,8 @@ import {
   waitForImmediate,
   createUserServer,
 } from '../../test/connectionsRig.ts';
-import { isOfTenant } from '../principal/isOfTenant.ts';
-import { principalKey } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../registry/server.ts';
+import { isOfTenant, principalKey } from '../principal/principal.ts';
+import type { ServerSnapshot } from '../servers/definition.ts';
 
 const [app, own] = [createAppServer(), createUserServer()];
 const key = (tenant: string, userId: string) => principalKey({ tenant, userId });

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '@behalf/contracts';
-import type { ServerSnapshot } from '../registry/server.ts';
+import type { ServerSnapshot } from '../servers/definition.ts';
 import type { Breakers } from './breakers.ts';
 import type { ConnectionState } from './connectionManager.ts';
-import type { ConnectionFailures } from './connectionFailures.ts';
-import { revisionKey, tenantServerKey } from './connectionKeys.ts';
+import type { ConnectionFailures } from './breakerGuard.ts';
+import { revisionKey, tenantServerKey } from './revisions.ts';
 import type { SharedConnections } from './sharedPool.ts';
 import type { UserConnections } from './userPool.ts';
 

@@ -1,7 +1,10 @@
 import type { Cancellation } from '@behalf/kernel';
-import type { AppServer, UserServer } from '../registry/server.ts';
+import type { AppServer, UserServer } from '../servers/definition.ts';
+import type { UpstreamTarget } from '../upstream/target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { ConnectionHolder } from './connectionHolder.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+import type { BreakerGuard, ConnectionRequest, HalfOpenPermit } from './breakerGuard.ts';
+import { type Connection, isStateless } from './connection.ts';
 
 /** The right to use a connection. It is not closed before the last lease of it is released. */
 export interface Lease {
@@ -39,4 +42,55 @@ export interface UserPool {
   /** Throws `breaker_open` where a lease would, and spares what a lease would need. */
   checkBreaker(server: UserServer, holder: ConnectionHolder): void;
   lease(server: UserServer, holder: ConnectionHolder, options: LeaseOptions): Promise<Lease>;
+}
+
+/** Whose connection it is and what it presents. Where the credential came from is none of this folder's business. */
+export interface ConnectionHolder {
+  /** Tenant and user as one opaque key. */
+  readonly principal: string;
+  readonly target: UpstreamTarget;
+  /** Two credentials with one binding may use one session. A hash. */
+  readonly binding: string;
+  /** The inbound request, for servers whose definition names fields of it. */
+  readonly requestKey?: string | undefined;
+}
+
+export interface LeaseParts {
+  readonly request: ConnectionRequest;
+  readonly permit: HalfOpenPermit | undefined;
+  readonly breakerGuard: BreakerGuard;
+  readonly signal: Cancellation;
+  readonly onFailure?: (() => void) | undefined;
+}
+
+/** The lease of a connection that already counts its borrower. */
+export function createLease(connection: Connection, parts: LeaseParts): Lease {
+  const { upstream } = connection;
+  let isReleased = false;
+  return {
+    upstream,
+    onRetire: connection.onRetire,
+    release(error) {
+      if (isReleased) return;
+      isReleased = true;
+      const failure = error instanceof UpstreamError ? error : undefined;
+      // A token that could not be had is no word of the server, and no proof that it is well.
+      const wasNotSent = error !== undefined && !failure;
+      const { request, permit, breakerGuard, signal } = parts;
+      // Who went away learned nothing: a call that was given up is no proof that the server is well.
+      if (!wasNotSent && (failure || !signal.aborted)) breakerGuard.recordResult(request, 'use', failure);
+      if (permit) breakerGuard.release(request, permit);
+      if (failure) {
+        parts.onFailure?.();
+        if (hasSessionEnded(failure) && !isStateless(request.target, upstream.claims))
+          void connection.retire();
+      }
+      connection.release();
+    },
+  };
+}
+
+/** After a timeout or a broken stream the session may well be there; when it is not, the upstream says that it closed. */
+function hasSessionEnded({ reason }: UpstreamError): boolean {
+  return reason === 'ended' || reason === 'session_lost';
 }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { createChannelRig, scriptedTarget } from '../../test/channelRig.ts';
 import { createAppServer, createHolder, createUserServer } from '../../test/connectionsRig.ts';
 import { callHttpTool, createHttpRig, stopHttpRigs } from '../../test/httpRig.ts';
-import { openHttpUpstream } from '../upstream/http/openHttpUpstream.ts';
+import { openHttpUpstream } from '../upstream/http/negotiate.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import { createConnectionManager } from './connectionManager.ts';
 

@@ -1,12 +1,11 @@
+import { type Cancellation, type Clock, rejectOnAbort, withTimeout } from '@behalf/kernel';
+import type { UserServer } from '../servers/definition.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { UserServer } from '../registry/server.ts';
-import { findLeastRecentlyUsed } from './capacity.ts';
-import type { Connection } from './connection.ts';
-import type { PoolParts } from './poolParts.ts';
-import { tenantServerKey } from './connectionKeys.ts';
+import { type Connection, findLeastRecentlyUsed, withoutInstructions } from './connection.ts';
+import type { ConnectionLimits, PoolParts } from './connectionManager.ts';
+import { tenantServerKey } from './revisions.ts';
 import type { AdoptResult } from './slot.ts';
-import { withoutInstructions } from './stateless.ts';
 
 /** One for all users of a server that keeps no session. A user who is idle costs nothing here. */
 export interface StatelessConnections {
@@ -86,6 +85,52 @@ export function createStatelessConnections(
     },
     get size() {
       return entries.size;
+    },
+  };
+}
+
+/**
+ * Whoever opens a server first finds out whether it keeps sessions. If it keeps none, one opening is enough for all
+ * who come meanwhile; if it does, each opens their own, and nobody waits for another again.
+ */
+export interface SessionModeProbe {
+  /** Waits for the scout, if one is out: not long, and once. */
+  waitForResult(key: string, signal: Cancellation): Promise<void>;
+  isRunning(key: string): boolean;
+  /** Goes ahead; returns how to report back, which must be called in any case. */
+  start(key: string): () => void;
+  /** It keeps sessions: no scout is needed. */
+  markSessionBased(key: string): void;
+}
+
+export function createSessionModeProbe(clock: Clock, limits: ConnectionLimits): SessionModeProbe {
+  const running = new Map<string, Promise<void>>();
+  const sessionBased = new Set<string>();
+
+  return {
+    isRunning: (key) => running.has(key),
+    async waitForResult(key, signal) {
+      const probe = running.get(key);
+      if (probe)
+        await rejectOnAbort(
+          withTimeout(clock, limits.probeWaitMs, probe, () => undefined),
+          signal,
+        );
+    },
+    start(key) {
+      if (running.has(key) || sessionBased.has(key)) return () => undefined;
+      let finish: () => void = () => undefined;
+      const probe = new Promise<void>((resolve) => (finish = resolve));
+      running.set(key, probe);
+      return () => {
+        if (running.get(key) === probe) running.delete(key);
+        finish();
+      };
+    },
+    markSessionBased(key) {
+      if (sessionBased.size >= limits.maxEntries)
+        sessionBased.delete(sessionBased.values().next().value as string);
+      sessionBased.add(key);
     },
   };
 }

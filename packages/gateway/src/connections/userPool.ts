@@ -1,18 +1,18 @@
 import { abortReason } from '@behalf/kernel';
-import type { UserServer } from '../registry/server.ts';
-import { createConnectionCapacity, type ConnectionPermit } from './capacity.ts';
-import type { Connection } from './connection.ts';
+import type { UserServer } from '../servers/definition.ts';
 import type { ConnectionRequest } from './breakerGuard.ts';
-import type { ConnectionHolder } from './connectionHolder.ts';
-import type { LeaseOptions, UserPool } from './lease.ts';
-import { createLease } from './createLease.ts';
-import type { PoolParts, PoolState } from './poolParts.ts';
-import { createSessionModeProbe } from './sessionModeProbe.ts';
-import { tenantServerKey } from './connectionKeys.ts';
-import type { SlotTask } from './slot.ts';
-import { canBeStateless, isStateless } from './stateless.ts';
-import { createStatelessConnections, statelessKey } from './statelessConnections.ts';
-import { createUserSlots } from './userSlots.ts';
+import {
+  type Connection,
+  type ConnectionPermit,
+  canBeStateless,
+  createConnectionCapacity,
+  isStateless,
+} from './connection.ts';
+import type { PoolParts, PoolState } from './connectionManager.ts';
+import { type ConnectionHolder, type LeaseOptions, type UserPool, createLease } from './lease.ts';
+import { tenantServerKey } from './revisions.ts';
+import { type Slot, type SlotParts, type SlotTask, createSlot } from './slot.ts';
+import { createSessionModeProbe, createStatelessConnections, statelessKey } from './statelessConnections.ts';
 
 export interface UserConnections extends UserPool {
   retireOutdated(): void;
@@ -213,4 +213,64 @@ export function createUserPool(parts: PoolParts): UserConnections {
 interface UserConnectionRequest extends ConnectionRequest {
   readonly server: UserServer;
   readonly holder: ConnectionHolder;
+}
+
+export interface UserSlot {
+  readonly key: string;
+  readonly server: UserServer;
+  readonly principal: string;
+  readonly slot: Slot;
+}
+
+/** The places of users' own connections, by key and by principal. */
+export interface UserSlots {
+  find(key: string): Slot | undefined;
+  /** The place with this key. The principal's other places at this server are given up: their binding is an old one. */
+  getOrCreate(key: string, server: UserServer, principal: string): Slot;
+  /** Gives up places; resolves when what nobody uses is closed. */
+  retire(entries: readonly UserSlot[]): Promise<void>;
+  findByPrincipal(principal: string): readonly UserSlot[];
+  list(): Iterable<UserSlot>;
+}
+
+export function createUserSlots(parts: Pick<SlotParts, 'pendingConnections' | 'closeTracker'>): UserSlots {
+  const byKey = new Map<string, UserSlot>();
+  const byPrincipal = new Map<string, Set<UserSlot>>();
+
+  function remove(entry: UserSlot): void {
+    if (byKey.get(entry.key) !== entry) return;
+    byKey.delete(entry.key);
+    const ofPrincipal = byPrincipal.get(entry.principal);
+    ofPrincipal?.delete(entry);
+    if (ofPrincipal?.size === 0) byPrincipal.delete(entry.principal);
+  }
+
+  const findByPrincipal = (principal: string) => [...(byPrincipal.get(principal) ?? [])];
+
+  async function retire(entries: readonly UserSlot[]): Promise<void> {
+    entries.forEach(remove);
+    await Promise.all(entries.map(({ slot }) => slot.retire()));
+  }
+
+  return {
+    find: (key) => byKey.get(key)?.slot,
+    getOrCreate(key, server, principal) {
+      const existing = byKey.get(key);
+      if (existing) return existing.slot;
+      if (!server.requestScoped) {
+        const targetServer = tenantServerKey(server);
+        void retire(
+          findByPrincipal(principal).filter((other) => tenantServerKey(other.server) === targetServer),
+        );
+      }
+      const slot = createSlot({ ...parts, onEmpty: () => remove(entry) });
+      const entry: UserSlot = { key, server, principal, slot };
+      byKey.set(key, entry);
+      byPrincipal.set(principal, (byPrincipal.get(principal) ?? new Set()).add(entry));
+      return slot;
+    },
+    retire,
+    findByPrincipal,
+    list: () => byKey.values(),
+  };
 }

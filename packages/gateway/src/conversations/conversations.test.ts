@@ -10,7 +10,7 @@ import {
   type ChatMessageRecord,
   type ConversationRecord,
 } from '../ports/index.ts';
-import { createConversations } from './createConversations.ts';
+import { createConversations } from './conversations.ts';
 
 const alice = aPrincipal({ userId: 'alice' });
 const unrelatedUsers = [

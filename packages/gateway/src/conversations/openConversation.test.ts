@@ -2,7 +2,7 @@ import { createKeyring, systemRandom } from '@behalf/kernel';
 import { openMemoryStore } from '@behalf/stores/memory';
 import { aPrincipal, createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createConversations } from './createConversations.ts';
+import { createConversations } from './conversations.ts';
 
 const alice = aPrincipal({ userId: 'alice' });
 const unrelatedUsers = [aPrincipal({ userId: 'bob' }), aPrincipal({ userId: 'alice', tenant: 'other' })];

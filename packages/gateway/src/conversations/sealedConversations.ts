@@ -11,7 +11,7 @@ import {
   type ChatMessageRecord,
   type ConversationRecord,
 } from '../ports/index.ts';
-import type { Log } from '../upstream/parts.ts';
+import type { Log } from '../upstream/upstream.ts';
 
 type ConversationKey = Pick<ConversationRecord, 'tenant' | 'userId' | 'id'>;
 type MessageKey = Pick<ChatMessageRecord, 'tenant' | 'userId' | 'conversationId' | 'id'>;

@@ -8,8 +8,8 @@ import {
   type CredentialStore,
 } from '../ports/index.ts';
 import type { Principal } from '../principal/principal.ts';
-import type { UserServer } from '../registry/server.ts';
-import { credentialHolder } from './credentialHolder.ts';
+import type { UserServer } from '../servers/definition.ts';
+import { credentialHolder } from './credentialKeys.ts';
 import { createLruMap } from './lruMap.ts';
 
 const MAX_ENTRIES = 20_000;

@@ -10,10 +10,10 @@ import {
 } from '../../test/credentialsRig.ts';
 import { createUserSnapshot } from '../../test/servers.ts';
 import type { UserVariableStore } from '../ports/index.ts';
-import type { UserServer } from '../registry/server.ts';
+import type { UserServer } from '../servers/definition.ts';
 import type { BodyFields } from './credentials.ts';
-import { createUserVariables } from './userVariables.ts';
-import { createVariableCache } from './variableCache.ts';
+import { createUserVariables } from './variables/userVariables.ts';
+import { createVariableCache } from './variables/variableCache.ts';
 
 describe('credentials', () => {
   test('a user’s value arrives as it was entered, and only theirs', async () => {

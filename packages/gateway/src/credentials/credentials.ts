@@ -1,23 +1,37 @@
 import { createHash } from 'node:crypto';
-import type { bodyFields, TemplateValues } from '@behalf/settings';
+import type { TemplateValues, bodyFields } from '@behalf/settings';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { principalKey, type Principal } from '../principal/principal.ts';
-import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
-import { renderTarget, type RenderContext, type RenderFailure } from '../registry/renderTarget.ts';
-import { listDeclaredVariables, usesGraph } from '../registry/scope.ts';
-import type { UserServer } from '../registry/server.ts';
-import type { SharedTarget } from '../upstream/target.ts';
-import type { Credential } from './credential.ts';
-import type { OboOptions } from './obo/exchangeKeyCache.ts';
-import { canonicalizeUrl } from './oauth/canonicalUrl.ts';
-import type { OAuthTokens, UserToken } from './oauthTokens.ts';
-import { createTokenRequestBudget, type OboTokens, type TokenRequestBudget } from './obo/oboTokens.ts';
+import type { CredentialKey } from '../ports/index.ts';
+import { type Principal, principalKey } from '../principal/principal.ts';
+import { type UserServer, listDeclaredVariables, mayRequireOAuth, usesGraph } from '../servers/definition.ts';
+import { type RenderContext, type RenderFailure, renderTarget } from '../servers/render.ts';
+import type { SharedTarget, UpstreamTarget } from '../upstream/target.ts';
 import { createLruMap } from './lruMap.ts';
+import { canonicalizeUrl } from './oauth/addresses.ts';
+import type { OAuthTokens, UserToken } from './oauthTokens.ts';
+import { type OboTokens, type TokenRequestBudget, createTokenRequestBudget } from './obo/bearer.ts';
+import type { OboOptions } from './obo/key.ts';
 import { SignInRequired } from './signInRequired.ts';
-import { isBlank } from './userVariables.ts';
-import type { VariableCache, VariableValues } from './variableCache.ts';
+import { isBlank } from './variables/userVariables.ts';
+import type { VariableCache, VariableValues } from './variables/variableCache.ts';
 
-export type { SignInReason } from './signInReason.ts';
+/**
+ * What this caller presents to this server, and where. A connection does not know where it came from.
+ */
+export interface Credential {
+  readonly target: UpstreamTarget;
+  /**
+   * Two credentials with one binding may share a session: the same address, the same values of the same user, the same
+   * grant. A token that is merely refreshed keeps it. A hash: it tells nothing of what it binds.
+   */
+  readonly binding: string;
+  /** Only one call at a time may be made with it: which credential it is. */
+  readonly exclusiveKey?: CredentialKey;
+  /** Which of the user's own it is, where they may have several. */
+  readonly label?: string;
+}
+
+export type { SignInReason } from './signInRequired.ts';
 
 /** Fields of the chat request, as far as the caller sent them. */
 export type BodyFields = { readonly [K in (typeof bodyFields)[number]]?: string };

@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '@behalf/kernel';
 import type { CredentialStore } from '../ports/index.ts';
 import { principalKey } from '../principal/principal.ts';
-import { userIdOfHolder } from './credentialHolder.ts';
+import { userIdOfHolder } from './credentialKeys.ts';
 import { createLruMap } from './lruMap.ts';
 import type { CredentialVault, VaultToken } from './vault/vault.ts';
 

@@ -3,15 +3,15 @@ import { scopeList } from '@behalf/contracts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { CredentialKey } from '../ports/index.ts';
 import type { Principal } from '../principal/principal.ts';
-import type { UserServer } from '../registry/server.ts';
-import type { Bearer, WireToken } from '../upstream/target.ts';
+import { type AppServer, type UserServer, usesClientCredentialsGrant } from '../servers/definition.ts';
+import { type AppBearer, type Bearer, type WireToken, ownedByApp } from '../upstream/target.ts';
 import type { Challenge } from '../upstream/upstreamError.ts';
+import { APP_HOLDER, credentialHolder } from './credentialKeys.ts';
 import type { CredentialSelector } from './credentialSelector.ts';
-import { credentialHolder } from './credentialHolder.ts';
-import type { TokenRequestBudget } from './obo/oboTokens.ts';
-import { toWireToken } from './wireToken.ts';
+import { toWireToken } from './oauth/dpop.ts';
+import type { TokenRequestBudget } from './obo/bearer.ts';
 import { SignInRequired } from './signInRequired.ts';
-import type { CredentialVault, VaultToken, TokenOutcome } from './vault/vault.ts';
+import type { CredentialVault, TokenOutcome, VaultToken } from './vault/vault.ts';
 
 export const DEFAULT_LABEL = 'default';
 
@@ -189,4 +189,55 @@ function toStepUpError(
     return undefined;
   const allScopes = [...new Set([...grantedScopes, ...challengedScopes])].sort().join(' ');
   return new SignInRequired('insufficient_scope', { credentialId: id, scopes: allScopes });
+}
+
+/** Tokens of ours (`client_credentials`) for servers that everybody shares. */
+export interface AppTokens {
+  /** For one call; undefined where the server is not called with one. */
+  bearerFor(
+    server: AppServer,
+    budget: TokenRequestBudget,
+  ): AppBearer | undefined | Promise<AppBearer | undefined>;
+  /** For the connection itself: its handshake, its stream, its farewell. */
+  connectionBearer(serverId: string, tenant: string): AppBearer;
+}
+
+export function createAppTokens(vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>): AppTokens {
+  const createBearer = (key: CredentialKey, token: VaultToken, budget: TokenRequestBudget) =>
+    asAppBearer(createVaultBearer(vault, key, token, budget));
+
+  return {
+    bearerFor(server, budget) {
+      if (!usesClientCredentialsGrant(server.settings)) return undefined;
+      const key = appCredentialKey(server.id, server.tenant);
+      const token = vault.peek(key);
+      if (token) return createBearer(key, token, budget);
+      return vault.token(key).then((outcome) => createBearer(key, tokenOrThrow(outcome), budget));
+    },
+    connectionBearer(serverId, tenant) {
+      const key = appCredentialKey(serverId, tenant);
+      const token = () => {
+        const current = vault.peek(key);
+        return current
+          ? toWireToken(current)
+          : vault.token(key).then((outcome) => toWireToken(tokenOrThrow(outcome)));
+      };
+      return asAppBearer({
+        token,
+        // A call that is refused renews; what merely keeps a connection alive asks for what there is.
+        renew: () => Promise.resolve(false),
+        hasRenewed: () => false,
+        presentedTokens: () => [vault.peek(key)?.accessToken].filter((text) => text !== undefined),
+      });
+    },
+  };
+}
+
+export function appCredentialKey(serverId: string, tenant: string): CredentialKey {
+  return { tenant, principal: APP_HOLDER, serverId, kind: 'client_credentials', label: DEFAULT_LABEL };
+}
+
+/** The one place where a token is said to be everybody's: its key names nobody. */
+function asAppBearer(bearer: Bearer): AppBearer {
+  return { ...bearer, [ownedByApp]: true };
 }

@@ -1,17 +1,16 @@
-import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
-import { SignInRequired } from '../credentials/signInRequired.ts';
-import type { ToolList } from '../catalog/catalog.ts';
+import { ReauthNeeded, SignInRequired } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { decideTool } from '../policy/decideTool.ts';
-import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
-import { prepareCredential } from '../toolcall/sendToServer.ts';
-import { loadTools } from '../toolcall/loadTools.ts';
-import type { PreparedTarget } from '../toolcall/obtainCredential.ts';
+import { mayRequireOAuth } from '../servers/definition.ts';
+import type { PreparedTarget } from '../toolcall/credential.ts';
+import { loadTools } from '../toolcall/list.ts';
+import { prepareCredential } from '../toolcall/send.ts';
+import type { ToolList } from '../tools/catalog.ts';
+import { decideTool } from '../tools/policy.ts';
+import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { explainSignInReason } from './explainReason.ts';
-import { failed, ok, skipped, warning, type StepFinding } from './checklist.ts';
-import type { DiagnosisContext, DiagnoseParts } from './parts.ts';
-import { withoutRecovery } from './withoutRecovery.ts';
+import { explainSignInReason } from './checkCredential.ts';
+import { type StepFinding, failed, ok, skipped, warning } from './checklist.ts';
+import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';
 
 export interface ConnectionCheck {
   readonly finding: StepFinding;
@@ -124,4 +123,31 @@ function countTools(
 
 function formatToolCount(tools: number): string {
   return tools === 1 ? 'There is one tool for you' : `There are ${tools === 0 ? 'no' : tools} tools for you`;
+}
+
+/**
+ * The same to present, and no second try: a token that is refused here is not renewed, so that looking at a credential never
+ * changes how it stands.
+ */
+export function withoutRecovery(prepared: PreparedTarget): PreparedTarget {
+  if (!('holder' in prepared)) {
+    return prepared.bearer
+      ? { ...prepared, bearer: { ...prepared.bearer, ...withoutRenewal(prepared.bearer) } }
+      : prepared;
+  }
+  const { holder } = prepared;
+  const { target } = holder;
+  if (target.type === 'stdio' || !target.bearer) return prepared;
+  return { ...prepared, holder: { ...holder, target: { ...target, bearer: withoutRenewal(target.bearer) } } };
+}
+
+/** Field by field: what else a bearer can do is about what to do after a refusal. */
+function withoutRenewal(bearer: Bearer): Bearer {
+  return {
+    extension: bearer.extension,
+    token: () => bearer.token(),
+    renew: () => Promise.resolve(false),
+    hasRenewed: () => bearer.hasRenewed(),
+    presentedTokens: () => bearer.presentedTokens(),
+  };
 }

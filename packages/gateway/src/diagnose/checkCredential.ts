@@ -1,10 +1,30 @@
+import { NO_PROVIDER } from '@behalf/settings';
 import { canCallWithoutToken } from '../credentials/oauthTokens.ts';
+import { ReauthNeeded, type SignInReason, signInReasons } from '../credentials/signInRequired.ts';
 import type { CredentialSummary } from '../credentials/vault/vault.ts';
-import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
-import { usesClientCredentialsGrant } from '../registry/scope.ts';
-import { explainSignInReason } from './explainReason.ts';
-import { failed, ok, skipped, warning, type StepFinding } from './checklist.ts';
-import type { DiagnosisContext, DiagnoseParts } from './parts.ts';
+import {
+  listDeclaredVariables,
+  mayRequireOAuth,
+  usesClientCredentialsGrant,
+  usesGraph,
+} from '../servers/definition.ts';
+import type { PreparedTarget } from '../toolcall/credential.ts';
+import { prepareCredential } from '../toolcall/send.ts';
+import { type StepFinding, failed, ok, skipped, warning } from './checklist.ts';
+import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';
+
+/** Whether the user has entered what the definition wants of them. Names, never values. */
+export async function checkVariables(
+  { variables }: Pick<DiagnoseParts, 'variables'>,
+  { server, principal }: DiagnosisContext,
+): Promise<StepFinding> {
+  if (listDeclaredVariables(server.settings).length === 0)
+    return skipped('The server requires no values from you.');
+  const flags = Object.entries(await variables.readSetFlags(server, principal));
+  const missing = flags.filter(([, isSet]) => !isSet).map(([name]) => name);
+  if (missing.length === 0) return ok('You have entered all required values.');
+  return failed('MCP_USER_VARS_MISSING', `Some of your values are missing: ${missing.join(', ')}.`);
+}
 
 export interface CredentialCheck {
   readonly finding: StepFinding;
@@ -72,4 +92,75 @@ function formatDuration(ms: number): string {
   if (minutes < 120) return minutes === 1 ? 'a minute' : `${minutes} minutes`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
+}
+
+/** Whether the server is given a token that the user's own was exchanged for. */
+export function requiresExchange({ server }: DiagnosisContext): boolean {
+  return server.scope === 'user' && (server.auth === 'obo' || usesGraph(server.settings));
+}
+
+/** Whether users' tokens may go there, and whether who decides about it may. */
+export async function checkTrust(
+  { oboTargets, oboTrust }: Pick<DiagnoseParts, 'oboTargets' | 'oboTrust'>,
+  { server, canSeeAddresses }: DiagnosisContext,
+): Promise<StepFinding> {
+  const problem = oboTargets.findProblem(server);
+  if (problem) {
+    const code = problem.code === NO_PROVIDER ? 'OBO_MISCONFIGURED' : 'MCP_OBO_FORBIDDEN';
+    const fieldName = problem.path.join('.');
+    return canSeeAddresses
+      ? failed(
+          code,
+          `Tokens must not be exchanged for this server: ${fieldName} ${problem.message}.`,
+          `${problem.suggestion}.`,
+        )
+      : failed(code, 'User tokens must not be sent to this server.', 'Ask the operator.');
+  }
+  if (await oboTrust.isTrusted(server))
+    return ok('The author of the definition is allowed to receive user tokens.');
+  return failed(
+    'MCP_OBO_FORBIDDEN',
+    'The user who last changed this server is not allowed to receive user tokens.',
+  );
+}
+
+/** The exchange itself, as for a call. */
+export async function checkExchange(
+  parts: DiagnoseParts,
+  { server, inbound }: DiagnosisContext,
+  signal: AbortSignal,
+): Promise<{ readonly finding: StepFinding; readonly prepared?: PreparedTarget }> {
+  try {
+    const prepared = await prepareCredential(
+      parts,
+      server,
+      { ...inbound, signal },
+      { bypassesBreaker: true },
+    );
+    return { finding: ok('Your gateway sign-in was exchanged for a token for this server.'), prepared };
+  } catch (error) {
+    if (error instanceof ReauthNeeded) return { finding: failed(error.detail.code) };
+    throw error;
+  }
+}
+
+const signInReasonTexts: Readonly<Record<SignInReason, string>> = {
+  absent: 'You have not signed in at the server.',
+  expired_no_refresh: 'Your sign-in at the server has expired, and there is no refresh token.',
+  rejected: 'The authorization server no longer accepts your sign-in.',
+  lost_rotation: 'Renewing your sign-in was interrupted, and the authorization server no longer accepts it.',
+  revoked: 'Your sign-in at the server was revoked.',
+  unbound: 'The address, authorization server or client of the server has changed since you signed in.',
+  unreadable: 'Your sign-in cannot be read with the key of this gateway.',
+  insufficient_scope: 'Your sign-in lacks a required scope.',
+  interaction_required: 'The authorization server requires an interactive sign-in.',
+  audience_or_policy:
+    'The server rejects even a new token: its audience may be wrong, or the server does not allow you access.',
+  static_rejected: 'The server rejects the token that you provided.',
+};
+
+/** Why somebody has to sign in. A word that is not of the list says no more than that they have to. */
+export function explainSignInReason(reason: string): string {
+  const known = signInReasons.find((candidate) => candidate === reason);
+  return known === undefined ? 'Sign in at the server again.' : signInReasonTexts[known];
 }

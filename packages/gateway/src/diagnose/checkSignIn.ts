@@ -1,15 +1,20 @@
-import { APP_HOLDER, credentialHolder } from '../credentials/credentialHolder.ts';
-import type { DiscoveredServer } from '../credentials/oauth/discovery/discovery.ts';
-import { getHost } from '../credentials/oauth/safeUrl.ts';
-import { SignInImpossible, type SignInProblem } from '../credentials/oauth/signInProblem.ts';
-import { resolveSignInTarget } from '../credentials/oauth/signInServers.ts';
-import type { SignInTarget } from '../credentials/oauth/signInTarget.ts';
+import { scopeList } from '@behalf/contracts';
+import { APP_HOLDER, credentialHolder } from '../credentials/credentialKeys.ts';
+import { getHost } from '../credentials/oauth/addresses.ts';
+import type { DiscoveredServer } from '../credentials/oauth/discovery.ts';
+import { chooseScopes } from '../credentials/oauth/scopes.ts';
+import {
+  SignInImpossible,
+  type SignInProblem,
+  type SignInTarget,
+  resolveSignInTarget,
+} from '../credentials/oauth/signInTarget.ts';
+import type { CredentialSummary } from '../credentials/vault/vault.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { mayRequireOAuth } from '../registry/mayRequireOAuth.ts';
-import { needsOAuth, usesClientCredentialsGrant } from '../registry/scope.ts';
+import { mayRequireOAuth, needsOAuth, usesClientCredentialsGrant } from '../servers/definition.ts';
 import type { Challenge } from '../upstream/upstreamError.ts';
-import { failed, ok, type StepFinding } from './checklist.ts';
-import type { DiagnosisContext, DiagnoseParts } from './parts.ts';
+import { type StepFinding, failed, ok, skipped, warning } from './checklist.ts';
+import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';
 
 /** Where users sign in, as it was found. */
 export interface DiscoveredSignIn {
@@ -114,4 +119,32 @@ function toProblemFinding(error: GatewayError): StepFinding {
     return failed(error.code, 'The server that publishes the sign-in metadata does not respond.');
   }
   return failed(error.code);
+}
+
+/** It says how long a sign-in lasts, and nothing about what it reaches. */
+const OFFLINE_SCOPE = 'offline_access';
+
+/** What was granted beside what is asked for. Scopes that the server names are counted: they are its words. */
+export function checkScopes(
+  { scopes, kind }: Pick<CredentialSummary, 'scopes' | 'kind'>,
+  { target, discovered }: DiscoveredSignIn,
+): StepFinding {
+  const granted = new Set(scopeList(scopes));
+  if (granted.size === 0) {
+    return skipped(
+      kind === 'static' ? 'The scopes of the token are not known.' : 'The granted scopes are not known.',
+    );
+  }
+  const { scope: configured } = target.oauth;
+  const { challengedScope: challenged, publishedScopes: published, asMetadata } = discovered;
+  const requested = scopeList(
+    chooseScopes({ configured, challenged, published, supported: asMetadata.scopes }),
+  );
+  const missing = requested.filter((scope) => scope !== OFFLINE_SCOPE && !granted.has(scope));
+  if (missing.length === 0) return ok('Your sign-in has all required scopes.');
+  const missingText =
+    configured === undefined
+      ? `${missing.length} of ${requested.length} scopes that the server requires`
+      : `scopes of the definition: ${missing.join(' ')}`;
+  return warning(`Your sign-in lacks ${missingText}.`, 'If calls are rejected, connect the server again.');
 }

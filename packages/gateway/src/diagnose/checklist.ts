@@ -1,7 +1,7 @@
 import { errorKinds, type DiagnosisStep, type DiagnosisView, type ErrorCode } from '@behalf/contracts';
 import { toAbortSignal, withTimeout, type Cancellation, type Clock } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { Log } from '../upstream/parts.ts';
+import type { Log } from '../upstream/upstream.ts';
 
 const STEP_TIMEOUT_MS = 5_000;
 const TOTAL_TIMEOUT_MS = 30_000;

@@ -1,20 +1,44 @@
-import type { DiagnosisView } from '@behalf/contracts';
+import { type DiagnosisView, hasAclBit } from '@behalf/contracts';
+import type { Clock } from '@behalf/kernel';
+import type { Acl } from '../access/acl.ts';
+import { type AllowedServer, checkAccess, resolveServer } from '../access/allowedServer.ts';
+import type { OboTargets } from '../access/oboTargets.ts';
+import type { CredentialSelector } from '../credentials/credentialSelector.ts';
+import type { OAuthClients } from '../credentials/oauth/clients.ts';
+import type { OAuthDiscovery } from '../credentials/oauth/discovery.ts';
+import type { SignInServers } from '../credentials/oauth/signInTarget.ts';
+import type { UserVariables } from '../credentials/variables/userVariables.ts';
+import type { CredentialVault } from '../credentials/vault/vault.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
 import type { UserPrincipal } from '../principal/principal.ts';
+import type { ServerSnapshot } from '../servers/definition.ts';
+import { getViewerRights } from '../servers/management/view.ts';
+import type { PreparedTarget } from '../toolcall/credential.ts';
 import type { Inbound } from '../toolcall/inbound.ts';
-import type { PreparedTarget } from '../toolcall/obtainCredential.ts';
+import type { LoadToolsParts } from '../toolcall/list.ts';
+import type { SendParts } from '../toolcall/send.ts';
+import type { PolicyParts } from '../tools/policy.ts';
+import type { OpenUpstream } from '../upstream/openUpstream.ts';
 import type { RemoteTarget } from '../upstream/target.ts';
-import { resolveUnauthenticatedTarget, type DiagnosisTarget } from './unauthenticatedTarget.ts';
-import { createChecklist, type Checklist, type StepName } from './checklist.ts';
+import type { Log } from '../upstream/upstream.ts';
 import { checkConnection } from './checkConnection.ts';
-import { checkCredential } from './checkCredential.ts';
-import { checkExchange, checkTrust, requiresExchange } from './checkExchange.ts';
-import { checkAddress, checkDns, checkSocket } from './checkNetwork.ts';
-import { checkPolicy } from './checkPolicy.ts';
-import { checkScopes } from './checkScopes.ts';
-import { checkServerResponse } from './checkServerResponse.ts';
-import { createSignInCheck, resolveSignInHolder } from './checkSignIn.ts';
-import { checkVariables } from './checkVariables.ts';
-import type { DiagnosisContext, DiagnoseParts } from './parts.ts';
+import {
+  checkCredential,
+  checkExchange,
+  checkTrust,
+  checkVariables,
+  requiresExchange,
+} from './checkCredential.ts';
+import {
+  type DiagnosisTarget,
+  checkAddress,
+  checkDns,
+  checkServerResponse,
+  checkSocket,
+  resolveUnauthenticatedTarget,
+} from './checkNetwork.ts';
+import { checkScopes, createSignInCheck, resolveSignInHolder } from './checkSignIn.ts';
+import { type Checklist, type StepFinding, type StepName, createChecklist, failed, ok } from './checklist.ts';
 
 export interface DiagnosisInbound extends Inbound {
   readonly principal: UserPrincipal;
@@ -246,4 +270,92 @@ async function checkCall(
 
 function lowercaseFirst(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}
+
+/** Why an address is not called, or does not answer: what the door out knows, in a few words of ours. */
+export type NetworkProblem =
+  'not_allowed' | 'gateway_address' | 'dns' | 'proxy' | 'certificate' | 'connection' | 'timeout';
+
+/** The door out, as far as a diagnosis looks through it. Every verdict is the one that a call would get. */
+export interface DiagnosisNetwork {
+  /** Whether it may be called, and whether its name is known. Null: both. */
+  checkAddress(server: ServerSnapshot, target: RemoteTarget): Promise<NetworkProblem | null>;
+  /** A connection, with the handshake of TLS where the address asks for it; closed again. Null: it works. */
+  connect(target: RemoteTarget, signal: AbortSignal): Promise<NetworkProblem | null>;
+}
+
+export interface DiagnoseParts extends SendParts, LoadToolsParts, PolicyParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What the caller may do with a server besides using it. */
+  readonly getManageBits: Acl['getManageBits'];
+  readonly variables: Pick<UserVariables, 'readSetFlags'>;
+  readonly network: DiagnosisNetwork;
+  /** Asks a server without any credential. */
+  readonly open: OpenUpstream;
+  readonly oboTargets: Pick<OboTargets, 'findProblem'>;
+  readonly vault: Pick<CredentialVault, 'find' | 'withExclusiveUse'>;
+  readonly credentialSelector: Pick<CredentialSelector, 'select'>;
+  /** How users sign in at servers. None of it is begun here. */
+  readonly signIn: {
+    readonly servers: Pick<SignInServers, 'readHolderValues'>;
+    readonly discovery: Pick<OAuthDiscovery, 'discover'>;
+    readonly clients: Pick<OAuthClients, 'resolveClient' | 'clientUrls'>;
+  };
+}
+
+/** Whom the diagnosis is about, once it is clear that they may use the server. */
+export interface DiagnosisContext {
+  readonly server: AllowedServer;
+  readonly principal: UserPrincipal;
+  readonly inbound: Inbound;
+  /** Somebody else asks: see `DiagnosisInbound`. */
+  readonly isForOtherUser: boolean;
+  /** Whether addresses are theirs to see. */
+  readonly canSeeAddresses: boolean;
+}
+
+/** Whether this user may use the server at all; `of` only then. */
+export function checkPolicy(
+  parts: DiagnoseParts,
+  name: string,
+  inbound: DiagnosisInbound,
+): { readonly finding: StepFinding; readonly context?: DiagnosisContext } {
+  const { principal } = inbound;
+  const resolved = resolveServer(parts.registry, principal, name);
+  try {
+    const server = checkAccess(parts, principal, resolved, 'MCP_SERVER_NOT_FOUND');
+    const { isEditor } = getViewerRights(principal, server, parts.getManageBits(principal, server));
+    return {
+      finding: ok('Your role may use servers, and this server is shared with you.'),
+      context: {
+        server,
+        principal,
+        inbound,
+        canSeeAddresses: isEditor,
+        isForOtherUser: inbound.isForOtherUser ?? false,
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    if (error.code === 'MCP_FORBIDDEN') {
+      return { finding: failed(error.code, 'Your role may not use servers.') };
+    }
+    if (error.code !== 'MCP_SERVER_NOT_FOUND') throw error;
+    // Who looks after it knows that it is there.
+    const canManage = resolved !== undefined && hasAclBit(parts.getManageBits(principal, resolved), 'VIEW');
+    return {
+      finding: canManage
+        ? failed(
+            error.code,
+            'You can manage this server, but it is not shared with you for use.',
+            'Share it with yourself.',
+          )
+        : failed(
+            error.code,
+            'There is no server with this name that you may use.',
+            'Check the name; if it is right, ask its owner to share it with you.',
+          ),
+    };
+  }
 }

@@ -6,13 +6,11 @@ import {
   createDiagnoseRig,
   discoveredServer,
 } from '../../test/diagnoseRig.ts';
-import { SignInImpossible, type SignInProblem } from '../credentials/oauth/signInProblem.ts';
-import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
-import { signInReasons } from '../credentials/signInReason.ts';
-import { SignInRequired } from '../credentials/signInRequired.ts';
+import { SignInImpossible, type SignInProblem } from '../credentials/oauth/signInTarget.ts';
+import { ReauthNeeded, SignInRequired, signInReasons } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
-import { explainSignInReason } from './explainReason.ts';
+import { explainSignInReason } from './checkCredential.ts';
 
 const oauth = { requiresOAuth: true };
 const HOUR = 3_600_000;

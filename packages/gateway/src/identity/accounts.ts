@@ -1,7 +1,7 @@
+import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import type { Clock, Keyring, Random } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { toPasswordSealContext, type ChangeFeed, type UserRecord, type UserStore } from '../ports/index.ts';
-import type { Passwords } from './passwords.ts';
+import { type ChangeFeed, type UserRecord, type UserStore, toPasswordSealContext } from '../ports/index.ts';
 
 export const LOCAL_ISSUER = 'local';
 export const DEFAULT_TENANT = 'default';
@@ -97,4 +97,102 @@ export function createAccounts({
 /** One account per mailbox, however it is written. */
 export function normalizeEmail(email: string): string {
   return email.normalize('NFKC').trim().toLowerCase();
+}
+
+/** OWASP's second scrypt setting: 32 MiB, about 80 ms on a small machine. Kept in each hash, so it can be raised. */
+const COST = { N: 2 ** 15, r: 8, p: 3 };
+/** What a stored hash may ask for: room to raise the setting, none to stall the process with a planted one. */
+const MAX_WORK = 8 * COST.N * COST.r * COST.p;
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
+/** Hashing runs on the threads that names and files need too: two of four at most, and no endless queue of strangers. */
+const HASH_LIMITS = { maxConcurrent: 2, maxQueued: 64 };
+const KEY_BYTES = 32;
+const SALT_BYTES = 16;
+
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  verify(password: string, hash: string): Promise<boolean>;
+  /** Takes as long as `verify`, for accounts that do not exist: time must not tell which do. */
+  simulateVerify(password: string): Promise<void>;
+}
+
+/** The costly part, so that a test counts it instead of timing it. */
+export type DeriveKey = (password: string, salt: Uint8Array, cost: ScryptOptions) => Promise<Buffer>;
+
+export function createPasswords(random: Random, deriveKey: DeriveKey = scryptKey): Passwords {
+  const decoySalt = random.bytes(SALT_BYTES);
+  const limitConcurrency = createSemaphore(HASH_LIMITS);
+  const derive = (password: string, salt: Uint8Array, cost: ScryptOptions) =>
+    limitConcurrency(() => deriveKey(password, salt, cost));
+  return {
+    async hash(password) {
+      const salt = random.bytes(SALT_BYTES);
+      const key = await derive(password, salt, COST);
+      const { N, r, p } = COST;
+      return ['scrypt', N, r, p, encode(salt), encode(key)].join('$');
+    },
+    async verify(password, hash) {
+      const [scheme, N, r, p, salt, key, ...rest] = hash.split('$');
+      if (scheme !== 'scrypt' || !N || !r || !p || !salt || !key || rest.length > 0) return false;
+      const cost = readCost(N, r, p);
+      const expected = Buffer.from(key, 'base64url');
+      if (!cost || expected.length !== KEY_BYTES) return false;
+      const actual = await derive(password, Buffer.from(salt, 'base64url'), cost);
+      return timingSafeEqual(expected, actual);
+    },
+    async simulateVerify(password) {
+      await derive(password, decoySalt, COST);
+    },
+  };
+}
+
+function readCost(...texts: [N: string, r: string, p: string]): typeof COST | null {
+  if (!texts.every((text) => /^[1-9]\d{0,9}$/.test(text))) return null;
+  const [N, r, p] = texts.map(Number) as [number, number, number];
+  // RFC 7914 section 6: N is a power of two above one.
+  if (N < 2 || !Number.isInteger(Math.log2(N))) return null;
+  return 128 * N * r <= MAX_MEMORY_BYTES && N * r * p <= MAX_WORK ? { N, r, p } : null;
+}
+
+export function scryptKey(password: string, salt: Uint8Array, cost: ScryptOptions): Promise<Buffer> {
+  // One spelling for what looks the same: keyboards differ in how they compose an accent (RFC 8265).
+  const text = password.normalize('NFC');
+  return new Promise((resolve, reject) => {
+    scrypt(text, salt, KEY_BYTES, { ...cost, maxmem: 2 * MAX_MEMORY_BYTES }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
+  });
+}
+
+function encode(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url');
+}
+
+/** Runs work a few at a time; who would have to wait behind too many is told to come back. */
+export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function createSemaphore({
+  maxConcurrent,
+  maxQueued,
+}: {
+  maxConcurrent: number;
+  maxQueued: number;
+}): Semaphore {
+  let running = 0;
+  const queue: (() => void)[] = [];
+
+  return async (work) => {
+    if (running >= maxConcurrent) {
+      if (queue.length >= maxQueued) throw new GatewayError('RATE_LIMITED', { retryAfterMs: 1_000 });
+      // Whoever finishes hands its turn on, so `running` stays as it is.
+      await new Promise<void>((resolve) => queue.push(resolve));
+    } else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = queue.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
 }

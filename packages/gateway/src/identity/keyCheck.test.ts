@@ -1,7 +1,7 @@
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
 import { createIdentityRig } from '../../test/identityRig.ts';
-import { isStoreKeyValid } from './keyCheck.ts';
+import { isStoreKeyValid } from './setup.ts';
 
 const ring = (...fills: number[]) =>
   createKeyring(

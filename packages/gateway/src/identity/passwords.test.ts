@@ -1,6 +1,6 @@
 import { systemRandom } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
-import { createPasswords } from './passwords.ts';
+import { createPasswords } from './accounts.ts';
 
 const passwords = createPasswords(systemRandom);
 

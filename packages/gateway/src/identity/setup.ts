@@ -1,6 +1,6 @@
-import type { Clock, Random } from '@behalf/kernel';
+import { type Clock, type Keyring, type Random, SealError } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { TicketStore, UserRecord } from '../ports/index.ts';
+import { type SystemStore, type TicketStore, type UserRecord, keyCheckContext } from '../ports/index.ts';
 import type { Accounts } from './accounts.ts';
 import { hashSecret } from './hashSecret.ts';
 
@@ -51,4 +51,17 @@ export function createSetup({ tickets, accounts, clock, random }: SetupParts): S
       return user;
     },
   };
+}
+
+const CHECK_VALUE = 'behalf';
+
+/** Whether this process can read what the others wrote: a replica with another key must not start. */
+export async function isStoreKeyValid(system: SystemStore, keyring: Keyring): Promise<boolean> {
+  const stored = await system.getOrCreateKeyCheck(keyring.seal(CHECK_VALUE, keyCheckContext));
+  try {
+    return keyring.open(stored, keyCheckContext) === CHECK_VALUE;
+  } catch (error) {
+    if (error instanceof SealError) return false;
+    throw error;
+  }
 }

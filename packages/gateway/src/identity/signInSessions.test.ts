@@ -1,9 +1,8 @@
 import { aCredential } from '@behalf/testkit/suites';
 import { describe, expect, test } from '@jest/globals';
 import { adaAccount, createIdentityRig, dumpStore } from '../../test/identityRig.ts';
-import { loginCredentialKey } from './loginCredentialKey.ts';
+import { SESSION_LIFETIME_MS, loginCredentialKey } from './signInSessions.ts';
 import { hashSecret } from './hashSecret.ts';
-import { SESSION_LIFETIME_MS } from './signInSessions.ts';
 
 describe('sessions', () => {
   test('the cookie is its user until it is ended', async () => {

@@ -11,7 +11,6 @@ import type {
 } from '../ports/index.ts';
 import { toPrincipal } from '../principal/principal.ts';
 import type { ResolvedCaller } from './callerCache.ts';
-import { loginCredentialKey } from './loginCredentialKey.ts';
 import { hashSecret } from './hashSecret.ts';
 
 export const SESSION_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
@@ -159,4 +158,20 @@ export function createSignInSessions(parts: SignInSessionParts): SignInSessions 
     sweep: async () =>
       (await sessions.removeExpired(clock.now())) + (await credentials.removeExpired(clock.now())),
   };
+}
+
+/** Where the tokens of a sign-in at the identity provider are kept, beside those for servers. */
+const LOGIN_SERVER = '@login';
+
+/** Under which key: one for each session, so that they end with it. */
+export function loginCredentialKey({
+  tenant,
+  userId,
+  session,
+}: {
+  readonly tenant: string;
+  readonly userId: string;
+  readonly session: string;
+}): CredentialKey {
+  return { tenant, principal: `user:${userId}`, serverId: LOGIN_SERVER, kind: 'login', label: session };
 }

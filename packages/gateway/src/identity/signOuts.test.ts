@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { adaAccount, createIdentityRig } from '../../test/identityRig.ts';
 import { principalKey } from '../principal/principal.ts';
-import { subscribeToSignOuts } from './signOuts.ts';
+import { subscribeToSignOuts } from './revocationMonitor.ts';
 
 async function createRig() {
   const rig = createIdentityRig();

@@ -1,30 +1,42 @@
 import type { SealContext } from '@behalf/kernel';
-import type { AclRecord } from './acl.ts';
-import type { ApiKeyRecord } from './apiKeys.ts';
+import type { AclRecord, RoleRecord } from './access.ts';
+import type { ApiKeyRecord, SessionRecord, TicketRecord, UserRecord } from './accounts.ts';
 import type { AuditSegmentRecord } from './audit.ts';
-import { toBlockSealContext, type BlockRecord } from './blocks.ts';
+import {
+  type BlockRecord,
+  type RunRecord,
+  type SetRecord,
+  toBlockSealContext,
+  toRunSealContext,
+  toRunTitleSealContext,
+  toSetSealContext,
+} from './blocks.ts';
 import {
   toChatMessageSealContext,
   toConversationSealContext,
   type ChatMessageRecord,
   type ConversationRecord,
 } from './conversations.ts';
-import { toCredentialSealContext, type CredentialRecord, type CredentialUsageRecord } from './credentials.ts';
-import { toDraftSealContext, type DraftRecord } from './drafts.ts';
+import {
+  type CredentialRecord,
+  type CredentialUsageRecord,
+  type UserVariableRecord,
+  toCredentialSealContext,
+  toVariableSealContext,
+} from './credentials.ts';
+import {
+  type DraftRecord,
+  type OverrideRecord,
+  type StoredServerRecord,
+  toDraftSealContext,
+  toOverrideSealContext,
+  toServerSealContext,
+} from './servers.ts';
 import {
   toAuthorizationServerRecordSealContext,
   type AuthorizationServerRecord,
 } from './authorizationServer.ts';
 import { toOAuthClientSealContext, type OAuthClientRecord } from './oauthFlows.ts';
-import { toOverrideSealContext, type OverrideRecord } from './overrides.ts';
-import type { RoleRecord } from './roles.ts';
-import { toRunSealContext, toRunTitleSealContext, type RunRecord } from './runs.ts';
-import { toServerSealContext, type StoredServerRecord } from './servers.ts';
-import type { SessionRecord } from './sessions.ts';
-import { toSetSealContext, type SetRecord } from './sets.ts';
-import type { TicketRecord } from './tickets.ts';
-import type { UserRecord } from './users.ts';
-import { toVariableSealContext, type UserVariableRecord } from './variables.ts';
 
 /** The records that outlive a move from one store to another. Leases, counters and caches do not. */
 export interface Collections {

@@ -1,6 +1,6 @@
-export { aclId, type AclKey, type AclRecord, type AclStore } from './acl.ts';
-export type { ApiKeyRecord, ApiKeyStore } from './apiKeys.ts';
-export type { AttemptCounter, AttemptWindow } from './attempts.ts';
+export { aclId, type AclKey, type AclRecord, type AclStore } from './access.ts';
+export type { ApiKeyRecord, ApiKeyStore } from './accounts.ts';
+export type { AttemptCounter, AttemptWindow } from './coordination.ts';
 export type { AuditSegmentQuery, AuditSegmentRecord, AuditStore } from './audit.ts';
 export {
   toAuthorizationServerRecordSealContext,
@@ -9,7 +9,7 @@ export {
   type AuthorizationServerStore,
 } from './authorizationServer.ts';
 export { toBlockSealContext, type BlockRecord, type BlockStore } from './blocks.ts';
-export type { Cache, OpenCache } from './cache.ts';
+export type { Cache, OpenCache } from './coordination.ts';
 export {
   changeTopics,
   isCurrent,
@@ -17,7 +17,7 @@ export {
   type ChangeFeed,
   type ChangeEvent,
   type ChangeTopic,
-} from './changes.ts';
+} from './coordination.ts';
 export {
   collectionNames,
   collectionShapes,
@@ -58,7 +58,7 @@ export {
   type CredentialUsageRecord,
   type CredentialUsageStore,
 } from './credentials.ts';
-export { toDraftSealContext, type DraftRecord, type DraftStore } from './drafts.ts';
+export { toDraftSealContext, type DraftRecord, type DraftStore } from './servers.ts';
 export {
   toFlowSealContext,
   toOAuthClientSealContext,
@@ -74,33 +74,33 @@ export {
   type OAuthFlowRecord,
   type OAuthFlowStore,
 } from './oauthFlows.ts';
-export type { PendingWriteStore } from './pendingWrites.ts';
-export type { OwnedRecord, OwnedStore } from './owned.ts';
-export { toOverrideSealContext, overrideId, type OverrideRecord, type OverrideStore } from './overrides.ts';
-export { roleId, type RoleRecord, type RoleStore } from './roles.ts';
+export type { PendingWriteStore } from './coordination.ts';
+export type { OwnedRecord, OwnedStore } from './blocks.ts';
+export { toOverrideSealContext, overrideId, type OverrideRecord, type OverrideStore } from './servers.ts';
+export { roleId, type RoleRecord, type RoleStore } from './access.ts';
 export {
   toRunSealContext,
   toRunTitleSealContext,
   type RunMetadata,
   type RunRecord,
   type RunStore,
-} from './runs.ts';
+} from './blocks.ts';
 export {
   toServerSealContext,
   type ServerStore,
   type StoredServerName,
   type StoredServerRecord,
 } from './servers.ts';
-export { toSetSealContext, type SetRecord, type SetStore } from './sets.ts';
-export type { SessionRecord, SessionStore } from './sessions.ts';
+export { toSetSealContext, type SetRecord, type SetStore } from './blocks.ts';
+export type { SessionRecord, SessionStore } from './accounts.ts';
 export type { CoordinationStore, PrimaryStore } from './store.ts';
-export { WRITER_TTL_MS, type SystemStore } from './system.ts';
-export type { TicketKind, TicketRecord, TicketStore } from './tickets.ts';
-export type { RoleSource, UserChange, UserRecord, UserStore } from './users.ts';
+export { WRITER_TTL_MS, type SystemStore } from './store.ts';
+export type { TicketKind, TicketRecord, TicketStore } from './accounts.ts';
+export type { RoleSource, UserChange, UserRecord, UserStore } from './accounts.ts';
 export {
   toVariableSealContext,
   variableId,
   type UserVariableRecord,
   type UserVariableStore,
   type VariableKey,
-} from './variables.ts';
+} from './credentials.ts';

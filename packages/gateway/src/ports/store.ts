@@ -1,28 +1,15 @@
 import type { Leases } from '@behalf/kernel';
-import type { AclStore } from './acl.ts';
-import type { ApiKeyStore } from './apiKeys.ts';
-import type { AttemptCounter } from './attempts.ts';
+import type { AclStore, RoleStore } from './access.ts';
+import type { ApiKeyStore, SessionStore, TicketStore, UserStore } from './accounts.ts';
 import type { AuditStore } from './audit.ts';
-import type { BlockStore } from './blocks.ts';
-import type { OpenCache } from './cache.ts';
-import type { ChangeFeed } from './changes.ts';
+import type { AuthorizationServerStore } from './authorizationServer.ts';
+import type { BlockStore, RunStore, SetStore } from './blocks.ts';
 import type { RawCollections } from './collections.ts';
 import type { ConversationStore } from './conversations.ts';
-import type { CredentialStore, CredentialUsageStore } from './credentials.ts';
-import type { DraftStore } from './drafts.ts';
-import type { AuthorizationServerStore } from './authorizationServer.ts';
+import type { AttemptCounter, ChangeFeed, OpenCache, PendingWriteStore } from './coordination.ts';
+import type { CredentialStore, CredentialUsageStore, UserVariableStore } from './credentials.ts';
 import type { OAuthClientStore, OAuthFlowStore } from './oauthFlows.ts';
-import type { PendingWriteStore } from './pendingWrites.ts';
-import type { OverrideStore } from './overrides.ts';
-import type { RoleStore } from './roles.ts';
-import type { RunStore } from './runs.ts';
-import type { ServerStore } from './servers.ts';
-import type { SessionStore } from './sessions.ts';
-import type { SetStore } from './sets.ts';
-import type { SystemStore } from './system.ts';
-import type { TicketStore } from './tickets.ts';
-import type { UserStore } from './users.ts';
-import type { UserVariableStore } from './variables.ts';
+import type { DraftStore, OverrideStore, ServerStore } from './servers.ts';
 
 /** What all processes share for as long as it lives: Redis, or the primary store itself. */
 export interface CoordinationStore {
@@ -66,4 +53,31 @@ export interface PrimaryStore extends CoordinationStore {
   readonly audit: AuditStore;
   readonly system: SystemStore;
   readonly raw: RawCollections;
+}
+
+/** For how long a writer that gave no further sign of life counts as alive. */
+export const WRITER_TTL_MS = 15_000;
+
+/** What a store knows of itself: whose key seals it, which gateways write it, whether it is being moved. */
+export interface SystemStore {
+  /** Stores `candidate` if there is no key check yet, and returns the one that counts. */
+  getOrCreateKeyCheck(candidate: string): Promise<string>;
+  /**
+   * A gateway's sign of life, repeated before `ttlMs` is over. Refused while the store is in maintenance, and while it
+   * holds half a copy: a gateway would serve half of the accounts, and its writes would be in the way of the rest.
+   */
+  heartbeat(writer: string, ttlMs: number): Promise<'announced' | 'in_maintenance'>;
+  removeWriter(writer: string): Promise<void>;
+  /**
+   * Takes maintenance or prolongs it, as one step: refused while any gateway or another owner is alive. `begun` to an
+   * owner that had begun before means that its hold lapsed, and anybody may have written meanwhile.
+   */
+  beginMaintenance(owner: string, ttlMs: number): Promise<'begun' | 'prolonged' | 'refused'>;
+  endMaintenance(owner: string): Promise<void>;
+  /** The name of this very store, `candidate` if it has none yet. No copy takes it along. */
+  getOrCreateIdentity(candidate: string): Promise<string>;
+  /** The identity of the store whose unfinished copy this is. */
+  getCopySource(): Promise<string | null>;
+  /** Marks the store as an unfinished copy; null when the copy is complete. */
+  setCopySource(source: string | null): Promise<void>;
 }

@@ -95,3 +95,8 @@ export function principalKey(principal: Pick<Principal, 'tenant' | 'userId'>): s
 export function isAdmin({ kind, role }: Principal): boolean {
   return kind === 'user' && role === 'ADMIN';
 }
+
+/** Whether a principal's key names somebody of this tenant. The key is JSON, so no tenant reads as the beginning of another. */
+export function isOfTenant(principalKey: string, tenant: string): boolean {
+  return principalKey.startsWith(`[${JSON.stringify(tenant)},`);
+}

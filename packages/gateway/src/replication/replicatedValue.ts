@@ -1,6 +1,6 @@
 import type { Clock } from '@behalf/kernel';
 import { isCurrent, type ChangeFeed, type ChangeTopic } from '../ports/index.ts';
-import type { Log } from '../upstream/parts.ts';
+import type { Log } from '../upstream/upstream.ts';
 
 /** Something small that every call asks about: kept in memory, and read again whenever somebody changes it. */
 export interface ReplicatedValue<T> {

@@ -1,6 +1,6 @@
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createNotificationCoalescer } from './notificationCoalescer.ts';
+import { createNotificationCoalescer } from './upstreamSubscription.ts';
 
 const notice = (method: string) => ({ method, params: {} });
 

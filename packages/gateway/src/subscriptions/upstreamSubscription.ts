@@ -1,7 +1,6 @@
 import type { Cancel, Clock, Random } from '@behalf/kernel';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { ServerNotification } from '../upstream/upstream.ts';
-import { createNotificationCoalescer } from './notificationCoalescer.ts';
 import type { ServerSubscription, Subscriber } from './serverSubscriptions.ts';
 
 const BASE_RETRY_MS = 1_000;
@@ -361,6 +360,46 @@ export function createUpstreamSubscription(parts: {
       subscribers.clear();
       releaseStream();
       coalescer.close();
+    },
+  };
+}
+
+/** The same notice is told at most this often. */
+const COALESCE_MS = 1_000;
+
+/** Tells notices on: the first at once, what repeats it within a second as one at the end of that second. */
+export function createNotificationCoalescer(
+  clock: Clock,
+  deliver: (notification: ServerNotification) => void,
+) {
+  const pending = new Map<string, { readonly cancel: Cancel; hasRepeat: boolean }>();
+
+  function startWindow(key: string, notification: ServerNotification): void {
+    const entry = {
+      hasRepeat: false,
+      cancel: clock.timer(COALESCE_MS, () => {
+        pending.delete(key);
+        if (!entry.hasRepeat) return;
+        startWindow(key, notification);
+        deliver(notification);
+      }),
+    };
+    pending.set(key, entry);
+  }
+
+  return {
+    emit(key: string, notification: ServerNotification): void {
+      const entry = pending.get(key);
+      if (entry) {
+        entry.hasRepeat = true;
+        return;
+      }
+      startWindow(key, notification);
+      deliver(notification);
+    },
+    close(): void {
+      for (const { cancel } of pending.values()) cancel();
+      pending.clear();
     },
   };
 }

@@ -1,30 +1,34 @@
 import type { Diagnostic } from '@behalf/contracts';
-import type { Catalog, CatalogTool, ToolList } from '../catalog/catalog.ts';
-import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
+import type { Catalog, CatalogTool, ToolList } from '../tools/catalog.ts';
+import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import { enforceApproval, type EnforceParts } from '../policy/enforceApproval.ts';
-import { isToolAvailable, decideTool, type PolicyParts } from '../policy/decideTool.ts';
+import { enforceApproval, type EnforceParts } from '../tools/approvals.ts';
+import { isToolAvailable, decideTool, type PolicyParts } from '../tools/policy.ts';
 import type { UpstreamResponse, HeaderValues, JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { sendToServer, resolveAllowedServer, prepareCredential, type SendParts } from './sendToServer.ts';
+import {
+  type SendParts,
+  type UpstreamRequest,
+  prepareCredential,
+  resolveAllowedServer,
+  sendToServer,
+} from './send.ts';
 import type { Inbound } from './inbound.ts';
-import type { UpstreamRequest } from './callUpstream.ts';
-import type { AllowedServer } from './checkAccess.ts';
+import type { AllowedServer } from '../access/allowedServer.ts';
 import {
   ownerKey,
   loadTools,
   type LoadToolsOptions,
   type LoadToolsParts,
   type PrepareTarget,
-} from './loadTools.ts';
-import type { PreparedTarget } from './obtainCredential.ts';
-import { recordAudit, reserveAuditSlot, type AuditParts, type AuditContext } from './recordAudit.ts';
-import { canRetry } from './recoverFromRefusal.ts';
+} from './list.ts';
+import type { PreparedTarget } from './credential.ts';
+import { recordAudit, reserveAuditSlot, type AuditParts, type AuditContext } from './audit.ts';
+import { canRetry } from './retry.ts';
 import { needsClientInput } from './dialogue.ts';
-import { toToolErrorResult } from './rpcErrors.ts';
-import { getSignInReason, toSignInRequirement, toSignInResult } from './signInRequirement.ts';
-import { toGatewayError } from './toGatewayError.ts';
-import type { ArgumentValidator } from './validateArguments.ts';
+import { getSignInReason, toSignInRequirement, toSignInResult, toToolErrorResult } from './outcome.ts';
+import { toGatewayError } from '../upstream/toGatewayError.ts';
+import type { ArgumentValidator } from './arguments.ts';
 
 export interface CallParts extends SendParts, LoadToolsParts, AuditParts, PolicyParts, EnforceParts {
   readonly catalog: Catalog;

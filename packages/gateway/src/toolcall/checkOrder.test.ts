@@ -10,11 +10,9 @@ import { GatewayError } from '../errors/gatewayError.ts';
 import { principalKey } from '../principal/principal.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { callTool } from './callTool.ts';
-import { findServer, listAllowedServers } from './findServer.ts';
-import { ownerKey } from './loadTools.ts';
-import { listServer } from './listServer.ts';
-import { listTools } from './listTools.ts';
-import { readServer } from './readServer.ts';
+import { findServer, listAllowedServers } from '../access/allowedServer.ts';
+import { listServer, listTools, ownerKey } from './list.ts';
+import { readServer } from './read.ts';
 
 const numbers = {
   name: 'add',

@@ -9,7 +9,7 @@ import {
 } from '../../test/relayRig.ts';
 import { captureRejection } from '../../test/toolcallRig.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import { completeServer } from './completeServer.ts';
+import { completeServer } from './read.ts';
 
 afterEach(stopRelayRigs);
 

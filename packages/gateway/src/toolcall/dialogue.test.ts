@@ -10,7 +10,7 @@ import {
 import { captureRejection } from '../../test/toolcallRig.ts';
 import { ClientRpcError } from '../upstream/dialogue.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import { subscribeToServer } from './subscribeToServer.ts';
+import { subscribeToServer } from './subscribe.ts';
 
 afterEach(stopRelayRigs);
 

@@ -4,8 +4,8 @@ import { defineServer, captureRejection, createToolcallRig } from '../../test/to
 import { GatewayError } from '../errors/gatewayError.ts';
 import { UpstreamError, type UpstreamErrorDetail, type UpstreamReason } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
-import { listServer } from './listServer.ts';
-import { readServer } from './readServer.ts';
+import { listServer } from './list.ts';
+import { readServer } from './read.ts';
 
 /** Every reason, and what a caller is told. One that is missing here does not compile. */
 const expectedErrors: Record<Exclude<UpstreamReason, 'rpc_error'>, [code: string, status: number]> = {

@@ -1,3 +1,4 @@
+import type { BlockRunRequest } from '@behalf/contracts';
 import type { Cancellation } from '@behalf/kernel';
 import type { Principal } from '../principal/principal.ts';
 import type { Era, JsonObject } from '../upstream/upstream.ts';
@@ -53,4 +54,17 @@ export interface Inbound {
   readonly onLog?: ((params: JsonObject) => void) | undefined;
   /** Absent: nobody can be asked. */
   readonly peer?: InboundPeer | undefined;
+}
+
+/** What a caller says of the conversation that its request belongs to. */
+export function requestFields({
+  conversationId,
+  parentMessageId,
+  messageId,
+}: NonNullable<BlockRunRequest['request']>): RequestFields {
+  return {
+    ...(conversationId !== undefined && { CONVERSATIONID: conversationId }),
+    ...(parentMessageId !== undefined && { PARENTMESSAGEID: parentMessageId }),
+    ...(messageId !== undefined && { MESSAGEID: messageId }),
+  };
 }

@@ -2,9 +2,9 @@ import { eventually } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { createAppServer, createConnectionsRig } from '../../test/connectionsRig.ts';
 import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
-import type { AppServer } from '../registry/server.ts';
+import type { AppServer } from '../servers/definition.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
-import { inspectServer } from './inspectServer.ts';
+import { inspectServer } from './list.ts';
 
 describe('a look at a shared server', () => {
   test('on request it passes an open breaker; in the background it waits', async () => {

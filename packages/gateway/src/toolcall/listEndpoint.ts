@@ -1,31 +1,68 @@
-import { toAbortSignal } from '@behalf/kernel';
-import { loadFromEachServer, type Absence } from '../catalog/loadFromEachServer.ts';
-import type { ItemList, ListMethod } from '../catalog/listAll.ts';
-import { prefixedNamesOf } from '../catalog/prefixedNames.ts';
-import type { CatalogTool } from '../catalog/toolList.ts';
+import type { ErrorCode } from '@behalf/contracts';
+import { type Cancellation, toAbortSignal } from '@behalf/kernel';
+import { type AllowedServer, findServer, listAllowedServers } from '../access/allowedServer.ts';
+import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
-import type { Principal } from '../principal/principal.ts';
-import type { ServerSnapshot } from '../registry/server.ts';
-import type { JsonObject, ListKind } from '../upstream/upstream.ts';
-import { isAppAddress, namesApp } from './appAddresses.ts';
-import type { Inbound } from './inbound.ts';
-import type { AllowedServer } from './checkAccess.ts';
+import { type Principal, principalKey } from '../principal/principal.ts';
+import type { ServerSnapshot } from '../servers/definition.ts';
+import type { ListSubscriptions } from '../tools/changes.ts';
+import type { ItemListCache } from '../tools/itemLists.ts';
+import { type Absence, type ServerAvailability, loadFromEachServer } from '../tools/listForUser.ts';
+import { prefixedNamesOf, unwrapAddress, wrapAddress } from '../tools/names.ts';
 import {
-  endpointServers,
-  serverKeyAt,
-  type EndpointSelector,
-  type EndpointParts,
-  type MissingServer,
-} from './endpoint.ts';
-import { listServer } from './listServer.ts';
-import { listToolsOfServers } from './listTools.ts';
-import { ownerKey } from './loadTools.ts';
-import {
-  createUnprefixedNameLookup,
   type ListedNames,
+  type Naming,
+  type ServerKeys,
   type UnprefixedNameLookup,
-} from './unprefixedNames.ts';
-import { unwrapAddress, wrapAddress } from './resourceAddress.ts';
+  createUnprefixedNameLookup,
+} from '../tools/naming.ts';
+import type { ToolSearch } from '../tools/search/toolSearch.ts';
+import type { CatalogTool, ToolList } from '../tools/toolList.ts';
+import type { ItemList, ListMethod } from '../upstream/listAll.ts';
+import type { JsonObject, ListKind } from '../upstream/upstream.ts';
+import type { CallParts } from './callTool.ts';
+import type { Inbound } from './inbound.ts';
+import { type ListToolsParts, listServer, listToolsOfServers, loadTools, ownerKey } from './list.ts';
+import { prepareCredential } from './send.ts';
+
+/** What a door shows: one server under its own names, or all that the caller may use, side by side. */
+export type EndpointSelector = { readonly kind: 'one'; readonly server: string } | { readonly kind: 'all' };
+
+export interface EndpointParts extends Omit<CallParts, 'registry'>, ListToolsParts {
+  readonly registry: ListToolsParts['registry'];
+  readonly serverKeys: ServerKeys;
+  /** As the configuration has it now. */
+  readonly naming: () => Naming;
+  readonly itemLists: ItemListCache;
+  readonly listSubscriptions: Pick<ListSubscriptions, 'isSubscribed'>;
+}
+
+/** A server of which nothing is shown, or not all, and why. */
+export interface MissingServer {
+  readonly server: ServerSnapshot;
+  readonly state: Exclude<ServerAvailability, 'connected'>;
+  readonly code: ErrorCode;
+}
+
+/** The servers behind an endpoint, in an order that is the same everywhere. */
+export function endpointServers(
+  parts: EndpointParts,
+  principal: Principal,
+  endpoint: EndpointSelector,
+): AllowedServer[] {
+  if (endpoint.kind === 'one') return [findServer(parts, principal, endpoint.server)];
+  return listAllowedServers(parts, principal).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** What the names of this server begin with there; undefined where they stand alone. */
+export function serverKeyAt(
+  parts: Pick<EndpointParts, 'serverKeys'>,
+  { tenant }: Principal,
+  endpoint: EndpointSelector,
+  server: ServerSnapshot,
+): string | undefined {
+  return endpoint.kind === 'one' ? undefined : parts.serverKeys.keyOf(tenant, server);
+}
 
 export interface EndpointList {
   readonly items: readonly JsonObject[];
@@ -232,4 +269,73 @@ function haveChangeNotifications(
   kind: ListKind,
 ): boolean {
   return servers.every(({ id, scope }) => scope === 'app' && listSubscriptions.isSubscribed(id, kind));
+}
+
+export interface ToolSearchParts {
+  readonly servers: EndpointParts;
+  readonly search: ToolSearch;
+}
+
+export interface ToolSearchRequest {
+  readonly query: string;
+  readonly limit: number;
+  /** Only of this one. One that is not there, or not for this caller, has no tools. */
+  readonly server?: string | undefined;
+}
+
+export interface ToolSearchResult {
+  readonly tools: readonly EndpointTool[];
+  /** Among how many. */
+  readonly searchedCount: number;
+  readonly missing: readonly MissingServer[];
+}
+
+/** The tools that fit best, among those that a list would show this caller and no others. */
+export async function searchEndpointTools(
+  { servers, search }: ToolSearchParts,
+  inbound: Inbound,
+  endpoint: EndpointSelector,
+  { query, limit, server }: ToolSearchRequest,
+): Promise<ToolSearchResult> {
+  const { tools, missing } = await loadEndpointTools(servers, inbound, endpoint, { serverName: server });
+  const context = { caller: principalKey(inbound.principal), signal: inbound.signal };
+  return { tools: await search.find(tools, query, limit, context), searchedCount: tools.length, missing };
+}
+
+/** Where MCP Apps are. Clients insist on it: such an address cannot stand behind a key. */
+export function isAppAddress(address: string): boolean {
+  return address.startsWith('ui://');
+}
+
+/** Whether a tool says that this is its app. A server need not list what its tools name. */
+export function namesApp({ tools }: Pick<ToolList, 'tools'>, address: string): boolean {
+  return tools.some(({ _meta = {} }) => {
+    const { ui, 'ui/resourceUri': legacyAddress } = _meta;
+    const currentAddress =
+      typeof ui === 'object' && ui !== null && 'resourceUri' in ui ? ui.resourceUri : undefined;
+    return currentAddress === address || legacyAddress === address;
+  });
+}
+
+/** The tools of each of these, or what they were when they could last be listed; undefined where they never were. */
+export async function loadLastKnownTools(
+  parts: EndpointParts,
+  inbound: Inbound,
+  servers: readonly AllowedServer[],
+): Promise<(readonly [AllowedServer, ToolList | undefined])[]> {
+  const results = await loadFromEachServer(
+    servers,
+    (server, signal) => {
+      const serverInbound = { ...inbound, signal };
+      const budget = createTokenRequestBudget();
+      const obtain = (cancellation: Cancellation = signal) =>
+        prepareCredential(parts, server, { ...serverInbound, signal: cancellation }, { budget });
+      return loadTools(parts, server, obtain, serverInbound);
+    },
+    { clock: parts.clock, signal: toAbortSignal(inbound.signal) },
+  );
+  return results.map(([server, list]) => [
+    server,
+    'absence' in list ? parts.catalog.peek(server, ownerKey(server, inbound.principal)) : list,
+  ]);
 }

@@ -1,9 +1,8 @@
 import { aPrincipal } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { defineServer, captureRejection, rejectSignIn, createToolcallRig } from '../../test/toolcallRig.ts';
-import { createToolPolicy } from '../policy/toolPolicy.ts';
-import { listServerTools } from './listServerTools.ts';
-import { listTools } from './listTools.ts';
+import { createToolPolicy } from '../tools/policy.ts';
+import { listServerTools, listTools } from './list.ts';
 
 const tools = [{ name: 'read', annotations: { readOnlyHint: true } }, { name: 'write' }, { name: 'erase' }];
 

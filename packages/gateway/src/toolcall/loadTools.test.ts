@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { createRemoteTarget } from '../../test/connectionsRig.ts';
 import { adaUser, defineServer, createToolcallRig } from '../../test/toolcallRig.ts';
 import { principalKey } from '../principal/principal.ts';
-import { reinitialize } from '../reinit/reinitialize.ts';
+import { reinitialize } from '../servers/reinit/reinitialize.ts';
 import { callTool } from './callTool.ts';
-import { listTools } from './listTools.ts';
+import { listTools } from './list.ts';
 
 const trace = { traceparent: '00-0123-4567-01', tracestate: 'a=1', baggage: 'of=ada' };
 const mine = { hop: '2;sealed', trace, onProgress: () => undefined, onLog: () => undefined };

@@ -10,8 +10,8 @@ import {
 import { captureRejection } from '../../test/toolcallRig.ts';
 import type { GatewayError } from '../errors/gatewayError.ts';
 import type { UpstreamResponse, JsonObject } from '../upstream/upstream.ts';
-import { maskTokens } from './maskSecrets.ts';
-import type { PreparedTarget } from './obtainCredential.ts';
+import { maskTokens } from './mask.ts';
+import type { PreparedTarget } from './credential.ts';
 
 afterEach(stopRelayRigs);
 

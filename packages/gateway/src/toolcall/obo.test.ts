@@ -6,17 +6,15 @@ import {
   captureRejection,
   createToolcallRig,
 } from '../../test/toolcallRig.ts';
-import type { Credential } from '../credentials/credential.ts';
-import { ReauthNeeded } from '../credentials/reauthNeeded.ts';
+import type { Credential } from '../credentials/credentials.ts';
+import { ReauthNeeded } from '../credentials/signInRequired.ts';
 import { GatewayError } from '../errors/gatewayError.ts';
 import type { Bearer } from '../upstream/target.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
-import { sendTaskRequest } from './sendTaskRequest.ts';
+import { sendTaskRequest } from './tasks.ts';
 import { callTool } from './callTool.ts';
-import { completeServer } from './completeServer.ts';
-import { listServer } from './listServer.ts';
-import { listTools } from './listTools.ts';
-import { readServer } from './readServer.ts';
+import { completeServer, readServer } from './read.ts';
+import { listServer, listTools } from './list.ts';
 
 const reading = { method: 'resources/read', params: { uri: 'a:b' } } as const;
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
 import { callTool } from './callTool.ts';
-import { listServer } from './listServer.ts';
-import { listTools } from './listTools.ts';
-import { readServer } from './readServer.ts';
+import { listServer, listTools } from './list.ts';
+import { readServer } from './read.ts';
 
 describe('a server that users’ own tokens would go to', () => {
   test('nothing is obtained and nothing is sent while nobody who may decides about it', async () => {

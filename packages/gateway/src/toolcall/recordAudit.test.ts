@@ -9,7 +9,7 @@ import {
 } from '../../test/toolcallRig.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
-import { readServer } from './readServer.ts';
+import { readServer } from './read.ts';
 
 const http = (overrides: object = {}) => defineServer('weather', { ...overrides });
 

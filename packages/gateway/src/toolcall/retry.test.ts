@@ -3,8 +3,8 @@ import { defineServer, captureRejection, createToolcallRig } from '../../test/to
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError, type UpstreamReason } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
-import { listServer } from './listServer.ts';
-import { readServer } from './readServer.ts';
+import { listServer } from './list.ts';
+import { readServer } from './read.ts';
 
 const harmless = [{ name: 'echo', annotations: { readOnlyHint: true, idempotentHint: true } }];
 const call = { server: 'odd', tool: 'echo', args: { a: 1 } };

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { adaUser, defineServer, noOboTokens, createToolcallRig } from '../../test/toolcallRig.ts';
 import { createConnectionManager } from '../connections/connectionManager.ts';
 import { createCredentials } from '../credentials/credentials.ts';
-import { createStdioLimits } from '../upstream/channel/stdioLimits.ts';
+import { createStdioLimits } from '../upstream/channel/stdioTransport.ts';
 import { createOpenUpstream } from '../upstream/openUpstream.ts';
 import { callTool } from './callTool.ts';
 

@@ -1,13 +1,17 @@
 import { GatewayError } from '../errors/gatewayError.ts';
-import { stripGatewayMeta } from '../shaping/stripGatewayMeta.ts';
-import { isTaskMethod, hasTasksCapability } from '../upstream/tasks.ts';
-import type { UpstreamResponse, JsonObject, Upstream } from '../upstream/upstream.ts';
+import { stripGatewayMeta } from '../upstream/gatewayMeta.ts';
+import {
+  type JsonObject,
+  type Upstream,
+  type UpstreamResponse,
+  hasTasksCapability,
+  isTaskMethod,
+} from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { InboundPeer } from './inbound.ts';
 import { isObject, supportsTasks } from './dialogue.ts';
-import { maskJson } from './maskSecrets.ts';
-import type { PreparedTarget } from './obtainCredential.ts';
-import { fingerprintTarget } from './targetFingerprint.ts';
+import { maskJson } from './mask.ts';
+import { type PreparedTarget, fingerprintTarget } from './credential.ts';
 
 /** Its caller carries it around in a header, sealed. */
 const MAX_TASK_ID_LENGTH = 2_048;

@@ -4,7 +4,7 @@ import { annPrincipal, bobPrincipal, createRelayRig, stopRelayRigs, tokenFor } f
 import { defineServer, captureRejection } from '../../test/toolcallRig.ts';
 import { principalKey, type Principal } from '../principal/principal.ts';
 import type { ServerNotification } from '../upstream/upstream.ts';
-import { subscribeToServer } from './subscribeToServer.ts';
+import { subscribeToServer } from './subscribe.ts';
 
 afterEach(stopRelayRigs);
 

@@ -1,11 +1,11 @@
 import { aPrincipal } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { defineServer, captureRejection, createToolcallRig } from '../../test/toolcallRig.ts';
-import { createToolPolicy } from '../policy/toolPolicy.ts';
+import { createToolPolicy } from '../tools/policy.ts';
 import type { ServicePrincipal } from '../principal/principal.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
-import { listTools } from './listTools.ts';
+import { listTools } from './list.ts';
 
 const tools = ['read', 'write', 'erase'].map((name) => ({ name, inputSchema: { type: 'object' } }));
 

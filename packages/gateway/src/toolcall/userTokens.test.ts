@@ -2,13 +2,13 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { defineServer, createCredential, createToolcallRig } from '../../test/toolcallRig.ts';
 import { closeVaultRigs, credentialKey, createVaultRig } from '../../test/vaultRig.ts';
 import { createOAuthTokens } from '../credentials/oauthTokens.ts';
-import { createTokenRequestBudget } from '../credentials/obo/oboTokens.ts';
+import { createTokenRequestBudget } from '../credentials/obo/bearer.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { JsonObject } from '../upstream/upstream.ts';
 import { UpstreamError } from '../upstream/upstreamError.ts';
 import { callTool } from './callTool.ts';
 import type { WireToken } from '../upstream/target.ts';
-import { listServer } from './listServer.ts';
+import { listServer } from './list.ts';
 
 const textOf = (token: WireToken) => (typeof token === 'string' ? token : token.text);
 

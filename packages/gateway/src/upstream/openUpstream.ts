@@ -2,14 +2,12 @@ import { abortReason } from '@behalf/kernel';
 import { openChannelUpstream } from './channel/openChannelUpstream.ts';
 import { createOpenStdio } from './channel/openStdio.ts';
 import { createSseTransport } from './channel/sseTransport.ts';
-import type { StdioLimits } from './channel/stdioLimits.ts';
+import type { StdioLimits } from './channel/stdioTransport.ts';
 import { createWebSocketTransport } from './channel/webSocketTransport.ts';
-import { createProtocolVersionCache } from './http/protocolVersionCache.ts';
-import { openHttpUpstream } from './http/openHttpUpstream.ts';
-import type { UpstreamParts } from './parts.ts';
+import { createProtocolVersionCache, openHttpUpstream } from './http/negotiate.ts';
+import type { Upstream, UpstreamParts } from './upstream.ts';
 import type { OpenOptions, UpstreamTarget } from './target.ts';
-import { trackTokenWait } from './tokenWaitTracker.ts';
-import type { Upstream } from './upstream.ts';
+import { trackTokenWait } from './bearer.ts';
 import { UpstreamError } from './upstreamError.ts';
 
 export type OpenUpstream = (target: UpstreamTarget, options: OpenOptions) => Promise<Upstream>;

@@ -1,6 +1,8 @@
-import type { Cancellation } from '@behalf/kernel';
+import type { Duplex } from 'node:stream';
+import type { Cancellation, Clock, Fetch, Random, Send } from '@behalf/kernel';
 import type { Dialogue } from './dialogue.ts';
-import type { Bearer } from './target.ts';
+import type { Bearer, RemoteTarget } from './target.ts';
+import type { ReadNetworkError } from './upstreamError.ts';
 
 /** `modern`: 2026-07-28, stateless. `legacy`: up to 2025-11-25, with a session. */
 export type Era = 'legacy' | 'modern';
@@ -106,4 +108,51 @@ export interface Upstream {
   onClose(listener: () => void): void;
   /** Idempotent. Ends the session at the server (DELETE, at most 5 s) or the child process. */
   close(): Promise<void>;
+}
+
+/** The door out, as this folder needs it. Every request and every socket passes the guard for the target's audience. */
+export interface Network {
+  sendTo(target: RemoteTarget): Send;
+  fetchTo(target: RemoteTarget): Fetch;
+  connectTo(target: RemoteTarget, signal: AbortSignal): Promise<Duplex>;
+  readError: ReadNetworkError;
+}
+
+/** What the operator should read. Never a value of a header, an argument or an answer. */
+export type Log = (event: string, fields: Readonly<Record<string, string | number | boolean>>) => void;
+
+export interface UpstreamParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Our own version, as told to servers. */
+  readonly version: string;
+  readonly network: Network;
+  readonly log: Log;
+  /** A line that a child process wrote to stderr. */
+  readonly onStderr: (server: string, line: string) => void;
+  /** `process.kill`; a negative id names a group. */
+  readonly kill: (pid: number, signal: NodeJS.Signals) => void;
+}
+
+/** The extension by which a server answers a call with a task, to be asked after later. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+/** As a client declares it with a request, and as a server advertises it. */
+export const tasksCapability: JsonObject = { extensions: { [TASKS_EXTENSION]: {} } };
+
+export type TaskMethod = 'tasks/get' | 'tasks/update' | 'tasks/cancel';
+
+const taskMethods: ReadonlySet<string> = new Set<TaskMethod>(['tasks/get', 'tasks/update', 'tasks/cancel']);
+
+export function isTaskMethod(method: string): boolean {
+  return taskMethods.has(method);
+}
+
+/** Whether these capabilities name it, of whichever side. */
+export function hasTasksCapability({ extensions }: JsonObject): boolean {
+  return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

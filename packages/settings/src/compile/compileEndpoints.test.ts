@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatDiagnostics } from '../formatDiagnostics.ts';
-import { loadSettings } from '../loadSettings.ts';
+import { formatDiagnostics, loadSettings } from '../loadSettings.ts';
 
 const yaml = (approval: string) => `endpoints:\n  agents:\n    toolApproval:\n${approval}`;
 

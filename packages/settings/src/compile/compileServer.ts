@@ -1,22 +1,84 @@
 import {
+  type ApiKey,
+  type Finding,
+  type McpServer,
+  type OAuth,
+  type Path,
+  type SseServer,
+  type StdioServer,
+  type StreamableHttpServer,
+  type WebsocketServer,
   apiKeyVariable,
   createFinding,
   normalizeServerName,
   oauthUrls,
-  type McpServer,
-  type OAuth,
-  type Path,
 } from '@behalf/contracts';
-import { isUserToken, listPlaceholders, type Template } from '../template/template.ts';
-import {
-  oauthTexts,
-  type ApiKeySettings,
-  type OAuthSettings,
-  type OAuthText,
-  type ServerSettings,
-} from './serverSettings.ts';
+import { type Placeholder, type Template, isUserToken, listPlaceholders } from '../template/template.ts';
 import type { TextCompiler } from './textCompiler.ts';
-import { checkUrlPlaceholders } from './checkUrlPlaceholders.ts';
+
+type Templates = Readonly<Record<string, Template>>;
+
+/** The fields of `oauth` that may hold placeholders. */
+export const oauthTexts = [
+  ...oauthUrls,
+  'client_id',
+  'client_secret',
+  'scope',
+  'audience',
+  'resource',
+] as const;
+export type OAuthText = (typeof oauthTexts)[number];
+
+/** `oauth` with its texts as templates. `redirect_uri` is gone: the redirect is always our own. */
+export type OAuthSettings = Readonly<
+  Omit<OAuth, OAuthText | 'redirect_uri'> & { [K in OAuthText]?: Template }
+>;
+
+export type ApiKeySettings = Readonly<Omit<ApiKey, 'key'> & { key?: Template }>;
+
+interface CompiledFields {
+  readonly name: string;
+  /** The form that appears in tool names; unique among the servers of the file. */
+  readonly normalizedName: string;
+  readonly oauth?: OAuthSettings;
+  readonly oauth_headers?: Templates;
+  readonly apiKey?: ApiKeySettings;
+}
+
+type WithCompiledFields<S> = Readonly<Omit<S, keyof CompiledFields | 'args' | 'env' | 'url' | 'headers'>> &
+  CompiledFields;
+
+export type StdioSettings = WithCompiledFields<StdioServer> & {
+  readonly args: readonly Template[];
+  readonly env: Templates;
+};
+export type WebsocketSettings = WithCompiledFields<WebsocketServer> & {
+  readonly url: Template;
+  readonly headers: Templates;
+};
+export type SseSettings = WithCompiledFields<SseServer> & {
+  readonly url: Template;
+  readonly headers: Templates;
+};
+export type StreamableHttpSettings = WithCompiledFields<StreamableHttpServer> & {
+  readonly url: Template;
+  readonly headers: Templates;
+};
+
+/** One server of the file, ready to use: variables filled in, what is left open held as templates. */
+export type ServerSettings = StdioSettings | WebsocketSettings | SseSettings | StreamableHttpSettings;
+
+/** Every placeholder of a server, `apiKey.key` included: what its scope is decided by. */
+export function collectPlaceholders(server: ServerSettings): Placeholder[] {
+  const templates: Template[] = [
+    ...(server.type === 'stdio' ? server.args : [server.url]),
+    ...Object.values(server.type === 'stdio' ? server.env : server.headers),
+    ...Object.values(server.oauth_headers ?? {}),
+    ...oauthTexts.flatMap((key) => (server.oauth?.[key] ? [server.oauth[key]] : [])),
+    ...(server.apiKey?.key ? [server.apiKey.key] : []),
+  ];
+  return templates.flatMap((template) => listPlaceholders(template));
+}
 
 /** From a checked definition to templates. What is wrong with its texts is added to `texts.findings`. */
 export function compileServer(name: string, server: McpServer, textCompiler: TextCompiler): ServerSettings {
@@ -176,4 +238,37 @@ function compileApiKey(
 ): ApiKeySettings {
   const { key, ...rest } = apiKey;
   return key === undefined ? rest : { ...rest, key: template(key, [...path, 'key']) };
+}
+
+/**
+ * Where in a URL a user's value may stand. One that chose scheme, port or part of a host name would choose where the
+ * operator's headers go; a whole label of the host is allowed, and the resolved host still meets the domain policy.
+ */
+export function checkUrlPlaceholders(template: Template, path: Path): Finding | undefined {
+  let prefix = '';
+  for (const [index, part] of template.entries()) {
+    if (part.kind === 'literal') {
+      prefix += part.text;
+      continue;
+    }
+    const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)$/i.exec(prefix);
+    const isAfterAuthority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*[/?#]/i.test(prefix);
+    if (!isAfterAuthority) {
+      const next = template[index + 1];
+      const isWholeLabel =
+        authority !== null &&
+        /(^|\.)$/.test(authority[1] ?? '') &&
+        (next === undefined || (next.kind === 'literal' && /^[./?#:]/.test(next.text)));
+      if (!isWholeLabel) {
+        return createFinding(
+          path,
+          'url_authority',
+          'a placeholder may not supply the scheme, the port or a part of a host label',
+          'write https://host before it, or use the placeholder as a whole label: https://{{NAME}}.example.com',
+        );
+      }
+    }
+    prefix += 'x';
+  }
+  return undefined;
 }

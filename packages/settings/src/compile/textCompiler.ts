@@ -1,8 +1,12 @@
-import { didYouMean, createFinding, type Finding, type Path } from '@behalf/contracts';
-import { builtInPlaceholders } from '../template/fields.ts';
-import { parseTemplate } from '../template/parseTemplate.ts';
-import { resolveEnv, type EnvRecord } from '../template/resolveEnv.ts';
-import { readLiteralText, listPlaceholders, type Template } from '../template/template.ts';
+import { type Finding, type IdentityProvider, type Path, createFinding, didYouMean } from '@behalf/contracts';
+import { type EnvRecord, resolveEnv } from '../template/resolveEnv.ts';
+import {
+  type Template,
+  builtInPlaceholders,
+  listPlaceholders,
+  parseTemplate,
+  readLiteralText,
+} from '../template/template.ts';
 
 /** Turns the texts of the file into templates, and remembers what was wrong and which variables were used. */
 export interface TextCompiler {
@@ -86,3 +90,31 @@ export function createProbeExpander(env: EnvRecord): (text: string) => string | 
 
 /** A plain word, valid wherever a value may stand. */
 export const PROBE_VALUE = 'placeholder';
+
+export type ProviderSettings = Readonly<IdentityProvider & { name: string }>;
+
+/** Providers with their variables filled in, wherever a text stands. */
+export function compileProviders(
+  providers: Readonly<Record<string, IdentityProvider>>,
+  textCompiler: TextCompiler,
+): ProviderSettings[] {
+  return Object.entries(providers).map(([name, provider]) => {
+    const expanded = expandValue(provider, ['identityProviders', name], textCompiler);
+    return { ...(expanded as IdentityProvider), name };
+  });
+}
+
+/** A section with its variables filled in, wherever a text stands. */
+export function expandTexts<T>(value: T, path: Path, textCompiler: TextCompiler): T {
+  return expandValue(value, path, textCompiler) as T;
+}
+
+function expandValue(value: unknown, path: Path, textCompiler: TextCompiler): unknown {
+  if (typeof value === 'string') return textCompiler.compileLiteral(value, path);
+  if (Array.isArray(value))
+    return value.map((item, index) => expandValue(item, [...path, index], textCompiler));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, expandValue(item, [...path, key], textCompiler)]),
+  );
+}

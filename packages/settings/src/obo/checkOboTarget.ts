@@ -1,11 +1,52 @@
-import { didYouMean, matchesTarget, scopeList, type ExchangeTarget, type Obo } from '@behalf/contracts';
-import type { ProviderSettings } from '../compile/compileProviders.ts';
-import type { ServerSettings } from '../compile/serverSettings.ts';
-import { readLiteralText } from '../template/template.ts';
-import { listOboRequests, type OboRequest, type RemoteSettings } from './oboRequests.ts';
-import { resolveProvider, type ResolvedProvider, type KnownLogin } from './resolveProvider.ts';
-import { classifyNames, classifyScopes, type RestrictedResource } from './restrictedResource.ts';
+import {
+  type ExchangeTarget,
+  type Finding,
+  type Obo,
+  createFinding,
+  didYouMean,
+  matchesTarget,
+  scopeList,
+} from '@behalf/contracts';
+import type { ServerSettings } from '../compile/compileServer.ts';
+import type { ProviderSettings } from '../compile/textCompiler.ts';
+import { type Template, listPlaceholders, readLiteralText } from '../template/template.ts';
+import { checkProvider } from './checkProvider.ts';
+import {
+  type KnownLogin,
+  LOGIN_PROVIDER,
+  type LoginProviderInfo,
+  type ResolvedProvider,
+  resolveProvider,
+} from './login.ts';
 import { isUnencryptedRemote } from './plainHttp.ts';
+import { type RestrictedResource, classifyNames, classifyScopes } from './restrictedResource.ts';
+
+/** Where tokens are exchanged and where they go, over the whole file. */
+export function checkObo(
+  servers: readonly ServerSettings[],
+  providers: readonly ProviderSettings[],
+  { login, graphScopes }: { readonly login: LoginProviderInfo | null; readonly graphScopes: string },
+): { errors: Finding[]; warnings: Finding[] } {
+  const tokenExchangeProviders = new Set(
+    servers.flatMap((server) =>
+      'obo' in server && server.obo?.grant === 'token-exchange'
+        ? [server.obo.provider ?? LOGIN_PROVIDER]
+        : [],
+    ),
+  );
+  const errors = providers.flatMap((provider) => checkProvider(provider, { login, tokenExchangeProviders }));
+  const warnings: Finding[] = [];
+  const context = { providers, login, graphScopes, declaredServers: servers };
+  for (const server of servers) {
+    const problem = checkOboTarget(server, { ...context, authority: 'operator' });
+    if (!problem) continue;
+    const { path, code, message, suggestion } = problem;
+    // The identity provider may be set up after the servers: they stay, and calls say what is missing.
+    const findings = code === NO_PROVIDER ? warnings : errors;
+    findings.push(createFinding(['mcpServers', server.name, ...path], code, message, suggestion));
+  }
+  return { errors, warnings };
+}
 
 /** Why no user's token may be exchanged for a server. Never repeats what the definition says. */
 export interface OboProblem {
@@ -230,4 +271,49 @@ function createProblem(
   suggestion: string,
 ): OboProblem {
   return { path, code, message, suggestion };
+}
+
+/** A token that a server is to get for its callers. */
+export interface OboRequest {
+  readonly parameters: Obo;
+  /** Where the definition says so. */
+  readonly path: readonly string[];
+  /** Where it says for which scopes. */
+  readonly scopesPath: readonly string[];
+  /** As people call it. */
+  readonly label: string;
+}
+
+export type RemoteSettings = Exclude<ServerSettings, { type: 'stdio' }>;
+
+/** By `obo`, and by the placeholder for Graph: whatever a token is asked for with, it is one of the user's. */
+export function listOboRequests(server: RemoteSettings, graphScopes: string): OboRequest[] {
+  const obo = 'obo' in server ? server.obo : undefined;
+  const graphPath = findGraphPath(server);
+  return [
+    ...(obo ? [{ parameters: obo, path: ['obo'], scopesPath: ['obo', 'scopes'], label: 'obo' }] : []),
+    ...(graphPath
+      ? [
+          {
+            parameters: { scopes: graphScopes },
+            path: graphPath,
+            scopesPath: graphPath,
+            label: GRAPH_PLACEHOLDER,
+          },
+        ]
+      : []),
+  ];
+}
+
+const GRAPH_PLACEHOLDER = '{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}';
+
+/** Elsewhere it is refused when the definition is read. */
+function findGraphPath({ headers, apiKey }: RemoteSettings): string[] | undefined {
+  const header = Object.entries(headers).find(([, template]) => containsGraphToken(template));
+  if (header) return ['headers', header[0]];
+  return apiKey?.key && containsGraphToken(apiKey.key) ? ['apiKey', 'key'] : undefined;
+}
+
+function containsGraphToken(template: Template): boolean {
+  return listPlaceholders(template).some(({ kind }) => kind === 'graph');
 }

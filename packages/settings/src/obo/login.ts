@@ -1,4 +1,5 @@
-import { envVariables, parseUrl } from '@behalf/contracts';
+import { type ExchangeTarget, envVariables, originOf, parseUrl } from '@behalf/contracts';
+import type { ProviderSettings } from '../compile/textCompiler.ts';
 
 /** What is known of the provider people sign in with. Whether there is a secret, never which. */
 export interface LoginProviderInfo {
@@ -69,4 +70,74 @@ export function isMicrosoftAuthority(url: string): boolean {
 export function findMicrosoftCloud(url: string): string | undefined {
   const parsed = parseUrl(url);
   return parsed?.protocol === 'https:' ? cloudByAuthority.get(parsed.host) : undefined;
+}
+
+type ProviderUrls = Pick<ProviderSettings, 'authority' | 'issuer' | 'tokenEndpoint'>;
+
+/**
+ * Whether a provider is where people sign in, so that the login's client is known there. Anywhere else its id would be
+ * nobody's, and its secret would be told to a stranger.
+ */
+export function isLoginProvider(
+  { authority, issuer, tokenEndpoint }: ProviderUrls,
+  loginIssuer: string,
+): boolean {
+  return [authority, issuer, tokenEndpoint].every(
+    (url) => url === undefined || isSameProvider(url, loginIssuer),
+  );
+}
+
+function isSameProvider(url: string, loginIssuer: string): boolean {
+  const origin = originOf(url);
+  if (origin !== undefined && origin === originOf(loginIssuer)) return true;
+  // Entra goes by several names: one that issues tokens, another that gives them.
+  const cloud = findMicrosoftCloud(url);
+  return cloud !== undefined && cloud === findMicrosoftCloud(loginIssuer);
+}
+
+/** Which provider a server's tokens are exchanged at, as far as it decides what may be asked for. */
+export interface ResolvedProvider {
+  readonly name: string;
+  readonly type: ProviderSettings['type'];
+  /** Entra answers, whatever way it is spoken to. */
+  readonly isMicrosoft: boolean;
+  /** Nobody described it: it is known by its issuer alone, which may be Entra under a name of the customer's. */
+  readonly isDerived: boolean;
+  readonly clientId: string | null;
+  readonly targets: readonly ExchangeTarget[] | undefined;
+  /** Issuers that take assertions of type `id-jag`. */
+  readonly resourceIssuers: readonly string[];
+}
+
+export type KnownLogin = Omit<LoginProviderInfo, 'hasSecret'>;
+
+/** `unknown`: the server names one that is not there. `none`: it names none, and we are no client of the login's. */
+export function resolveProvider(
+  provider: string | undefined,
+  providers: readonly ProviderSettings[],
+  login: KnownLogin | null,
+): ResolvedProvider | 'unknown' | 'none' {
+  const entry = providers.find(({ name }) => name === (provider ?? LOGIN_PROVIDER));
+  if (entry) {
+    const { name, type, targets } = entry;
+    const resourceIssuers = (entry.resourceServers ?? []).map(({ issuer }) => issuer);
+    const authorityUrl = entry.authority ?? entry.tokenEndpoint ?? entry.issuer ?? login?.issuer ?? '';
+    const isMicrosoft = type === 'entra' || isMicrosoftAuthority(authorityUrl);
+    const clientId = entry.clientId ?? login?.clientId ?? null;
+    return { name, type, isMicrosoft, isDerived: false, clientId, targets, resourceIssuers };
+  }
+  if (provider !== undefined) return 'unknown';
+  if (!login || login.clientId === null) return 'none';
+  const isMicrosoft = isMicrosoftAuthority(login.issuer);
+  const type = findMicrosoftCloud(login.issuer) === undefined ? 'jwt-bearer' : 'entra';
+  const { clientId } = login;
+  return {
+    name: LOGIN_PROVIDER,
+    type,
+    isMicrosoft,
+    isDerived: true,
+    clientId,
+    targets: undefined,
+    resourceIssuers: [],
+  };
 }

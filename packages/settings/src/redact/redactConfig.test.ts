@@ -3,8 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { loadSettings } from '../loadSettings.ts';
-import { maskAddress } from './maskAddress.ts';
-import { maskArguments } from './maskArguments.ts';
+import { maskAddress, maskArguments } from './maskText.ts';
 import { redactConfig } from './redactConfig.ts';
 
 type Step = string | number;

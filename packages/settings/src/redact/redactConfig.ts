@@ -1,7 +1,5 @@
 import { secretMask } from '@behalf/contracts';
-import { maskAddress } from './maskAddress.ts';
-import { maskArguments } from './maskArguments.ts';
-import { markReferences, maskLiterals } from './references.ts';
+import { markReferences, maskAddress, maskArguments, maskLiterals } from './maskText.ts';
 
 /** What is shown in the place of a value. */
 type RedactRule = (value: unknown) => unknown;

@@ -1,11 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { secretVariableNames } from '@behalf/contracts';
 import fc from 'fast-check';
-import { bodyFields, openidFields, userFields } from './fields.ts';
-import { parseTemplate } from './parseTemplate.ts';
+import {
+  type Template,
+  bodyFields,
+  listPlaceholders,
+  openidFields,
+  parseTemplate,
+  userFields,
+} from './template.ts';
 import { renderHeader, renderTemplate, renderUrl } from './renderTemplate.ts';
 import { resolveEnv } from './resolveEnv.ts';
-import { listPlaceholders, type Template } from './template.ts';
 
 function compile(text: string, env: Record<string, string> = {}): Template {
   const parsed = parseTemplate(text);

@@ -5,9 +5,8 @@ import {
   type RawCollections,
 } from '@behalf/gateway/ports';
 import type { Keyring, Random } from '@behalf/kernel';
-import { createMaintenanceLease, type MaintenanceLease } from './maintenanceLease.ts';
-import { verifySealedValues } from './sealedValues.ts';
-import { recordKey, PAGE_SIZE, readPages } from './pages.ts';
+import { createMaintenanceLease, type MaintenanceLease } from './storeHolds.ts';
+import { PAGE_SIZE, readPages, recordKey, verifySealedValues } from './pages.ts';
 
 export interface CopyProgress {
   collection: CollectionName;

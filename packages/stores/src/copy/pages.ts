@@ -1,10 +1,12 @@
 import {
-  collectionShapes,
   type CollectionName,
   type Collections,
   type RawCollections,
+  type SealedField,
+  collectionShapes,
 } from '@behalf/gateway/ports';
-import type { MaintenanceLease } from './maintenanceLease.ts';
+import { type Keyring, SealError } from '@behalf/kernel';
+import type { MaintenanceLease } from './storeHolds.ts';
 
 export const PAGE_SIZE = 200;
 /** A page is in memory as a whole: of what may be large, fewer. */
@@ -33,4 +35,55 @@ export async function* readPages<N extends CollectionName>(
 
 export function recordKey<N extends CollectionName>(name: N, record: Collections[N]): string {
   return String(record[collectionShapes[name].key]);
+}
+
+type CreateError = (message: string) => Error;
+
+/**
+ * Every sealed value of the records, opened; throws with the name of one that does not open. Left out is what the vault
+ * has found unreadable: its user was told, and it is kept for the day its key is found, in the way of nothing.
+ */
+export function* openSealedValues<N extends CollectionName>(
+  name: N,
+  records: readonly Collections[N][],
+  keyring: Keyring,
+  createError: CreateError,
+): Generator<SealedField<Collections[N]> & { key: string }> {
+  for (const record of records) {
+    for (const sealed of collectionShapes[name].sealed(record)) {
+      const key = recordKey(name, record);
+      try {
+        keyring.open(sealed.value, sealed.context);
+      } catch (error) {
+        if (isKnownUnreadable(name, record)) continue;
+        const reason = error instanceof SealError ? error.reason : 'unreadable';
+        throw createError(
+          `${name} ${key}: its sealed ${sealed.context.field} cannot be decrypted (${reason}). Set CREDS_KEY to every key this store was sealed with.`,
+        );
+      }
+      yield { ...sealed, key };
+    }
+  }
+}
+
+/** How many there were. */
+export function verifySealedValues<N extends CollectionName>(
+  name: N,
+  records: readonly Collections[N][],
+  keyring: Keyring,
+  createError: CreateError,
+): number {
+  return [...openSealedValues(name, records, keyring, createError)].length;
+}
+
+/** How many sealed values there are, whether they open or not. */
+export function countSealedValues<N extends CollectionName>(
+  name: N,
+  records: readonly Collections[N][],
+): number {
+  return records.reduce((count, record) => count + collectionShapes[name].sealed(record).length, 0);
+}
+
+function isKnownUnreadable<N extends CollectionName>(name: N, record: Collections[N]): boolean {
+  return name === 'credentials' && (record as Collections['credentials']).status === 'unreadable';
 }

@@ -36,9 +36,9 @@ import {
   aVariable,
 } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openMemoryStore } from '../memory/index.ts';
-import { openMongoStore } from '../mongo/index.ts';
-import { openSqliteStore } from '../sqlite/index.ts';
+import { openMemoryStore } from '../memory/openMemoryStore.ts';
+import { openMongoStore } from '../mongo/openMongoStore.ts';
+import { openSqliteStore } from '../sqlite/openSqliteStore.ts';
 import { rotateStore } from './index.ts';
 
 const parts = { clock: systemClock, random: systemRandom };

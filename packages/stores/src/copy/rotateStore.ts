@@ -1,9 +1,13 @@
-import { collectionNames, KEY_CHECK, type CollectionName, type PrimaryStore } from '@behalf/gateway/ports';
-import { createKeyring, type Keyring, type Random } from '@behalf/kernel';
-import { verifySealedValues } from './sealedValues.ts';
-import { PAGE_SIZE, readPages } from './pages.ts';
-import { createWriterPresence } from './writerPresence.ts';
-import { resealCollection, type ResealParts, type ResealResult } from './resealCollection.ts';
+import {
+  type CollectionName,
+  KEY_CHECK,
+  type PrimaryStore,
+  type RawCollections,
+  collectionNames,
+} from '@behalf/gateway/ports';
+import { type Keyring, type Random, createKeyring } from '@behalf/kernel';
+import { PAGE_SIZE, countSealedValues, openSealedValues, readPages, verifySealedValues } from './pages.ts';
+import { type MaintenanceLease, createWriterPresence } from './storeHolds.ts';
 
 export interface RotationParts {
   store: PrimaryStore;
@@ -110,4 +114,47 @@ async function resealUntilComplete(
   throw createError(
     'A gateway still seals values with an old key. In the CREDS_KEY of every gateway, set the new key first and the old key after it. Restart the gateways, then run this again. No value is lost.',
   );
+}
+
+/** What one pass over a collection met. */
+export interface ResealResult {
+  /** Values that open. */
+  sealed: number;
+  /** How many of them were under another key than the first. */
+  underOldKey: number;
+  /** And were still as they were read when they were replaced. */
+  resealed: number;
+  /** Values that do not open, of credentials known to be unreadable. */
+  unreadable: number;
+}
+
+export interface ResealParts {
+  raw: RawCollections;
+  keyring: Keyring;
+  lease: Pick<MaintenanceLease, 'acquireOrExtend'>;
+  createError: (message: string) => Error;
+}
+
+/** Opens every value of a collection, and seals anew those that are not under the first key. */
+export async function resealCollection(
+  name: CollectionName,
+  { raw, keyring, lease, createError }: ResealParts,
+): Promise<ResealResult> {
+  const result: ResealResult = { sealed: 0, underOldKey: 0, resealed: 0, unreadable: 0 };
+  for await (const page of readPages(name, raw, lease)) {
+    const opened = [...openSealedValues(name, page, keyring, createError)];
+    const resealedValues = opened
+      .map(({ key, field, value, context }) => ({
+        key,
+        field,
+        oldValue: value,
+        newValue: keyring.rewrap(value, context),
+      }))
+      .filter(({ oldValue, newValue }) => newValue !== oldValue);
+    result.sealed += opened.length;
+    result.unreadable += countSealedValues(name, page) - opened.length;
+    result.underOldKey += resealedValues.length;
+    if (resealedValues.length > 0) result.resealed += await raw.reseal(name, resealedValues);
+  }
+  return result;
 }

@@ -1,6 +1,5 @@
 import type { AuditSegmentRecord, AuditStore } from '@behalf/gateway/ports';
-import { copyAll, compareBy, assertUnique, removeWhere } from './records.ts';
-import type { Tables } from './tables.ts';
+import { type Tables, assertUnique, compareBy, copyAll, removeWhere } from './tables.ts';
 
 export function createMemoryAudit({ audit }: Tables): AuditStore {
   const oldestFirst = compareBy<Pick<AuditSegmentRecord, 'lastAt' | 'id'>>(

@@ -1,6 +1,5 @@
 import type { AuthorizationServerRecord, AuthorizationServerStore } from '@behalf/gateway/ports';
-import { copyAll, copyOrNull, compareBy } from './records.ts';
-import type { Tables } from './tables.ts';
+import { type Tables, compareBy, copyAll, copyOrNull } from './tables.ts';
 
 export function createMemoryAuthorizationServer({
   authorizationServer: records,

@@ -4,9 +4,8 @@ import type {
   ConversationRecord,
   ConversationStore,
 } from '@behalf/gateway/ports';
-import { checkConversationLimits } from '../conversationLimits.ts';
-import { copyAll, copyOrNull, compareBy, removeWhere } from './records.ts';
-import type { Tables } from './tables.ts';
+import { checkConversationLimits } from '../writeRules.ts';
+import { type Tables, compareBy, copyAll, copyOrNull, removeWhere } from './tables.ts';
 
 export function createMemoryConversations({ conversations, chatMessages }: Tables): ConversationStore {
   const oldestFirst = compareBy<ConversationPosition>(

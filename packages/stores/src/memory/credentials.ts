@@ -1,14 +1,15 @@
 import {
-  credentialId,
-  credentialKey,
   type CredentialRecord,
   type CredentialStore,
+  type CredentialUsageStore,
+  type UserVariableRecord,
+  type UserVariableStore,
+  credentialId,
+  credentialKey,
 } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
-import { pickCredentialChanges } from '../pickCredentialChanges.ts';
-import { buildClaimFields, matchesCondition, isClaimable } from '../credentialRules.ts';
-import { copyAll, copyOrNull, compareBy, removeWhere } from './records.ts';
-import type { Tables } from './tables.ts';
+import { buildClaimFields, isClaimable, matchesCondition, pickCredentialChanges } from '../writeRules.ts';
+import { type Tables, assertUnique, compareBy, copyAll, copyOrNull, removeWhere } from './tables.ts';
 
 type CredentialGroup = Pick<CredentialRecord, 'tenant' | 'principal' | 'serverId'>;
 
@@ -108,5 +109,52 @@ export function createMemoryCredentials(
       removeMatching((credential) => credential.tenant === tenant && credential.serverId === serverId),
     removeExpired: async (now) => removeMatching(({ expiresAt }) => expiresAt !== null && expiresAt <= now),
     now: async () => clock.now(),
+  };
+}
+
+export function createMemoryCredentialUsage({ credentialUsage }: Tables): CredentialUsageStore {
+  return {
+    put: async (usage) => void credentialUsage.set(usage.id, { ...usage }),
+    find: async (id) => copyOrNull(credentialUsage.get(id)),
+    listUsedSince: async (since, limit) =>
+      copyAll(
+        [...credentialUsage.values()]
+          .filter(({ lastUsedAt }) => lastUsedAt >= since)
+          .sort(
+            compareBy(
+              ({ lastUsedAt }) => -lastUsedAt,
+              ({ id }) => id,
+            ),
+          )
+          .slice(0, limit),
+      ),
+    remove: async (id) => credentialUsage.delete(id),
+  };
+}
+
+export function createMemoryVariables({ variables }: Tables): UserVariableStore {
+  const of = (tenant: string, userId: string, serverId: string) => (variable: UserVariableRecord) =>
+    variable.tenant === tenant && variable.userId === userId && variable.serverId === serverId;
+
+  return {
+    list: async (tenant, userId, serverId) =>
+      copyAll(
+        [...variables.values()].filter(of(tenant, userId, serverId)).sort(compareBy(({ name }) => name)),
+      ),
+    async put(records) {
+      for (const record of records) {
+        assertUnique(variables, record, 'tenant', 'userId', 'serverId', 'name');
+        variables.set(record.id, { ...record });
+      }
+    },
+    async remove(tenant, userId, serverId, name) {
+      const ours = of(tenant, userId, serverId);
+      return removeWhere(variables, (variable) => ours(variable) && variable.name === name) > 0;
+    },
+    removeAll: async (tenant, userId, serverId) => removeWhere(variables, of(tenant, userId, serverId)),
+    removeByServer: async (tenant, serverId) =>
+      removeWhere(variables, (variable) => variable.tenant === tenant && variable.serverId === serverId),
+    removeByUser: async (tenant, userId) =>
+      removeWhere(variables, (variable) => variable.tenant === tenant && variable.userId === userId),
   };
 }

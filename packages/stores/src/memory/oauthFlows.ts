@@ -1,6 +1,11 @@
-import type { OAuthFlowRecord, OAuthFlowStore } from '@behalf/gateway/ports';
-import { pickFlowChanges, matchesFlowCondition, isPending, checkFlowLimits } from '../flowRules.ts';
-import { copyOrNull, removeWhere } from './records.ts';
+import {
+  type OAuthClientStore,
+  type OAuthFlowRecord,
+  type OAuthFlowStore,
+  oauthClientId,
+} from '@behalf/gateway/ports';
+import { checkFlowLimits, isPending, matchesFlowCondition, pickFlowChanges } from '../writeRules.ts';
+import { type Tables, copyOrNull, removeWhere } from './tables.ts';
 
 export function createMemoryOAuthFlows(): OAuthFlowStore {
   const flows = new Map<string, OAuthFlowRecord>();
@@ -52,5 +57,27 @@ export function createMemoryOAuthFlows(): OAuthFlowStore {
     removeByServer: async (tenant, serverId) =>
       removeWhere(flows, (flow) => flow.tenant === tenant && flow.serverId === serverId),
     removeExpired: async (now) => removeWhere(flows, ({ removeAt }) => removeAt <= now),
+  };
+}
+
+export function createMemoryOAuthClients({ oauthClients }: Tables): OAuthClientStore {
+  return {
+    async insert(client) {
+      const first = oauthClients.get(client.id) ?? { ...client };
+      oauthClients.set(client.id, first);
+      return { ...first };
+    },
+    find: async (key) => copyOrNull(oauthClients.get(oauthClientId(key))),
+    async replace(client, clientId) {
+      if (oauthClients.get(client.id)?.clientId !== clientId) return false;
+      oauthClients.set(client.id, { ...client });
+      return true;
+    },
+    async remove(key, clientId) {
+      const id = oauthClientId(key);
+      return oauthClients.get(id)?.clientId === clientId && oauthClients.delete(id);
+    },
+    removeByServer: async (tenant, serverId) =>
+      removeWhere(oauthClients, (client) => client.tenant === tenant && client.serverId === serverId),
   };
 }

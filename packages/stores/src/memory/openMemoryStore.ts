@@ -2,31 +2,29 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import { createChangeListeners } from '../changeListeners.ts';
 import { openKeyvCache } from '../keyvCache.ts';
-import { createPendingWriteMap } from '../pendingWriteMap.ts';
-import { createMemoryAcl } from './acl.ts';
-import { createMemoryApiKeys } from './apiKeys.ts';
-import { createMemoryAttempts } from './attempts.ts';
+import { createPendingWriteMap } from '../pendingWrites.ts';
+import { createMemoryAcl, createMemoryRoles } from './access.ts';
+import {
+  createMemoryApiKeys,
+  createMemorySessions,
+  createMemoryTickets,
+  createMemoryUsers,
+} from './accounts.ts';
 import { createMemoryAudit } from './audit.ts';
-import { createMemoryConversations } from './conversations.ts';
-import { createMemoryCredentials } from './credentials.ts';
-import { createMemoryCredentialUsage } from './credentialUsage.ts';
-import { createMemoryDrafts } from './drafts.ts';
 import { createMemoryAuthorizationServer } from './authorizationServer.ts';
-import { createMemoryLeases } from './leases.ts';
-import { createMemoryOAuthClients } from './oauthClients.ts';
-import { createMemoryOAuthFlows } from './oauthFlows.ts';
-import { createMemoryOverrides } from './overrides.ts';
-import { createMemoryOwned } from './owned.ts';
+import { createMemoryOwned, createMemoryRuns } from './blocks.ts';
+import { createMemoryConversations } from './conversations.ts';
+import { createMemoryAttempts, createMemoryLeases } from './coordination.ts';
+import {
+  createMemoryCredentialUsage,
+  createMemoryCredentials,
+  createMemoryVariables,
+} from './credentials.ts';
+import { createMemoryOAuthClients, createMemoryOAuthFlows } from './oauthFlows.ts';
 import { createMemoryRaw } from './raw.ts';
-import { createMemoryRoles } from './roles.ts';
-import { createMemoryRuns } from './runs.ts';
-import { createMemoryServers } from './servers.ts';
-import { createMemorySessions } from './sessions.ts';
+import { createMemoryDrafts, createMemoryOverrides, createMemoryServers } from './servers.ts';
 import { createMemorySystem } from './system.ts';
 import { createTables } from './tables.ts';
-import { createMemoryTickets } from './tickets.ts';
-import { createMemoryUsers } from './users.ts';
-import { createMemoryVariables } from './variables.ts';
 
 /** One process, nothing kept: for tests, and the shortest reading of what each port means. */
 export function openMemoryStore({ clock, random }: { clock: Clock; random: Random }): PrimaryStore {

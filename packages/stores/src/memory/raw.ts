@@ -1,9 +1,9 @@
 import {
-  collectionShapes,
   type CollectionName,
   type Collections,
   type RawCollections,
   type ResealedValue,
+  collectionShapes,
 } from '@behalf/gateway/ports';
 import type { Tables } from './tables.ts';
 

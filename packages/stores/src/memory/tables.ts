@@ -27,3 +27,42 @@ export function createTables(): Tables {
     audit: new Map(),
   };
 }
+
+/** Nobody outside holds the record itself; lists and maps within are readonly. */
+export function copyOrNull<R extends object>(record: R | undefined): R | null {
+  return record ? { ...record } : null;
+}
+
+export function copyAll<R extends object>(records: Iterable<R>): R[] {
+  return [...records].map((record) => ({ ...record }));
+}
+
+/** How many there were. */
+export function removeWhere<R>(table: Map<string, R>, matches: (record: R) => boolean): number {
+  const keys = [...table].filter(([, record]) => matches(record)).map(([key]) => key);
+  for (const key of keys) table.delete(key);
+  return keys.length;
+}
+
+/** By the first value that differs. */
+export function compareBy<R>(...selectors: ((record: R) => string | number)[]): (a: R, b: R) => number {
+  return (a, b) => {
+    for (const selector of selectors) {
+      const [left, right] = [selector(a), selector(b)];
+      if (left !== right) return left < right ? -1 : 1;
+    }
+    return 0;
+  };
+}
+
+/** What a unique index does: refuses a second record of one key, whatever it calls itself. */
+export function assertUnique<R extends { id: string }>(
+  table: ReadonlyMap<string, R>,
+  record: R,
+  ...key: (keyof R)[]
+): void {
+  for (const other of table.values()) {
+    if (other.id !== record.id && key.every((field) => other[field] === record[field]))
+      throw new Error('A record of this key exists under another id');
+  }
+}

@@ -1,6 +1,6 @@
 import type { AuditStore } from '@behalf/gateway/ports';
 import { toRecords } from './documents.ts';
-import type { CommandRunner } from './commandRunner.ts';
+import type { CommandRunner } from './connection.ts';
 import type { Models } from './models.ts';
 
 interface WriterRow {

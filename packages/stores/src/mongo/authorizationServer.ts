@@ -1,6 +1,6 @@
 import type { AuthorizationServerRecord, AuthorizationServerStore } from '@behalf/gateway/ports';
 import { toRecord, toRecordOrNull, toRecords } from './documents.ts';
-import type { CommandRunner } from './commandRunner.ts';
+import type { CommandRunner } from './connection.ts';
 import type { Models } from './models.ts';
 
 export function createMongoAuthorizationServer(

@@ -4,7 +4,7 @@ import { createFakeClock, type FakeClock } from '@behalf/testkit';
 import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongo-double';
 import { aCredential } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openMongoStore } from './index.ts';
+import { openMongoStore } from './openMongoStore.ts';
 
 describe('claims of replicas whose clocks differ', () => {
   /** The server's. */

@@ -4,7 +4,7 @@ import { createMongoDouble, type MongoDouble } from '@behalf/testkit/mongo-doubl
 import { aChatMessage, aConversation } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
-import { openMongoStore } from './index.ts';
+import { openMongoStore } from './openMongoStore.ts';
 
 // What takes several steps here can be overtaken between them; to hold a step exists on the double alone.
 let double: MongoDouble;

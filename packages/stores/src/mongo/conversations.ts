@@ -1,9 +1,8 @@
 import type { ChatMessageInput, ConversationLimits, ConversationStore } from '@behalf/gateway/ports';
-import { checkConversationLimits } from '../conversationLimits.ts';
-import type { ChatMessageDoc } from './chatSchemas.ts';
+import { checkConversationLimits } from '../writeRules.ts';
+import type { ChatMessageDoc } from './schemas.ts';
 import { toRecordOrNull, toRecords } from './documents.ts';
-import { isDuplicateKey } from './failures.ts';
-import type { CommandRunner } from './commandRunner.ts';
+import { type CommandRunner, isDuplicateKey } from './connection.ts';
 import type { Models } from './models.ts';
 
 /** Of those that want one place in a conversation one gets it each time; so many never meet there. */

@@ -18,7 +18,7 @@ import {
 } from '@behalf/testkit/suites';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
-import { openMongoStore, type MongoParts } from './index.ts';
+import { openMongoStore, type MongoParts } from './openMongoStore.ts';
 
 // Faults by switch and a server's clock that a test can move exist on the double alone.
 let clock: FakeClock;

@@ -2,46 +2,46 @@ import { Schema, type Connection, type Model } from 'mongoose';
 import type { ChangeTopic, Collections } from '@behalf/gateway/ports';
 import type { LeasePurpose } from '@behalf/kernel';
 import {
-  aclSchema,
-  apiKeySchema,
-  auditSchema,
-  overrideSchema,
-  roleSchema,
   type AclDoc,
   type ApiKeyDoc,
   type AuditDoc,
-  type OverrideDoc,
-  type RoleDoc,
-} from './accessSchemas.ts';
-import { blockSchema, type BlockDoc } from './blockSchema.ts';
-import { draftSchema, type DraftDoc } from './draftSchema.ts';
-import {
-  chatMessageSchema,
-  conversationSchema,
+  type AuthorizationServerDoc,
+  type BlockDoc,
   type ChatMessageDoc,
   type ConversationDoc,
-} from './chatSchemas.ts';
-import { authorizationServerSchema, type AuthorizationServerDoc } from './authorizationServerSchema.ts';
-import {
-  optionalText,
-  requiredDate,
-  schemaOptions,
-  requiredText,
-  requiredNumber,
-  nullableNumber,
-  type Stored,
-} from './fields.ts';
-import { runSchema, setSchema, type RunDoc, type SetDoc } from './setSchemas.ts';
-import {
-  credentialSchema,
-  credentialUsageSchema,
-  oauthClientSchema,
-  oauthFlowSchema,
   type CredentialDoc,
   type CredentialUsageDoc,
+  type DraftDoc,
   type OAuthClientDoc,
   type OAuthFlowDoc,
-} from './vaultSchemas.ts';
+  type OverrideDoc,
+  type RoleDoc,
+  type RunDoc,
+  type SetDoc,
+  type Stored,
+  aclSchema,
+  apiKeySchema,
+  auditSchema,
+  authorizationServerSchema,
+  blockSchema,
+  chatMessageSchema,
+  conversationSchema,
+  credentialSchema,
+  credentialUsageSchema,
+  draftSchema,
+  nullableNumber,
+  oauthClientSchema,
+  oauthFlowSchema,
+  optionalText,
+  overrideSchema,
+  requiredDate,
+  requiredNumber,
+  requiredText,
+  roleSchema,
+  runSchema,
+  schemaOptions,
+  setSchema,
+} from './schemas.ts';
 
 /** `isFirst` marks the one document that may begin an empty store; see users.ts. */
 export type UserDoc = Stored<Collections['users'], 'id'> & { isFirst?: true };

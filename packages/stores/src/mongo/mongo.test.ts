@@ -14,7 +14,7 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createConnection, type Connection } from 'mongoose';
 import { STORAGE_FORMAT, StorageFormatError } from '../storageFormat.ts';
-import { openMongoStore } from './index.ts';
+import { openMongoStore } from './openMongoStore.ts';
 
 const parts = { clock: systemClock, random: systemRandom, pollMs: 20 };
 const real = process.env['MONGO_URI'];

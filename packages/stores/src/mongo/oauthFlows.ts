@@ -1,15 +1,17 @@
 import {
-  pendingStatuses,
   type FlowCondition,
+  type OAuthClientStore,
   type OAuthFlowRecord,
   type OAuthFlowStore,
+  oauthClientId,
+  pendingStatuses,
 } from '@behalf/gateway/ports';
 import type { QueryFilter } from 'mongoose';
-import { pickFlowChanges, checkFlowLimits, type PendingCount } from '../flowRules.ts';
-import { isDuplicateKeyOf } from './failures.ts';
-import type { CommandRunner } from './commandRunner.ts';
+import { type PendingCount, checkFlowLimits, pickFlowChanges } from '../writeRules.ts';
+import { type CommandRunner, isDuplicateKeyOf } from './connection.ts';
+import { toRecord, toRecordOrNull } from './documents.ts';
 import type { Models } from './models.ts';
-import type { OAuthFlowDoc } from './vaultSchemas.ts';
+import type { OAuthFlowDoc } from './schemas.ts';
 
 type Filter = QueryFilter<OAuthFlowDoc>;
 
@@ -125,4 +127,29 @@ function toFlowRecord(doc: OAuthFlowDoc | null): OAuthFlowRecord | null {
   if (doc === null) return null;
   const { _id, isPending: _isPending, deleteAt: _deleteAt, ...rest } = doc;
   return { id: _id, ...rest };
+}
+
+export function createMongoOAuthClients({ oauthClients }: Models, runner: CommandRunner): OAuthClientStore {
+  return {
+    async insert({ id, ...rest }) {
+      const options = { upsert: true, returnDocument: 'after' } as const;
+      const stored = await runner.runUpsert(() =>
+        oauthClients.findOneAndUpdate({ _id: id }, { $setOnInsert: rest }, options).lean().orFail().exec(),
+      );
+      return toRecord('oauthClients', stored);
+    },
+    find: async (key) =>
+      toRecordOrNull(
+        'oauthClients',
+        await runner.run(() => oauthClients.findById(oauthClientId(key)).lean().exec()),
+      ),
+    replace: async ({ id, ...rest }, clientId) =>
+      (await runner.run(() => oauthClients.updateOne({ _id: id, clientId }, { $set: rest }).exec()))
+        .matchedCount === 1,
+    remove: async (key, clientId) =>
+      (await runner.run(() => oauthClients.deleteOne({ _id: oauthClientId(key), clientId }).exec()))
+        .deletedCount === 1,
+    removeByServer: async (tenant, serverId) =>
+      (await runner.run(() => oauthClients.deleteMany({ tenant, serverId }).exec())).deletedCount,
+  };
 }

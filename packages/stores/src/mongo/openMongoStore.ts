@@ -2,38 +2,31 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import type { Model } from 'mongoose';
 import { openKeyvCache } from '../keyvCache.ts';
-import { createPendingWriteFiles } from '../pendingWriteFiles.ts';
-import { createPendingWriteMap } from '../pendingWriteMap.ts';
-import { createMongoAcl } from './acl.ts';
-import { createMongoApiKeys } from './apiKeys.ts';
-import { createMongoAttempts } from './attempts.ts';
+import { createPendingWriteFiles, createPendingWriteMap } from '../pendingWrites.ts';
+import { createMongoAcl, createMongoRoles } from './access.ts';
+import { createMongoApiKeys, createMongoSessions, createMongoTickets, createMongoUsers } from './accounts.ts';
 import { createMongoAudit } from './audit.ts';
-import { createMongoCacheAdapter } from './cacheAdapter.ts';
-import { createMongoChanges } from './changes.ts';
-import { openConnection } from './connection.ts';
-import { createMongoConversations } from './conversations.ts';
-import { createCredentialDefaults } from './credentialDefaults.ts';
-import { createMongoCredentials } from './credentials.ts';
-import { createMongoCredentialUsage } from './credentialUsage.ts';
 import { createMongoAuthorizationServer } from './authorizationServer.ts';
-import { createCommandRunner } from './commandRunner.ts';
-import { createMongoDrafts } from './drafts.ts';
-import { ensureFormat } from './format.ts';
-import { createMongoLeases } from './leases.ts';
+import { createMongoOwned, createMongoRuns } from './blocks.ts';
+import { createCommandRunner, openConnection } from './connection.ts';
+import { createMongoConversations } from './conversations.ts';
+import {
+  createMongoAttempts,
+  createMongoCacheAdapter,
+  createMongoChanges,
+  createMongoLeases,
+} from './coordination.ts';
+import {
+  createCredentialDefaults,
+  createMongoCredentialUsage,
+  createMongoCredentials,
+  createMongoVariables,
+} from './credentials.ts';
 import { defineModels } from './models.ts';
-import { createMongoOAuthClients } from './oauthClients.ts';
-import { createMongoOAuthFlows } from './oauthFlows.ts';
-import { createMongoOverrides } from './overrides.ts';
-import { createMongoOwned } from './owned.ts';
+import { createMongoOAuthClients, createMongoOAuthFlows } from './oauthFlows.ts';
 import { createMongoRaw } from './raw.ts';
-import { createMongoRoles } from './roles.ts';
-import { createMongoRuns } from './runs.ts';
-import { createMongoServers } from './servers.ts';
-import { createMongoSessions } from './sessions.ts';
-import { createMongoSystem } from './system.ts';
-import { createMongoTickets } from './tickets.ts';
-import { createMongoUsers } from './users.ts';
-import { createMongoVariables } from './variables.ts';
+import { createMongoDrafts, createMongoOverrides, createMongoServers } from './servers.ts';
+import { createMongoSystem, ensureFormat } from './system.ts';
 
 export interface MongoParts {
   /** Names the database in its path; `behalf` when it does not. */

@@ -6,12 +6,11 @@ import {
   type ResealedValue,
 } from '@behalf/gateway/ports';
 import type { Model } from 'mongoose';
-import type { CredentialDefaults } from './credentialDefaults.ts';
-import { toCredentialDoc } from './credentials.ts';
+import { type CredentialDefaults, toCredentialDoc } from './credentials.ts';
 import { toRecords } from './documents.ts';
-import type { CommandRunner } from './commandRunner.ts';
+import type { CommandRunner } from './connection.ts';
 import type { Models } from './models.ts';
-import type { CredentialDoc } from './vaultSchemas.ts';
+import type { CredentialDoc } from './schemas.ts';
 
 type AnyDoc = Record<string, unknown> & { _id: string };
 

@@ -1,9 +1,8 @@
-import type { ServerStore } from '@behalf/gateway/ports';
-import { toRecordOrNull, toRecords } from './documents.ts';
-import { isDuplicateKey } from './failures.ts';
-import type { CommandRunner } from './commandRunner.ts';
+import type { DraftStore, OverrideRecord, OverrideStore, ServerStore } from '@behalf/gateway/ports';
+import { type CommandRunner, isDuplicateKey } from './connection.ts';
+import { replaceIfVersion, toRecordOrNull, toRecords } from './documents.ts';
 import type { Models, ServerDoc } from './models.ts';
-import { replaceIfVersion } from './replaceIfVersion.ts';
+import { buildInFutureMsExpression } from './storeTime.ts';
 
 export function createMongoServers({ servers }: Models, runner: CommandRunner): ServerStore {
   return {
@@ -48,5 +47,92 @@ export function createMongoServers({ servers }: Models, runner: CommandRunner): 
       );
       return docs.map(({ _id, version }) => ({ id: _id, version }));
     },
+  };
+}
+
+export function createMongoOverrides({ overrides }: Models, runner: CommandRunner): OverrideStore {
+  const insert = async ({ id, ...rest }: OverrideRecord) => {
+    try {
+      await runner.run(() => overrides.create([{ _id: id, ...rest }]));
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  };
+
+  return {
+    list: async () =>
+      toRecords('overrides', await runner.run(() => overrides.find({}).sort({ _id: 1 }).lean().exec())),
+    find: async (tenant, name) =>
+      toRecordOrNull('overrides', await runner.run(() => overrides.findOne({ tenant, name }).lean().exec())),
+    async put(override, expectedVersion) {
+      const isStored =
+        expectedVersion === null
+          ? await insert(override)
+          : (await replaceIfVersion(overrides, runner, override, expectedVersion)) === 'replaced';
+      return isStored ? 'stored' : 'version_conflict';
+    },
+    async remove(tenant, name, expectedVersion) {
+      const result = await runner.run(() =>
+        overrides.deleteOne({ tenant, name, version: expectedVersion }).exec(),
+      );
+      if (result.deletedCount === 1) return 'removed';
+      const existing = await runner.run(() => overrides.exists({ tenant, name }).exec());
+      return existing === null ? 'missing' : 'version_conflict';
+    },
+  };
+}
+
+export function createMongoDrafts({ drafts }: Models, runner: CommandRunner): DraftStore {
+  const count = (tenant: string, userId: string, after: number) =>
+    runner.run(() => drafts.countDocuments({ tenant, userId, expiresAt: { $gt: after } }).exec());
+
+  return {
+    async insert({ id, ...rest }, maxPerUser) {
+      const { tenant, userId, createdAt } = rest;
+      if ((await count(tenant, userId, createdAt)) >= maxPerUser) return 'full';
+      await runner.run(() => drafts.create([{ _id: id, ...rest }]));
+      // Others came in meanwhile: whoever sees too many takes its own back.
+      if ((await count(tenant, userId, createdAt)) <= maxPerUser) return 'inserted';
+      await runner.run(() => drafts.deleteOne({ _id: id, tenant }).exec());
+      return 'full';
+    },
+    find: async (tenant, id) =>
+      toRecordOrNull('drafts', await runner.run(() => drafts.findOne({ _id: id, tenant }).lean().exec())),
+    findById: async (id) =>
+      toRecordOrNull('drafts', await runner.run(() => drafts.findById(id).lean().exec())),
+    listByUser: async (tenant, userId) =>
+      toRecords(
+        'drafts',
+        await runner.run(() => drafts.find({ tenant, userId }).sort({ _id: 1 }).lean().exec()),
+      ),
+    async consume(tenant, id, userId, now) {
+      // Both clocks must agree that it is not over: a replica whose clock is behind prolongs nothing.
+      const filter = { _id: id, tenant, userId, takenAt: null, expiresAt: { $gt: now } };
+      const result = await runner.run(() =>
+        drafts
+          .updateOne(
+            { ...filter, $expr: buildInFutureMsExpression('$expiresAt') },
+            { $set: { takenAt: now, expiresAt: now } },
+          )
+          .exec(),
+      );
+      return result.matchedCount === 1;
+    },
+    listExpired: async (expiredBy, limit) =>
+      toRecords(
+        'drafts',
+        await runner.run(() =>
+          drafts
+            .find({ expiresAt: { $lte: expiredBy } })
+            .sort({ _id: 1 })
+            .limit(limit)
+            .lean()
+            .exec(),
+        ),
+      ),
+    remove: async (tenant, id) =>
+      (await runner.run(() => drafts.deleteOne({ _id: id, tenant }).exec())).deletedCount === 1,
   };
 }

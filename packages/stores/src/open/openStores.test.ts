@@ -7,8 +7,7 @@ import { describeWith, eventually, startRedisServer, type RedisServer } from '@b
 import { createMongoDouble } from '@behalf/testkit/mongo-double';
 import { aUser } from '@behalf/testkit/suites';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mergeChangeFeeds } from './mergeChangeFeeds.ts';
-import { openCoordination, openPrimary } from './openStores.ts';
+import { mergeChangeFeeds, openCoordination, openPrimary } from './openStores.ts';
 
 const parts = { clock: systemClock, random: systemRandom };
 let root = '';

@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
+import type { ChangeFeed, CoordinationStore, PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
-import { mergeChangeFeeds } from './mergeChangeFeeds.ts';
 
 export interface StoreTargets {
   dataDir: string;
@@ -18,11 +17,11 @@ interface Parts {
 /** MongoDB where it is configured, else SQLite. A driver is loaded only when its store is used. */
 export async function openPrimary({ dataDir, mongoUri }: StoreTargets, parts: Parts): Promise<PrimaryStore> {
   if (mongoUri !== undefined) {
-    const { openMongoStore } = await import('../mongo/index.ts');
+    const { openMongoStore } = await import('../mongo/openMongoStore.ts');
     return openMongoStore({ ...parts, uri: mongoUri, pendingWriteDir: join(dataDir, 'pending-writes') });
   }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const { openSqliteStore } = await import('../sqlite/index.ts');
+  const { openSqliteStore } = await import('../sqlite/openSqliteStore.ts');
   return openSqliteStore({ ...parts, file: join(dataDir, 'behalf.db') });
 }
 
@@ -33,7 +32,29 @@ export async function openCoordination(
   parts: Parts,
 ): Promise<CoordinationStore> {
   if (redis === undefined) return primary;
-  const { openRedisStore } = await import('../redis/index.ts');
+  const { openRedisStore } = await import('../redis/openRedisStore.ts');
   const store = await openRedisStore({ ...parts, ...redis });
   return { ...store, changes: mergeChangeFeeds(primary.changes, store.changes) };
 }
+
+/**
+ * The primary store's feed, which forgets nothing and is up to a second late, with Redis's, which is at once and forgets. A
+ * notice counts as published when the primary store has it: what Redis loses arrives with the next poll.
+ */
+export function mergeChangeFeeds(durable: ChangeFeed, fast: ChangeFeed): ChangeFeed {
+  return {
+    async publish(change) {
+      await durable.publish(change);
+      await fast.publish(change).catch(() => undefined);
+    },
+    subscribe(listener) {
+      const unsubscribers = [durable.subscribe(listener), fast.subscribe(listener)];
+      return () => unsubscribers.forEach((stop) => stop());
+    },
+    syncedUntil: () => durable.syncedUntil(),
+  };
+}
+
+export { StoreUnavailableError } from '../errors.ts';
+export { loadKeys, type KeySource } from './loadKeys.ts';
+export { StorageFormatError } from '../storageFormat.ts';

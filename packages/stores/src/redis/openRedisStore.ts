@@ -1,12 +1,14 @@
 import type { CoordinationStore } from '@behalf/gateway/ports';
-import { withTimeout, type Clock, type Random } from '@behalf/kernel';
+import { type Clock, type Random, withTimeout } from '@behalf/kernel';
 import KeyvRedis from '@keyv/redis';
 import { openKeyvCache } from '../keyvCache.ts';
-import { createRedisAttempts } from './attempts.ts';
-import { createRedisChanges } from './changes.ts';
 import { connectRedis } from './connection.ts';
-import { createRedisLeases } from './leases.ts';
-import { createRedisPendingWrites } from './pendingWrites.ts';
+import {
+  createRedisAttempts,
+  createRedisChanges,
+  createRedisLeases,
+  createRedisPendingWrites,
+} from './coordination.ts';
 
 export interface RedisParts {
   uri: string;

@@ -9,7 +9,7 @@ import {
 import { coordinationSuites, processesSuite } from '@behalf/testkit/suites';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
-import { openRedisStore } from './index.ts';
+import { openRedisStore } from './openRedisStore.ts';
 
 describeWith('redis-server', 'stores on a real Redis', () => {
   const parts = { clock: systemClock, random: systemRandom };

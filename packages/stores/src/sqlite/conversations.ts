@@ -1,5 +1,5 @@
 import type { ConversationStore } from '@behalf/gateway/ports';
-import { checkConversationLimits } from '../conversationLimits.ts';
+import { checkConversationLimits } from '../writeRules.ts';
 import type { Param, Sqlite } from './database.ts';
 import { createTable } from './table.ts';
 

@@ -1,13 +1,14 @@
 import {
-  credentialId,
-  credentialKey,
   type CredentialRecord,
   type CredentialStore,
+  type CredentialUsageStore,
+  type UserVariableStore,
+  credentialId,
+  credentialKey,
 } from '@behalf/gateway/ports';
 import type { Clock } from '@behalf/kernel';
-import { pickCredentialChanges } from '../pickCredentialChanges.ts';
-import { buildClaimFields, matchesCondition, isClaimable } from '../credentialRules.ts';
-import { isUniqueViolation, type Param, type Sqlite, type Transaction } from './database.ts';
+import { buildClaimFields, isClaimable, matchesCondition, pickCredentialChanges } from '../writeRules.ts';
+import { type Param, type Sqlite, type Transaction, isUniqueViolation } from './database.ts';
 import { createTable } from './table.ts';
 
 const OF_SERVER = 'tenant = ? AND principal = ? AND serverId = ?';
@@ -101,5 +102,51 @@ export function createSqliteCredentials(db: Sqlite, clock: Clock): CredentialSto
     removeByServer: (tenant, serverId) => removeWhere('tenant = ? AND serverId = ?', tenant, serverId),
     removeExpired: (now) => removeWhere('expiresAt <= ?', now),
     now: async () => clock.now(),
+  };
+}
+
+export function createSqliteCredentialUsage(db: Sqlite): CredentialUsageStore {
+  const usage = createTable('credentialUsage');
+  return {
+    put: (record) => db.write((tx) => usage.put(tx, record)),
+    find: async (id) => usage.toRecord(db.get('SELECT * FROM credentialUsage WHERE id = ?', id)),
+    listUsedSince: async (since, limit) =>
+      usage.toRecords(
+        db.all(
+          'SELECT * FROM credentialUsage WHERE lastUsedAt >= ? ORDER BY lastUsedAt DESC, id LIMIT ?',
+          since,
+          limit,
+        ),
+      ),
+    remove: async (id) =>
+      (await db.write((tx) => tx.run('DELETE FROM credentialUsage WHERE id = ?', id))) > 0,
+  };
+}
+
+const OF_USER = 'tenant = ? AND userId = ? AND serverId = ?';
+
+export function createSqliteVariables(db: Sqlite): UserVariableStore {
+  const variables = createTable('variables');
+  return {
+    list: async (tenant, userId, serverId) =>
+      variables.toRecords(
+        db.all(`SELECT * FROM variables WHERE ${OF_USER} ORDER BY name`, tenant, userId, serverId),
+      ),
+    async put(records) {
+      if (records.length === 0) return;
+      await db.write((tx) => {
+        for (const record of records) variables.put(tx, record);
+      });
+    },
+    remove: async (tenant, userId, serverId, name) =>
+      (await db.write((tx) =>
+        tx.run(`DELETE FROM variables WHERE ${OF_USER} AND name = ?`, tenant, userId, serverId, name),
+      )) > 0,
+    removeAll: (tenant, userId, serverId) =>
+      db.write((tx) => tx.run(`DELETE FROM variables WHERE ${OF_USER}`, tenant, userId, serverId)),
+    removeByServer: (tenant, serverId) =>
+      db.write((tx) => tx.run('DELETE FROM variables WHERE tenant = ? AND serverId = ?', tenant, serverId)),
+    removeByUser: (tenant, userId) =>
+      db.write((tx) => tx.run('DELETE FROM variables WHERE tenant = ? AND userId = ?', tenant, userId)),
   };
 }

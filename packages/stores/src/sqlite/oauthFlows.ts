@@ -1,6 +1,13 @@
-import { pendingStatuses, type OAuthFlowRecord, type OAuthFlowStore } from '@behalf/gateway/ports';
-import { pickFlowChanges, matchesFlowCondition, checkFlowLimits } from '../flowRules.ts';
+import {
+  type OAuthClientStore,
+  type OAuthFlowRecord,
+  type OAuthFlowStore,
+  oauthClientId,
+  pendingStatuses,
+} from '@behalf/gateway/ports';
+import { checkFlowLimits, matchesFlowCondition, pickFlowChanges } from '../writeRules.ts';
 import type { Param, Row, Sqlite, Transaction } from './database.ts';
+import { createTable } from './table.ts';
 
 /** A sign-in takes minutes: these are left behind by a move, so they are no table of its list. */
 const columns = [
@@ -81,5 +88,34 @@ export function createSqliteOAuthFlows(db: Sqlite): OAuthFlowStore {
     removeByServer: (tenant, serverId) =>
       db.write((tx) => tx.run('DELETE FROM oauthFlows WHERE tenant = ? AND serverId = ?', tenant, serverId)),
     removeExpired: (now) => db.write((tx) => tx.run('DELETE FROM oauthFlows WHERE removeAt <= ?', now)),
+  };
+}
+
+export function createSqliteOAuthClients(db: Sqlite): OAuthClientStore {
+  const clients = createTable('oauthClients');
+  const readClient = (reader: Pick<Transaction, 'get'>, id: string) =>
+    clients.toRecord(reader.get('SELECT * FROM oauthClients WHERE id = ?', id));
+  return {
+    insert: (client) =>
+      db.write((tx) => {
+        const existing = readClient(tx, client.id);
+        if (existing === null) clients.insert(tx, client);
+        return existing ?? client;
+      }),
+    find: async (key) => readClient(db, oauthClientId(key)),
+    replace: (client, clientId) =>
+      db.write((tx) => {
+        if (readClient(tx, client.id)?.clientId !== clientId) return false;
+        clients.update(tx, client, 'id = ?', client.id);
+        return true;
+      }),
+    remove: async (key, clientId) =>
+      (await db.write((tx) =>
+        tx.run('DELETE FROM oauthClients WHERE id = ? AND clientId = ?', oauthClientId(key), clientId),
+      )) > 0,
+    removeByServer: (tenant, serverId) =>
+      db.write((tx) =>
+        tx.run('DELETE FROM oauthClients WHERE tenant = ? AND serverId = ?', tenant, serverId),
+      ),
   };
 }

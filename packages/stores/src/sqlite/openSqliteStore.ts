@@ -1,34 +1,35 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import { openKeyvCache } from '../keyvCache.ts';
-import { createPendingWriteFiles } from '../pendingWriteFiles.ts';
-import { createSqliteAcl } from './acl.ts';
-import { createSqliteApiKeys } from './apiKeys.ts';
-import { createSqliteAttempts } from './attempts.ts';
+import { createPendingWriteFiles } from '../pendingWrites.ts';
+import { createSqliteAcl, createSqliteRoles } from './access.ts';
+import {
+  createSqliteApiKeys,
+  createSqliteSessions,
+  createSqliteTickets,
+  createSqliteUsers,
+} from './accounts.ts';
 import { createSqliteAudit } from './audit.ts';
-import { createSqliteCacheAdapter } from './cacheAdapter.ts';
-import { createSqliteChanges } from './changes.ts';
-import { createSqliteConversations } from './conversations.ts';
-import { createSqliteCredentials } from './credentials.ts';
-import { createSqliteCredentialUsage } from './credentialUsage.ts';
-import { openDatabase } from './database.ts';
-import { createSqliteDrafts } from './drafts.ts';
 import { createSqliteAuthorizationServer } from './authorizationServer.ts';
-import { createSqliteLeases } from './leases.ts';
-import { createSqliteOAuthClients } from './oauthClients.ts';
-import { createSqliteOAuthFlows } from './oauthFlows.ts';
-import { createSqliteOverrides } from './overrides.ts';
-import { createSqliteOwned } from './owned.ts';
+import { createSqliteOwned, createSqliteRuns } from './blocks.ts';
+import { createSqliteConversations } from './conversations.ts';
+import {
+  createSqliteAttempts,
+  createSqliteCacheAdapter,
+  createSqliteChanges,
+  createSqliteLeases,
+} from './coordination.ts';
+import {
+  createSqliteCredentialUsage,
+  createSqliteCredentials,
+  createSqliteVariables,
+} from './credentials.ts';
+import { openDatabase } from './database.ts';
+import { createSqliteOAuthClients, createSqliteOAuthFlows } from './oauthFlows.ts';
 import { createSqliteRaw } from './raw.ts';
-import { createSqliteRoles } from './roles.ts';
-import { createSqliteRuns } from './runs.ts';
-import { createSqliteServers } from './servers.ts';
-import { createSqliteSessions } from './sessions.ts';
+import { createSqliteDrafts, createSqliteOverrides, createSqliteServers } from './servers.ts';
 import { createSqliteSystem } from './system.ts';
 import { createTable } from './table.ts';
-import { createSqliteTickets } from './tickets.ts';
-import { createSqliteUsers } from './users.ts';
-import { createSqliteVariables } from './variables.ts';
 
 export interface SqliteParts {
   file: string;

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../errors.ts';
 import { STORAGE_FORMAT, StorageFormatError } from '../storageFormat.ts';
 import { openDatabase } from './database.ts';
-import { openSqliteStore } from './index.ts';
+import { openSqliteStore } from './openSqliteStore.ts';
 
 const parts = { clock: systemClock, random: systemRandom };
 let dir = '';

@@ -1,5 +1,4 @@
-import { collectionShapes, type CollectionName, type Collections } from '@behalf/gateway/ports';
-import { booleanColumns, columns, jsonColumns } from './columns.ts';
+import { type CollectionName, type Collections, collectionShapes } from '@behalf/gateway/ports';
 import type { Param, Row, Transaction } from './database.ts';
 
 /** A moved table: the only place that turns records into rows and rows into records. */
@@ -57,3 +56,188 @@ export function createTable<N extends CollectionName>(name: N): Table<Collection
     toRecords: (rows) => rows.map(decode),
   };
 }
+
+/** Replaces a record if it still has version `seen`. */
+export function replaceIfVersion<R extends { id: string; tenant: string; version: number }>(
+  tx: Transaction,
+  table: Table<R>,
+  record: R,
+  expectedVersion: number,
+): 'replaced' | 'version_conflict' | 'missing' {
+  const { id, tenant } = record;
+  if (table.update(tx, record, 'id = ? AND tenant = ? AND version = ?', id, tenant, expectedVersion) > 0)
+    return 'replaced';
+  const existing = tx.get(`SELECT 1 FROM ${table.name} WHERE id = ? AND tenant = ?`, id, tenant);
+  return existing === undefined ? 'missing' : 'version_conflict';
+}
+
+/** The columns of each moved table. */
+export const columns: { readonly [N in CollectionName]: readonly (keyof Collections[N] & string)[] } = {
+  users: [
+    'id',
+    'tenant',
+    'issuer',
+    'subject',
+    'email',
+    'name',
+    'role',
+    'roleSource',
+    'roleConfirmedAt',
+    'disabledAt',
+    'signedOutAt',
+    'passwordSealed',
+    'createdAt',
+    'updatedAt',
+  ],
+  sessions: ['hash', 'userId', 'tenant', 'via', 'groups', 'grant', 'createdAt', 'expiresAt'],
+  tickets: ['hash', 'kind', 'createdAt', 'expiresAt', 'consumedAt'],
+  system: ['name', 'value'],
+  variables: ['id', 'tenant', 'userId', 'serverId', 'name', 'valueSealed', 'updatedAt'],
+  servers: [
+    'id',
+    'tenant',
+    'name',
+    'normalizedName',
+    'author',
+    'version',
+    'configSealed',
+    'createdAt',
+    'updatedAt',
+    'updatedBy',
+    'securedBy',
+    'securedAt',
+    'securedHash',
+  ],
+  overrides: [
+    'id',
+    'tenant',
+    'name',
+    'version',
+    'configSealed',
+    'createdAt',
+    'updatedAt',
+    'updatedBy',
+    'securedBy',
+    'securedAt',
+  ],
+  roles: [
+    'id',
+    'tenant',
+    'name',
+    'description',
+    'permissions',
+    'version',
+    'createdAt',
+    'updatedAt',
+    'updatedBy',
+  ],
+  acl: ['id', 'tenant', 'serverId', 'principalType', 'principalId', 'bits', 'grantedBy', 'grantedAt'],
+  apiKeys: [
+    'id',
+    'hash',
+    'tenant',
+    'userId',
+    'name',
+    'hint',
+    'scopes',
+    'createdAt',
+    'expiresAt',
+    'lastUsedAt',
+  ],
+  credentials: [
+    'id',
+    'tenant',
+    'principal',
+    'serverId',
+    'kind',
+    'label',
+    'isDefault',
+    'canonicalUrl',
+    'issuer',
+    'clientId',
+    'resource',
+    'status',
+    'reason',
+    'statusAt',
+    'generation',
+    'tokenSeq',
+    'version',
+    'rtHash',
+    'atHash',
+    'sealed',
+    'rtSuspect',
+    'issuedAt',
+    'lifetimeMs',
+    'tokenExpiresAt',
+    'scopesRequested',
+    'scopesGranted',
+    'endpoints',
+    'claimSeq',
+    'claimOwner',
+    'claimStartedAt',
+    'claimDeadline',
+    'expiresAt',
+    'createdAt',
+    'updatedAt',
+  ],
+  credentialUsage: ['id', 'lastUsedAt', 'lastOutcome', 'refreshes'],
+  oauthClients: [
+    'id',
+    'tenant',
+    'serverId',
+    'issuer',
+    'redirectUri',
+    'clientId',
+    'sealed',
+    'createdAt',
+    'expiresAt',
+  ],
+  drafts: ['id', 'tenant', 'userId', 'canonicalUrl', 'sealed', 'createdAt', 'expiresAt', 'takenAt'],
+  conversations: ['id', 'tenant', 'userId', 'createdAt', 'updatedAt', 'sealed'],
+  chatMessages: ['id', 'tenant', 'userId', 'conversationId', 'seq', 'size', 'createdAt', 'sealed'],
+  blocks: [
+    'id',
+    'tenant',
+    'owner',
+    'serverId',
+    'tool',
+    'version',
+    'sealed',
+    'createdAt',
+    'updatedAt',
+    'updatedBy',
+  ],
+  sets: ['id', 'tenant', 'owner', 'version', 'sealed', 'createdAt', 'updatedAt', 'updatedBy'],
+  runs: [
+    'id',
+    'tenant',
+    'userId',
+    'setId',
+    'state',
+    'isCancelling',
+    'worker',
+    'done',
+    'total',
+    'version',
+    'titleSealed',
+    'sealed',
+    'createdAt',
+    'updatedAt',
+    'expiresAt',
+  ],
+  authorizationServer: ['key', 'kind', 'family', 'sealed', 'consumedAt', 'createdAt', 'expiresAt'],
+  audit: ['id', 'writer', 'seq', 'firstAt', 'lastAt', 'count', 'prev', 'mac', 'events'],
+};
+
+/** Lists and maps: JSON text. */
+export const jsonColumns: { readonly [N in CollectionName]?: readonly (keyof Collections[N] & string)[] } = {
+  sessions: ['groups', 'grant'],
+  roles: ['permissions'],
+  apiKeys: ['scopes'],
+  credentials: ['endpoints'],
+};
+
+/** SQLite has no booleans: 1 and 0. */
+export const booleanColumns: {
+  readonly [N in CollectionName]?: readonly (keyof Collections[N] & string)[];
+} = { credentials: ['isDefault', 'rtSuspect'], runs: ['isCancelling'] };

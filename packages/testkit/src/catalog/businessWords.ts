@@ -1,4 +1,4 @@
-import type { ServerWords } from './words.ts';
+import type { ServerWords } from './largeCatalog.ts';
 
 /** Customers, money and papers. */
 export const businessWords: readonly ServerWords[] = [

@@ -1,4 +1,4 @@
-import type { ServerWords } from './words.ts';
+import type { ServerWords } from './largeCatalog.ts';
 
 const repositoryFields = {
   owner: 'Account that owns the repository',

@@ -1,4 +1,4 @@
-import type { ServerWords } from './words.ts';
+import type { ServerWords } from './largeCatalog.ts';
 
 /** Where people talk to each other, and to customers. */
 export const communicationWords: readonly ServerWords[] = [

@@ -1,9 +1,9 @@
 /** Scripted servers for whoever runs without a test runner. */
 export { scriptedHttpServer } from './scriptedHttpServer.ts';
-export { declaresTasks, tasksExtension } from './scriptedTasks.ts';
+export { declaresTasks, tasksExtension } from './scriptedMethods.ts';
 export {
   scriptedError,
   type ScriptedCall,
   type ScriptedOptions,
   type ScriptedTool,
-} from './scriptedTypes.ts';
+} from './scriptedExchange.ts';

@@ -1,10 +1,142 @@
-import type { ServerResponse } from 'node:http';
-import {
-  ScriptedError,
-  type ScriptedCall,
-  type ScriptedMessage,
-  type ScriptedRequest,
-} from './scriptedTypes.ts';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One HTTP request that arrived, in order of arrival. */
+export interface ScriptedRequest {
+  /** POST, GET, DELETE. */
+  readonly verb: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The text of the body. */
+  readonly text: string;
+  /** The JSON-RPC message; undefined when there was none or it is no JSON. */
+  readonly message: ScriptedMessage | undefined;
+  /** True as soon as the client ended the exchange before it was answered. */
+  readonly aborted: boolean;
+}
+
+export interface ScriptedMessage {
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params?: Json;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/**
+ * How `respond` answers in the server's place. `hang`: never. `reset`: the socket is destroyed without an answer. A
+ * function writes to the response itself: half an event, an endless body.
+ */
+export type ScriptedReply =
+  | 'hang'
+  | 'reset'
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** An object is sent as JSON. */
+      readonly body?: string | Json;
+    }
+  | ((response: ServerResponse) => void);
+
+/** What a handler can do while its request is open. The first use turns the answer into an event stream. */
+export interface ScriptedCall {
+  readonly request: ScriptedRequest;
+  readonly params: Json;
+  /** Aborts when the client closes the exchange (modern) or sends `notifications/cancelled` (legacy). */
+  readonly signal: AbortSignal;
+  notify(method: string, params: Json): void;
+  /** `notifications/progress` with this request's own token, or with `token`. */
+  progress(progress: number, total?: number, token?: unknown): void;
+  log(level: string, data: unknown): void;
+  /** A request to the client on this request's stream; resolves with the message that the client posts as its answer. */
+  sendRequest(method: string, params: Json): Promise<ScriptedMessage>;
+  /** Raw text on the stream: comments, half an event. */
+  write(text: string): void;
+}
+
+export interface ScriptedTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema?: Json;
+  readonly outputSchema?: Json;
+  readonly annotations?: Json;
+  readonly _meta?: Json;
+  /** Gives the result of `tools/call`. Without it: one text with the arguments as JSON. */
+  readonly handler?: (args: Json, call: ScriptedCall) => Json | Promise<Json>;
+}
+
+export interface ScriptedOptions {
+  readonly era: 'legacy' | 'modern' | 'both';
+  readonly tools?: readonly ScriptedTool[];
+  /** Other methods, or replacements of built-in ones, by name. Throw `scriptedError` for a JSON-RPC error. */
+  readonly methods?: Readonly<Record<string, (params: Json, call: ScriptedCall) => unknown>>;
+  /** How answers are written when nothing else was streamed. Default `json`. */
+  readonly answers?: 'json' | 'sse';
+  /** Looks at each request first; undefined leaves it to the server. */
+  readonly respond?: (
+    request: ScriptedRequest,
+  ) => ScriptedReply | undefined | Promise<ScriptedReply | undefined>;
+  /** Tools on one page. Default: all. */
+  readonly pageSize?: number;
+  /** Legacy: false hands out no session id. Default true. */
+  readonly sessions?: boolean;
+  /** Legacy: offers the GET stream. Default false: 405. */
+  readonly getStream?: boolean;
+  readonly capabilities?: Json;
+  readonly instructions?: string;
+  readonly serverInfo?: Json;
+  /** Legacy version that `initialize` answers with. Default 2025-11-25. */
+  readonly protocolVersion?: string;
+}
+
+export interface ScriptedHttpServer {
+  /** `http://127.0.0.1:PORT/mcp`. */
+  readonly url: string;
+  readonly port: number;
+  readonly requests: readonly ScriptedRequest[];
+  /** Requests with this JSON-RPC method, in order. */
+  received(method: string): readonly ScriptedRequest[];
+  /** Ids of the sessions that live. */
+  readonly sessions: ReadonlySet<string>;
+  /** From now on every session is unknown: 404. */
+  forgetSessions(): void;
+  /** Open GET streams and `subscriptions/listen` streams. */
+  readonly openStreams: number;
+  /** Sends a notification on every open stream, or on those that were opened with such headers. */
+  push(method: string, params?: Json, to?: (headers: IncomingHttpHeaders) => boolean): void;
+  /** Sends a request on every open GET stream; resolves with the first answer that the client posts. */
+  sendRequestOnStreams(method: string, params: Json): Promise<ScriptedMessage>;
+  /** Raw text on every open stream. */
+  writeOnStreams(text: string): void;
+  /** Ends every open stream. */
+  endStreams(): void;
+  /** Replaces what may change while it runs. */
+  change(
+    options: Partial<
+      Pick<ScriptedOptions, 'tools' | 'era' | 'respond' | 'answers' | 'getStream' | 'methods'>
+    >,
+  ): void;
+  close(): Promise<void>;
+}
+
+/** What a handler throws to answer with a JSON-RPC error; `status` when it does not come with HTTP 200. */
+export class ScriptedError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+  readonly status: number;
+  constructor(code: number, message: string, data?: unknown, status = 200) {
+    super(message);
+    this.code = code;
+    this.data = data;
+    this.status = status;
+  }
+}
+
+export function scriptedError(code: number, message: string, data?: unknown, status = 200): ScriptedError {
+  return new ScriptedError(code, message, data, status);
+}
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

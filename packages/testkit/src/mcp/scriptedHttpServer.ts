@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createExchange, createClientRequests, event, type Exchange } from './scriptedExchange.ts';
-import { headerMismatch, findMethod, MODERN_VERSION, modernResult, VERSION_KEY } from './scriptedMethods.ts';
 import {
-  scriptedError,
+  type Exchange,
   type ScriptedHttpServer,
   type ScriptedMessage,
   type ScriptedOptions,
   type ScriptedReply,
   type ScriptedRequest,
-} from './scriptedTypes.ts';
+  createClientRequests,
+  createExchange,
+  event,
+  scriptedError,
+} from './scriptedExchange.ts';
+import { headerMismatch, findMethod, MODERN_VERSION, modernResult, VERSION_KEY } from './scriptedMethods.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

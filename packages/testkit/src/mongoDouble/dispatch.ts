@@ -1,4 +1,4 @@
-import { aggregate } from './commands/aggregate.ts';
+import { aggregate, count, find, getMore, killCursors } from './commands/reads.ts';
 import { assertKnownFields, type CommandContext, type Handler } from './commands/context.ts';
 import {
   create,
@@ -9,10 +9,8 @@ import {
   listCollections,
   listIndexes,
 } from './commands/definitions.ts';
-import { findAndModify } from './commands/findAndModify.ts';
+import { findAndModify, insert, remove, update } from './commands/writes.ts';
 import { buildInfoReply } from './commands/handshake.ts';
-import { count, find, getMore, killCursors } from './commands/reads.ts';
-import { insert, remove, update } from './commands/writes.ts';
 import { isCommandName, manifest, type CommandName } from './manifest.ts';
 import { notInManifest, ServerError } from './serverError.ts';
 import { isDoc, type Doc } from './values.ts';

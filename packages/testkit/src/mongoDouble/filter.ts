@@ -3,9 +3,8 @@ import * as queryOperators from 'mingo/operators/query';
 import { Query } from 'mingo/query';
 import { evaluate, mingoOptions, prepareExpression } from './expressions.ts';
 import { manifest } from './manifest.ts';
-import { getPath } from './paths.ts';
+import { type Doc, getPath, isDoc, typeOfValue } from './values.ts';
 import { badValue, notInManifest } from './serverError.ts';
-import { isDoc, typeOfValue, type Doc } from './values.ts';
 
 export type Matcher = (doc: Doc) => boolean;
 

@@ -1,4 +1,4 @@
-export { mongoDoubleBanner } from './banner.ts';
+export { mongoDoubleBanner } from './commands/handshake.ts';
 export type { DropOptions, Faults, HeldCommand } from './faults.ts';
 export { manifest as mongoDoubleManifest, type CommandName } from './manifest.ts';
 export {

@@ -1,12 +1,12 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { systemClock, type Clock } from '@behalf/kernel';
-import { createCursors } from './cursors.ts';
-import { createDatabases } from './databases.ts';
+import { createCursors } from './commands/reads.ts';
+import { createDatabases } from './collections.ts';
 import { checkOptions, commandNameOf, runCommand } from './dispatch.ts';
 import { createMember, helloReply, SET_NAME, type Member } from './commands/handshake.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { isCommandName, manifest, type CommandName } from './manifest.ts';
-import { createRetries } from './retries.ts';
+import { createRetries } from './commands/context.ts';
 import { notPrimaryForReads, notWritablePrimary, ServerError } from './serverError.ts';
 import type { Doc } from './values.ts';
 import { encodeReply, readMessages, type Request } from './wire.ts';

@@ -1,25 +1,22 @@
+import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type {
   AuthorizationCore,
   AuthorizationServerOptions,
   AuthorizationSwitches,
   Json,
-  ScriptedOAuthResponse,
   OAuthCounters,
   OAuthEndpoint,
   OAuthExchange,
+  OAuthHold,
   OAuthRequest,
-} from './authorizationServerTypes.ts';
-import { createAuthorizeEndpoint, type IssuedCode } from './authorizeEndpoint.ts';
+  ScriptedOAuthResponse,
+} from './authorizationServer.ts';
+import { type IssuedCode, createAuthorizeEndpoint } from './authorizeEndpoint.ts';
 import { createClients, readClientCredentials } from './clients.ts';
 import { createGrants } from './grants.ts';
-import { createRequestHolds } from './requestHolds.ts';
-import { createIdTokens } from './idTokens.ts';
-import { documentKind, metadataDocument } from './metadata.ts';
-import { withoutSecrets } from './oauthHash.ts';
-import { OAuthErrorResponse } from './oauthErrorResponse.ts';
-import { formReply, errorReply, send } from './oauthReply.ts';
-import { createTokenEndpoint } from './tokenEndpoint.ts';
+import { OAuthErrorResponse, errorReply, formReply, send } from './oauthReply.ts';
+import { createIdTokens, createTokenEndpoint } from './tokenEndpoint.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -281,4 +278,133 @@ async function fetchJson(url: string): Promise<unknown> {
   const response = await fetch(url, { redirect: 'error' });
   if (!response.ok) throw new OAuthErrorResponse('invalid_client', 'the client document cannot be read');
   return response.json();
+}
+
+interface EndpointUrls {
+  readonly issuer: string;
+  readonly authorization: string;
+  readonly token: string;
+  readonly revocation: string;
+  readonly registration: string;
+  readonly jwks: string;
+}
+
+const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'];
+const SIGNING_ALGS = ['ES256', 'RS256', 'PS256', 'EdDSA'];
+
+/** RFC 8414; for OpenID Connect Discovery the same with what that wants besides. */
+export function metadataDocument(switches: AuthorizationSwitches, urls: EndpointUrls): Json {
+  const { pkceMethods, advertisesIss, registration, revocation, clientDocuments, metadata } = switches;
+  return {
+    issuer: urls.issuer,
+    authorization_endpoint: urls.authorization,
+    token_endpoint: urls.token,
+    jwks_uri: urls.jwks,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+    scopes_supported: ['openid', 'offline_access', 'mcp:read', 'mcp:write'],
+    token_endpoint_auth_methods_supported: AUTH_METHODS,
+    token_endpoint_auth_signing_alg_values_supported: SIGNING_ALGS,
+    ...(registration && { registration_endpoint: urls.registration }),
+    ...(revocation !== 'off' && {
+      revocation_endpoint: urls.revocation,
+      revocation_endpoint_auth_methods_supported: AUTH_METHODS,
+    }),
+    ...(pkceMethods !== null && { code_challenge_methods_supported: pkceMethods }),
+    ...(advertisesIss && { authorization_response_iss_parameter_supported: true }),
+    ...(clientDocuments && { client_id_metadata_document_supported: true }),
+    ...metadata,
+  };
+}
+
+/** Which document a well-known path asks for: RFC 8414 and OpenID by path insertion, OpenID by appending. */
+export function documentKind(path: string, issuerPath: string): 'oauth' | 'oidc' | undefined {
+  if (path === `/.well-known/oauth-authorization-server${issuerPath}`) return 'oauth';
+  const openid = '/.well-known/openid-configuration';
+  return path === `${openid}${issuerPath}` || path === `${issuerPath}${openid}` ? 'oidc' : undefined;
+}
+
+type When = 'before' | 'after';
+
+interface HoldGate extends OAuthHold {
+  pass(): Promise<void>;
+}
+
+export interface RequestHolds {
+  open(endpoint: OAuthEndpoint, when: When): OAuthHold;
+  pass(endpoint: OAuthEndpoint, when: When): Promise<void>;
+  releaseAll(): void;
+}
+
+/** Gates at which requests wait. */
+export function createRequestHolds(): RequestHolds {
+  const gates = new Map<string, HoldGate>();
+  return {
+    open(endpoint, when) {
+      const gate = createHoldGate();
+      gates.set(`${endpoint} ${when}`, gate);
+      return gate;
+    },
+    async pass(endpoint, when) {
+      await gates.get(`${endpoint} ${when}`)?.pass();
+    },
+    releaseAll: () => gates.forEach((gate) => gate.release()),
+  };
+}
+
+function createHoldGate(): HoldGate {
+  let isOpen = false;
+  const resumers: (() => void)[] = [];
+  let arrivalWaiters: { count: number; resolve: () => void }[] = [];
+  return {
+    get waitingCount() {
+      return resumers.length;
+    },
+    arrived: (count = 1) =>
+      resumers.length >= count
+        ? Promise.resolve()
+        : new Promise((resolve) => arrivalWaiters.push({ count, resolve })),
+    release() {
+      isOpen = true;
+      resumers.splice(0).forEach((resume) => resume());
+    },
+    async pass() {
+      if (isOpen) return;
+      await new Promise<void>((resolve) => {
+        resumers.push(resolve);
+        arrivalWaiters = arrivalWaiters.filter((waiter) => {
+          if (resumers.length < waiter.count) return true;
+          waiter.resolve();
+          return false;
+        });
+      });
+    },
+  };
+}
+
+/** How requests are recorded: tells two secrets apart and leads to neither. */
+export function oauthHash(secret: string): string {
+  return `sha256:${createHash('sha256').update(secret).digest('base64url')}`;
+}
+
+const SECRETS = new Set([
+  'refresh_token',
+  'token',
+  'code',
+  'code_verifier',
+  'client_secret',
+  'client_assertion',
+]);
+
+/** The fields of a request without its secrets. A field that came twice is an error of its own, so both are shown. */
+export function withoutSecrets(fields: URLSearchParams): Record<string, string> {
+  const shown: Record<string, string> = {};
+  for (const [name, value] of fields) {
+    const safe = SECRETS.has(name) ? oauthHash(value) : value;
+    shown[name] = Object.hasOwn(shown, name) ? `${shown[name]} ${safe}` : safe;
+  }
+  return shown;
 }

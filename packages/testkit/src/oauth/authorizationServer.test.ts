@@ -1,10 +1,9 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { scriptedHttpServer } from '../mcp/scriptedHttpServer.ts';
-import type { AuthorizationServerOptions } from './authorizationServerTypes.ts';
+import { type AuthorizationServerOptions, startAuthorizationServer } from './authorizationServer.ts';
 import { guardedMcpServer } from './guardedMcpServer.ts';
-import { oauthHash } from './oauthHash.ts';
-import { startAuthorizationServer } from './startAuthorizationServer.ts';
+import { oauthHash } from './authorizationCore.ts';
 
 const client = { clientId: 'c1', authMethod: 'none' } as const;
 const open: { close(): Promise<void> }[] = [];

@@ -1,10 +1,6 @@
 import { parseUrl } from '@behalf/contracts';
 import { randomBytes } from 'node:crypto';
-import type {
-  AuthorizationSwitches,
-  ScriptedOAuthResponse,
-  OAuthExchange,
-} from './authorizationServerTypes.ts';
+import type { AuthorizationSwitches, ScriptedOAuthResponse, OAuthExchange } from './authorizationServer.ts';
 import type { Clients } from './clients.ts';
 import { htmlReply, redirectReply } from './oauthReply.ts';
 

@@ -4,8 +4,8 @@ import type {
   AuthorizationSwitches,
   GrantedTokens,
   GrantRequest,
-} from './authorizationServerTypes.ts';
-import { OAuthErrorResponse } from './oauthErrorResponse.ts';
+} from './authorizationServer.ts';
+import { OAuthErrorResponse } from './oauthReply.ts';
 
 /** Everything that came of one consent. It lives and dies as one. */
 interface GrantFamily {

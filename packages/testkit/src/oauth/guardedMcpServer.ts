@@ -4,14 +4,14 @@ import type {
   ScriptedOptions,
   ScriptedReply,
   ScriptedRequest,
-} from '../mcp/scriptedTypes.ts';
+} from '../mcp/scriptedExchange.ts';
 import { createAuthorizationCore } from './authorizationCore.ts';
 import type {
   AccessTokenInfo,
   AuthorizationCore,
   AuthorizationServerOptions,
   Json,
-} from './authorizationServerTypes.ts';
+} from './authorizationServer.ts';
 
 /** How the resource server behaves. Everything may change while it runs. */
 export interface GuardSwitches {

@@ -1,6 +1,17 @@
 import type { ServerResponse } from 'node:http';
-import type { Json, ScriptedOAuthResponse } from './authorizationServerTypes.ts';
-import type { OAuthErrorResponse } from './oauthErrorResponse.ts';
+import type { Json, ScriptedOAuthResponse } from './authorizationServer.ts';
+
+/** An answer with an OAuth error (RFC 6749, 5.2). */
+export class OAuthErrorResponse extends Error {
+  readonly error: string;
+  readonly status: number;
+
+  constructor(error: string, description: string, status = error === 'invalid_client' ? 401 : 400) {
+    super(description);
+    this.error = error;
+    this.status = status;
+  }
+}
 
 export function errorReply({ error, message, status }: OAuthErrorResponse): ScriptedOAuthResponse {
   return { status, body: { error, error_description: message } };

@@ -1,16 +1,15 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import type {
   AuthorizationClient,
   AuthorizationSwitches,
   GrantedTokens,
   Json,
   ScriptedOAuthResponse,
-} from './authorizationServerTypes.ts';
+} from './authorizationServer.ts';
 import type { IssuedCode } from './authorizeEndpoint.ts';
 import type { Clients, PresentedClient } from './clients.ts';
 import type { Grants } from './grants.ts';
-import type { IdTokens } from './idTokens.ts';
-import { OAuthErrorResponse } from './oauthErrorResponse.ts';
+import { OAuthErrorResponse } from './oauthReply.ts';
 
 interface Parts {
   readonly switches: () => AuthorizationSwitches;
@@ -139,4 +138,24 @@ export function createTokenEndpoint(parts: Parts): TokenEndpoint {
 
 function s256(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url');
+}
+
+export interface IdTokens {
+  readonly jwks: Json;
+  sign(claims: Json): string;
+}
+
+/** Signs ID tokens with a key of this process. */
+export function createIdTokens(): IdTokens {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const kid = 'fixture';
+  const encode = (value: Json) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return {
+    jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'ES256' }] },
+    sign(claims) {
+      const signed = `${encode({ alg: 'ES256', kid, typ: 'JWT' })}.${encode(claims)}`;
+      const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+      return `${signed}.${signature.toString('base64url')}`;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import type { ClaimRequest, PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '../eventually.ts';
-import { aCredential } from './aCredential.ts';
+import { eventually } from '../system.ts';
+import { aCredential } from '../records.ts';
 import { useStore, type OpenStore } from './useStore.ts';
 
 const { id } = aCredential();

@@ -1,8 +1,14 @@
-import type { CredentialKey, CredentialRecord, PrimaryStore } from '@behalf/gateway/ports';
+import {
+  type CredentialKey,
+  type CredentialRecord,
+  type CredentialUsageRecord,
+  type PrimaryStore,
+  type UserVariableRecord,
+  variableId,
+} from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { aCredential } from './aCredential.ts';
-import { aUsage } from './credentialUsage.ts';
-import { useStore, type OpenStore } from './useStore.ts';
+import { aCredential } from '../records.ts';
+import { type OpenStore, useStore } from './useStore.ts';
 
 export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`CredentialStore on ${label}`, () => {
@@ -215,6 +221,105 @@ export function credentialsSuite(label: string, open: OpenStore<PrimaryStore>): 
       const unlimited = await inserted();
       expect(await store().credentials.removeExpired(9e15)).toBe(1);
       expect(await all()).toEqual([unlimited]);
+    });
+  });
+}
+
+export function aUsage(overrides: Partial<CredentialUsageRecord> = {}): CredentialUsageRecord {
+  return { id: 'c1', lastUsedAt: 1_000, lastOutcome: 'ok', refreshes: 0, ...overrides };
+}
+
+export function credentialUsageSuite(label: string, open: OpenStore<PrimaryStore>): void {
+  describe(`CredentialUsageStore on ${label}`, () => {
+    const store = useStore(open);
+
+    test('the last use of each is kept, and those used since a time are listed, the last used first', async () => {
+      const { credentialUsage } = store();
+      expect(await credentialUsage.find('c1')).toBeNull();
+      await credentialUsage.put(aUsage());
+      await credentialUsage.put(aUsage({ lastUsedAt: 2_000, lastOutcome: '', refreshes: 3 }));
+      expect(await credentialUsage.find('c1')).toEqual(
+        aUsage({ lastUsedAt: 2_000, lastOutcome: '', refreshes: 3 }),
+      );
+      for (const [i, id] of ['c2', 'c3', 'c4'].entries())
+        await credentialUsage.put(aUsage({ id, lastUsedAt: 3_000 + 1_000 * i }));
+      const since = async (time: number, limit: number) =>
+        (await credentialUsage.listUsedSince(time, limit)).map(({ id }) => id);
+      expect(await since(3_000, 10)).toEqual(['c4', 'c3', 'c2']);
+      expect(await since(3_001, 10)).toEqual(['c4', 'c3']);
+      expect(await since(0, 2)).toEqual(['c4', 'c3']);
+      expect(await credentialUsage.remove('c4')).toBe(true);
+      expect(await credentialUsage.remove('c4')).toBe(false);
+      expect(await since(0, 10)).toEqual(['c3', 'c2', 'c1']);
+    });
+  });
+}
+
+export function aVariable(overrides: Partial<Omit<UserVariableRecord, 'id'>> = {}): UserVariableRecord {
+  const record = {
+    tenant: 'default',
+    userId: 'u1',
+    serverId: 's1',
+    name: 'TOKEN',
+    valueSealed: 'v1.sealed',
+    updatedAt: 1_000,
+    ...overrides,
+  };
+  return { id: variableId(record), ...record };
+}
+
+export function variablesSuite(label: string, open: OpenStore<PrimaryStore>): void {
+  describe(`UserVariableStore on ${label}`, () => {
+    const store = useStore(open);
+    const list = (tenant = 'default', userId = 'u1', serverId = 's1') =>
+      store().variables.list(tenant, userId, serverId);
+
+    test('values are read back as they were written, by name, and replaced', async () => {
+      const odd = aVariable({ name: 'B', valueSealed: 'v1."$&" ünïcode 李' });
+      await store().variables.put([]);
+      await store().variables.put([odd, aVariable({ name: 'A' })]);
+      expect(await list()).toEqual([aVariable({ name: 'A' }), odd]);
+      await store().variables.put([aVariable({ name: 'A', valueSealed: 'v1.new', updatedAt: 2 })]);
+      expect(await list()).toEqual([aVariable({ name: 'A', valueSealed: 'v1.new', updatedAt: 2 }), odd]);
+    });
+
+    test('50 parallel writes of one value leave one row', async () => {
+      await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          store().variables.put([aVariable({ valueSealed: `v1.${i}` }), aVariable({ name: 'OTHER' })]),
+        ),
+      );
+      expect((await list()).map(({ name }) => name)).toEqual(['OTHER', 'TOKEN']);
+      expect(await store().raw.count('variables')).toBe(2);
+    });
+
+    test('a second row of one key is refused, whatever it calls itself', async () => {
+      await store().variables.put([aVariable()]);
+      await expect(
+        store().variables.put([{ ...aVariable({ valueSealed: 'v1.twin' }), id: 'another' }]),
+      ).rejects.toThrow();
+      expect(await list()).toEqual([aVariable()]);
+    });
+
+    test('another tenant, user or server has values of its own, and removal takes only what it names', async () => {
+      const others = [
+        aVariable({ tenant: 'other' }),
+        aVariable({ userId: 'u2' }),
+        aVariable({ serverId: 's2' }),
+      ];
+      await store().variables.put([aVariable(), aVariable({ name: 'SECOND' }), ...others]);
+      expect(await list('other')).toEqual([others[0]]);
+      expect(await list('default', 'u2')).toEqual([others[1]]);
+      expect(await list('default', 'u1', 's2')).toEqual([others[2]]);
+      expect(await store().variables.remove('default', 'u1', 's1', 'SECOND')).toBe(true);
+      expect(await store().variables.remove('default', 'u1', 's1', 'SECOND')).toBe(false);
+      expect(await list()).toEqual([aVariable()]);
+      expect(await store().variables.removeAll('default', 'u1', 's1')).toBe(1);
+      expect(await store().raw.count('variables')).toBe(3);
+      await store().variables.put([aVariable()]);
+      expect(await store().variables.removeByServer('default', 's1')).toBe(2);
+      expect(await store().variables.removeByUser('default', 'u1')).toBe(1);
+      expect(await store().raw.page('variables', null, 10)).toEqual([others[0]]);
     });
   });
 }

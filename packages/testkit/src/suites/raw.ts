@@ -1,22 +1,16 @@
 import type { PrimaryStore, UserRecord } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { anAclRow } from './acl.ts';
-import { anApiKey } from './apiKeys.ts';
+import { aRole, anAclRow } from './access.ts';
+import { aSession, aUser, anApiKey } from './accounts.ts';
 import { aSegment } from './audit.ts';
-import { aBlock, aSet } from './blocks.ts';
+import { aBlock, aRun, aSet } from './blocks.ts';
 import { aChatMessage, aConversation } from './conversations.ts';
-import { aCredential } from './aCredential.ts';
-import { aUsage } from './credentialUsage.ts';
+import { aCredential } from '../records.ts';
+import { aUsage, aVariable } from './credentials.ts';
 import { anAuthorizationServerRecord } from './authorizationServer.ts';
-import { anOAuthClient } from './oauthClients.ts';
+import { anOAuthClient } from './oauthFlows.ts';
 import { useStore, type OpenStore } from './useStore.ts';
-import { anOverride } from './overrides.ts';
-import { aRole } from './roles.ts';
-import { aRun } from './runs.ts';
-import { aStoredServer } from './servers.ts';
-import { aSession } from './sessions.ts';
-import { aUser } from './users.ts';
-import { aVariable } from './variables.ts';
+import { aStoredServer, anOverride } from './servers.ts';
 
 export function rawSuite(label: string, open: OpenStore<PrimaryStore>): void {
   describe(`RawCollections on ${label}`, () => {

@@ -3,7 +3,7 @@ import type { PrimaryStore, SessionRecord, SessionStore } from '@behalf/gateway/
 import { systemClock as clock, systemRandom as random } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
 import { useStore, type OpenStore } from './useStore.ts';
-import { aUser } from './users.ts';
+import { aUser } from './accounts.ts';
 
 /** What two replicas do at once, made to meet: each test says what happens in the middle of the other's work. */
 export function signOutsSuite(label: string, open: OpenStore<PrimaryStore>): void {

@@ -1,6 +1,6 @@
 import type { PrimaryStore } from '@behalf/gateway/ports';
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../system.ts';
 import { useStore, type OpenStore } from './useStore.ts';
 
 export function systemSuite(label: string, open: OpenStore<PrimaryStore>): void {

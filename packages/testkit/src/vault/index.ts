@@ -1,4 +1,4 @@
-export { createVaultPool, type VaultPool } from './vaultPool.ts';
+export { createVaultPool, type VaultPool } from './vaultProcess.ts';
 export type { VaultProcess } from './vaultProcess.ts';
 export type { CallsReport, VaultSpec, VaultStatus, VaultStores } from './vaultSpec.ts';
 export {

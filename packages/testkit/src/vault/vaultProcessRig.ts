@@ -3,17 +3,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMongoDouble, type MongoDouble } from '../mongoDouble/index.ts';
-import type {
-  AuthorizationServer,
-  AuthorizationServerOptions,
-  GrantedTokens,
-} from '../oauth/authorizationServerTypes.ts';
+import {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  type GrantedTokens,
+  startAuthorizationServer,
+} from '../oauth/authorizationServer.ts';
 import { guardedMcpServer, type GuardedMcpServer } from '../oauth/guardedMcpServer.ts';
-import { startAuthorizationServer } from '../oauth/startAuthorizationServer.ts';
-import { createRigClock } from './rigClock.ts';
-import { createVaultPool, type VaultPool } from './vaultPool.ts';
-import type { VaultProcess } from './vaultProcess.ts';
-import type { CallsCommand, CallsReport, VaultSpec, VaultStores } from './vaultSpec.ts';
+import {
+  type CallsCommand,
+  type CallsReport,
+  type VaultSpec,
+  type VaultStores,
+  createRigClock,
+} from './vaultSpec.ts';
+import { type VaultPool, type VaultProcess, createVaultPool } from './vaultProcess.ts';
 
 export type VaultBackend =
   { readonly kind: 'sqlite' } | { readonly kind: 'mongo'; readonly redisUri: string };

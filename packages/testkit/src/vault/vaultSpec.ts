@@ -1,4 +1,5 @@
-import type { GrantedTokens } from '../oauth/authorizationServerTypes.ts';
+import { type Clock, systemClock } from '@behalf/kernel';
+import type { GrantedTokens } from '../oauth/authorizationServer.ts';
 
 /** Which stores a child process opens: SQLite beside `dataDir`, or MongoDB with Redis. */
 export interface VaultStores {
@@ -77,4 +78,20 @@ export interface VaultStatus {
   readonly reason: string | null;
   readonly generation: number;
   readonly fingerprint: string | null;
+}
+
+/** The clock of everybody on a stage, or of a process that is off it. */
+export interface RigClock extends Clock {
+  /** From now on so far ahead of the system's. */
+  setAhead(ms: number): void;
+}
+
+/** Time jumps, timers run as ever: what processes wait for each other is waited for in earnest. */
+export function createRigClock(aheadMs: number, skewMs = 0): RigClock {
+  let currentAheadMs = aheadMs;
+  return {
+    now: () => systemClock.now() + currentAheadMs + skewMs,
+    timer: (ms, fn, options) => systemClock.timer(ms, fn, options),
+    setAhead: (ms) => void (currentAheadMs = ms),
+  };
 }

@@ -1,16 +1,17 @@
+import { Link } from 'wouter';
 import { useUser } from '../api/user.ts';
-import { NotFound } from '../app/NotFound.tsx';
 import { strings } from '../strings/strings.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
-import { Page } from '../ui/Page.tsx';
+import { NotFound, Page } from '../ui/Page.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { AdminNav } from './AdminNav.tsx';
+import { classNames } from '../ui/classNames.ts';
+import styles from './AdminNav.module.css';
 import { AuditPanel } from './audit/AuditPanel.tsx';
 import { ConfigPanel } from './config/ConfigPanel.tsx';
 import { ConnectionsPanel } from './connections/ConnectionsPanel.tsx';
 import { OverviewPanel } from './overview/OverviewPanel.tsx';
 import { RolesPanel } from './roles/RolesPanel.tsx';
-import { findSection, type AdminSection } from './sections.ts';
+import { type AdminSection, findSection, operatorSections, sectionPath, sections } from './sections.ts';
 import { UsersPanel } from './users/UsersPanel.tsx';
 
 const panels: Readonly<Record<AdminSection, () => React.ReactNode>> = {
@@ -50,5 +51,30 @@ export function AdminPage({ page }: { readonly page: string | undefined }) {
       <AdminNav here={section} />
       <Panel key={section} />
     </>
+  );
+}
+
+/** The pages of the administration, each with an address of its own. */
+export function AdminNav({ here }: { readonly here: AdminSection }) {
+  const { admin } = strings;
+  const isOperator = useUser()?.isOperator ?? false;
+  return (
+    <nav className={styles['nav']} aria-label={admin.navigation}>
+      <ul className={styles['links']}>
+        {sections
+          .filter((section) => isOperator || !operatorSections.has(section))
+          .map((section) => (
+            <li key={section}>
+              <Link
+                href={sectionPath(section)}
+                className={classNames(styles['link'], section === here && styles['here'])}
+                aria-current={section === here ? 'page' : undefined}
+              >
+                {admin[section].tab}
+              </Link>
+            </li>
+          ))}
+      </ul>
+    </nav>
   );
 }

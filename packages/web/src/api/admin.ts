@@ -1,7 +1,7 @@
 import type {
   AdminRoleView,
-  AdminUsersView,
   AdminUserView,
+  AdminUsersView,
   AuditVerifyView,
   AuditView,
   EffectiveConfigView,
@@ -12,8 +12,8 @@ import type {
   StatsView,
   UserChangeRequest,
 } from '@behalf/contracts';
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { requestJson, encodeSegment, sendRequest } from './request.ts';
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
+import { encodeSegment, requestJson, sendRequest } from './request.ts';
 
 export type StatsRange = StatsView['range'];
 export type LiveServer = LiveConnectionsView['servers'][number];
@@ -138,4 +138,17 @@ export function auditExportAddress(filters: string): string {
 
 export function verifyAudit(): Promise<AuditVerifyView> {
   return requestJson('/api/admin/audit/verify');
+}
+
+/** Titles of servers by their IDs, for data that holds IDs only. A server without a title is not in the map. */
+export function useServerTitles(): ReadonlyMap<string, string> {
+  return useQuery({ ...connectionsQuery, refetchInterval: false, select: titlesById }).data ?? noTitles;
+}
+
+const noTitles: ReadonlyMap<string, string> = new Map();
+
+function titlesById({ servers }: LiveConnectionsView): ReadonlyMap<string, string> {
+  return new Map(
+    servers.flatMap(({ server, title }) => (title === undefined ? [] : [[server, title] as const])),
+  );
 }

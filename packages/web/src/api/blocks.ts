@@ -8,8 +8,7 @@ import type {
   ToolResult,
 } from '@behalf/contracts';
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
-import { ApiError } from './apiError.ts';
-import { requestJson, encodeSegment, sendRequest } from './request.ts';
+import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts';
 import { readCallStream, type CallListener } from './tools.ts';
 
 const REFRESH_MS = 15_000;

@@ -1,17 +1,16 @@
 import type {
   ApprovalView,
   ChatEvent,
+  ChatEventName,
   ChatRequest,
   ConversationSummary,
-  ConversationsView,
   ConversationView,
+  ConversationsView,
   ModelsView,
 } from '@behalf/contracts';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { ApiError } from './apiError.ts';
-import { readEvents } from './eventStream.ts';
-import { readChatEvent } from './readChatEvent.ts';
-import { requestJson, encodeSegment, sendRequest } from './request.ts';
+import { type StreamEvent, readEvents } from './eventStream.ts';
+import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts';
 
 const REMOTE_ANSWER_POLL_INTERVAL_MS = 2_000;
 const PAGE_SIZE = 30;
@@ -108,4 +107,44 @@ export function renameConversation(conversationId: string, title: string): Promi
 
 export function deleteConversation(conversationId: string): Promise<unknown> {
   return sendRequest(`/api/chat/${encodeSegment(conversationId)}`, { method: 'DELETE' });
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What each event must have so that nothing fails that reads it. The gateway is trusted for the rest. */
+const validators: Readonly<Record<ChatEventName, (data: JsonObject) => boolean>> = {
+  text: ({ text }) => typeof text === 'string',
+  tool_call: ({ call }) => isCall(call),
+  progress: ({ callId }) => typeof callId === 'string',
+  result: ({ call }) => isCall(call),
+  approval: ({ callId, expiresAt }) => typeof callId === 'string' && typeof expiresAt === 'number',
+  connect: ({ callId, connect }) => typeof callId === 'string' && hasStrings(connect, 'server', 'title'),
+  error: ({ problem }) => hasStrings(problem, 'code', 'title', 'detail'),
+  done: ({ conversation, message }) =>
+    hasStrings(conversation, 'id', 'title') && isObject(message) && Array.isArray(message['parts']),
+};
+
+/** An event of a chat; undefined for one that a later gateway may send and this page does not know. */
+export function readChatEvent({ event, data }: StreamEvent): ChatEvent | undefined {
+  if (!Object.hasOwn(validators, event)) return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+  const isValid = isObject(parsed) && validators[event as ChatEventName](parsed);
+  return isValid ? ({ event, data: parsed } as ChatEvent) : undefined;
+}
+
+function isCall(value: unknown): boolean {
+  return hasStrings(value, 'callId', 'server', 'tool', 'state') && isObject(value['arguments']);
+}
+
+function hasStrings(value: unknown, ...keys: readonly string[]): value is JsonObject {
+  return isObject(value) && keys.every((name) => typeof value[name] === 'string');
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import type { Problem } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from './apiError.ts';
-import { fieldErrorText, hasOnlyFieldErrors } from './fieldErrors.ts';
+import { ApiError } from './request.ts';
+import { fieldErrorText, hasOnlyFieldErrors } from './explain.ts';
 
 const refused = (...paths: string[]) =>
   new ApiError({

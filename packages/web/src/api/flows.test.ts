@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startFlow } from './flows.ts';
+import { startFlow } from './credentials.ts';
 
 const flow = {
   flowId: 'f1',

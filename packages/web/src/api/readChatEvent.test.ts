@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readChatEvent } from './readChatEvent.ts';
+import { readChatEvent } from './chat.ts';
 
 const read = (event: string, data: unknown) => readChatEvent({ event, data: JSON.stringify(data) });
 

@@ -1,20 +1,22 @@
 import type {
   AuthValuesView,
-  ConnectionStatusesView,
   ConnectionStatusView,
+  ConnectionStatusesView,
   CreatedServerView,
+  DiagnosisView,
+  DiscoverToolsView,
   NamedServerView,
   ReinitializeView,
   ServerCheckView,
   ServerStatus,
-  ServersView,
   ServerToolsView,
   ServerView,
+  ServersView,
   ToolsView,
 } from '@behalf/contracts';
-import { queryOptions, type QueryClient } from '@tanstack/react-query';
-import { ApiError } from './apiError.ts';
-import { requestJson, encodeSegment, sendRequest } from './request.ts';
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import { useCallback, useEffect } from 'react';
+import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts';
 
 /** How soon a change of a connection shows, and one of a definition or of who may see it. */
 const STATUS_REFRESH_MS = 5_000;
@@ -179,4 +181,50 @@ export async function deleteValues(name: string, variables: readonly string[]): 
     method: 'POST',
     body: { ...pluginOf(name), action: 'uninstall', auth },
   });
+}
+
+/** Returns the title of a server by its ID, or the ID where no title is known. */
+export function useServerTitleLookup(): (server: string) => string {
+  const { data } = useQuery({ ...serversQuery, refetchInterval: false });
+  return useCallback(
+    (server) => (data && Object.hasOwn(data, server) ? data[server]?.title : undefined) ?? server,
+    [data],
+  );
+}
+
+/** Listing tools connects a server: how it stands is asked for once they have arrived, and not with the next round. */
+export function useStatusRefetch(listedAt: number, refetchStatus: () => Promise<unknown>): void {
+  useEffect(() => {
+    if (listedAt > 0) void refetchStatus();
+  }, [listedAt, refetchStatus]);
+}
+
+/** What a server is asked with that nobody saved. A key goes along once, and is kept nowhere. */
+export type DiscoveryAuth =
+  | { readonly type: 'none' }
+  | { readonly type: 'draft'; readonly draftId: string }
+  | {
+      readonly type: 'key';
+      readonly authorization_type: 'bearer' | 'basic' | 'custom';
+      readonly custom_header?: string;
+      readonly key: string;
+    };
+
+export interface DiscoveryEndpoint {
+  readonly url: string;
+  readonly type: 'streamable-http' | 'sse' | 'websocket';
+}
+
+/** The tools of a server before it is saved, or what has to be done to see them. Nothing is stored. */
+export function discoverTools(
+  { url, type }: DiscoveryEndpoint,
+  auth: DiscoveryAuth,
+  returnTo: string,
+): Promise<DiscoverToolsView> {
+  return requestJson('/api/mcp/discover-tools', { method: 'POST', body: { url, type, auth, returnTo } });
+}
+
+/** Has the gateway go through a call of the user step by step. Nothing is begun by it, and nothing kept. */
+export function diagnoseServer(server: string): Promise<DiagnosisView> {
+  return requestJson(`/api/mcp/${encodeSegment(server)}/diagnose`, { method: 'POST', body: {} });
 }

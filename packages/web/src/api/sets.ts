@@ -8,8 +8,7 @@ import type {
   SetView,
 } from '@behalf/contracts';
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
-import { ApiError } from './apiError.ts';
-import { requestJson, encodeSegment, sendRequest } from './request.ts';
+import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts';
 
 const REFRESH_MS = 15_000;
 /** How soon a step that ended shows. */

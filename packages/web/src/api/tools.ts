@@ -1,8 +1,7 @@
 import type { ApprovalView, Problem, ToolResult } from '@behalf/contracts';
-import { ApiError } from './apiError.ts';
+import { ApiError, encodeSegment, requestJson, sendRequest } from './request.ts';
 import { readEvents, type StreamEvent } from './eventStream.ts';
 import { explainErrorCode } from './explain.ts';
-import { requestJson, encodeSegment, sendRequest } from './request.ts';
 
 /** How far a tool says it is. */
 export interface ToolProgress {

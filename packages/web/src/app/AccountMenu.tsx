@@ -4,9 +4,9 @@ import { sendRequest } from '../api/request.ts';
 import { strings } from '../strings/strings.ts';
 import { IconButton } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
-import { showError } from '../ui/toasts.ts';
+import { showError } from '../ui/Toasts.tsx';
 import styles from './AccountMenu.module.css';
-import { clearBehalfStorage } from './clearBehalfStorage.ts';
+import { clearBehalfStorage } from './userSession.ts';
 
 /** Who is signed in, their settings, and the way out. */
 export function AccountMenu({ user }: { readonly user: OwnUserView }) {

@@ -1,28 +1,15 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { Suspense } from 'react';
+import { Component, type ReactNode, Suspense, lazy } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { ChatPage } from '../chat/ChatPage.tsx';
-import { PageSkeleton } from '../ui/Page.tsx';
+import { strings } from '../strings/strings.ts';
+import { Button } from '../ui/Button.tsx';
+import { EmptyState } from '../ui/EmptyState.tsx';
+import { NotFound, PageSkeleton } from '../ui/Page.tsx';
 import { Toasts } from '../ui/Toasts.tsx';
-import { ErrorBoundary } from './ErrorBoundary.tsx';
-import { NotFound } from './NotFound.tsx';
-import {
-  AdminPage,
-  BlockPage,
-  BlocksPage,
-  EditBlockPage,
-  NewBlockPage,
-  ServerPage,
-  ServersPage,
-  SetEditPage,
-  SetPage,
-  SetsPage,
-  SettingsPage,
-  ToolsPage,
-} from './pages.ts';
-import { queryClient } from './queryClient.ts';
-import { SessionEndedDialog } from './SessionEndedDialog.tsx';
 import { Shell } from './Shell.tsx';
+import { SessionEndedDialog } from './StatusBanners.tsx';
+import { queryClient } from './queryClient.ts';
 
 export function App() {
   return (
@@ -91,5 +78,66 @@ function decodeSegment(segment: string | undefined): string | undefined {
     return decodeURIComponent(segment);
   } catch {
     return segment;
+  }
+}
+
+/** Loaded when somebody goes there; the chat is what the first load is for. */
+export const ToolsPage = lazy(() => import('../tools/ToolsPage.tsx').then((m) => ({ default: m.ToolsPage })));
+export const ServersPage = lazy(() =>
+  import('../servers/ServersPage.tsx').then((m) => ({ default: m.ServersPage })),
+);
+export const ServerPage = lazy(() =>
+  import('../servers/ServerPage.tsx').then((m) => ({ default: m.ServerPage })),
+);
+export const BlocksPage = lazy(() =>
+  import('../blocks/BlocksPage.tsx').then((m) => ({ default: m.BlocksPage })),
+);
+export const BlockPage = lazy(() =>
+  import('../blocks/BlockPage.tsx').then((m) => ({ default: m.BlockPage })),
+);
+export const NewBlockPage = lazy(() =>
+  import('../blocks/edit/NewBlockPage.tsx').then((m) => ({ default: m.NewBlockPage })),
+);
+export const EditBlockPage = lazy(() =>
+  import('../blocks/edit/EditBlockPage.tsx').then((m) => ({ default: m.EditBlockPage })),
+);
+export const SetsPage = lazy(() => import('../sets/SetsPage.tsx').then((m) => ({ default: m.SetsPage })));
+export const SetPage = lazy(() => import('../sets/SetPage.tsx').then((m) => ({ default: m.SetPage })));
+export const SetEditPage = lazy(() =>
+  import('../sets/edit/SetEditPage.tsx').then((m) => ({ default: m.SetEditPage })),
+);
+export const SettingsPage = lazy(() =>
+  import('../settings/SettingsPage.tsx').then((m) => ({ default: m.SettingsPage })),
+);
+export const AdminPage = lazy(() => import('../admin/AdminPage.tsx').then((m) => ({ default: m.AdminPage })));
+
+interface Props {
+  readonly path: string;
+  readonly children: ReactNode;
+}
+
+/** A page that fails to render says so, and the rest of the window goes on. Under another path it is tried again. */
+export class ErrorBoundary extends Component<Props, { hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError() {
+    return { hasFailed: true };
+  }
+
+  override componentDidUpdate({ path }: Props): void {
+    if (this.state.hasFailed && path !== this.props.path) this.setState({ hasFailed: false });
+  }
+
+  override render(): ReactNode {
+    if (!this.state.hasFailed) return this.props.children;
+    return (
+      <EmptyState
+        icon="error"
+        title={strings.common.crashedTitle}
+        actions={<Button onClick={() => location.reload()}>{strings.common.reload}</Button>}
+      >
+        {strings.common.crashedText}
+      </EmptyState>
+    );
   }
 }

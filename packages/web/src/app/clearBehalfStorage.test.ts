@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { clearBehalfStorage } from './clearBehalfStorage.ts';
+import { clearBehalfStorage } from './userSession.ts';
 
 describe('signing out', () => {
   test('takes what the tab kept of ours, and nothing else', () => {

@@ -1,8 +1,19 @@
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { ApiError } from '../api/apiError.ts';
+import { MutationCache, MutationObserver, QueryCache, QueryClient } from '@tanstack/react-query';
+import { ApiError } from '../api/request.ts';
 import { userQuery } from '../api/user.ts';
-import { markReachable, markUnreachable } from './reachability.ts';
-import { confirmSession, markSessionEnded } from './sessionStatus.ts';
+import { createStore } from './store.ts';
+import { confirmSession, markSessionEnded } from './userSession.ts';
+
+/** Whether the gateway answered when it was last asked. */
+export const reachability = createStore<boolean>(true);
+
+export function markUnreachable(): void {
+  reachability.set(false);
+}
+
+export function markReachable(): void {
+  reachability.set(true);
+}
 
 /** Codes with which the gateway says that the caller's rights are not what the page believed. */
 const PERMISSION_ERRORS: ReadonlySet<string> = new Set([
@@ -44,3 +55,11 @@ export const queryClient = new QueryClient({
     mutations: { networkMode: 'always', retry: false },
   },
 });
+
+/**
+ * A request outside of React, as a mutation: a gateway that is silent, a sign-in that ended and rights that changed are
+ * noticed as everywhere.
+ */
+export function runAsMutation<T>(work: () => Promise<T>): Promise<T> {
+  return new MutationObserver(queryClient, { mutationFn: work, gcTime: 0 }).mutate();
+}

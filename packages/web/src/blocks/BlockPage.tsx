@@ -1,19 +1,47 @@
-import type { BlockView } from '@behalf/contracts';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { BlockCheckView, BlockView, CheckedBlock, ServerToolsView, ToolDetail } from '@behalf/contracts';
+import { hasAclBit } from '@behalf/contracts/plain';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from 'wouter';
-import { blockCheckQuery, blockQuery, isBlockNotFound } from '../api/blocks.ts';
+import { Link, useLocation } from 'wouter';
+import {
+  blockCheckQuery,
+  blockQuery,
+  deleteBlock,
+  invalidateBlocks,
+  isBlockNotFound,
+  removeCachedBlock,
+} from '../api/blocks.ts';
+import { explainErrorCode } from '../api/explain.ts';
+import { encodeSegment } from '../api/request.ts';
 import { isForbidden, serverToolsQuery } from '../api/servers.ts';
+import { usePermission } from '../api/user.ts';
+import { useOpenDialog } from '../hooks/useOpenDialog.ts';
 import { usePermissionLossToast, useRolePermissionLossToast } from '../hooks/usePermissionLossToast.ts';
+import { AuthorityBadge } from '../result/AuthorityBadge.tsx';
+import { keepIfEqual } from '../result/json.ts';
+import { SharingDialog } from '../servers/sharing/SharingDialog.tsx';
 import { strings } from '../strings/strings.ts';
-import { keepIfEqual } from '../tools/keepIfEqual.ts';
+import { Badge, type Tone } from '../ui/Badge.tsx';
+import buttons from '../ui/Button.module.css';
+import { Button } from '../ui/Button.tsx';
+import links from '../ui/ButtonLink.module.css';
+import { ConfirmDialog } from '../ui/Dialog.tsx';
 import { EmptyState } from '../ui/EmptyState.tsx';
-import { ErrorNotice } from '../ui/Notice.tsx';
+import { Icon } from '../ui/Icon.tsx';
+import { TitleOrId } from '../ui/Identity.tsx';
+import { ErrorNotice, Notice } from '../ui/Notice.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { BlockActions } from './page/BlockActions.tsx';
-import { BlockHeader } from './page/BlockHeader.tsx';
-import { BlockNotices } from './page/BlockNotices.tsx';
+import { showToast } from '../ui/Toasts.tsx';
+import { classNames } from '../ui/classNames.ts';
+import {
+  type BlockStatus,
+  blockStatus,
+  blockStatusTones,
+  describeDrift,
+  initialBlockStatus,
+} from './blockStatus.ts';
+import styles from './page/BlockPage.module.css';
 import { BlockRunner } from './run/BlockRunner.tsx';
 
 /** One block: what it does, how it stands, and where it is run. */
@@ -95,5 +123,189 @@ function BlockDetails({ block, onReload }: { readonly block: BlockView; readonly
         <Skeleton lines={8} />
       )}
     </Page>
+  );
+}
+
+/** What a block runs, how it stands, and on whose authority. */
+export function BlockHeader({
+  block,
+  view,
+  tool,
+  check,
+}: {
+  readonly block: BlockView;
+  readonly view: ServerToolsView | undefined;
+  readonly tool: ToolDetail | undefined;
+  readonly check: BlockCheckView | undefined;
+}) {
+  const words = strings.blocks;
+  const { panel } = strings.tools;
+  const { server } = block;
+  const checkedBlock = check?.blocks[0];
+  const status = checkedBlock ? blockStatus(checkedBlock, check.missing) : initialBlockStatus(block);
+  return (
+    <header className={styles['header']}>
+      <p className={styles['back']}>
+        <Link href="/blocks">{words.back}</Link>
+      </p>
+      <p className={styles['names']}>
+        <TitleOrId name={block.tool} title={tool?.title} />{' '}
+        {server.state === 'available' ? (
+          <Link href={`/servers/${encodeSegment(server.name)}`}>
+            {panel.onServer(view?.title ?? server.name)}
+          </Link>
+        ) : (
+          panel.onServer(server.name)
+        )}
+      </p>
+      <div className={styles['badges']} role="group" aria-label={panel.badges}>
+        <Badge tone={blockStatusTones[status]}>{words.states[status].name}</Badge>
+        {checkedBlock?.drift && <Badge tone="warning">{words.drift.badge}</Badge>}
+        {tool?.asksFirst && <Badge tone="warning">{panel.needsApproval}</Badge>}
+        {tool?.annotations?.['readOnlyHint'] === true && <Badge>{panel.readOnly}</Badge>}
+        {tool?.annotations?.['destructiveHint'] === true && <Badge tone="danger">{panel.destructive}</Badge>}
+        {view && <AuthorityBadge authority={view.authority} />}
+      </div>
+    </header>
+  );
+}
+
+/** Told where they can be met. */
+const SHOWN_BY_RUNNER: readonly BlockStatus[] = ['checking', 'ready', 'asks', 'sign_in', 'values', 'choose'];
+
+/** Why a block does not run, and what changed about its tool. */
+export function BlockNotices({
+  block,
+  check,
+}: {
+  readonly block: BlockView;
+  readonly check: BlockCheckView | undefined;
+}) {
+  const checkedBlock = check?.blocks[0];
+  const status = checkedBlock ? blockStatus(checkedBlock, check.missing) : initialBlockStatus(block);
+  return (
+    <>
+      {!SHOWN_BY_RUNNER.includes(status) && <StatusNotice status={status} checkedBlock={checkedBlock} />}
+      {checkedBlock?.drift && <DriftNotice drift={checkedBlock.drift} checkedBlock={checkedBlock} />}
+    </>
+  );
+}
+
+function StatusNotice({
+  status,
+  checkedBlock,
+}: {
+  readonly status: BlockStatus;
+  readonly checkedBlock: CheckedBlock | undefined;
+}) {
+  const { name, text } = strings.blocks.states[status];
+  const explanation = status === 'unknown' ? explainErrorCode(checkedBlock?.code ?? '') : undefined;
+  const tone: Tone = blockStatusTones[status];
+  return (
+    <Notice tone={tone} title={name}>
+      <p>{text}</p>
+      {explanation && <p>{[explanation.title, explanation.text].join('. ')}</p>}
+      {checkedBlock?.errors && (
+        <ul className={styles['list']}>
+          {checkedBlock.errors.map(({ path, message }, index) => (
+            <li key={index}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Notice>
+  );
+}
+
+function DriftNotice({
+  drift,
+  checkedBlock: { runs, state },
+}: {
+  readonly drift: NonNullable<CheckedBlock['drift']>;
+  readonly checkedBlock: CheckedBlock;
+}) {
+  const words = strings.blocks.drift;
+  const consequence = runs ? words.runs : state === 'incomplete' ? words.undecided : words.broken;
+  return (
+    <Notice tone="warning" title={words.title}>
+      <ul className={styles['list']}>
+        {describeDrift(drift).flatMap(({ part, changes }) =>
+          changes.map((change) => <li key={`${part} ${change}`}>{`${part}: ${change}`}</li>),
+        )}
+      </ul>
+      <p>{`${consequence} ${words.fix}`}</p>
+    </Notice>
+  );
+}
+
+/** What the person may do with the block besides running it. */
+export function BlockActions({ block }: { readonly block: BlockView }) {
+  const words = strings.blocks;
+  const { id, title, permissions } = block;
+  const [isDeleting, setDeleting] = useState(false);
+  const canShare = usePermission('SHARE') && hasAclBit(permissions, 'SHARE');
+  const { open, show, close } = useOpenDialog({ edit: false, share: canShare });
+  return (
+    <>
+      {hasAclBit(permissions, 'EDIT') && (
+        <Link
+          href={`/blocks/${encodeSegment(id)}/edit`}
+          className={classNames(buttons['button'], buttons['plain'], links['link'])}
+        >
+          <Icon name="pencil" />
+          {words.edit}
+        </Link>
+      )}
+      {canShare && (
+        <Button icon={<Icon name="share" />} onClick={() => show('share')}>
+          {words.share}
+        </Button>
+      )}
+      {hasAclBit(permissions, 'DELETE') && (
+        <Button variant="danger" icon={<Icon name="trash" />} onClick={() => setDeleting(true)}>
+          {words.delete}
+        </Button>
+      )}
+      {open === 'share' && (
+        <SharingDialog
+          resource={{ kind: 'block', id }}
+          title={title}
+          resourceTexts={words.sharing}
+          callerAclBits={permissions}
+          canShare={canShare}
+          onClose={close}
+          onShared={invalidateBlocks}
+        />
+      )}
+      {isDeleting && <DeleteBlockDialog block={block} onClose={() => setDeleting(false)} />}
+    </>
+  );
+}
+
+function DeleteBlockDialog({ block, onClose }: { readonly block: BlockView; readonly onClose: () => void }) {
+  const words = strings.blocks;
+  const { id, title } = block;
+  const queryClient = useQueryClient();
+  const [, navigate] = useLocation();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => deleteBlock(id),
+    onSuccess: () => {
+      removeCachedBlock(queryClient, id);
+      navigate('/blocks');
+      showToast('success', words.deleted(title));
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={words.deleteTitle(title)}
+      confirm={words.delete}
+      isBusy={isPending}
+      error={error}
+      onConfirm={() => mutate()}
+      onClose={onClose}
+    >
+      {words.deleteText}
+    </ConfirmDialog>
   );
 }

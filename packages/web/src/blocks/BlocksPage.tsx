@@ -1,26 +1,34 @@
-import type { BlockSummary } from '@behalf/contracts';
-import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue } from 'react';
+import type { BlockCheckView, BlockSummary, CheckedBlock, MissingParts } from '@behalf/contracts';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { memo, useDeferredValue } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { blocksQuery } from '../api/blocks.ts';
-import { useServerTitleLookup } from '../api/serverTitleLookup.ts';
+import { MAX_CHECKED_BLOCKS, blockCheckQuery, blocksQuery } from '../api/blocks.ts';
+import { encodeSegment } from '../api/request.ts';
+import { useServerTitleLookup } from '../api/servers.ts';
 import { usePermission, useUser } from '../api/user.ts';
 import { useRolePermissionLossToast } from '../hooks/usePermissionLossToast.ts';
 import listStyles from '../servers/ServersPage.module.css';
-import { usePagedItems } from '../servers/usePagedItems.ts';
+import styles from '../servers/list/ServerCard.module.css';
 import { strings } from '../strings/strings.ts';
+import { Badge } from '../ui/Badge.tsx';
 import buttons from '../ui/Button.module.css';
 import { Button } from '../ui/Button.tsx';
-import { classNames } from '../ui/classNames.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { TextField } from '../ui/Field.tsx';
 import { Icon } from '../ui/Icon.tsx';
+import { usePagedItems } from '../ui/LongList.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { BlockCard } from './list/BlockCard.tsx';
-import { filterAndSortBlocks } from './list/filterAndSortBlocks.ts';
-import { useBlockChecks } from './state/useBlockChecks.ts';
+import { classNames } from '../ui/classNames.ts';
+import { formatAgo } from '../ui/format.ts';
+import {
+  blockStatus,
+  blockStatusTones,
+  describeDrift,
+  initialBlockStatus,
+  needsAttention,
+} from './blockStatus.ts';
 
 /** The blocks one may run. What is searched for stands in the address. */
 export function BlocksPage() {
@@ -125,5 +133,98 @@ function SearchableBlocks({ blocks }: { readonly blocks: readonly BlockSummary[]
       )}
       {nextCount > 0 && <Button onClick={showMore}>{words.showMore(nextCount)}</Button>}
     </>
+  );
+}
+
+/** One block in the list: what it does, how it stands, and what is the matter. */
+export const BlockCard = memo(function BlockCard({
+  block,
+  check,
+  isOwner,
+  serverTitle,
+}: {
+  readonly block: BlockSummary;
+  readonly check: BlockCheck | undefined;
+  readonly isOwner: boolean;
+  readonly serverTitle: string;
+}) {
+  const words = strings.blocks;
+  const { id, title, description, tool, updatedAt } = block;
+  const status = check ? blockStatus(check.checkedBlock, check.missing) : initialBlockStatus(block);
+  const drift = check?.checkedBlock.drift;
+  return (
+    <li className={styles['card']}>
+      <div className={styles['head']}>
+        <h2 className={styles['names']}>
+          <Link href={`/blocks/${encodeSegment(id)}`} className={styles['title']}>
+            {title}
+          </Link>
+        </h2>
+        <Badge tone={blockStatusTones[status]}>{words.states[status].name}</Badge>
+      </div>
+      {description !== undefined && <p className={styles['description']}>{description}</p>}
+      {needsAttention(status) && <ProblemText text={words.states[status].text} />}
+      {drift && (
+        <ProblemText
+          text={describeDrift(drift)
+            .map(({ part, changes }) => `${words.drift.badge}. ${part}: ${changes.join('; ')}.`)
+            .join(' ')}
+        />
+      )}
+      <p className={styles['facts']}>
+        <Badge>{isOwner ? words.owned : words.shared}</Badge>
+        <span>{words.toolOnServer(tool, serverTitle)}</span>
+        <span>{words.changed(formatAgo(updatedAt))}</span>
+      </p>
+    </li>
+  );
+});
+
+function ProblemText({ text }: { readonly text: string }) {
+  return (
+    <p className={styles['problem']}>
+      <Icon name="warning" size={16} />
+      <span>{text}</span>
+    </p>
+  );
+}
+
+/** Those in which every word of the search stands, by title. One order for everybody, whatever was changed last. */
+export function filterAndSortBlocks(
+  blocks: readonly BlockSummary[],
+  search: string,
+  getServerTitle: (server: string) => string = (server) => server,
+): BlockSummary[] {
+  const searchWords = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return blocks
+    .filter(({ title, description = '', server, tool }) => {
+      const text =
+        `${title} ${description} ${server.name} ${getServerTitle(server.name)} ${tool}`.toLowerCase();
+      return searchWords.every((word) => text.includes(word));
+    })
+    .sort((a, b) => a.title.localeCompare(b.title) || (a.id < b.id ? -1 : 1));
+}
+
+export interface BlockCheck {
+  readonly checkedBlock: CheckedBlock;
+  readonly missing: MissingParts;
+}
+
+/** How each of these blocks stands, as far as it is known yet. */
+export function useBlockChecks(ids: readonly string[]): ReadonlyMap<string, BlockCheck> {
+  const chunks = Array.from({ length: Math.ceil(ids.length / MAX_CHECKED_BLOCKS) }, (_, index) =>
+    ids.slice(index * MAX_CHECKED_BLOCKS, (index + 1) * MAX_CHECKED_BLOCKS),
+  );
+  return useQueries({
+    queries: chunks.map((chunk) => blockCheckQuery(chunk)),
+    combine: (results) => checksByBlock(results.flatMap(({ data }) => data ?? [])),
+  });
+}
+
+function checksByBlock(responses: readonly BlockCheckView[]): ReadonlyMap<string, BlockCheck> {
+  return new Map(
+    responses.flatMap(({ blocks, missing }) =>
+      blocks.map((checkedBlock) => [checkedBlock.id, { checkedBlock, missing }]),
+    ),
   );
 }

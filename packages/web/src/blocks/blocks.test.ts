@@ -4,8 +4,7 @@ import { pathKey } from '../schemaForm/fieldPath.ts';
 import { createInputsDraft, assignInputErrors, toDefaultInputs, parseInputs } from './edit/inputsDraft.ts';
 import { runInputSchema, initialRunInputs, presetValues } from './run/runInputs.ts';
 import { groupNeeds } from './run/groupNeeds.ts';
-import { initialBlockStatus, blockStatus } from './state/blockStatus.ts';
-import { describeDrift } from './state/describeDrift.ts';
+import { blockStatus, describeDrift, initialBlockStatus } from './blockStatus.ts';
 
 const schema = {
   type: 'object',

@@ -1,16 +1,13 @@
 import { useEffect, useId, useRef, useState } from 'react';
-import { ApiError } from '../api/apiError.ts';
-import { useDelayed } from '../hooks/useDelayed.ts';
+import { ApiError } from '../api/request.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
+import { ServerIdentity, ToolIdentity } from '../ui/Identity.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
+import { formatRemainingTime } from '../ui/format.ts';
 import styles from './ApprovalRequest.module.css';
 import { ExactArguments } from './ExactArguments.tsx';
-import { formatRemainingTime } from './formatRemainingTime.ts';
-import { isTyping } from './isTyping.ts';
-import { ServerIdentity } from './ServerIdentity.tsx';
-import { ToolIdentity } from './ToolIdentity.tsx';
 
 export interface ApprovalRequestProps {
   readonly tool: string;
@@ -125,4 +122,29 @@ function useRemainingMs(until: number | undefined): number | undefined {
     return () => clearInterval(timer);
   }, [until]);
   return until === undefined ? undefined : Math.max(0, until - now);
+}
+
+/** Whether somebody has begun to write there, and must not be torn away; a field that is empty can be left. */
+export function isTyping(element: Element | null): boolean {
+  if (element?.closest('dialog, [role="dialog"]')) return true;
+  if (element instanceof HTMLTextAreaElement || element instanceof HTMLInputElement)
+    return element.value !== '';
+  return element instanceof HTMLElement && element.isContentEditable;
+}
+
+/** What is over sooner is not worth a word: it would only flicker. */
+const NOTICEABLE_DELAY_MS = 300;
+
+/** True once something has been going on for long enough to say so. */
+export function useDelayed(isActive: boolean, delayMs = NOTICEABLE_DELAY_MS): boolean {
+  const [isDelayed, setLate] = useState(false);
+  useEffect(() => {
+    if (!isActive) return undefined;
+    const timer = setTimeout(() => setLate(true), delayMs);
+    return () => {
+      clearTimeout(timer);
+      setLate(false);
+    };
+  }, [isActive, delayMs]);
+  return isActive && isDelayed;
 }

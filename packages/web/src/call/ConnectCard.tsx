@@ -4,17 +4,16 @@ import { Link } from 'wouter';
 import { encodeSegment } from '../api/request.ts';
 import { ConnectButtons } from '../connect/ConnectButtons.tsx';
 import type { ConnectOptions } from '../connect/connectController.ts';
-import { describeConnectState, describeSignInReason } from '../connect/connectText.ts';
+import { describeConnectState, describeSignInReason } from '../connect/connectState.ts';
 import { ScopeList } from '../connect/ScopeList.tsx';
-import { signInLocation } from '../connect/signInLocation.ts';
-import { useConnect } from '../connect/useConnect.ts';
+import { buildSignInUrl, signInLocation } from '../connect/signInUrl.ts';
+import { useConnect } from '../connect/pageConnectControllers.ts';
 import { strings } from '../strings/strings.ts';
 import buttons from '../ui/Button.module.css';
 import { classNames } from '../ui/classNames.ts';
 import { Notice } from '../ui/Notice.tsx';
-import { buildSignInUrl } from './buildSignInUrl.ts';
-import { ServerIdentity } from './ServerIdentity.tsx';
-import { escapeInvisible } from './escapeInvisible.ts';
+import { ServerIdentity } from '../ui/Identity.tsx';
+import { escapeInvisible } from '../ui/escapeInvisible.ts';
 
 interface ConnectCardProps {
   readonly connect: ConnectNeeded;

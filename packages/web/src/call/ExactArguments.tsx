@@ -1,8 +1,7 @@
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import { strings } from '../strings/strings.ts';
 import styles from './ExactArguments.module.css';
-import { chunkExactLines, type ExactLinePiece } from './chunkExactLines.ts';
-import { formatExactLines } from './formatExactLines.ts';
+import { type ExactLinePiece, chunkExactLines, formatExactLines } from './exactLines.ts';
 
 /** What is put on the page between two pictures. */
 const CHUNKS_PER_STEP = 10;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { chunkExactLines } from './chunkExactLines.ts';
-import { formatExactLines } from './formatExactLines.ts';
-import { escapeInvisible } from './escapeInvisible.ts';
+import { chunkExactLines, formatExactLines } from './exactLines.ts';
+import { escapeInvisible } from '../ui/escapeInvisible.ts';
 
 /** What stands in the box, with its line ends but without what only lays it out. */
 function shown(value: unknown): string {

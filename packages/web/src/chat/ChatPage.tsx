@@ -2,7 +2,7 @@ import type { ModelsView } from '@behalf/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { ApiError } from '../api/apiError.ts';
+import { ApiError } from '../api/request.ts';
 import { conversationQuery, modelsQuery } from '../api/chat.ts';
 import { useUser } from '../api/user.ts';
 import { createStore, useStore } from '../app/store.ts';

@@ -1,22 +1,22 @@
 import type { ModelsView } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useMemo, useRef } from 'react';
-import { ApiError } from '../api/apiError.ts';
+import { ApiError } from '../api/request.ts';
 import { conversationQuery, modelsQuery } from '../api/chat.ts';
 import { useStore } from '../app/store.ts';
-import { useTitle } from '../hooks/useTitle.ts';
+import { useTitle } from '../ui/Page.tsx';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { Notice } from '../ui/Notice.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { showError } from '../ui/toasts.ts';
+import { showError } from '../ui/Toasts.tsx';
 import { ConversationActionsProvider, type ConversationActions } from './conversationActions.ts';
 import { currentAnswerOptions } from './composer/answerOptions.ts';
 import { Composer } from './composer/Composer.tsx';
 import styles from './Conversation.module.css';
 import { MessageList } from './message/MessageList.tsx';
-import { useFollowEnd } from './scroll/useFollowEnd.ts';
+import { useFollowEnd } from './useFollowEnd.ts';
 import type { Session } from './session/session.ts';
 import { FailureNotice } from './errors/FailureNotice.tsx';
 

@@ -10,14 +10,13 @@ import { ErrorNotice } from '../ui/Notice.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
 import styles from './ConversationList.module.css';
 import { ConversationLink } from './list/ConversationLink.tsx';
-import { flattenPages } from './list/conversationPages.ts';
-import { groupByDay } from './list/dayGroup.ts';
+import { flattenPages, groupByDay } from './list/conversationPages.ts';
 
 const RenameConversationDialog = lazy(() =>
-  import('./list/RenameConversationDialog.tsx').then((m) => ({ default: m.RenameConversationDialog })),
+  import('./list/ConversationDialogs.tsx').then((m) => ({ default: m.RenameConversationDialog })),
 );
 const DeleteConversationDialog = lazy(() =>
-  import('./list/DeleteConversationDialog.tsx').then((m) => ({ default: m.DeleteConversationDialog })),
+  import('./list/ConversationDialogs.tsx').then((m) => ({ default: m.DeleteConversationDialog })),
 );
 
 interface OpenDialog {

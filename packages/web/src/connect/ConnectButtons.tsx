@@ -1,12 +1,12 @@
 import { useRef } from 'react';
-import { saveHash } from '../app/returnHash.ts';
+import { saveHash } from '../app/userSession.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { ButtonLink } from '../ui/ButtonLink.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { Spinner } from '../ui/Spinner.tsx';
-import type { ConnectState } from './connectState.ts';
-import type { ConnectHandle } from './useConnect.ts';
+import { type ConnectState, describeConnectState } from './connectState.ts';
+import type { ConnectHandle } from './pageConnectControllers.ts';
 
 /** What can be done about a sign-in just now. The first button stays the same one, so that nobody loses the focus. */
 export function ConnectButtons({
@@ -83,4 +83,15 @@ function mainLabel(state: ConnectState, label: string): string {
   if (state.kind === 'starting') return words.starting;
   if (state.kind === 'waiting') return words.reopen;
   return state.kind === 'failed' || state.kind === 'refused' ? words.connectAgain : label;
+}
+
+/** How a sign-in goes, in a notice that says more than that. Nothing before it was begun, or after it succeeded. */
+export function ConnectStatus({ connect: { state } }: { readonly connect: ConnectHandle }) {
+  const text = state.kind === 'connected' ? undefined : describeConnectState(state);
+  if (!text) return null;
+  return (
+    <p role="status">
+      <strong>{text.title}</strong> {text.text}
+    </p>
+  );
 }

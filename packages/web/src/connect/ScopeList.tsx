@@ -1,4 +1,4 @@
-import { IdText } from '../call/IdText.tsx';
+import { IdText } from '../ui/Identity.tsx';
 import styles from './ScopeList.module.css';
 
 /** What a token reaches, in the words of whoever gives it. `scopes` has blanks between. */

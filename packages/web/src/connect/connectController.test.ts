@@ -1,6 +1,6 @@
 import type { FlowStatusView, FlowView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../api/apiError.ts';
+import { ApiError } from '../api/request.ts';
 import { createConnectController, type ConnectControllerParts } from './connectController.ts';
 
 const origin = 'https://behalf.example';

@@ -1,11 +1,10 @@
 import type { FlowView, StartFlowRequest } from '@behalf/contracts';
-import { ApiError } from '../api/apiError.ts';
-import { createStore, type Store } from '../app/store.ts';
+import { ApiError } from '../api/request.ts';
+import { type Store, createStore } from '../app/store.ts';
 import type { ConnectState } from './connectState.ts';
 import type { ListenForFlow } from './flowSignals.ts';
-import { toFlowOutcome, pollFlow, type FlowOutcome, type FlowPollingParts } from './pollFlow.ts';
-import { resolveOwnUrl } from './resolveOwnUrl.ts';
-import type { SignInWindow } from './signInWindow.ts';
+import { type FlowOutcome, type FlowPollingParts, pollFlow, toFlowOutcome } from './pollFlow.ts';
+import { resolveOwnUrl } from './signInUrl.ts';
 
 /** How often a window is looked at, how long what it said may be on its way, and how long anybody is waited for. */
 const WINDOW_POLL_MS = 500;
@@ -175,4 +174,69 @@ function unreadableError(): ApiError {
 function toConnectState(ended: FlowOutcome, at: number): ConnectState {
   if (ended.kind !== 'completed') return ended;
   return { kind: 'connected', at, ...(ended.probe && { probe: ended.probe }) };
+}
+
+/** The window in which somebody signs in. */
+export interface SignInWindow {
+  navigate(address: string): void;
+  /** Also true of a window that went to a page which does not want to be seen by who opened it. */
+  isClosed(): boolean;
+  close(): void;
+}
+
+const POPUP_FEATURES = 'popup,width=560,height=760';
+
+/** Must be called in a click, before anything is waited for: a browser opens windows for nobody else. */
+export function openSignInWindow(): SignInWindow | undefined {
+  const opened = window.open('about:blank', '_blank', POPUP_FEATURES);
+  if (!opened || opened.closed) return undefined;
+  return {
+    navigate: (address) => opened.location.replace(address),
+    isClosed: () => opened.closed,
+    close: () => opened.close(),
+  };
+}
+
+/** The sign-ins of this page, by the server they are at. They go on while another page is looked at. */
+export interface ConnectControllers {
+  get(server: string): ConnectController;
+  /** Told when a server was connected, in this window or in another of the same browser. */
+  onConnected(listener: (server: string) => void): () => void;
+}
+
+export interface ConnectControllersParts {
+  readonly create: (server: string, onConnected: () => void) => ConnectController;
+  /** Tells the other windows. */
+  readonly broadcast: (server: string) => void;
+  /** Hears of them. */
+  readonly onBroadcast: (listener: (server: string) => void) => void;
+}
+
+export function createConnectControllers({
+  create,
+  broadcast,
+  onBroadcast,
+}: ConnectControllersParts): ConnectControllers {
+  const controllers = new Map<string, ConnectController>();
+  const listeners = new Set<(server: string) => void>();
+  const notifyListeners = (server: string) => {
+    for (const listener of [...listeners]) listener(server);
+  };
+  onBroadcast(notifyListeners);
+  return {
+    get(server) {
+      const controller =
+        controllers.get(server) ??
+        create(server, () => {
+          notifyListeners(server);
+          broadcast(server);
+        });
+      controllers.set(server, controller);
+      return controller;
+    },
+    onConnected(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import type { FlowError } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../api/apiError.ts';
-import { describeConnectState, describeSignInReason } from './connectText.ts';
+import { ApiError } from '../api/request.ts';
+import { describeConnectState, describeSignInReason } from './connectState.ts';
 
 describe('what is said of a sign-in', () => {
   test('while it goes on, and how it ended', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createConnectControllers } from './connectControllers.ts';
+import { createConnectControllers } from './connectController.ts';
 import { createFlowSignals, clearStoredFlows, type SignalParts } from './flowSignals.ts';
-import { resolveOwnUrl } from './resolveOwnUrl.ts';
-import { signInLocation } from './signInLocation.ts';
+import { resolveOwnUrl, signInLocation } from './signInUrl.ts';
 
 const origin = 'https://behalf.example';
 

@@ -1,5 +1,4 @@
 import { flowChannel } from '@behalf/contracts/plain';
-import { isFlowMessage } from './flowMessage.ts';
 
 /** What of a browser it takes. Each way can be closed: by a policy of a page on the way, or by a setting. */
 export interface SignalParts {
@@ -66,4 +65,11 @@ function tryOrUndefined<T>(work: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What the page at the end of a sign-in tells. It says that there is something to ask for, and decides nothing. */
+export function isFlowMessage(data: unknown, flowId: string): boolean {
+  if (typeof data !== 'object' || data === null) return false;
+  const { type, flowId: messageFlowId } = data as { type?: unknown; flowId?: unknown };
+  return type === 'behalf.oauth' && messageFlowId === flowId;
 }

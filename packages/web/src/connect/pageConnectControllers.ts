@@ -1,16 +1,17 @@
-import { cancelFlow, flowStatus, startFlow } from '../api/flows.ts';
+import { cancelFlow, flowStatus, startFlow } from '../api/credentials.ts';
 import { invalidateServers } from '../api/servers.ts';
-import { runAsMutation } from '../app/runAsMutation.ts';
-import { queryClient } from '../app/queryClient.ts';
-import { currentPath } from '../app/returnHash.ts';
+import { queryClient, runAsMutation } from '../app/queryClient.ts';
+import { useStore } from '../app/store.ts';
+import { currentPath } from '../app/userSession.ts';
 import {
-  createConnectController,
   type ConnectController,
   type ConnectControllerParts,
+  createConnectController,
+  createConnectControllers,
+  openSignInWindow,
 } from './connectController.ts';
-import { createConnectControllers } from './connectControllers.ts';
-import { createFlowSignals, clearStoredFlows } from './flowSignals.ts';
-import { openSignInWindow } from './signInWindow.ts';
+import type { ConnectState } from './connectState.ts';
+import { clearStoredFlows, createFlowSignals } from './flowSignals.ts';
 
 /** Windows of this browser tell each other which server was connected. The word opens nothing. */
 const channel = new BroadcastChannel('behalf-connected');
@@ -61,3 +62,13 @@ clearStoredFlows(() => localStorage);
 
 /** Whatever is shown of it is read anew: its state, its tools and what is stored of the sign-in. */
 connectControllers.onConnected(() => void invalidateServers(queryClient));
+
+export interface ConnectHandle extends Omit<ConnectController, 'state'> {
+  readonly state: ConnectState;
+}
+
+/** The sign-in at a server, wherever on the page it was begun. */
+export function useConnect(server: string): ConnectHandle {
+  const { state, ...actions } = connectControllers.get(server);
+  return { state: useStore(state), ...actions };
+}

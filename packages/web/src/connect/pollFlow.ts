@@ -1,5 +1,5 @@
 import type { FlowError, FlowStatusView } from '@behalf/contracts';
-import { ApiError } from '../api/apiError.ts';
+import { ApiError } from '../api/request.ts';
 import type { ConnectProbe } from './connectState.ts';
 
 /** How a sign-in ended, as the gateway says. */

@@ -2,7 +2,7 @@ import { mcpPermissions } from '@behalf/contracts/plain';
 import { useEffect, useRef } from 'react';
 import { useUser } from '../api/user.ts';
 import { strings } from '../strings/strings.ts';
-import { showToast } from '../ui/toasts.ts';
+import { showToast } from '../ui/Toasts.tsx';
 
 /** Says once that rights were taken away while the page is open: buttons that vanish without a word look like a fault. */
 export function usePermissionLossToast(bits: number | undefined): void {

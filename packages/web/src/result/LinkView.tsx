@@ -1,7 +1,7 @@
 import { strings } from '../strings/strings.ts';
 import { Icon } from '../ui/Icon.tsx';
 import styles from './LinkView.module.css';
-import type { ResultBlock } from './parseResultBlock.ts';
+import type { ResultBlock } from './resultContent.ts';
 
 /** A link of a server: what it is called, and above all where it leads. Nothing of it is loaded. */
 export function LinkView({ link }: { readonly link: Extract<ResultBlock, { kind: 'link' }> }) {

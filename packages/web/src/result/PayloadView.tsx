@@ -2,12 +2,11 @@ import { useState } from 'react';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
-import { showToast } from '../ui/toasts.ts';
-import { toFileName } from './toFileName.ts';
-import { formatBytes } from './formatBytes.ts';
+import { showToast } from '../ui/Toasts.tsx';
+import { saveFile, toFileName } from './saveFile.ts';
+import { formatBytes } from '../ui/format.ts';
 import styles from './PayloadView.module.css';
-import type { Payload } from './parseResultBlock.ts';
-import { saveFile } from './saveFile.ts';
+import type { Payload } from './resultContent.ts';
 
 /** The kinds of pictures are listed where blocks are read: nothing else comes here. */
 export function ImageView({ payload }: { readonly payload: Payload }) {

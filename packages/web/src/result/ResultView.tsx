@@ -5,11 +5,10 @@ import { Badge } from '../ui/Badge.tsx';
 import { Button } from '../ui/Button.tsx';
 import { LinkView } from './LinkView.tsx';
 import { AudioView, FileView, ImageView } from './PayloadView.tsx';
-import { toResultContent } from './toResultContent.ts';
-import type { ResultBlock } from './parseResultBlock.ts';
 import styles from './ResultView.module.css';
 import { StructuredView } from './StructuredView.tsx';
 import { TextView } from './TextView.tsx';
+import { type ResultBlock, toResultContent } from './resultContent.ts';
 
 /** So many pieces are shown before somebody asks for more: a server may send thousands. */
 const PAGE_SIZE = 50;
@@ -72,4 +71,11 @@ function ResultBlockView({ block }: { readonly block: ResultBlock }) {
     case 'unknown':
       return <StructuredView value={block.value} label={strings.tools.result.unsupported} />;
   }
+}
+
+/** What a tool was called with. */
+export function ArgumentsView({ args }: { readonly args: Readonly<Record<string, unknown>> }) {
+  const words = strings.tools.result;
+  if (Object.keys(args).length === 0) return <p className={styles['note']}>{words.noArguments}</p>;
+  return <StructuredView value={args} label={words.arguments} />;
 }

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { strings } from '../strings/strings.ts';
 import { CopyButton } from '../ui/CopyButton.tsx';
 import { JsonTree } from './JsonTree.tsx';
-import { toResultTable } from './toResultTable.ts';
+import { toResultTable } from './resultTable.ts';
 import styles from './StructuredView.module.css';
 import { TableView } from './TableView.tsx';
 

@@ -1,10 +1,9 @@
 import { memo, useState, type CSSProperties } from 'react';
-import { useProgressiveCount } from '../hooks/useProgressiveCount.ts';
+import { useProgressiveCount } from '../ui/LongList.tsx';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { classNames } from '../ui/classNames.ts';
-import { columnWidths } from './columnWidths.ts';
-import { isScalar, type ResultTable } from './toResultTable.ts';
+import { type ResultTable, columnWidths, isScalar } from './resultTable.ts';
 import styles from './TableView.module.css';
 
 const CHUNK_ROWS = 50;

@@ -3,7 +3,7 @@ import { strings } from '../strings/strings.ts';
 import { Badge } from '../ui/Badge.tsx';
 import { CopyButton } from '../ui/CopyButton.tsx';
 import { chunkText } from './chunkText.ts';
-import { formatJson } from './formatJson.ts';
+import { formatJson } from './json.ts';
 import styles from './TextView.module.css';
 
 /** A text of a server, as text. JSON is indented and called so; what is copied is what came. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { toFileName } from './toFileName.ts';
-import { parseResultBlock } from './parseResultBlock.ts';
+import { toFileName } from './saveFile.ts';
+import { parseResultBlock } from './resultContent.ts';
 import { safeHref } from './safeHref.ts';
 
 const data = 'iVBORw0KGgo=';

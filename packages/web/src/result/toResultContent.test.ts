@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { toResultContent } from './toResultContent.ts';
+import { toResultContent } from './resultContent.ts';
 
 const text = (value: string) => ({ type: 'text', text: value });
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { chunkText, CHUNK_LINES } from './chunkText.ts';
-import { columnWidths } from './columnWidths.ts';
-import { formatJson } from './formatJson.ts';
-import { toResultTable } from './toResultTable.ts';
-import { isEqualJson } from './isEqualJson.ts';
+import { columnWidths, toResultTable } from './resultTable.ts';
+import { formatJson, isEqualJson } from './json.ts';
 
 describe('a long text', () => {
   test('is cut into pieces of as many lines, and nothing is lost', () => {

@@ -1,11 +1,11 @@
 import { strings } from '../strings/strings.ts';
+import { Button } from '../ui/Button.tsx';
 import { SelectField, Switch, TextArea, TextField } from '../ui/Field.tsx';
-import type { Draft } from './draft.ts';
-import { renderFieldHint } from './renderFieldHint.tsx';
-import { useFieldError, type FieldProps } from './formContext.ts';
-import type { ConstantNode, NumberNode, TextNode } from './formNode.ts';
-import { optionLabel } from './parseOptions.ts';
 import styles from './SchemaForm.module.css';
+import { createNewDraft } from './createDraft.ts';
+import { type FieldProps, renderFieldHint, useFieldError, useRootSchema } from './formContext.tsx';
+import type { ChoiceNode, ConstantNode, Draft, NumberNode, TextNode } from './formNode.ts';
+import { optionLabel } from './parseAlternatives.ts';
 
 type TypedField = Extract<Draft, { kind: 'text' }>;
 
@@ -107,5 +107,68 @@ export function ConstantField({
       isOn={draft.isOn}
       onChange={(isOn) => onChange({ kind: 'constant', isOn }, path)}
     />
+  );
+}
+
+export function ChoiceField({
+  node,
+  draft,
+  label,
+  path,
+  isRequired,
+  onChange,
+}: FieldProps<ChoiceNode, Extract<Draft, { kind: 'choice' }>>) {
+  const words = strings.tools.form;
+  const error = useFieldError(path);
+  return (
+    <SelectField
+      {...{ label, error, isRequired }}
+      hint={renderFieldHint(node)}
+      value={String(draft.index)}
+      onChange={({ target }) => onChange({ kind: 'choice', index: Number(target.value) }, path)}
+    >
+      {(!isRequired || draft.index === -1) && <option value="-1">{words.notSet}</option>}
+      {node.options.map((option, index) => (
+        <option key={index} value={String(index)}>
+          {option.label}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+/** A value written as JSON: where the schema is beyond a form, or the value beyond its field. */
+export function JsonField({
+  node,
+  draft,
+  label,
+  path,
+  isRequired,
+  onChange,
+}: FieldProps<FieldProps['node'], Extract<Draft, { kind: 'json' }>>) {
+  const words = strings.tools.form;
+  const root = useRootSchema();
+  const error = useFieldError(path);
+  const types = node.kind === 'json' ? node.types : [];
+  return (
+    <div className={styles['stack']}>
+      <TextArea
+        {...{ label, error, isRequired }}
+        hint={renderFieldHint(node, types.length > 0 ? words.jsonTypes(types.join(', ')) : words.jsonValue)}
+        rows={2}
+        className={styles['json']}
+        autoComplete="off"
+        spellCheck={false}
+        value={draft.text}
+        onChange={(event) => onChange({ kind: 'json', text: event.target.value }, path)}
+      />
+      {node.kind !== 'json' && path.length > 0 && (
+        <div>
+          <Button size="small" onClick={() => onChange(createNewDraft(root, node, path.length), path)}>
+            {words.useField}
+          </Button>
+        </div>
+      )}
+    </div>
   );
 }

@@ -1,14 +1,31 @@
-import { useMemo } from 'react';
+import { type ReactNode, useMemo, useRef } from 'react';
+import { flushSync } from 'react-dom';
 import { strings } from '../strings/strings.ts';
-import type { Draft } from './draft.ts';
-import { EntriesField } from './EntriesField.tsx';
-import type { FieldPath } from './fieldPath.ts';
-import { FieldView } from './FieldView.tsx';
-import { formContext } from './formContext.ts';
-import { ObjectFields } from './ObjectFields.tsx';
-import type { Form } from './parseForm.ts';
-import { parseNode } from './parseNode.ts';
+import { Button, IconButton } from '../ui/Button.tsx';
+import { Switch } from '../ui/Field.tsx';
+import { Icon } from '../ui/Icon.tsx';
+import { focusFirstControl } from '../ui/focus.ts';
+import { EntriesField, ListField, ObjectFields, VariantsField } from './GroupFields.tsx';
+import {
+  BooleanField,
+  ChoiceField,
+  ConstantField,
+  JsonField,
+  NumberField,
+  TextLineField,
+} from './ScalarFields.tsx';
 import styles from './SchemaForm.module.css';
+import { createNewDraft } from './createDraft.ts';
+import type { FieldPath } from './fieldPath.ts';
+import {
+  type FieldProps,
+  formContext,
+  renderFieldHint,
+  useFieldError,
+  useRootSchema,
+} from './formContext.tsx';
+import type { Draft } from './formNode.ts';
+import { type Form, parseNode } from './parseNode.ts';
 
 /** The fields for the arguments of a tool. What is entered lives with whoever shows the form. */
 export function SchemaForm({
@@ -50,5 +67,147 @@ function renderFields({ root, node }: Form, draft: Draft, onChange: (draft: Draf
   }
   return (
     <FieldView {...{ node, draft, onChange }} label={words.jsonArguments} path={[]} isRequired={false} />
+  );
+}
+
+/** One place of the form, whatever it is. */
+export function FieldView(props: FieldProps) {
+  const { node, draft, isRequired } = props;
+  // Leaving out what would be null anyway says the same.
+  const canBeNull =
+    draft.kind === 'null' || (node.isNullable && !(node.defaultValue === null && !isRequired));
+  if (!canBeNull) return <FieldControl {...props} />;
+  return (
+    <div className={styles['nullable']}>
+      {draft.kind !== 'null' && <FieldControl {...props} />}
+      <NullSwitch {...props} />
+    </div>
+  );
+}
+
+function NullSwitch({ node, draft, label, path, onChange }: FieldProps) {
+  const root = useRootSchema();
+  return (
+    <Switch
+      label={strings.tools.form.setNull(label)}
+      isOn={draft.kind === 'null'}
+      onChange={(isOn) => onChange(isOn ? { kind: 'null' } : createNewDraft(root, node, path.length), path)}
+    />
+  );
+}
+
+function FieldControl(props: FieldProps) {
+  const { node, draft } = props;
+  switch (draft.kind) {
+    case 'json':
+      return <JsonField {...props} draft={draft} />;
+    case 'text':
+      return node.kind === 'number' ? (
+        <NumberField {...props} node={node} draft={draft} />
+      ) : (
+        node.kind === 'text' && <TextLineField {...props} node={node} draft={draft} />
+      );
+    case 'choice':
+      return node.kind === 'choice' && <ChoiceField {...props} node={node} draft={draft} />;
+    case 'boolean':
+      return <BooleanField {...props} draft={draft} />;
+    case 'constant':
+      return node.kind === 'constant' && <ConstantField {...props} node={node} draft={draft} />;
+    default:
+      return <GroupField {...props} />;
+  }
+}
+
+/** A place that holds other places. One that is optional is not there until somebody adds it. */
+export function GroupField(props: FieldProps) {
+  const { node, draft, label, path, isRequired, onChange } = props;
+  const root = useRootSchema();
+  const error = useFieldError(path);
+  const boxRef = useRef<HTMLDivElement>(null);
+
+  function add(): void {
+    flushSync(() => onChange(createNewDraft(root, node, path.length), path));
+    focusFirstControl(boxRef.current);
+  }
+
+  function remove(): void {
+    flushSync(() => onChange({ kind: 'absent' }, path));
+    focusFirstControl(boxRef.current);
+  }
+
+  return (
+    <div ref={boxRef}>
+      {draft.kind === 'absent' ? (
+        <>
+          <Button
+            icon={<Icon name="plus" size={16} />}
+            className={styles['add'] ?? ''}
+            onClick={add}
+            data-invalid={error === undefined ? undefined : true}
+          >
+            {strings.tools.form.add(label)}
+          </Button>
+          {error !== undefined && <p className={styles['error']}>{error}</p>}
+        </>
+      ) : (
+        <FieldGroup {...{ node, label, path, isRequired }} onRemove={isRequired ? undefined : remove}>
+          {draft.kind === 'object' && node.kind === 'object' && (
+            <ObjectFields {...{ node, draft, path, onChange }} />
+          )}
+          {draft.kind === 'map' && node.kind === 'map' && (
+            <EntriesField
+              node={parseNode(root, node.valueSchema)}
+              entries={draft.entries}
+              path={path}
+              canAdd
+              onChange={(entries) => onChange({ kind: 'map', entries }, path)}
+            />
+          )}
+          {draft.kind === 'list' && node.kind === 'list' && (
+            <ListField {...{ node, draft, label, path, onChange }} />
+          )}
+          {draft.kind === 'variants' && node.kind === 'variants' && (
+            <VariantsField {...{ node, draft, label, path, isRequired, onChange }} />
+          )}
+        </FieldGroup>
+      )}
+    </div>
+  );
+}
+
+/** Fields that belong together, under one name. With `onRemove` the whole of it can be taken away. */
+export function FieldGroup({
+  node,
+  label,
+  path,
+  isRequired,
+  onRemove,
+  children,
+}: Pick<FieldProps, 'node' | 'label' | 'path' | 'isRequired'> & {
+  readonly onRemove?: (() => void) | undefined;
+  readonly children: ReactNode;
+}) {
+  const error = useFieldError(path);
+  const hint = renderFieldHint(node);
+  return (
+    // The focus goes here when something is wrong with the whole.
+    <fieldset className={styles['group']} tabIndex={-1} data-invalid={error === undefined ? undefined : true}>
+      <legend className={styles['legend']}>
+        {label}
+        {isRequired && <span className={styles['required']}> {strings.common.required}</span>}
+      </legend>
+      {onRemove && (
+        <IconButton
+          className={styles['removeGroup'] ?? ''}
+          size="small"
+          label={strings.tools.form.remove(label)}
+          icon={<Icon name="trash" size={16} />}
+          onClick={onRemove}
+        />
+      )}
+      {hint}
+      {error !== undefined && <p className={styles['error']}>{error}</p>}
+      {children}
+    </fieldset>
   );
 }

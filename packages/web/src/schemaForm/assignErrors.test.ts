@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { draftFromArguments } from './createDraft.ts';
-import { pathKey, parsePath } from './fieldPath.ts';
-import { assignErrors } from './assignErrors.ts';
+import { assignErrors, parsePath, pathKey } from './fieldPath.ts';
 import { collectArguments } from './collectArguments.ts';
-import { parseForm } from './parseForm.ts';
+import { parseForm } from './parseNode.ts';
 
 describe('a path of the gateway', () => {
   test('is read as the gateway writes it', () => {

@@ -1,9 +1,17 @@
-import { isRecord, type JsonRecord } from '../result/isRecord.ts';
+import { type JsonRecord, isEqualJson, isRecord } from '../result/json.ts';
 import { strings } from '../strings/strings.ts';
-import type { Draft } from './draft.ts';
-import type { FormFields } from './assignErrors.ts';
-import { collectValue, type FieldError } from './collectValue.ts';
-import type { Form } from './parseForm.ts';
+import { type FieldPath, type FormFields, pathKey } from './fieldPath.ts';
+import type {
+  Draft,
+  Entry,
+  FormNode,
+  ListNode,
+  MapNode,
+  NumberNode,
+  ObjectNode,
+  TextNode,
+} from './formNode.ts';
+import { type Form, parseNode } from './parseNode.ts';
 
 export interface CollectedArguments {
   /** Only good if there are no errors. */
@@ -33,4 +41,198 @@ export function parseArguments(text: string): { readonly args: JsonRecord } | { 
   } catch {
     return { problem: words.json };
   }
+}
+
+export interface FieldError {
+  readonly path: FieldPath;
+  readonly message: string;
+}
+
+export interface CollectedValue {
+  /** Undefined: nothing was entered. Only good if there are no errors. */
+  readonly value: unknown;
+  readonly errors: readonly FieldError[];
+  readonly formFields: FormFields;
+}
+
+/**
+ * What a form says, and what is wrong with it. Optional places that are empty are left out. Patterns of the schema are
+ * not tried here: they are a server's, and one of them can keep a browser busy for ever. The gateway checks them safely.
+ */
+export function collectValue({ root, node: first }: Form, draft: Draft): CollectedValue {
+  const errors: FieldError[] = [];
+  const formFields = new Map<string, { holdsSubtree: boolean }>();
+  const words = strings.tools.form.errors;
+
+  /** What was entered goes on as it is, so that nothing is lost on the way to JSON. */
+  function addError(path: FieldPath, message: string, fieldDraft?: string): unknown {
+    errors.push({ path, message });
+    return fieldDraft;
+  }
+
+  function omitValue(path: FieldPath, isRequired: boolean): unknown {
+    return isRequired ? addError(path, words.required) : undefined;
+  }
+
+  function collectField(node: FormNode, fieldDraft: Draft, path: FieldPath, isRequired: boolean): unknown {
+    formFields.set(pathKey(path), { holdsSubtree: fieldDraft.kind === 'json' });
+    switch (fieldDraft.kind) {
+      case 'null':
+        return null;
+      case 'absent':
+        return omitValue(path, isRequired);
+      case 'json':
+        return collectJson(node, fieldDraft.text, path, isRequired);
+      case 'text':
+        return collectText(node, fieldDraft.text, path, isRequired);
+      case 'choice':
+        return node.kind === 'choice' && fieldDraft.index >= 0
+          ? node.options[fieldDraft.index]?.value
+          : omitValue(path, isRequired);
+      case 'boolean':
+        // A switch that must say something says no until it is switched on.
+        return fieldDraft.value ?? (isRequired ? false : undefined);
+      case 'constant':
+        return node.kind === 'constant' && (fieldDraft.isOn || isRequired) ? node.value : undefined;
+      case 'object':
+        return node.kind === 'object' ? collectObject(node, fieldDraft, path) : undefined;
+      case 'map':
+        return node.kind === 'map' ? collectMap(node, fieldDraft.entries, path) : undefined;
+      case 'list':
+        return node.kind === 'list' ? collectList(node, fieldDraft.items, path) : undefined;
+      case 'variants': {
+        const variant = node.kind === 'variants' ? node.variants[fieldDraft.index] : undefined;
+        return variant && collectField(parseNode(root, variant.schema), fieldDraft.draft, path, isRequired);
+      }
+    }
+  }
+
+  function collectText(node: FormNode, text: string, path: FieldPath, isRequired: boolean): unknown {
+    const isNumber = node.kind === 'number';
+    if ((isNumber ? text.trim() : text) === '') {
+      return node.defaultValue === '' && isRequired ? '' : omitValue(path, isRequired);
+    }
+    if (isNumber) {
+      const problem = validateNumber(node, text);
+      return problem === undefined ? Number(text) : addError(path, problem, text);
+    }
+    const problem = node.kind === 'text' ? validateText(node, text) : undefined;
+    return problem === undefined ? text : addError(path, problem, text);
+  }
+
+  function collectJson(node: FormNode, text: string, path: FieldPath, isRequired: boolean): unknown {
+    if (text.trim() === '') return omitValue(path, isRequired);
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return addError(path, words.json, text);
+    }
+    const isAllowed = node.kind !== 'json' || node.types.length === 0 || node.types.includes(jsonType(value));
+    if (!isAllowed) addError(path, words.types(node.types.join(', ')));
+    return value;
+  }
+
+  function collectObject(
+    node: ObjectNode,
+    draft: Extract<Draft, { kind: 'object' }>,
+    path: FieldPath,
+  ): unknown {
+    const members: [string, unknown][] = [];
+    for (const [index, { name, schema, isRequired }] of node.properties.entries()) {
+      const field = draft.fields[index];
+      if (!field) continue;
+      const value = collectField(parseNode(root, schema), field, [...path, name], isRequired);
+      if (value !== undefined) members.push([name, value]);
+    }
+    const anyNode: FormNode = { ...node, kind: 'json', types: [] };
+    members.push(...collectEntries(anyNode, draft.extras, path, new Set(members.map(([name]) => name))));
+    // Not by assignment: a member may be called __proto__.
+    return Object.fromEntries(members);
+  }
+
+  function collectMap(node: MapNode, entries: readonly Entry[], path: FieldPath): unknown {
+    return Object.fromEntries(collectEntries(parseNode(root, node.valueSchema), entries, path, new Set()));
+  }
+
+  function collectEntries(
+    node: FormNode,
+    entries: readonly Entry[],
+    path: FieldPath,
+    usedNames: Set<string>,
+  ): [string, unknown][] {
+    return entries.flatMap(({ name, draft: fieldDraft }): [string, unknown][] => {
+      const entryPath = [...path, name];
+      if (name === '') addError(entryPath, words.nameMissing);
+      else if (usedNames.has(name)) addError(entryPath, words.nameDuplicate);
+      usedNames.add(name);
+      const value = collectField(node, fieldDraft, entryPath, true);
+      return value === undefined ? [] : [[name, value]];
+    });
+  }
+
+  function collectList(
+    { itemSchema, minItems, maxItems, isUnique }: ListNode,
+    items: readonly { readonly draft: Draft }[],
+    path: FieldPath,
+  ): unknown {
+    const item = parseNode(root, itemSchema);
+    const values = items.map(({ draft: fieldDraft }, index) =>
+      collectField(item, fieldDraft, [...path, index], true),
+    );
+    if (items.length < minItems) addError(path, words.tooFewItems(minItems));
+    if (maxItems !== undefined && items.length > maxItems) addError(path, words.tooManyItems(maxItems));
+    if (isUnique && hasDuplicates(values)) addError(path, words.duplicateItems);
+    return values;
+  }
+
+  const value = collectField(first, draft, [], false);
+  return { value, errors, formFields };
+}
+
+function hasDuplicates(values: readonly unknown[]): boolean {
+  return values.some((value, index) => values.slice(0, index).some((other) => isEqualJson(value, other)));
+}
+
+function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return isRecord(value) ? 'object' : typeof value;
+}
+
+const NUMBER_PATTERN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+/** Written out digit by digit, somebody means each of them. */
+const INTEGER_PATTERN = /^[+-]?\d+$/;
+/** Fractions are not exact: a multiple of 0.1 may miss by this much. */
+const TOLERANCE = 1e-9;
+
+/** What is wrong with a text that was entered; undefined: nothing. */
+export function validateText({ minLength, maxLength, allowed }: TextNode, text: string): string | undefined {
+  const words = strings.tools.form.errors;
+  if (allowed && !allowed.has(text)) return words.notAllowed;
+  // A schema counts characters, and a string counts halves of some of them.
+  let length = 0;
+  for (const _character of text) length += 1;
+  if (minLength !== undefined && length < minLength) return words.tooShort(minLength);
+  return maxLength !== undefined && length > maxLength ? words.tooLong(maxLength) : undefined;
+}
+
+/** What is wrong with a number that was entered; undefined: nothing. */
+export function validateNumber(node: NumberNode, text: string): string | undefined {
+  const words = strings.tools.form.errors;
+  const { isInteger, min, max, above, below, step } = node;
+  const value = Number(text);
+  if (!NUMBER_PATTERN.test(text.trim()) || !Number.isFinite(value)) return words.number;
+  if (INTEGER_PATTERN.test(text.trim()) && !Number.isSafeInteger(value)) return words.inexact;
+  if (isInteger && !Number.isInteger(value)) return words.integer;
+  if (min !== undefined && value < min) return words.min(min);
+  if (max !== undefined && value > max) return words.max(max);
+  if (above !== undefined && value <= above) return words.above(above);
+  if (below !== undefined && value >= below) return words.below(below);
+  return step !== undefined && !isMultiple(value, step) ? words.step(step) : undefined;
+}
+
+function isMultiple(value: number, step: number): boolean {
+  const quotient = value / step;
+  return Math.abs(quotient - Math.round(quotient)) < TOLERANCE * Math.max(1, Math.abs(quotient));
 }

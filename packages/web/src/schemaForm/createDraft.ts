@@ -1,10 +1,7 @@
-import { isRecord, type JsonRecord } from '../result/isRecord.ts';
-import { isEqualJson } from '../result/isEqualJson.ts';
-import type { Draft, Entry } from './draft.ts';
-import type { FormNode, ListNode, ObjectNode, VariantsNode } from './formNode.ts';
-import type { Form } from './parseForm.ts';
-import { collectValue } from './collectValue.ts';
-import { parseNode } from './parseNode.ts';
+import { type JsonRecord, isEqualJson, isRecord } from '../result/json.ts';
+import type { Draft, Entry, FormNode, ListNode, ObjectNode, VariantsNode } from './formNode.ts';
+import { type Form, parseNode } from './parseNode.ts';
+import { collectValue } from './collectArguments.ts';
 
 /** What lies deeper is written as JSON: nobody finds their way in such a form. */
 const MAX_DEPTH = 10;

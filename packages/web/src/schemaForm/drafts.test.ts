@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createDraft, draftFromArguments, createNewDraft } from './createDraft.ts';
-import type { Draft } from './draft.ts';
+import type { Draft } from './formNode.ts';
 import { collectArguments } from './collectArguments.ts';
-import { parseForm } from './parseForm.ts';
-import { parseNode } from './parseNode.ts';
+import { parseForm, parseNode } from './parseNode.ts';
 
 const schema = {
   type: 'object',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createDraft, draftFromArguments } from './createDraft.ts';
-import type { Draft } from './draft.ts';
+import type { Draft } from './formNode.ts';
 import { collectArguments } from './collectArguments.ts';
-import { parseForm } from './parseForm.ts';
+import { parseForm } from './parseNode.ts';
 
 /** It takes milliseconds; a machine that does other things as well may take a while. What hangs takes for ever. */
 const MAX_MS = 5_000;

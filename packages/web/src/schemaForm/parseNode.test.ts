@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseForm } from './parseForm.ts';
-import { parseNode } from './parseNode.ts';
+import { parseForm, parseNode } from './parseNode.ts';
 
 const node = (schema: unknown, root: Record<string, unknown> = {}) => parseNode(root, schema);
 

@@ -1,22 +1,31 @@
-import { useDeferredValue } from 'react';
+import type { ServerStatus, ServersView, ToolsView } from '@behalf/contracts';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useDeferredValue, useEffect, useMemo, useRef } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import { usePermission } from '../api/user.ts';
+import { allToolsQuery, isForbidden, serversQuery, statusesQuery, useStatusRefetch } from '../api/servers.ts';
+import { usePermission, useUser } from '../api/user.ts';
 import { useRolePermissionLossToast } from '../hooks/usePermissionLossToast.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { SelectField, TextField } from '../ui/Field.tsx';
 import { Icon } from '../ui/Icon.tsx';
+import { usePagedItems } from '../ui/LongList.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
 import { Page } from '../ui/Page.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { showToast } from '../ui/toasts.ts';
+import { showToast } from '../ui/Toasts.tsx';
+import styles from './ServersPage.module.css';
 import { AddServer } from './add/AddServer.tsx';
 import { ServerCard } from './list/ServerCard.tsx';
-import { useListedServers } from './list/useListedServers.ts';
-import styles from './ServersPage.module.css';
-import { filterServers, parseServerFilter, serverFilters, type ListedServer } from './state/filterServers.ts';
-import { usePagedItems } from './usePagedItems.ts';
+import {
+  type ListedServer,
+  filterServers,
+  parseServerFilter,
+  serverFilters,
+  sortServers,
+} from './state/filterServers.ts';
+import { serverOrigin, toServerState } from './state/serverState.ts';
 
 /** The servers one may use or look after. What is searched for stands in the address, and so does the open dialog. */
 export function ServersPage() {
@@ -128,4 +137,67 @@ function FilteredList({
       {nextCount > 0 && <Button onClick={showMore}>{words.showMore(nextCount)}</Button>}
     </>
   );
+}
+
+type Statuses = Readonly<Record<string, ServerStatus>>;
+type Tools = ToolsView['servers'];
+
+/** Every server with how it stands, as far as it is known; how it stands arrives after the names. */
+export function useListedServers() {
+  const servers = useQuery(serversQuery);
+  const statuses = useQuery(statusesQuery);
+  const tools = useQuery(allToolsQuery);
+  const userId = useUser()?.id;
+  useToolsRefetch(statuses.data, tools.data);
+  useStatusRefetch(tools.dataUpdatedAt, statuses.refetch);
+  const listed = useMemo(
+    () => servers.data && toListedServers(servers.data, statuses.data, tools.data, userId),
+    [servers.data, statuses.data, tools.data, userId],
+  );
+  return {
+    listed: isForbidden(servers.error) ? undefined : listed,
+    error: servers.error,
+    refetch: servers.refetch,
+  };
+}
+
+function toListedServers(
+  servers: ServersView,
+  statuses: Statuses | undefined,
+  tools: Tools | undefined,
+  userId: string | undefined,
+): ListedServer[] {
+  const listedServers = Object.entries(servers).map(([name, view]): ListedServer => {
+    const listed = tools?.[name];
+    const status = statuses && (statuses[name] ?? null);
+    const state = toServerState(view, status, listed);
+    const isKnown = listed && (listed.state === 'connected' || listed.tools.length > 0);
+    return {
+      name,
+      view,
+      state,
+      origin: serverOrigin(view, userId, state.kind),
+      tools: isKnown ? listed.tools.length : undefined,
+    };
+  });
+  return sortServers(listedServers);
+}
+
+/** Once a server has come up whose tools were missing, they are asked for again. */
+function useToolsRefetch(statuses: Statuses | undefined, tools: Tools | undefined): void {
+  const queryClient = useQueryClient();
+  const previous = useRef<Statuses | undefined>(undefined);
+  useEffect(() => {
+    if (!statuses || !tools || previous.current === statuses) return;
+    const previousStatuses = previous.current;
+    previous.current = statuses;
+    const hasNewConnection = Object.entries(statuses).some(
+      ([name, { connectionState }]) =>
+        connectionState === 'connected' &&
+        previousStatuses?.[name]?.connectionState !== 'connected' &&
+        tools[name]?.state !== 'connected',
+    );
+    if (previousStatuses && hasNewConnection)
+      void queryClient.invalidateQueries({ queryKey: allToolsQuery.queryKey });
+  }, [queryClient, statuses, tools]);
 }

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { encodeSegment } from '../api/request.ts';
 import { setsQuery } from '../api/sets.ts';
 import { useUser } from '../api/user.ts';
-import { formatAgo } from '../hooks/formatTime.ts';
+import { formatAgo } from '../ui/format.ts';
 import card from '../servers/list/ServerCard.module.css';
 import list from '../servers/ServersPage.module.css';
 import { strings } from '../strings/strings.ts';

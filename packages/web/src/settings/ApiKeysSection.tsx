@@ -1,18 +1,21 @@
 import type { ApiKeyView } from '@behalf/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { deleteKey, keysQuery } from '../api/account.ts';
-import { useFocusAfterRemoval } from '../hooks/useFocusAfterRemoval.ts';
+import { deleteKey, keysQuery } from '../api/user.ts';
 import { strings } from '../strings/strings.ts';
-import { Button } from '../ui/Button.tsx';
-import { ConfirmDialog } from '../ui/ConfirmDialog.tsx';
+import { Badge, type Tone } from '../ui/Badge.tsx';
+import { Button, IconButton } from '../ui/Button.tsx';
+import { ConfirmDialog } from '../ui/Dialog.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { ErrorNotice } from '../ui/Notice.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { showToast } from '../ui/toasts.ts';
-import { ApiKeyRow } from './ApiKeyRow.tsx';
+import { showToast } from '../ui/Toasts.tsx';
+import { useFocusAfterRemoval } from '../ui/focus.ts';
+import { formatAgo, formatDateTime } from '../ui/format.ts';
+import styles from './ApiKeyRow.module.css';
 import { CreateKeyDialog } from './CreateKeyDialog.tsx';
 import { SettingsSection } from './SettingsSection.tsx';
+import { type KeyExpiry, keyExpiry } from './keyExpiry.ts';
 
 /** Keys with which programs act for the person who is signed in. */
 export function ApiKeysSection({ isAdmin }: { readonly isAdmin: boolean }) {
@@ -69,5 +72,45 @@ function DeleteKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKeyView; rea
     >
       {keys.deleteText}
     </ConfirmDialog>
+  );
+}
+
+const expiryTones: Readonly<Record<KeyExpiry, Tone>> = {
+  expired: 'danger',
+  expiring: 'warning',
+  good: 'neutral',
+};
+
+export function ApiKeyRow({
+  apiKey,
+  onDelete,
+}: {
+  readonly apiKey: ApiKeyView;
+  readonly onDelete: () => void;
+}) {
+  const { keys } = strings.settings;
+  const { name, hint, scopes, expiresAt, lastUsedAt } = apiKey;
+  const [now] = useState(Date.now);
+  const expiry = keyExpiry(expiresAt, now);
+  return (
+    <li className={styles['row']}>
+      <div className={styles['what']}>
+        <p className={styles['name']}>
+          {name} <code>{keys.hint(hint)}</code>
+        </p>
+        <p className={styles['facts']}>
+          {scopes.map((scope) => (
+            <Badge key={scope}>{scope}</Badge>
+          ))}
+          <span>{lastUsedAt === null ? keys.neverUsed : keys.lastUsed(formatAgo(lastUsedAt))}</span>
+          {expiry === 'good' ? (
+            <span>{keys.expiryTexts.good(formatDateTime(expiresAt))}</span>
+          ) : (
+            <Badge tone={expiryTones[expiry]}>{keys.expiryTexts[expiry](formatDateTime(expiresAt))}</Badge>
+          )}
+        </p>
+      </div>
+      <IconButton label={keys.delete(name)} icon={<Icon name="trash" />} onClick={onDelete} />
+    </li>
   );
 }

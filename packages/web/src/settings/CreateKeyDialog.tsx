@@ -1,8 +1,8 @@
 import { apiKeyScopes, type ApiKeyScope } from '@behalf/contracts/plain';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { createKey, keysQuery } from '../api/account.ts';
-import { fieldErrorText, hasOnlyFieldErrors } from '../api/fieldErrors.ts';
+import { createKey, keysQuery } from '../api/user.ts';
+import { fieldErrorText, hasOnlyFieldErrors } from '../api/explain.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import type { CreatedApiKey } from '../api/account.ts';
+import type { CreatedApiKey } from '../api/user.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { CopyButton } from '../ui/CopyButton.tsx';

@@ -1,6 +1,6 @@
 import type { SessionView } from '@behalf/contracts';
-import { formatAgo, formatDateTime } from '../hooks/formatTime.ts';
-import { useFocusAfterRemoval } from '../hooks/useFocusAfterRemoval.ts';
+import { formatAgo, formatDateTime } from '../ui/format.ts';
+import { useFocusAfterRemoval } from '../ui/focus.ts';
 import { strings } from '../strings/strings.ts';
 import { Badge } from '../ui/Badge.tsx';
 import { Button } from '../ui/Button.tsx';

@@ -1,18 +1,17 @@
 import { useState } from 'react';
 import { useStore } from '../app/store.ts';
-import { TitleOrId } from '../call/TitleOrId.tsx';
-import { formatDuration, formatTimeOrDate } from '../hooks/formatTime.ts';
-import { ArgumentsView } from '../result/ArgumentsView.tsx';
+import { TitleOrId } from '../ui/Identity.tsx';
+import { formatDuration, formatTimeOrDate } from '../ui/format.ts';
+import { ArgumentsView } from '../result/ResultView.tsx';
 import { AuthorityBadge } from '../result/AuthorityBadge.tsx';
-import type { JsonRecord } from '../result/isRecord.ts';
+import type { JsonRecord } from '../result/json.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { runs } from './pageRuns.ts';
-import { RunBadge } from './RunBadge.tsx';
+import { RunBadge, RunOutcome } from './RunView.tsx';
 import styles from './RunHistory.module.css';
-import type { Run } from './run.ts';
-import { RunOutcome } from './RunOutcome.tsx';
+import type { Run } from './runs.ts';
 import type { ToolRef } from './ToolConsole.tsx';
 
 /** What was run since the page was opened, but for the run that is shown anyway. */

@@ -1,11 +1,25 @@
+import type { ConnectNeeded } from '@behalf/contracts';
+import { useState } from 'react';
+import { explainError } from '../api/explain.ts';
+import { ApiError } from '../api/request.ts';
+import { ApprovalRequest } from '../call/ApprovalRequest.tsx';
+import { ConnectCard } from '../call/ConnectCard.tsx';
 import { ProgressView } from '../call/ProgressView.tsx';
-import { formatDuration } from '../hooks/formatTime.ts';
+import { ServerPageLink, isServerError } from '../call/ServerPageLink.tsx';
+import type { ConnectOptions } from '../connect/connectController.ts';
+import { connectControllers } from '../connect/pageConnectControllers.ts';
+import { ResultView } from '../result/ResultView.tsx';
+import type { JsonRecord } from '../result/json.ts';
 import { strings } from '../strings/strings.ts';
-import { RunBadge } from './RunBadge.tsx';
-import type { Run } from './run.ts';
-import { RunOutcome } from './RunOutcome.tsx';
-import { runStateText } from './runStateText.ts';
+import { Badge } from '../ui/Badge.tsx';
+import { Button } from '../ui/Button.tsx';
+import { Notice } from '../ui/Notice.tsx';
+import { formatDuration } from '../ui/format.ts';
+import { callTones } from '../ui/stateTones.ts';
 import styles from './RunView.module.css';
+import { runs } from './pageRuns.ts';
+import { type Run, runStateText } from './runs.ts';
+import { blockPath, toolPath } from './toolLinks.ts';
 
 /** The last run of a tool: how far it is, and what came of it. */
 export function RunView({ run }: { readonly run: Run }) {
@@ -47,4 +61,112 @@ function Logs({ run: { logs } }: { readonly run: Run }) {
       </ul>
     </details>
   );
+}
+
+/** How a run ended, or what it waits for. */
+export function RunOutcome({ run }: { readonly run: Run }) {
+  const words = strings.tools.run;
+  switch (run.state) {
+    case 'running':
+      return null;
+    case 'waiting':
+      return <ApprovalCard run={run} />;
+    case 'held':
+      if (run.connect) return <HeldRun run={run} connect={run.connect} />;
+      return <p className={styles['note']}>{strings.blocks.run.heldText}</p>;
+    case 'done':
+    case 'failed':
+      return run.result ? <ResultView result={run.result} /> : null;
+    case 'refused':
+      return <RunError run={run} />;
+    case 'denied':
+      return <p className={styles['note']}>{words.denied}</p>;
+    case 'cancelled':
+      return <p className={styles['note']}>{words.cancelled}</p>;
+  }
+}
+
+function RunError({ run: { error, server, block } }: { readonly run: Run }) {
+  const words = strings.tools.run;
+  const code = error instanceof ApiError ? error.code : undefined;
+  // Nothing came back: that says nothing about what was sent.
+  const lostText = { title: words.lostTitle, text: words.lostText };
+  const { changedTitle, changedText } = strings.blocks.run;
+  const isChanged = block !== undefined && code === 'VERSION_CONFLICT';
+  const changedNotice = { title: changedTitle, text: changedText };
+  const { title, text } = code === 'OFFLINE' ? lostText : isChanged ? changedNotice : explainError(error);
+  const needsValues = code === 'MCP_USER_VARS_MISSING';
+  const errors = error instanceof ApiError ? error.errors : [];
+  return (
+    <Notice
+      tone="danger"
+      title={title}
+      actions={isServerError(code) ? <ServerPageLink server={server} errorCode={code} /> : undefined}
+    >
+      <p>{code === 'MCP_ARGUMENTS_INVALID' || code === 'BLOCK_INCOMPLETE' ? words.fixFields : text}</p>
+      {needsValues && (
+        <ul>
+          {errors.map(({ message }, index) => (
+            <li key={index}>{message}</li>
+          ))}
+        </ul>
+      )}
+    </Notice>
+  );
+}
+
+/** The question of a tool that asks first, about a run. */
+export function ApprovalCard({ run }: { readonly run: Run }) {
+  const { id, tool, toolTitle, server, serverTitle, args, approval, decisionError, isDeciding = false } = run;
+  const [decision, setDecision] = useState<'approve' | 'deny'>('approve');
+  return (
+    <ApprovalRequest
+      key={approval?.id}
+      {...{ tool, toolTitle, server, serverTitle, args }}
+      expiresAt={approval?.expiresAt}
+      pendingDecision={isDeciding ? decision : undefined}
+      error={decisionError}
+      advice={strings.tools.run.requestAgain}
+      onDecide={(approve) => {
+        setDecision(approve ? 'approve' : 'deny');
+        void runs.decide(id, approve);
+      }}
+    />
+  );
+}
+
+/** A run that waits for its user to sign in. Who does so here wants this call: it is made by itself then. */
+export function HeldRun({ run, connect }: { readonly run: Run; readonly connect: ConnectNeeded }) {
+  const words = strings.tools.run;
+  const { id, server, tool, args, block } = run;
+  const formPath = (formArgs?: JsonRecord) =>
+    block ? blockPath(block.id, formArgs) : toolPath(server, tool, formArgs);
+  async function startConnect(wanted: ConnectOptions): Promise<void> {
+    // The credential that the run names is the one that has to be good again.
+    const label = block?.credential;
+    const options = { ...wanted, ...(label !== undefined && { label }) };
+    if (await connectControllers.get(server).begin(options)) await runs.resume(id);
+  }
+  return (
+    <ConnectCard
+      connect={connect}
+      returnTo={formPath()}
+      nextStepText={words.afterSignIn}
+      onStart={startConnect}
+      // The form is filled in again for who comes back.
+      onBeforeLeave={() => history.replaceState(null, '', formPath(block?.inputs ?? args))}
+    >
+      {(isConnected) =>
+        isConnected && (
+          <Button size="small" variant="primary" onClick={() => void runs.resume(id)}>
+            {words.resume}
+          </Button>
+        )
+      }
+    </ConnectCard>
+  );
+}
+
+export function RunBadge({ run }: { readonly run: Run }) {
+  return <Badge tone={callTones[run.state]}>{runStateText(run)}</Badge>;
 }

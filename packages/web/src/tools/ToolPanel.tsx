@@ -4,23 +4,21 @@ import { Link } from 'wouter';
 import { explainErrorCode } from '../api/explain.ts';
 import { encodeSegment } from '../api/request.ts';
 import { serverToolsQuery } from '../api/servers.ts';
-import { ConnectButtons } from '../connect/ConnectButtons.tsx';
-import { ConnectStatus } from '../connect/ConnectStatus.tsx';
-import { useConnect } from '../connect/useConnect.ts';
-import type { JsonRecord } from '../result/isRecord.ts';
+import { ConnectButtons, ConnectStatus } from '../connect/ConnectButtons.tsx';
+import { useConnect } from '../connect/pageConnectControllers.ts';
+import { type JsonRecord, keepIfEqual } from '../result/json.ts';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { ErrorNotice, Notice } from '../ui/Notice.tsx';
 import { Skeleton } from '../ui/Skeleton.tsx';
-import { keepIfEqual } from './keepIfEqual.ts';
-import type { LinkedArgs } from './toolPaths.ts';
+import type { LinkedArgs } from './toolLinks.ts';
 import type { ToolRef } from './ToolConsole.tsx';
 import { ToolHeader } from './ToolHeader.tsx';
 import { ToolRunner } from './ToolRunner.tsx';
 import styles from './ToolPanel.module.css';
-import { serverStateTones } from '../ui/serverStateTones.ts';
+import { serverStateTones } from '../ui/stateTones.ts';
 
 interface PanelProps {
   /** What the form begins with: what somebody chose here, or what the link says. */

@@ -1,11 +1,11 @@
 import type { ServerToolsView, ToolDetail } from '@behalf/contracts';
 import { useEffect, useRef, type KeyboardEvent, type SubmitEvent } from 'react';
 import { useLocation } from 'wouter';
-import { ApiError } from '../api/apiError.ts';
+import { ApiError } from '../api/request.ts';
 import { useStore } from '../app/store.ts';
-import type { JsonRecord } from '../result/isRecord.ts';
+import type { JsonRecord } from '../result/json.ts';
 import { pathKey } from '../schemaForm/fieldPath.ts';
-import { focusFirstInvalid } from '../schemaForm/focusFirstControl.ts';
+import { focusFirstInvalid } from '../ui/focus.ts';
 import { SchemaForm } from '../schemaForm/SchemaForm.tsx';
 import { strings } from '../strings/strings.ts';
 import { Button } from '../ui/Button.tsx';
@@ -15,10 +15,9 @@ import { Switch, TextArea } from '../ui/Field.tsx';
 import { Icon } from '../ui/Icon.tsx';
 import { Notice } from '../ui/Notice.tsx';
 import { Spinner } from '../ui/Spinner.tsx';
-import { curlCommand } from './curlCommand.ts';
+import { curlCommand, newBlockPath, toolPath } from './toolLinks.ts';
 import { runs } from './pageRuns.ts';
 import { RunView } from './RunView.tsx';
-import { newBlockPath, toolPath } from './toolPaths.ts';
 import styles from './ToolRunner.module.css';
 import { useToolForm, type ToolForm } from './useToolForm.ts';
 

@@ -4,9 +4,8 @@ import { usePermission, useUser } from '../api/user.ts';
 import { strings } from '../strings/strings.ts';
 import { EmptyState } from '../ui/EmptyState.tsx';
 import { Page } from '../ui/Page.tsx';
-import { parseLinkedArgs, toolPath } from './toolPaths.ts';
+import { parseLinkedArgs, toolPath, useHash } from './toolLinks.ts';
 import { ToolConsole, type ToolRef } from './ToolConsole.tsx';
-import { useHash } from './useHash.ts';
 
 export function ToolsPage({
   server,

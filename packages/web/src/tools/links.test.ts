@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import type { ToolResult } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { curlCommand } from './curlCommand.ts';
-import { buildSignInUrl } from '../call/buildSignInUrl.ts';
-import { parseConnectNeeded } from './parseConnectNeeded.ts';
-import { parseLinkedArgs, toolPath } from './toolPaths.ts';
+import { curlCommand, parseLinkedArgs, toolPath } from './toolLinks.ts';
+import { buildSignInUrl } from '../connect/signInUrl.ts';
+import { parseConnectNeeded } from './runs.ts';
 
 const origin = 'https://gateway.example:8443';
 

@@ -1,6 +1,6 @@
 import { runBlock } from '../api/blocks.ts';
 import { callTool, decideApproval } from '../api/tools.ts';
-import { runAsMutation } from '../app/runAsMutation.ts';
+import { runAsMutation } from '../app/queryClient.ts';
 import { createRuns } from './runs.ts';
 
 /** Fast enough to be followed, and far below what would keep a browser busy. */

@@ -1,10 +1,8 @@
 import type { Problem, ToolResult } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../api/apiError.ts';
+import { ApiError } from '../api/request.ts';
 import type { ToolCall } from '../api/tools.ts';
-import type { RunInput } from './run.ts';
-import { createRuns, type RunsParts } from './runs.ts';
-import { runStateText } from './runStateText.ts';
+import { type RunInput, type RunsParts, createRuns, runStateText } from './runs.ts';
 
 const input: RunInput = {
   ...{ server: 'everything', serverTitle: 'Everything', tool: 'echo', args: { message: 'hi' } },

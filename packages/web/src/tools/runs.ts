@@ -1,11 +1,56 @@
-import type { ToolResult } from '@behalf/contracts';
-import { ApiError } from '../api/apiError.ts';
+import type { ApprovalNeeded, Authority, ConnectNeeded, MissingParts, ToolResult } from '@behalf/contracts';
 import type { BlockRunInput } from '../api/blocks.ts';
-import type { ToolCall, ToolProgress } from '../api/tools.ts';
-import { createStore, type Store } from '../app/store.ts';
-import { parseConnectNeeded } from './parseConnectNeeded.ts';
-import { toRunLog } from './toRunLog.ts';
-import type { Run, RunInput, RunLog } from './run.ts';
+import { ApiError } from '../api/request.ts';
+import type { ToolCall, ToolLog, ToolProgress } from '../api/tools.ts';
+import { type Store, createStore } from '../app/store.ts';
+import { isRecord } from '../result/json.ts';
+import { strings } from '../strings/strings.ts';
+
+/** A tool that somebody ran, with what it was given. */
+export interface RunInput {
+  readonly server: string;
+  readonly serverTitle: string;
+  readonly tool: string;
+  readonly toolTitle?: string | undefined;
+  /** All that is sent; of a block also what it brings by itself. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly authority: Authority | undefined;
+  /** The block that is run, where it is one. */
+  readonly block?: BlockRunInput;
+}
+
+/**
+ * `waiting`: for the word of the person. `held`: for their sign-in at the server; the tool was not asked yet. `failed`: the
+ * tool ran and says so. `refused`: there is no answer of the tool, and an error says why. `cancelled`: stopped, and whether
+ * it ran is not known.
+ */
+export type RunState =
+  'running' | 'waiting' | 'held' | 'done' | 'failed' | 'refused' | 'denied' | 'cancelled';
+
+export interface RunLog {
+  readonly level: string;
+  readonly text: string;
+}
+
+export interface Run extends RunInput {
+  readonly id: number;
+  readonly state: RunState;
+  readonly startedAt: number;
+  readonly durationMs?: number;
+  readonly progress?: ToolProgress;
+  /** The last ones. */
+  readonly logs: readonly RunLog[];
+  readonly result?: ToolResult;
+  readonly error?: unknown;
+  readonly approval?: ApprovalNeeded;
+  /** The sign-in that it is held for. */
+  readonly connect?: ConnectNeeded | undefined;
+  /** What a block is held for. */
+  readonly missing?: MissingParts | undefined;
+  /** What went wrong when it was decided. */
+  readonly decisionError?: unknown;
+  readonly isDeciding?: boolean;
+}
 
 const MAX_RUNS = 20;
 const MAX_LOGS = 200;
@@ -137,4 +182,56 @@ async function toOutcome(pending: Promise<ToolResult>, serverTitle: string): Pro
 /** The newest, and whatever is not over. */
 function trimRuns(runs: readonly Run[]): readonly Run[] {
   return runs.filter(({ state }, index) => index < MAX_RUNS || state === 'running' || state === 'waiting');
+}
+
+/** The sign-in that a result says is missing. The gateway passes on no such words of a server. */
+export function parseConnectNeeded(result: ToolResult, serverTitle: string): ConnectNeeded | undefined {
+  const meta = result['_meta'];
+  const auth = isRecord(meta) ? meta['behalf/auth'] : undefined;
+  if (!isRecord(auth)) return undefined;
+  const { server, reason, connectUrl, scopes } = auth;
+  if (typeof server !== 'string' || typeof reason !== 'string') return undefined;
+  return {
+    server,
+    title: serverTitle,
+    reason,
+    connectUrl: typeof connectUrl === 'string' ? connectUrl : null,
+    ...(typeof scopes === 'string' && { scopes }),
+  };
+}
+
+const MAX_LOG_LENGTH = 2_000;
+
+/** A message of a server as one text. What it logs is data of any shape. */
+export function toRunLog({ level, logger, data }: ToolLog): RunLog {
+  const content = typeof data === 'string' ? data : toJsonText(data);
+  const text = typeof logger === 'string' && logger !== '' ? `${logger}: ${content}` : content;
+  return {
+    level: typeof level === 'string' ? level : '',
+    text: text.length > MAX_LOG_LENGTH ? `${text.slice(0, MAX_LOG_LENGTH)}…` : text,
+  };
+}
+
+function toJsonText(data: unknown): string {
+  try {
+    return data === undefined ? '' : JSON.stringify(data);
+  } catch {
+    // Nested too deep to be written.
+    return '';
+  }
+}
+
+/** Errors that the gateway returns before it sends anything to the server. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  'BLOCK_INCOMPLETE',
+  'MCP_ARGUMENTS_INVALID',
+  'MCP_USER_VARS_MISSING',
+  'VERSION_CONFLICT',
+]);
+
+/** The state of a run as shown to the user. */
+export function runStateText({ state, error }: Pick<Run, 'state' | 'error'>): string {
+  const words = strings.tools.run;
+  const isNotSent = state === 'refused' && error instanceof ApiError && NOT_SENT.has(error.code);
+  return isNotSent ? words.notSent : words.states[state];
 }

@@ -1,13 +1,11 @@
 import type { Diagnostic } from '@behalf/contracts';
 import { useState } from 'react';
-import type { JsonRecord } from '../result/isRecord.ts';
+import { type JsonRecord, keepIfEqual } from '../result/json.ts';
 import { createDraft, draftFromArguments } from '../schemaForm/createDraft.ts';
-import type { Draft } from '../schemaForm/draft.ts';
-import { pathKey, type FieldPath } from '../schemaForm/fieldPath.ts';
-import { assignErrors } from '../schemaForm/assignErrors.ts';
+import type { Draft } from '../schemaForm/formNode.ts';
+import { type FieldPath, assignErrors, pathKey } from '../schemaForm/fieldPath.ts';
 import { parseArguments, collectArguments } from '../schemaForm/collectArguments.ts';
-import { parseForm, type Form } from '../schemaForm/parseForm.ts';
-import { keepIfEqual } from './keepIfEqual.ts';
+import { parseForm, type Form } from '../schemaForm/parseNode.ts';
 
 interface FormState {
   readonly schema: unknown;

@@ -1,9 +1,10 @@
-import { useEffect, useId, useRef, type ReactNode, type SubmitEvent } from 'react';
+import { type ReactNode, type SubmitEvent, useEffect, useId, useRef } from 'react';
 import { strings } from '../strings/strings.ts';
-import { IconButton } from './Button.tsx';
-import { classNames } from './classNames.ts';
+import { Button, IconButton } from './Button.tsx';
 import styles from './Dialog.module.css';
 import { Icon } from './Icon.tsx';
+import { ErrorNotice } from './Notice.tsx';
+import { classNames } from './classNames.ts';
 
 export interface DialogProps {
   readonly title: string;
@@ -75,5 +76,43 @@ export function Dialog({ title, children, actions, onClose, onSubmit, isWide = f
         <div className={styles['form']}>{body}</div>
       )}
     </dialog>
+  );
+}
+
+/** Asked before something that cannot be undone. */
+export function ConfirmDialog({
+  title,
+  children,
+  confirm,
+  isBusy = false,
+  error,
+  onConfirm,
+  onClose,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+  readonly confirm: string;
+  readonly isBusy?: boolean;
+  readonly error?: unknown;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      onSubmit={onConfirm}
+      actions={
+        <>
+          <Button onClick={onClose}>{strings.common.cancel}</Button>
+          <Button type="submit" variant="danger" isBusy={isBusy}>
+            {confirm}
+          </Button>
+        </>
+      }
+    >
+      <p>{children}</p>
+      {error != null && <ErrorNotice error={error} />}
+    </Dialog>
   );
 }

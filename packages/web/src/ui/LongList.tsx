@@ -1,5 +1,4 @@
-import { Fragment, type ReactNode } from 'react';
-import { useProgressiveCount } from '../hooks/useProgressiveCount.ts';
+import { Fragment, type ReactNode, startTransition, useEffect, useState } from 'react';
 import styles from './LongList.module.css';
 
 /** Entries that are rendered in one go, and that the browser leaves out in one piece while they are out of sight. */
@@ -44,4 +43,35 @@ export function LongList<T>({
       })}
     </div>
   );
+}
+
+/** A frame: what was added is shown, and keys are heard, before more is added. */
+const STEP_DELAY_MS = 16;
+
+/**
+ * How much of a long list is rendered: a first piece at once, and the rest piece by piece while nobody waits for it. Another
+ * `subject` is another list, and begins with its first piece.
+ */
+export function useProgressiveCount(total: number, step: number, resetKey = ''): number {
+  const [count, setCount] = useState(step);
+  const [currentKey, setCurrent] = useState(resetKey);
+  if (currentKey !== resetKey) {
+    setCurrent(resetKey);
+    setCount(step);
+  }
+  const isComplete = count >= total;
+  useEffect(() => {
+    if (isComplete) return undefined;
+    const timer = setTimeout(() => startTransition(() => setCount(count + step)), STEP_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, [count, isComplete, step]);
+  return Math.min(count, total);
+}
+
+/** The first of many, and a way to the next: a thousand at once would hold up the page. */
+export function usePagedItems<T>(items: readonly T[], step: number) {
+  const [pages, setPages] = useState(1);
+  const shown = items.slice(0, pages * step);
+  const hidden = items.length - shown.length;
+  return { shown, nextCount: Math.min(hidden, step), showMore: () => setPages(pages + 1) };
 }

@@ -1,8 +1,10 @@
-import { useEffect, useRef, type ReactNode } from 'react';
-import { useTitle } from '../hooks/useTitle.ts';
-import { classNames } from './classNames.ts';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import { strings } from '../strings/strings.ts';
+import { EmptyState } from './EmptyState.tsx';
 import styles from './Page.module.css';
 import { Skeleton } from './Skeleton.tsx';
+import { classNames } from './classNames.ts';
 
 /** A page with its name and what can be done on it. Its heading takes the focus when the page is entered. */
 export function Page({
@@ -47,5 +49,25 @@ export function PageSkeleton({ lines }: { readonly lines: number }) {
     <div className={styles['page']}>
       <Skeleton lines={lines} />
     </div>
+  );
+}
+
+/** The name of the page, in the tab and for screen readers that announce a change of page. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title ? `${title} · ${strings.common.product}` : strings.common.product;
+  }, [title]);
+}
+
+export function NotFound() {
+  const { common } = strings;
+  return (
+    <Page title={common.notFoundTitle}>
+      <EmptyState
+        icon="search"
+        title={common.notFoundText}
+        actions={<Link href="/chat">{common.goHome}</Link>}
+      />
+    </Page>
   );
 }

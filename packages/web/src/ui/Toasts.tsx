@@ -1,10 +1,11 @@
-import { useStore } from '../app/store.ts';
+import { explainError } from '../api/explain.ts';
+import { createStore, useStore } from '../app/store.ts';
 import { strings } from '../strings/strings.ts';
+import type { Tone } from './Badge.tsx';
 import { IconButton } from './Button.tsx';
-import { classNames } from './classNames.ts';
 import { Icon } from './Icon.tsx';
-import { dismissToast, toasts } from './toasts.ts';
 import styles from './Toasts.module.css';
+import { classNames } from './classNames.ts';
 
 /** The corner in which toasts appear; always there, so that screen readers notice what is put into it. */
 export function Toasts() {
@@ -27,4 +28,36 @@ export function Toasts() {
       ))}
     </div>
   );
+}
+
+export interface Toast {
+  readonly id: number;
+  readonly tone: Tone;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Long enough to read; what is wrong stays until somebody dismisses it. */
+const TOAST_DURATION_MS = 6_000;
+const MAX_TOASTS = 4;
+
+export const toasts = createStore<readonly Toast[]>([]);
+let lastId = 0;
+
+export function dismissToast(id: number): void {
+  toasts.set(toasts.get().filter((toast) => toast.id !== id));
+}
+
+/** Says in a corner what has happened, without taking the focus. */
+export function showToast(tone: Tone, title: string, text = ''): void {
+  // The same thing twice is one thing.
+  const others = toasts.get().filter((toast) => toast.title !== title || toast.text !== text);
+  const id = (lastId += 1);
+  toasts.set([...others, { id, tone, title, text }].slice(-MAX_TOASTS));
+  if (tone !== 'danger') setTimeout(() => dismissToast(id), TOAST_DURATION_MS);
+}
+
+export function showError(error: unknown): void {
+  const { title, text } = explainError(error);
+  showToast('danger', title, text);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { canonicalizeUrl } from './canonicalUrl.ts';
+import { canonicalizeUrl } from './addresses.ts';
 
 describe('the canonical address of a server', () => {
   test('is one spelling for all that lead to the same place', () => {

@@ -1,5 +1,27 @@
-import type { Clock, Random } from '@behalf/kernel';
-import type { ClientAuthentication, OAuthClient } from './oauthClient.ts';
+import type { KeyObject } from 'node:crypto';
+import type { Clock, HiddenText, Random } from '@behalf/kernel';
+
+/** How we prove at an authorization server that we are the client. */
+export type ClientAuthentication =
+  | { readonly method: 'none' }
+  | { readonly method: 'client_secret_basic' | 'client_secret_post'; readonly secret: HiddenText }
+  | {
+      readonly method: 'private_key_jwt';
+      readonly key: KeyObject;
+      readonly alg: string;
+      readonly kid?: string | undefined;
+    };
+
+/** Who we are at one authorization server, for one server. */
+export interface OAuthClient {
+  readonly clientId: string;
+  /**
+   * `configured`: the definition or the environment names it; never removed by us. `document`: a client ID metadata document
+   * that we serve. `dynamic`: registered by us.
+   */
+  readonly source: 'configured' | 'document' | 'dynamic';
+  readonly auth: ClientAuthentication;
+}
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** Long enough for one request and for clocks that differ. */

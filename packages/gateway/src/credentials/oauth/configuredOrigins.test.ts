@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createMetadataCache } from './discovery/metadataCache.ts';
+import { createMetadataCache } from './metadata.ts';
 import {
   closeSignInRigs,
   createSignInServerRig,

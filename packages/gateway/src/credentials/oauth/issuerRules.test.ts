@@ -7,8 +7,8 @@ import {
   type SignInServerRigOptions,
 } from '../../../test/signInRig.ts';
 import { createRegistryRig, createStoredDefinition } from '../../../test/registryRig.ts';
-import { createIssuerRules } from './issuerRules.ts';
-import { areRelatedHosts } from './relatedHosts.ts';
+import { createIssuerRules } from './issuers.ts';
+import { areRelatedHosts } from './addresses.ts';
 import { toSignInTarget } from './signInTarget.ts';
 
 afterEach(closeSignInRigs);

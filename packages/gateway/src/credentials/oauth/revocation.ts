@@ -1,7 +1,6 @@
 import type { Clock, Fetch, Random } from '@behalf/kernel';
-import type { OAuthClient } from './oauthClient.ts';
-import { authenticateClient } from './clientAuthentication.ts';
-import { postForm } from './postForm.ts';
+import { type OAuthClient, authenticateClient } from './clientAuthentication.ts';
+import { postForm } from './tokenEndpoint.ts';
 
 const TIMEOUT_MS = 5_000;
 

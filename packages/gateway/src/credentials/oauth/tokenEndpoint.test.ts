@@ -9,7 +9,7 @@ import {
   type ScriptedOAuthResponse,
 } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { OAuthClient } from './oauthClient.ts';
+import type { OAuthClient } from './clientAuthentication.ts';
 import { revokeTokens } from './revocation.ts';
 import { requestTokens, type OAuthTokenRequest } from './tokenEndpoint.ts';
 

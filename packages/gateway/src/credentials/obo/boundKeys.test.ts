@@ -11,9 +11,8 @@ import {
   expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../test/tokenEndpointRig.ts';
-import { createDpop } from '../dpop/dpop.ts';
-import { createDpopKey } from '../dpop/dpopKey.ts';
-import { createBoundKeys } from './boundKeys.ts';
+import { createDpop, createDpopKey } from '../oauth/dpop.ts';
+import { createBoundKeys } from './key.ts';
 
 const dpop = createDpop({ clock: createFakeClock(), random: systemRandom });
 const obo = { obo: { scopes: 'a' } };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createUserSnapshot } from '../../../test/servers.ts';
-import { createOutdatedTokenEviction } from './evictOutdated.ts';
+import { createOutdatedTokenEviction } from './cache.ts';
 
 test('tokens of a server that is gone or changed are forgotten, and no others', () => {
   const evicted: string[][] = [];

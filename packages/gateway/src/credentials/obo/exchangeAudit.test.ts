@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { adaPrincipal, createOboTokensRig } from '../../../test/oboRig.ts';
 import type { AuditEvent } from '../../audit/audit.ts';
-import { formatEventLine, parseEventLine } from '../../audit/eventLine.ts';
+import { formatEventLine, parseEventLine } from '../../audit/segment.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { ExchangeEvent } from './createExchanger.ts';
+import type { ExchangeEvent } from './exchanger.ts';
 import { createExchangeAudit } from './exchangeAudit.ts';
 import { SubjectUnavailable } from './subject.ts';
 

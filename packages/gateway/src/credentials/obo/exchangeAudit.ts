@@ -1,10 +1,9 @@
 import { httpStatus, scopeList, type ErrorCode } from '@behalf/contracts';
 import { actorOf, type Audit, type AuditEvent } from '../../audit/audit.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { Log } from '../../upstream/parts.ts';
-import type { ExchangeEvent } from './createExchanger.ts';
-import type { ExchangeContext } from './exchanger.ts';
-import type { RefusedExchange } from './oboTokens.ts';
+import type { Log } from '../../upstream/upstream.ts';
+import type { ExchangeContext, ExchangeEvent } from './exchanger.ts';
+import type { RefusedExchange } from './bearer.ts';
 import { SubjectUnavailable } from './subject.ts';
 
 export interface ExchangeAuditParts {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { exchangeKey, type KeyParts } from './exchangeKey.ts';
+import { exchangeKey, type KeyParts } from './key.ts';
 
 const base: KeyParts = {
   tenant: 'default',

@@ -9,7 +9,7 @@ import {
   createThrottledFault,
   createUnavailableFault,
 } from '../../../test/exchangerRig.ts';
-import { ExchangeFault } from './exchangeFault.ts';
+import { ExchangeFault } from './exchangeProvider.ts';
 
 type Rig = ReturnType<typeof createExchangerRig>;
 

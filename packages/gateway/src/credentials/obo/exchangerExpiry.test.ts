@@ -6,9 +6,8 @@ import {
   HOUR_MS,
   advanceUntilSettled,
 } from '../../../test/exchangerRig.ts';
-import { ExchangeFault } from './exchangeFault.ts';
-import { toCachedToken } from './cachedToken.ts';
-import { createMemoryTier, serverGroup } from './memoryTier.ts';
+import { ExchangeFault } from './exchangeProvider.ts';
+import { createMemoryTier, serverGroup, toCachedToken } from './cache.ts';
 
 describe('how long an exchanged token is used', () => {
   test('a minute less than its life, or a tenth of a short one', async () => {

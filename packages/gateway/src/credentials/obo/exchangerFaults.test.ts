@@ -8,8 +8,8 @@ import {
   createThrottledFault,
   createUnavailableFault,
 } from '../../../test/exchangerRig.ts';
-import { createExchanger } from './createExchanger.ts';
-import { ExchangeFault, type FaultCode, type FaultDetail } from './exchangeFault.ts';
+import { createExchanger } from './exchanger.ts';
+import { ExchangeFault, type FaultCode, type FaultDetail } from './exchangeProvider.ts';
 
 const fault =
   (code: FaultCode, detail: FaultDetail = {}) =>

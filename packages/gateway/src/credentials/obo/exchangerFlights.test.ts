@@ -7,7 +7,7 @@ import {
   respondSlowly,
   createUnavailableFault,
 } from '../../../test/exchangerRig.ts';
-import { createInFlightExchanges } from './inFlightExchanges.ts';
+import { createInFlightExchanges } from './exchangeFlight.ts';
 
 describe('exchanges at the same time', () => {
   test('50 cold calls are one token request', async () => {

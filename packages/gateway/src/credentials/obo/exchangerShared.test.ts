@@ -9,7 +9,7 @@ import {
   createUnavailableFault,
 } from '../../../test/exchangerRig.ts';
 import type { Cache } from '../../ports/index.ts';
-import { createExchanger } from './createExchanger.ts';
+import { createExchanger } from './exchanger.ts';
 
 const never = <T>() => new Promise<T>(() => undefined);
 const broken = (): Promise<never> => Promise.reject(new Error('the store is away'));

@@ -8,9 +8,9 @@ import {
   exchangeProvider,
 } from '../../../test/oboRig.ts';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import { ReauthNeeded } from '../reauthNeeded.ts';
-import { ExchangeFault } from './exchangeFault.ts';
-import { createTokenRequestBudget } from './oboTokens.ts';
+import { ReauthNeeded } from '../signInRequired.ts';
+import { ExchangeFault } from './exchangeProvider.ts';
+import { createTokenRequestBudget } from './bearer.ts';
 import { SubjectUnavailable } from './subject.ts';
 
 const forbidden = { code: 'MCP_OBO_FORBIDDEN' };

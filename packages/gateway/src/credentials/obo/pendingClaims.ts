@@ -1,6 +1,6 @@
 import { SealError, type Clock, type Keyring, type SealContext } from '@behalf/kernel';
 import type { Cache } from '../../ports/index.ts';
-import { normalizeClaims } from './claimsChallenge.ts';
+import { normalizeClaims } from '../oauth/claims.ts';
 
 /** For how long somebody who was sent to sign in may take to go there. */
 const LIFETIME_MS = 10 * 60_000;

@@ -1,7 +1,7 @@
 import { LightCancellation } from '@behalf/kernel';
 import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, SUBJECT_ISSUER } from '../../../test/subjectRig.ts';
-import { loginCredentialKey } from '../../identity/loginCredentialKey.ts';
+import { loginCredentialKey } from '../../identity/signInSessions.ts';
 import { credentialId } from '../../ports/index.ts';
 import { toPrincipal, type Principal } from '../../principal/principal.ts';
 import { SubjectUnavailable, type Subject, type SubjectKind } from './subject.ts';

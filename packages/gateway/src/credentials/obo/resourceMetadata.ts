@@ -1,12 +1,11 @@
 import type { Clock } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { UserServer } from '../../registry/server.ts';
-import type { OAuthEgress } from '../oauth/oauthNetwork.ts';
-import { readProtectedResource } from '../oauth/discovery/protectedResource.ts';
+import type { UserServer } from '../../servers/definition.ts';
+import type { OAuthEgress } from '../oauth/network.ts';
+import { readProtectedResource } from '../oauth/metadata.ts';
 import { targetWithoutUserValues } from '../oauth/signInTarget.ts';
 import { createLruMap } from '../lruMap.ts';
-import { ExchangeFault } from './exchangeFault.ts';
-import type { ExchangeResource } from './exchangeProvider.ts';
+import { ExchangeFault, type ExchangeResource } from './exchangeProvider.ts';
 
 const LIFETIME_MS = 60 * 60 * 1_000;
 const MAX_CACHED_SERVERS = 1_000;

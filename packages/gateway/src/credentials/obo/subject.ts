@@ -1,7 +1,7 @@
 import { HiddenText, type Cancellation } from '@behalf/kernel';
 import type { RefreshTokenUse } from '../../identity/openid/loginTokens.ts';
 import type { Principal } from '../../principal/principal.ts';
-import type { SignInReason } from '../signInReason.ts';
+import type { SignInReason } from '../signInRequired.ts';
 import type { BorrowedToken, BorrowResult } from '../vault/vault.ts';
 
 /** The caller's own token, which is exchanged: the one they presented, or the one their sign-in gave. */

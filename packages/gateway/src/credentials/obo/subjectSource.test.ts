@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { createSubjectRig, HOUR_MS, SUBJECT_ISSUER } from '../../../test/subjectRig.ts';
-import { loginCredentialKey } from '../../identity/loginCredentialKey.ts';
+import { loginCredentialKey } from '../../identity/signInSessions.ts';
 import { credentialId } from '../../ports/index.ts';
 import { toPrincipal, type Principal, type UserPrincipal } from '../../principal/principal.ts';
 import { createSubjectSource } from './subjectSource.ts';

@@ -1,18 +1,18 @@
-import { createSingleFlight, HiddenText, type Clock } from '@behalf/kernel';
+import { type Clock, HiddenText, createSingleFlight } from '@behalf/kernel';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { LoginSession, LoginToken, LoginTokens } from '../../identity/openid/loginTokens.ts';
 import { hashSecret } from '../../identity/hashSecret.ts';
+import type { LoginSession, LoginToken, LoginTokens } from '../../identity/openid/loginTokens.ts';
 import type { SignInSessions } from '../../identity/signInSessions.ts';
-import { isCurrent, type ChangeFeed, type UserRecord, type UserStore } from '../../ports/index.ts';
-import type { PresentedToken, Principal, Authentication, UserPrincipal } from '../../principal/principal.ts';
-import { readIdTokenExpiry } from './idTokenExpiry.ts';
+import { type ChangeFeed, type UserRecord, type UserStore, isCurrent } from '../../ports/index.ts';
+import type { Authentication, PresentedToken, Principal, UserPrincipal } from '../../principal/principal.ts';
+import { parseJsonObject } from './providers/tokenRequest.ts';
 import {
   RefreshTokenPlaceholder,
-  SubjectUnavailable,
-  type UseRefreshToken,
   type Subject,
   type SubjectKind,
   type SubjectSource,
+  SubjectUnavailable,
+  type UseRefreshToken,
 } from './subject.ts';
 
 const MAX_ENTRIES = 20_000;
@@ -312,4 +312,23 @@ function withVia({ subject, usableUntil }: UsableSubject, via: Subject['via']): 
 
 function viaOf({ via }: Authentication): Subject['via'] {
   return via === 'bearer' ? 'bearer' : 'session';
+}
+
+/** It is sent to who issued it, and must still be good when it gets there. */
+const EXPIRY_MARGIN_MS = 10_000;
+
+export interface IdTokenOwner {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/**
+ * Until when an ID token of this account may be exchanged; undefined when it says nothing of that, or speaks of somebody else. The
+ * provider gave it to us at its own token endpoint, and it goes back to that provider alone, which verifies it.
+ */
+export function readIdTokenExpiry(token: HiddenText, { issuer, subject }: IdTokenOwner): number | undefined {
+  const claims = parseJsonObject(Buffer.from(token.reveal().split('.')[1] ?? '', 'base64url').toString());
+  const { iss, sub, exp } = claims ?? {};
+  if (iss !== issuer || sub !== subject || typeof exp !== 'number') return undefined;
+  return exp * 1_000 - EXPIRY_MARGIN_MS;
 }

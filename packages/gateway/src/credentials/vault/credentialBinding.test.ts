@@ -9,10 +9,9 @@ import {
   createVaultRig,
 } from '../../../test/vaultRig.ts';
 import { toCredentialSealContext, credentialId } from '../../ports/index.ts';
-import { createVault } from './createVault.ts';
-import { openTokens } from './sealedTokens.ts';
-import { checkTimings, scaledTimings, vaultTimings } from './timings.ts';
-import type { VaultParts } from './vaultParts.ts';
+import { checkTimings, createVault, scaledTimings, vaultTimings } from './createVault.ts';
+import { openTokens } from './tokenPair.ts';
+import type { VaultParts } from './vault.ts';
 
 afterEach(closeVaultRigs);
 

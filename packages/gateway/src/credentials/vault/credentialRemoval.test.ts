@@ -9,7 +9,7 @@ import {
   type VaultRig,
 } from '../../../test/vaultRig.ts';
 import { credentialId } from '../../ports/index.ts';
-import { openTokens } from './sealedTokens.ts';
+import { openTokens } from './tokenPair.ts';
 
 afterEach(closeVaultRigs);
 

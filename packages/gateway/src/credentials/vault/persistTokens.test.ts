@@ -11,8 +11,8 @@ import {
   type VaultRig,
 } from '../../../test/vaultRig.ts';
 import { credentialId } from '../../ports/index.ts';
-import { openTokens } from './sealedTokens.ts';
-import { casTokens } from './casTokens.ts';
+import { openTokens } from './tokenPair.ts';
+import { casTokens } from './persist.ts';
 
 afterEach(closeVaultRigs);
 

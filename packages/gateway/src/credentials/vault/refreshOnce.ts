@@ -1,27 +1,21 @@
-import type { RenewAppToken } from './appTokenRenewal.ts';
+import type { RenewAppToken } from './appTokens.ts';
 import type { CredentialClaim, CredentialRecord } from '../../ports/index.ts';
 import { resolveClientAuth } from '../oauth/grantContext.ts';
-import type { OAuthClient } from '../oauth/oauthClient.ts';
-import { requestTokens } from '../oauth/tokenEndpoint.ts';
-import type { TokenEndpointResult } from '../oauth/tokenEndpointResult.ts';
-import {
-  fallbackOr,
-  retryNow,
-  toDecisionInput,
-  type RefreshContext,
-  type RefreshStep,
-} from './refreshContext.ts';
-import { toVaultToken, skewOf } from './vaultToken.ts';
-import { isInRotationGrace, evaluateCredential } from './evaluateCredential.ts';
-import type { TokenPersister, PersistResult } from './persistTokens.ts';
-import type { ChangeBus } from './changeBus.ts';
-import type { PendingTokenWrites } from './pendingTokenWrites.ts';
+import type { OAuthClient } from '../oauth/clientAuthentication.ts';
+import { type TokenEndpointResult, requestTokens } from '../oauth/tokenEndpoint.ts';
+import { fallbackOr, retryNow, toDecisionInput, type RefreshContext, type RefreshStep } from './refresh.ts';
+import { evaluateCredential, isInRotationGrace, skewOf, toVaultToken } from './decide.ts';
+import type { PendingTokenWrites, PersistResult, TokenPersister } from './persist.ts';
+import type { ChangeBus, CredentialReader, CredentialSnapshot } from './read.ts';
 import type { ReceivedTokens } from './tokenPair.ts';
-import type { CredentialReader } from './credentialReader.ts';
-import { toDoubtPatch, type RefreshErrorHandler, type ClaimedRefresh } from './refreshErrors.ts';
-import { initialVersion, type RefreshBackoff } from './refreshBackoff.ts';
-import type { ResolvedVaultParts } from './vaultParts.ts';
-import type { CredentialSnapshot } from './credentialSnapshot.ts';
+import {
+  type ClaimedRefresh,
+  type RefreshBackoff,
+  type RefreshErrorHandler,
+  initialVersion,
+  toDoubtPatch,
+} from './refreshErrors.ts';
+import type { ResolvedVaultParts } from './vault.ts';
 
 export interface RefreshOnceParts extends Pick<
   ResolvedVaultParts,

@@ -1,6 +1,6 @@
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createStoreTime } from './storeTime.ts';
+import { createStoreTime } from './read.ts';
 
 describe('the time of the store', () => {
   test('is waited for by all who come before it is known', async () => {

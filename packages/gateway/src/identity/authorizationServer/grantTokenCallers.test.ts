@@ -6,11 +6,9 @@ import { describe, expect, test } from '@jest/globals';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import { createRevocationMonitor } from '../revocationMonitor.ts';
 import { createSignInSessions } from '../signInSessions.ts';
-import { createClientGrants, grantSessionHash } from './clientGrants.ts';
-import { createAuthorizationServerKeys } from './authorizationServerKeys.ts';
+import { createClientGrants, createGrantTokenCallers, grantSessionHash } from './clientGrants.ts';
+import { createAuthorizationServerKeys, rotateTokenSigningKey } from './signingKeys.ts';
 import { createAuthorizationServerRecords } from './authorizationServerRecords.ts';
-import { createGrantTokenCallers } from './grantTokenCallers.ts';
-import { rotateTokenSigningKey } from './signingKeys.ts';
 
 const BASE = 'https://gateway.example';
 

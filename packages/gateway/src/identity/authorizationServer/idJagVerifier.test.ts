@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdRig, GATEWAY, createOpenIdSettings, type OpenIdRig } from '../../../test/openidRig.ts';
-import type { OpenIdSettings } from '../openid/openIdSettings.ts';
+import type { OpenIdSettings } from '../openid/provider.ts';
 import { createAuthorizationServerRecords } from './authorizationServerRecords.ts';
 import { createIdJagVerifier } from './idJagVerifier.ts';
 

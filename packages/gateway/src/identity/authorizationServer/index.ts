@@ -10,11 +10,11 @@ export {
   createAuthorizationServerKeys,
   type AuthorizationServerKeys,
   type AuthorizationServerSecrets,
-} from './authorizationServerKeys.ts';
+} from './signingKeys.ts';
 export {
   createAuthorizationServerRecords,
   type AuthorizationServerRecords,
 } from './authorizationServerRecords.ts';
-export { createGrantTokenCallers, GRANT_CLAIM, type GrantTokenCallers } from './grantTokenCallers.ts';
+export { createGrantTokenCallers, GRANT_CLAIM, type GrantTokenCallers } from './clientGrants.ts';
 export { ACCESS_LIFETIME_MS, TOKEN_ALGORITHM, rotateTokenSigningKey } from './signingKeys.ts';
 export { createIdJagVerifier, type IdJagVerifier, type IdJagIssuer } from './idJagVerifier.ts';

@@ -4,9 +4,13 @@ import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
 import { importJWK, SignJWT, type JWK } from 'jose';
 import { verifyJwt } from '../openid/verifyJwt.ts';
-import { createAuthorizationServerKeys, type AuthorizationServerKeys } from './authorizationServerKeys.ts';
+import {
+  ACCESS_LIFETIME_MS,
+  type AuthorizationServerKeys,
+  createAuthorizationServerKeys,
+  rotateTokenSigningKey,
+} from './signingKeys.ts';
 import { createAuthorizationServerRecords } from './authorizationServerRecords.ts';
-import { ACCESS_LIFETIME_MS, rotateTokenSigningKey } from './signingKeys.ts';
 
 const ISSUER = 'https://gateway.example/as';
 const AUDIENCE = 'https://gateway.example/mcp';

@@ -6,7 +6,7 @@ import { createOpenIdRig, type OpenIdRig } from '../../../test/openidRig.ts';
 import { actorOf } from '../../audit/audit.ts';
 import { principalKey, type Principal, type Authentication } from '../../principal/principal.ts';
 import { createCallerCache } from '../callerCache.ts';
-import { createBearerCallers } from './bearerCallers.ts';
+import { createBearerCallers } from './bearer.ts';
 
 const open: OpenIdRig[] = [];
 afterEach(async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { base64url, exportSPKI, importJWK, SignJWT, UnsecuredJWT, type CryptoKey } from 'jose';
 import { createOpenIdRig, GATEWAY_URL, type OpenIdRig } from '../../../test/openidRig.ts';
-import type { OpenIdSettings } from './openIdSettings.ts';
+import type { OpenIdSettings } from './provider.ts';
 
 const open: OpenIdRig[] = [];
 

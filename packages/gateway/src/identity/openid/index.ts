@@ -1,11 +1,11 @@
 // A part of its own: what it is built on is loaded only where an identity provider is configured.
-export { createBearerCallers, type BearerCallers } from './bearerCallers.ts';
-export { createBearerVerifier, type BearerVerifier } from './bearerVerifier.ts';
+export { createBearerCallers, type BearerCallers } from './bearer.ts';
+export { createBearerVerifier, type BearerVerifier } from './bearer.ts';
 export { createIntrospection, type Introspection } from './introspection.ts';
-export { createSigningKeySource, type SigningKeySource } from './keySource.ts';
-export { createLoginContexts } from './loginContext.ts';
+export { createSigningKeySource, type SigningKeySource } from './provider.ts';
+export { createLoginContexts } from './loginTokens.ts';
 export { createLoginTokens, type FederatedTokens, type LoginTokens } from './loginTokens.ts';
 export { createOpenIdLogin, type OpenIdLogin } from './openIdLogin.ts';
-export { createProviderMetadata, type ProviderMetadataSource } from './providerMetadata.ts';
+export { createProviderMetadata, type ProviderMetadataSource } from './provider.ts';
 export { createProvisioning, type Provisioning } from './provisioning.ts';
-export type { RoleExists } from './roleMapping.ts';
+export type { RoleExists } from './verifiedIdentity.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdRig, GATEWAY_URL, type OpenIdRig } from '../../../test/openidRig.ts';
-import type { OpenIdSettings } from './openIdSettings.ts';
+import type { OpenIdSettings } from './provider.ts';
 
 const open: OpenIdRig[] = [];
 const PATH = '/introspection';

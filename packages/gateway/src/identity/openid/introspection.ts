@@ -1,14 +1,11 @@
 import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
 import { tokenIntrospection } from 'openid-client';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { Log } from '../../upstream/parts.ts';
+import type { Log } from '../../upstream/upstream.ts';
 import { hashSecret } from '../hashSecret.ts';
-import type { Claims } from './claims.ts';
-import { toLoginFailure } from './loginFailure.ts';
-import { createOpenIdClient } from './openIdClient.ts';
-import type { OpenIdSettings } from './openIdSettings.ts';
-import type { ProviderMetadata, ProviderMetadataSource } from './providerMetadata.ts';
-import { TokenRefused } from './tokenRefused.ts';
+import { type Claims, TokenRefused } from './verifyJwt.ts';
+import { createOpenIdClient, toLoginFailure } from './openIdClient.ts';
+import type { OpenIdSettings, ProviderMetadata, ProviderMetadataSource } from './provider.ts';
 
 /** For how long an answer counts: a token that is ended at the provider opens nothing after that. */
 export const INTROSPECTION_TTL_MS = 30_000;

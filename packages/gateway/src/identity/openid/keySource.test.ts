@@ -1,7 +1,7 @@
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdRig, type OpenIdRig } from '../../../test/openidRig.ts';
-import { createProviderMetadata } from './providerMetadata.ts';
+import { createProviderMetadata } from './provider.ts';
 
 const open: OpenIdRig[] = [];
 const DISCOVERY = '/.well-known/openid-configuration';

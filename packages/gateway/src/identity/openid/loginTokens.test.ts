@@ -6,8 +6,8 @@ import { describe, expect, test } from '@jest/globals';
 import { dumpStore } from '../../../test/identityRig.ts';
 import { createLoginRig } from '../../../test/loginRig.ts';
 import { credentialId } from '../../ports/index.ts';
-import { loginCredentialKey } from '../loginCredentialKey.ts';
-import { createProviderMetadata } from './providerMetadata.ts';
+import { loginCredentialKey } from '../signInSessions.ts';
+import { createProviderMetadata } from './provider.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ISSUER = 'https://idp.example';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createKeyring, systemRandom } from '@behalf/kernel';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { CALLBACK, createOpenIdRig, completeLogin, type OpenIdRig } from '../../../test/openidRig.ts';
-import { createLoginFlows } from './loginFlow.ts';
-import type { OpenIdSettings } from './openIdSettings.ts';
+import { createLoginFlows } from './openIdLogin.ts';
+import type { OpenIdSettings } from './provider.ts';
 import { toReturnPath } from './returnPath.ts';
 
 const open: OpenIdRig[] = [];

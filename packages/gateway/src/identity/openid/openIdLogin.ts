@@ -1,20 +1,22 @@
-import type { Clock, Fetch, Keyring, Random } from '@behalf/kernel';
+import {
+  type Clock,
+  type Fetch,
+  type Keyring,
+  type Random,
+  type SealContext,
+  SealError,
+} from '@behalf/kernel';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
+import { type Configuration, fetchUserInfo } from 'openid-client';
 import { GatewayError } from '../../errors/gatewayError.ts';
-import type { Log } from '../../upstream/parts.ts';
-import type { SigningKeySource } from './keySource.ts';
-import { toLoginFailure } from './loginFailure.ts';
-import { createLoginFlows, type FlowGrant, type LoginFlow } from './loginFlow.ts';
-import { readLoginSources } from './loginSources.ts';
+import type { Log } from '../../upstream/upstream.ts';
 import type { FederatedTokens } from './loginTokens.ts';
-import { createOpenIdClient } from './openIdClient.ts';
-import type { OpenIdSettings } from './openIdSettings.ts';
-import type { ProviderMetadataSource } from './providerMetadata.ts';
+import { createOpenIdClient, isRefusal, toLoginFailure } from './openIdClient.ts';
+import type { ClaimSource, OpenIdSettings, ProviderMetadataSource, SigningKeySource } from './provider.ts';
 import { toReturnPath } from './returnPath.ts';
-import { TokenRefused } from './tokenRefused.ts';
-import { readVerifiedIdentity, type VerifiedToken } from './verifiedIdentity.ts';
-import { verifyJwt, type VerifiedJwt } from './verifyJwt.ts';
+import { type VerifiedToken, readVerifiedIdentity } from './verifiedIdentity.ts';
+import { type Claims, TokenRefused, type VerifiedJwt, verifyJwt } from './verifyJwt.ts';
 
 const FLOW_LIFETIME_MS = 10 * 60 * 1000;
 
@@ -161,4 +163,116 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
     },
     hasRequestedClaims: (sealed) => flows.open(sealed)?.hasClaims === true,
   };
+}
+
+/** What the browser keeps for us while its user is at the provider. */
+export interface LoginFlow {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+  readonly returnTo: string;
+  /** Whether the provider was asked to have more proven than usual. */
+  readonly hasClaims: boolean;
+  readonly expiresAt: number;
+  /** For whom the tokens are; absent: for the browser. */
+  readonly grant?: FlowGrant | undefined;
+}
+
+/** What a user is about to grant to a client: its tokens are its own, and nobody else exchanges them. */
+export interface FlowGrant {
+  /** The hash of the session that it will be. */
+  readonly session: string;
+  readonly clientId: string;
+}
+
+export interface LoginFlows {
+  seal(flow: LoginFlow): string;
+  /** Null when it is not one of ours, or too old. */
+  open(sealed: string): LoginFlow | null;
+}
+
+/** Sealed, so that a browser can neither read its proof key nor bring a flow that this gateway did not begin. */
+export function createLoginFlows(parts: {
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly settings: Pick<OpenIdSettings, 'issuer' | 'clientId'>;
+}): LoginFlows {
+  const { keyring, clock, settings } = parts;
+  const context: SealContext = {
+    tenant: '-',
+    principal: '-',
+    server: '-',
+    kind: 'openid-login',
+    field: 'flow',
+    binding: [settings.issuer, settings.clientId ?? ''],
+  };
+  return {
+    seal: (flow) => keyring.seal(JSON.stringify(flow), context),
+    open(sealed) {
+      try {
+        const flow = JSON.parse(keyring.open(sealed, context)) as LoginFlow;
+        return clock.now() < flow.expiresAt ? flow : null;
+      } catch (error) {
+        // Not an alarm: anybody can send a cookie.
+        if (error instanceof SealError) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+export interface LoginSourceParts {
+  readonly settings: OpenIdSettings;
+  readonly keys: SigningKeySource;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface LoginResponse {
+  readonly client: Configuration;
+  readonly accessToken: string;
+  readonly id: VerifiedJwt['claims'];
+}
+
+/** All that the provider says of who has just signed in, by where it says it. */
+export async function readLoginSources(
+  parts: LoginSourceParts,
+  { client, accessToken, id }: LoginResponse,
+): Promise<Record<ClaimSource, Claims>> {
+  const userinfo = await fetchUserInfoClaims(parts, client, accessToken, id.sub);
+  return { id, userinfo, access: await readAccessToken(parts, accessToken) };
+}
+
+/** Some providers keep names and roles for this answer. One that refuses it to our token tells nothing. */
+async function fetchUserInfoClaims(
+  { log }: LoginSourceParts,
+  client: Configuration,
+  accessToken: string,
+  subject: string,
+): Promise<Claims> {
+  if (client.serverMetadata().userinfo_endpoint === undefined) return {};
+  try {
+    return await fetchUserInfo(client, accessToken, subject);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    log('openid_userinfo_refused', {});
+    return {};
+  }
+}
+
+/** It may be opaque, or meant for somebody else: then what stands in it says nothing to us. */
+async function readAccessToken(
+  { settings, keys, clock }: LoginSourceParts,
+  accessToken: string,
+): Promise<Claims> {
+  const { issuer, adminRole, requiredRole, clientId } = settings;
+  if (adminRole?.from !== 'access' && requiredRole?.from !== 'access') return {};
+  const audience = [settings.audience, clientId, `api://${clientId ?? ''}`].flatMap((name) => name ?? []);
+  try {
+    return (await verifyJwt(accessToken, { keys, clock, issuer, audience })).claims;
+  } catch (error) {
+    if (error instanceof TokenRefused) return {};
+    throw error;
+  }
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { adaAccount, createCountedPasswords } from '../../../test/identityRig.ts';
 import { createOpenIdRig, type OpenIdRig } from '../../../test/openidRig.ts';
 import { createAccounts } from '../accounts.ts';
-import type { OpenIdSettings } from './openIdSettings.ts';
+import type { OpenIdSettings } from './provider.ts';
 
 const open: OpenIdRig[] = [];
 const HOUR_MS = 60 * 60 * 1000;

@@ -1,8 +1,7 @@
 import type { Clock, Random } from '@behalf/kernel';
 import type { Audit } from '../../audit/audit.ts';
 import type { ChangeFeed, UserChange, UserRecord, UserStore } from '../../ports/index.ts';
-import { roleFromToken, type RoleExists } from './roleMapping.ts';
-import type { VerifiedToken } from './verifiedIdentity.ts';
+import { type RoleExists, type VerifiedToken, roleFromToken } from './verifiedIdentity.ts';
 
 /** A role that a token names again and again is written down this often. */
 const CONFIRM_INTERVAL_MS = 60 * 60 * 1000;

@@ -1,10 +1,7 @@
-import type { ErrorObject } from 'ajv';
+import { type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, _ } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { CostBudget } from './costBudget.ts';
-import { chargeSubschema } from './chargeSubschema.ts';
-import { costKeyword, MAX_UNROLLED_NAMES, prepareSchema, type PreparedSchema } from './prepareSchema.ts';
-import { createMeteredKeywords } from './meteredKeywords.ts';
-import { UncheckableSchemaError } from './uncheckableSchemaError.ts';
+import { type CostBudget, UncheckableSchemaError, chargeCost } from './costBudget.ts';
+import { MAX_UNROLLED_NAMES, type PreparedSchema, costKeyword, prepareSchema } from './prepareSchema.ts';
 
 /** Enough for every part of 256 KiB of arguments; at most some tens of milliseconds. */
 const MAX_CHECK_COST = 150_000;
@@ -117,4 +114,141 @@ function compile(
       ? cause
       : new UncheckableSchemaError('not_compilable', { cause });
   }
+}
+
+/** Keywords whose cost grows with the value, beside the parts inside, which pay for themselves one by one. */
+const costByKeys = [
+  'additionalProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+  'minProperties',
+  'maxProperties',
+];
+const costByLength = ['minLength', 'maxLength', 'enum', 'const'];
+const costByItems = ['items', 'contains', 'unevaluatedItems'];
+
+/**
+ * Writes the payment for one evaluation of one part into its code. `alwaysChargeKeys`: where what was evaluated is remembered,
+ * every part copies the names that the parts inside it saw.
+ */
+export function chargeSubschema(
+  { gen, data, parentSchema, schema }: KeywordCxt,
+  costBudget: CostBudget,
+  alwaysChargeKeys: boolean,
+) {
+  const subschema = parentSchema as Readonly<Record<string, unknown>>;
+  const budgetCode = gen.scopeValue('obj', { ref: costBudget });
+  const functionCode = (ref: (costBudget: CostBudget, value: never) => void) =>
+    gen.scopeValue('func', { ref });
+  const hasKeyword = (names: readonly string[]) => names.some((name) => name in subschema);
+  gen.code(_`${functionCode(chargeCost)}(${budgetCode}, ${schema as number})`);
+  if (hasKeyword(costByLength)) gen.code(_`${functionCode(chargeText)}(${budgetCode}, ${data})`);
+  if (alwaysChargeKeys || hasKeyword(costByKeys))
+    gen.code(_`${functionCode(chargeKeys)}(${budgetCode}, ${data})`);
+  // A part that is just `true` or `false` pays nothing itself, however many items it is tried on.
+  if (costByItems.some((name) => typeof subschema[name] === 'boolean')) {
+    gen.code(_`${functionCode(chargeItems)}(${budgetCode}, ${data})`);
+  }
+}
+
+function chargeText(costBudget: CostBudget, value: unknown): void {
+  if (typeof value === 'string') chargeCost(costBudget, value.length >> 5);
+}
+
+/** With their length: the path to each is written out when it is evaluated. */
+function chargeKeys(costBudget: CostBudget, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  let units = 0;
+  for (const key in value) units += 1 + (key.length >> 5);
+  chargeCost(costBudget, units);
+}
+
+function chargeItems(costBudget: CostBudget, value: unknown): void {
+  if (Array.isArray(value)) chargeCost(costBudget, value.length);
+}
+
+/**
+ * `const`, `enum` and `uniqueItems` as the specification means them, paying for what they compare. The compiler's own
+ * compare as much as the schema and the arguments hold, as often as the schema asks for it, for nothing.
+ */
+export function createMeteredKeywords(costBudget: CostBudget): CodeKeywordDefinition[] {
+  return [
+    createMeteredKeyword('const', 'allowedValue', (value, expected) => isEqual(value, expected, costBudget)),
+    createMeteredKeyword('enum', 'allowedValues', (value, expected) =>
+      isAllowedValue(value, expected as unknown[], costBudget),
+    ),
+    {
+      ...createMeteredKeyword(
+        'uniqueItems',
+        'wanted',
+        (items, expected) => !expected || hasUniqueItems(items as unknown[], costBudget),
+      ),
+      type: 'array',
+    },
+  ];
+}
+
+/** Written as code that calls a function: a function keyword would be handed the whole path, written out each time. */
+function createMeteredKeyword(
+  keyword: string,
+  param: string,
+  predicate: (value: unknown, expected: unknown) => boolean,
+): CodeKeywordDefinition {
+  return {
+    keyword,
+    error: { message: keyword, params: ({ schemaCode }) => _`{[${param}]: ${schemaCode}}` },
+    code(context: KeywordCxt) {
+      const predicateCode = context.gen.scopeValue('func', { ref: predicate });
+      context.fail(_`!${predicateCode}(${context.data}, ${context.schemaCode})`);
+    },
+  };
+}
+
+function isAllowedValue(value: unknown, allowed: readonly unknown[], costBudget: CostBudget): boolean {
+  // The entries and the length of a text are paid for with the part itself.
+  return allowed.some(
+    (allowedValue) =>
+      allowedValue === value || (isStructured(allowedValue) && isEqual(value, allowedValue, costBudget)),
+  );
+}
+
+/** Deep equality of two JSON values. */
+function isEqual(a: unknown, b: unknown, costBudget: CostBudget): boolean {
+  chargeCost(costBudget, 1 + (typeof a === 'string' ? a.length >> 5 : 0));
+  if (!isStructured(a) || !isStructured(b)) return a === b;
+  if (Array.isArray(a)) {
+    return (
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, index) => isEqual(item, b[index], costBudget))
+    );
+  }
+  if (Array.isArray(b)) return false;
+  const [keysA, keysB] = [Object.keys(a), Object.keys(b)];
+  chargeCost(costBudget, keysA.length + keysB.length);
+  return (
+    keysA.length === keysB.length &&
+    keysA.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key], costBudget))
+  );
+}
+
+/** Linear in the size of the items, where comparing each with each is not. */
+function hasUniqueItems(items: readonly unknown[], costBudget: CostBudget): boolean {
+  const seenItems = new Set<string>();
+  for (const item of items) {
+    const text = JSON.stringify(item, sortKeys);
+    chargeCost(costBudget, 1 + (text.length >> 2));
+    if (seenItems.has(text)) return false;
+    seenItems.add(text);
+  }
+  return true;
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (!isStructured(value) || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isStructured(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { RE2JS } from 're2js';
 import { compileSchema } from './compileSchema.ts';
-import { createLinearPattern, createPatternBudget } from './linearPattern.ts';
-import { estimatePatternSize } from './patternSize.ts';
-import { UncheckableSchemaError } from './uncheckableSchemaError.ts';
+import { createLinearPattern, createPatternBudget, estimatePatternSize } from './linearPattern.ts';
+import { UncheckableSchemaError } from './costBudget.ts';
 
 describe('the size of a pattern', () => {
   test('it is about what the engine would build', () => {

@@ -1,8 +1,5 @@
-import { keywords, negatingKeywords, type KeywordKind } from './keywords.ts';
-import { createLinearPattern, createPatternBudget, type LinearPattern } from './linearPattern.ts';
-import { isOldDraft, normalizeDraft } from './normalizeDraft.ts';
-import type { CostBudget } from './costBudget.ts';
-import { UncheckableSchemaError } from './uncheckableSchemaError.ts';
+import { type CostBudget, UncheckableSchemaError } from './costBudget.ts';
+import { type LinearPattern, createLinearPattern, createPatternBudget } from './linearPattern.ts';
 
 /** Serialised; a server that sends more is not describing arguments. */
 const MAX_SCHEMA_LENGTH = 256 * 1024;
@@ -223,5 +220,127 @@ function decodeReference(reference: string): string {
 }
 
 function isSchemaObject(value: unknown): value is SchemaObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** How the value of a keyword is read. What is not here is an annotation or unknown, and left out of the check. */
+export type KeywordKind =
+  | 'type'
+  | 'values'
+  | 'any'
+  | 'number'
+  | 'count'
+  | 'flag'
+  | 'names'
+  | 'nameLists'
+  | 'schema'
+  | 'schemas'
+  | 'schemaMap'
+  | 'pattern'
+  | 'reference'
+  | 'anchor';
+
+/** JSON Schema 2020-12. `format` is an annotation there (validation, 7.2.1): whether it holds is for the server. */
+export const keywords: ReadonlyMap<string, KeywordKind> = new Map<string, KeywordKind>([
+  ['type', 'type'],
+  ['enum', 'values'],
+  ['const', 'any'],
+  ['multipleOf', 'number'],
+  ['maximum', 'number'],
+  ['minimum', 'number'],
+  ['exclusiveMaximum', 'number'],
+  ['exclusiveMinimum', 'number'],
+  ['maxLength', 'count'],
+  ['minLength', 'count'],
+  ['maxItems', 'count'],
+  ['minItems', 'count'],
+  ['maxContains', 'count'],
+  ['minContains', 'count'],
+  ['maxProperties', 'count'],
+  ['minProperties', 'count'],
+  ['uniqueItems', 'flag'],
+  ['required', 'names'],
+  ['dependentRequired', 'nameLists'],
+  ['pattern', 'pattern'],
+  ['items', 'schema'],
+  ['contains', 'schema'],
+  ['additionalProperties', 'schema'],
+  ['propertyNames', 'schema'],
+  ['unevaluatedItems', 'schema'],
+  ['unevaluatedProperties', 'schema'],
+  ['not', 'schema'],
+  ['if', 'schema'],
+  ['then', 'schema'],
+  ['else', 'schema'],
+  ['allOf', 'schemas'],
+  ['anyOf', 'schemas'],
+  ['oneOf', 'schemas'],
+  ['prefixItems', 'schemas'],
+  ['properties', 'schemaMap'],
+  ['patternProperties', 'schemaMap'],
+  ['dependentSchemas', 'schemaMap'],
+  ['$defs', 'schemaMap'],
+  ['definitions', 'schemaMap'],
+  ['$ref', 'reference'],
+  ['$dynamicRef', 'reference'],
+  ['$anchor', 'anchor'],
+  ['$dynamicAnchor', 'anchor'],
+]);
+
+/** Where something that fails makes the whole succeed: leaving a part out there would refuse what is right. */
+export const negatingKeywords: ReadonlySet<string> = new Set([
+  'not',
+  'if',
+  'oneOf',
+  'contains',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]);
+
+type DraftSchema = Record<string, unknown>;
+
+/** Whether `$schema` names a draft before 2019-09. Without it, MCP means 2020-12. */
+export function isOldDraft(schema: Readonly<DraftSchema>): boolean {
+  const { $schema } = schema;
+  return typeof $schema === 'string' && /\/draft-0[3-7]\//.test($schema);
+}
+
+/**
+ * One part of a schema in the words of 2020-12. Many servers still write the older ones, most of them without saying
+ * so; the spellings do not overlap, so both are read wherever they stand.
+ */
+export function normalizeDraft(subschema: Readonly<DraftSchema>, usesOldDraft: boolean): DraftSchema {
+  // Up to draft-07 whatever stands beside a $ref is ignored.
+  if (usesOldDraft && typeof subschema['$ref'] === 'string') {
+    const { $ref, definitions, $defs } = subschema;
+    return { $ref, ...(definitions !== undefined && { definitions }), ...($defs !== undefined && { $defs }) };
+  }
+  const { dependencies, ...normalized }: DraftSchema = subschema;
+  if (Array.isArray(normalized['items'])) {
+    normalized['prefixItems'] = normalized['items'];
+    delete normalized['items'];
+    if (normalized['additionalItems'] !== undefined) normalized['items'] = normalized['additionalItems'];
+  }
+  convertExclusiveLimit(normalized, 'exclusiveMinimum', 'minimum');
+  convertExclusiveLimit(normalized, 'exclusiveMaximum', 'maximum');
+  if (isDraftSchema(dependencies)) splitDependencies(dependencies, normalized);
+  return normalized;
+}
+
+/** Draft-04 says `exclusiveMinimum: true` beside `minimum`. */
+function convertExclusiveLimit(subschema: DraftSchema, flag: string, limit: string): void {
+  if (typeof subschema[flag] !== 'boolean') return;
+  const isExclusive = subschema[flag];
+  subschema[flag] = isExclusive ? subschema[limit] : undefined;
+  if (isExclusive) subschema[limit] = undefined;
+}
+
+function splitDependencies(dependencies: DraftSchema, target: DraftSchema): void {
+  const entries = Object.entries(dependencies);
+  target['dependentRequired'] ??= Object.fromEntries(entries.filter(([, value]) => Array.isArray(value)));
+  target['dependentSchemas'] ??= Object.fromEntries(entries.filter(([, value]) => !Array.isArray(value)));
+}
+
+function isDraftSchema(value: unknown): value is DraftSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

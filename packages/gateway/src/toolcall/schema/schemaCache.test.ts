@@ -1,8 +1,7 @@
 import { createFakeClock } from '@behalf/testkit';
 import { describe, expect, test } from '@jest/globals';
-import { createArgumentValidator } from '../validateArguments.ts';
-import { createSchemaCache } from './schemaCache.ts';
-import { createCompileTimeBudget } from './compileTimeBudget.ts';
+import { createArgumentValidator } from '../arguments.ts';
+import { createCompileTimeBudget, createSchemaCache } from './schemaCache.ts';
 
 const schema = (name: string) => ({ required: [name] });
 const broken = (name: string) => ({ type: 'text', description: name });

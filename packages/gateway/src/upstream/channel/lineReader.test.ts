@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createLineReader } from './lineReader.ts';
-import { parseOversizedMessage } from './oversizedMessage.ts';
+import { createLineReader, parseOversizedMessage } from './lineReader.ts';
 
 /** What a reader tells of these bytes, cut into pieces of these sizes. */
 function read(bytes: Buffer, sizes: readonly number[], maxBytes: number): string[] {

@@ -1,20 +1,51 @@
-import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
 import { abortReason, rejectOnAbort } from '@behalf/kernel';
-import { createDefaultResponse, buildSessionCapabilities } from '../dialogue.ts';
-import { readAcknowledgedLists, getAnnouncedLists } from '../listSubscriptions.ts';
-import { toChangeNotification } from '../http/serverMessages.ts';
-import { withCapabilities } from '../http/serializeRequest.ts';
-import type { UpstreamParts } from '../parts.ts';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type JSONRPCMessage,
+  LATEST_PROTOCOL_VERSION,
+  LOG_LEVEL_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+  SERVER_INFO_META_KEY,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { TokenUnavailableError, rethrowOriginal } from '../bearer.ts';
+import { buildSessionCapabilities, createDefaultResponse } from '../dialogue.ts';
+import { withCapabilities, withExtension } from '../http/serializeRequest.ts';
+import { objectOrEmpty, readClaims } from '../messages.ts';
+import {
+  createChannelListeners,
+  getAnnouncedLists,
+  readAcknowledgedLists,
+  toChangeNotification,
+} from '../notifications.ts';
+import { createServerLog } from '../serverLog.ts';
 import type { Bearer, OpenOptions } from '../target.ts';
-import type { Era, JsonObject, UpstreamRequestOptions, ServerClaims, Upstream } from '../upstream.ts';
+import type {
+  Era,
+  JsonObject,
+  ServerClaims,
+  Upstream,
+  UpstreamParts,
+  UpstreamRequestOptions,
+} from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import type { Channel } from './channel.ts';
-import { discover, initialize, modernMeta, type ChannelHandshakeOptions } from './handshake.ts';
-import { createChannelListeners } from './channelListeners.ts';
-import { TokenUnavailableError, rethrowOriginal } from './tokenUnavailable.ts';
-import { createPeer, type Peer } from './peer.ts';
-import { createServerLog } from './serverLog.ts';
-import { createListenSubscription } from './listenSubscription.ts';
+import { type Peer, createPeer } from './peer.ts';
+
+/** A transport that can also tell the end of one request, while the others on it go on. */
+export interface Channel extends Transport {
+  onrequesterror?: ((id: unknown, error: UpstreamError) => void) | undefined;
+  /** Where each message is an HTTP request of its own, it can carry a user's token. No other channel takes one. */
+  sendWithBearer?(message: JSONRPCMessage, context: SendContext): Promise<void>;
+}
+
+/** On whose behalf a message goes out. */
+export interface SendContext {
+  readonly bearer: Bearer;
+  /** Runs when the token is at hand and before anything is sent. False: nobody waits any more. */
+  readonly shouldSend?: () => boolean;
+}
 
 export interface ChannelOptions extends Pick<
   OpenOptions,
@@ -138,4 +169,117 @@ function toConnectFailure(error: unknown): UpstreamError {
   if (error.reason === 'reset' || error.reason === 'ended')
     return new UpstreamError('connect_failed', { cause: error });
   return error;
+}
+
+export const MODERN_VERSION = '2026-07-28';
+
+export interface ChannelHandshakeOptions {
+  /** Our own version, as told to the server. */
+  readonly version: string;
+  readonly timeoutMs: number;
+  /** What the server may ask of us. None by default: on a channel that many share, nobody could be asked on behalf of one of them. */
+  readonly capabilities?: JsonObject;
+  readonly signal: AbortSignal;
+  /** By which the token of its owner is had. */
+  readonly extension?: string | undefined;
+  /** Hears the revision that both speak before anything else is sent. */
+  readonly onVersionNegotiated?: (protocolVersion: string) => void;
+}
+
+/** Who we are. */
+const clientInfo = (version: string) => ({ name: 'behalf', version });
+
+/** What every request of the modern era says of its sender. */
+export function modernMeta(version: string): JsonObject {
+  return {
+    [PROTOCOL_VERSION_META_KEY]: MODERN_VERSION,
+    [CLIENT_INFO_META_KEY]: clientInfo(version),
+    [CLIENT_CAPABILITIES_META_KEY]: {},
+  };
+}
+
+/** `initialize` and `notifications/initialized`, as every revision up to 2025-11-25 begins. */
+export async function initialize(peer: Peer, options: ChannelHandshakeOptions): Promise<ServerClaims> {
+  const { signal, timeoutMs } = options;
+  const { result } = await peer.request(
+    'initialize',
+    {
+      protocolVersion: LATEST_PROTOCOL_VERSION,
+      capabilities: withExtension(options.capabilities ?? {}, options.extension),
+      clientInfo: clientInfo(options.version),
+    },
+    { signal, timeoutMs, totalMs: timeoutMs },
+  );
+  const { protocolVersion } = result;
+  if (typeof protocolVersion !== 'string' || !SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion))
+    throw new UpstreamError('invalid_response');
+  options.onVersionNegotiated?.(protocolVersion);
+  // Where each message is a POST of its own, the next one could overtake it.
+  const notifyError = await peer.notify('notifications/initialized');
+  // Without it the server waits for ever, and says so to nobody.
+  if (notifyError) throw notifyError;
+  const { serverInfo, capabilities, instructions } = result;
+  return readClaims('legacy', protocolVersion, { serverInfo, capabilities, instructions });
+}
+
+/**
+ * `server/discover`. Undefined when the answer is no evidence of the modern era, which is what a legacy server gives:
+ * every modern one must implement it.
+ */
+export async function discover(
+  peer: Peer,
+  options: ChannelHandshakeOptions,
+): Promise<ServerClaims | undefined> {
+  const { signal, timeoutMs } = options;
+  let result: JsonObject;
+  try {
+    const meta = modernMeta(options.version);
+    ({ result } = await peer.request('server/discover', {}, { signal, timeoutMs, totalMs: timeoutMs, meta }));
+  } catch (error) {
+    if (error instanceof UpstreamError && error.detail.rpc) return undefined;
+    throw error;
+  }
+  const versions = result['supportedVersions'];
+  if (!Array.isArray(versions) || !versions.includes(MODERN_VERSION)) return undefined;
+  const { capabilities, instructions } = result;
+  const serverInfo = objectOrEmpty(result['_meta'])[SERVER_INFO_META_KEY];
+  return readClaims('modern', MODERN_VERSION, { serverInfo, capabilities, instructions });
+}
+
+const allListChanges = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+
+/**
+ * Keeps `subscriptions/listen` open while somebody listens: modern servers send changes only to who asks for them. Which
+ * resources are meant is said when it is opened, so that for others it is opened anew. A server that refuses it offers none.
+ */
+export function createListenSubscription(
+  peer: Peer,
+  meta: JsonObject,
+  /** It is not open any more. */
+  onClosed: () => void,
+): (resources: readonly string[] | undefined) => void {
+  let current: { readonly filter: string; readonly stop: AbortController } | undefined;
+  return (resources) => {
+    const filter = JSON.stringify(resources);
+    if (resources && current?.filter === filter) return;
+    const previous = current;
+    current = undefined;
+    if (resources) {
+      const stop = new AbortController();
+      current = { filter, stop };
+      const notifications = {
+        ...allListChanges,
+        ...(resources.length > 0 && { resourceSubscriptions: resources }),
+      };
+      const noTimeout = { timeoutMs: Infinity, totalMs: Infinity, isSubscription: true };
+      peer
+        .request('subscriptions/listen', { notifications }, { ...noTimeout, signal: stop.signal, meta })
+        .catch(() => undefined)
+        .finally(() => {
+          if (current?.stop === stop) onClosed();
+        });
+    }
+    // Afterwards, so that nothing is missed in between.
+    previous?.stop.abort(new DOMException('No listeners remain', 'AbortError'));
+  };
 }

@@ -1,15 +1,11 @@
-import { createSingleFlight } from '@behalf/kernel';
+import { type Clock, createSingleFlight } from '@behalf/kernel';
 import { createDefaultResponse } from '../dialogue.ts';
-import type { UpstreamParts } from '../parts.ts';
-import { createStdioTransport, type StdioTransport } from '../stdioTransport.ts';
 import type { OpenOptions, StdioTarget } from '../target.ts';
-import type { Era, Upstream } from '../upstream.ts';
+import type { Era, Upstream, UpstreamParts } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import { discover } from './handshake.ts';
-import { openChannelUpstream } from './openChannelUpstream.ts';
+import { discover, openChannelUpstream } from './openChannelUpstream.ts';
 import { createPeer } from './peer.ts';
-import { commandLineKey, createStdioProtocolVersionCache } from './stdioProtocolVersionCache.ts';
-import type { StdioLimits } from './stdioLimits.ts';
+import { type StdioLimits, type StdioTransport, createStdioTransport } from './stdioTransport.ts';
 
 export type StdioUpstreamParts = Pick<UpstreamParts, 'clock' | 'log' | 'version' | 'onStderr' | 'kill'> & {
   readonly limits: StdioLimits;
@@ -93,4 +89,39 @@ export function createOpenStdio(
     if (!isEraFixed && upstream.claims.era !== era) versionCache.set(target, upstream.claims.era);
     return upstream;
   };
+}
+
+/** A legacy verdict works silently for ever: it is asked anew after a day, in case the server was updated. */
+const ENTRY_TTL_MS = 24 * 60 * 60 * 1_000;
+const MAX_ENTRIES = 256;
+
+export interface StdioProtocolVersionCache {
+  get(target: StdioTarget): Era | undefined;
+  set(target: StdioTarget, era: Era): void;
+}
+
+/** Which era a command speaks, so that it is probed once a day and not at every start. */
+export function createStdioProtocolVersionCache(clock: Clock): StdioProtocolVersionCache {
+  const entries = new Map<string, { readonly era: Era; readonly expiresAt: number }>();
+  return {
+    get(target) {
+      const entry = entries.get(commandLineKey(target));
+      return entry && entry.expiresAt > clock.now() ? entry.era : undefined;
+    },
+    set(target, era) {
+      const key = commandLineKey(target);
+      entries.delete(key);
+      entries.set(key, { era, expiresAt: clock.now() + ENTRY_TTL_MS });
+      // Arguments may hold a user's values: what users make up must not grow without end.
+      for (const oldest of entries.keys()) {
+        if (entries.size <= MAX_ENTRIES) break;
+        entries.delete(oldest);
+      }
+    },
+  };
+}
+
+/** The environment is left out: it holds credentials, and hardly ever decides which revision is spoken. */
+export function commandLineKey({ command, args, cwd }: StdioTarget): string {
+  return JSON.stringify([command, args, cwd ?? null]);
 }

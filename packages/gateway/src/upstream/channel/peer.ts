@@ -1,14 +1,17 @@
 import { abortReason, type Cancel, type Clock } from '@behalf/kernel';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { readResponse } from '../http/readResponse.ts';
+import { objectOrEmpty, readResponse } from '../messages.ts';
 import type { Bearer } from '../target.ts';
 import type { UpstreamResponse, Era, JsonObject, UpstreamRequestOptions } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import type { Channel } from './channel.ts';
-import { createServerRequests, MAX_DIALOGUE_MS, type ServerRequests } from '../serverRequests.ts';
-import type { RpcResponseBody } from '../dialogue.ts';
-import { objectOrEmpty } from './message.ts';
-import { TokenUnavailableError } from './tokenUnavailable.ts';
+import type { Channel } from './openChannelUpstream.ts';
+import {
+  MAX_DIALOGUE_MS,
+  type RpcResponseBody,
+  type ServerRequests,
+  createServerRequests,
+} from '../dialogue.ts';
+import { TokenUnavailableError } from '../bearer.ts';
 
 export interface PeerParts {
   readonly clock: Clock;

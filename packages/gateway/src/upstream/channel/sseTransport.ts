@@ -1,15 +1,20 @@
 import type { Cancel, Clock } from '@behalf/kernel';
 import { SSEClientTransport, SseError } from '@modelcontextprotocol/client';
-import { fetchWithToken, toPlainHeaders, acquireToken } from '../bearerHeaders.ts';
-import { isBodyRequired, classifyStatus, type FailedRequest } from '../http/classifyStatus.ts';
-import { classifyNetworkError } from '../http/classifyNetworkError.ts';
-import { isObject } from '../http/readResponse.ts';
-import { toRequestError, isSessionLost, isUnambiguousLoss } from '../http/sessionLoss.ts';
-import type { Network } from '../parts.ts';
+import { TokenUnavailableError, acquireToken, fetchWithToken, toPlainHeaders } from '../bearer.ts';
+import {
+  type FailedRequest,
+  classifyNetworkError,
+  classifyStatus,
+  isBodyRequired,
+  isSessionLost,
+  isUnambiguousLoss,
+  toRequestError,
+} from '../http/errors.ts';
+import { isObject } from '../messages.ts';
+import type { Network } from '../upstream.ts';
 import type { Bearer, RemoteTarget, WireToken } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import type { Channel, SendContext } from './channel.ts';
-import { TokenUnavailableError } from './tokenUnavailable.ts';
+import type { Channel, SendContext } from './openChannelUpstream.ts';
 
 /** Nothing that is needed stands in the answer to a message; this long its connection may be kept for it. */
 const DRAIN_MS = 1_000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createChannelRig, readPid, scriptedTarget, type ChannelRig } from '../../../test/channelRig.ts';
-import { createStdioLimits } from './stdioLimits.ts';
+import { createStdioLimits } from './stdioTransport.ts';
 
 const rigs: ChannelRig[] = [];
 afterEach(async () => {

@@ -1,12 +1,11 @@
 import { abortReason, type Cancel, type Clock } from '@behalf/kernel';
 import type { Transport } from '@modelcontextprotocol/client';
 import { WebSocket, type RawData } from 'ws';
-import { classifyStatus } from '../http/classifyStatus.ts';
-import { classifyNetworkError } from '../http/classifyNetworkError.ts';
-import type { Network } from '../parts.ts';
+import { classifyNetworkError, classifyStatus } from '../http/errors.ts';
+import type { Network } from '../upstream.ts';
 import type { RemoteTarget } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import { parseRpcMessage } from './message.ts';
+import { parseRpcMessage } from '../messages.ts';
 
 export interface WebSocketParts {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readChallenge } from './challenge.ts';
+import { readChallenge } from './errors.ts';
 
 const none = { error: undefined, scope: undefined, resourceMetadata: undefined, claims: undefined };
 

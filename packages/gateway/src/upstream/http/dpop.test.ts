@@ -5,9 +5,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { withoutRenewal } from '../../../test/bearerRig.ts';
 import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
-import { createDpop } from '../../credentials/dpop/dpop.ts';
-import { createDpopKey } from '../../credentials/dpop/dpopKey.ts';
-import { toWireToken } from '../../credentials/wireToken.ts';
+import { createDpop, createDpopKey, toWireToken } from '../../credentials/oauth/dpop.ts';
 import type { Bearer } from '../target.ts';
 
 afterEach(stopHttpRigs);

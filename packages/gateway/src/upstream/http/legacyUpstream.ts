@@ -1,32 +1,42 @@
 import { ActiveSet } from '@behalf/kernel';
-import { createServerRequests, type ServerRequests } from '../serverRequests.ts';
-import type { Dialogue } from '../dialogue.ts';
-import type { UpstreamParts } from '../parts.ts';
+import { type Dialogue, type ServerRequests, createServerRequests } from '../dialogue.ts';
+import type {
+  HeaderValues,
+  JsonObject,
+  ListKind,
+  Upstream,
+  UpstreamParts,
+  UpstreamResponse,
+} from '../upstream.ts';
 import type { Bearer, OpenOptions, RemoteTarget } from '../target.ts';
-import type { PresentedCredential } from '../bearerHeaders.ts';
-import { getAnnouncedLists } from '../listSubscriptions.ts';
-import type { UpstreamResponse, HeaderValues, JsonObject, ListKind, Upstream } from '../upstream.ts';
+import type { PresentedCredential } from '../bearer.ts';
+import {
+  createNotificationListeners,
+  createServerRequestResponder,
+  filterNotifications,
+  getAnnouncedLists,
+} from '../notifications.ts';
 import { UpstreamError, type UpstreamReason } from '../upstreamError.ts';
 import {
-  sendWithSessionRenewal,
-  type SessionSendParts,
+  type LegacySession,
   type SessionRequest,
-} from './sendWithSessionRenewal.ts';
+  type SessionSendParts,
+  createLegacySession,
+  createLegacySessions,
+  sendWithSessionRenewal,
+} from './session.ts';
 import { sendRpc, type RpcParts } from './sendRpc.ts';
-import { createCloseState, abortInFlight } from './closeState.ts';
-import { toConnectError, endSession, performLegacyHandshake, type LegacyHandshake } from './handshake.ts';
-import { maintainLegacyStream } from './legacyStream.ts';
-import { withRequestDeadline } from './withDeadline.ts';
-import { sendBestEffort } from './sendBestEffort.ts';
+import { abortInFlight, createCloseState, withRequestDeadline } from './requestDeadline.ts';
 import {
-  createServerRequestResponder,
-  createNotificationListeners,
-  filterNotifications,
-} from './serverMessages.ts';
-import { isObject } from './readResponse.ts';
-import { createSessionLogLevel } from './sessionLogLevel.ts';
-import { createSessionGetStream } from './sessionStream.ts';
-import { createLegacySessions, createLegacySession, type LegacySession } from './session.ts';
+  type LegacyHandshake,
+  endSession,
+  performLegacyHandshake,
+  sendBestEffort,
+  toConnectError,
+} from './legacyHandshake.ts';
+import { createSessionGetStream, maintainLegacyStream } from './sessionStream.ts';
+import { isObject } from '../messages.ts';
+import { createSessionLogLevel } from '../serverLog.ts';
 import { serializeRequest } from './serializeRequest.ts';
 
 const NOTIFICATION_TIMEOUT_MS = 10_000;

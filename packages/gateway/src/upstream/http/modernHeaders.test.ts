@@ -7,7 +7,7 @@ import {
   stopHttpRigs,
 } from '../../../test/httpRig.ts';
 import type { JsonObject } from '../upstream.ts';
-import { encodeHeaderValue } from './modernHeaders.ts';
+import { encodeHeaderValue } from './serializeRequest.ts';
 
 afterEach(stopHttpRigs);
 

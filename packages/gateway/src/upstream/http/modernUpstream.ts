@@ -1,22 +1,25 @@
-import type { UpstreamParts } from '../parts.ts';
+import type { HeaderValues, JsonObject, ServerClaims, Upstream, UpstreamParts } from '../upstream.ts';
 import type { Bearer, RemoteTarget } from '../target.ts';
-import { readAcknowledgedLists, getAnnouncedLists, toListenFilter } from '../listSubscriptions.ts';
-import { sendWithCredential } from '../bearerHeaders.ts';
-import type { HeaderValues, JsonObject, ServerClaims, Upstream } from '../upstream.ts';
-import { UpstreamError } from '../upstreamError.ts';
-import { isSessionErrorCode } from './classifyStatus.ts';
-import { sendRpc, type RpcParts } from './sendRpc.ts';
-import { createCloseState, abortInFlight } from './closeState.ts';
-import { createModernHeaderCache } from './modernHeaderCache.ts';
-import { withRequestDeadline } from './withDeadline.ts';
-import { toChangeNotification, filterNotifications } from './serverMessages.ts';
-import { maintainStream } from './stream.ts';
 import {
-  withCapabilities,
-  serializeMembers,
+  filterNotifications,
+  getAnnouncedLists,
+  readAcknowledgedLists,
+  toChangeNotification,
+  toListenFilter,
+} from '../notifications.ts';
+import { sendWithCredential } from '../bearer.ts';
+import { UpstreamError } from '../upstreamError.ts';
+import { isSessionErrorCode } from './errors.ts';
+import { sendRpc, type RpcParts } from './sendRpc.ts';
+import { abortInFlight, createCloseState, withRequestDeadline } from './requestDeadline.ts';
+import {
   createModernEnvelope,
+  createModernHeaderCache,
+  serializeMembers,
   serializeRequest,
+  withCapabilities,
 } from './serializeRequest.ts';
+import { maintainStream } from './stream.ts';
 
 /** Where a server is, and nothing of whoever found out: neither headers nor a bearer. */
 export type ModernTarget = Omit<RemoteTarget, 'headers' | 'bearer'> & {

@@ -1,18 +1,41 @@
+import { ActiveSet, type Clock, abortReason } from '@behalf/kernel';
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/client';
-import { abortReason, ActiveSet } from '@behalf/kernel';
-import type { UpstreamParts } from '../parts.ts';
+import { isObject, readClaims } from '../messages.ts';
 import type { OpenOptions, RemoteTarget } from '../target.ts';
-import type { JsonObject, ServerClaims } from '../upstream.ts';
+import type { Era, JsonObject, ServerClaims, Upstream, UpstreamParts } from '../upstream.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import { readClaims } from './claims.ts';
+import { type LegacyHandshake, performLegacyHandshake, toConnectError } from './legacyHandshake.ts';
+import { createLegacyUpstream } from './legacyUpstream.ts';
+import { createModernUpstream } from './modernUpstream.ts';
+import { type InFlightRequests, type RequestDeadline, withRequestDeadline } from './requestDeadline.ts';
 import { sendRpc } from './sendRpc.ts';
-import type { ProtocolVersionCache } from './protocolVersionCache.ts';
-import { toConnectError, performLegacyHandshake, type LegacyHandshake } from './handshake.ts';
-import { MODERN_VERSION, createModernRequestHeaders } from './modernHeaders.ts';
-import { withRequestDeadline, type InFlightRequests, type RequestDeadline } from './withDeadline.ts';
-import { isObject } from './readResponse.ts';
-import { mergeRequestHeaders } from './requestHeaders.ts';
-import { createModernEnvelope, serializeRequest } from './serializeRequest.ts';
+import {
+  MODERN_VERSION,
+  createModernEnvelope,
+  createModernRequestHeaders,
+  mergeRequestHeaders,
+  serializeRequest,
+} from './serializeRequest.ts';
+
+/**
+ * Opens a conversation over streamable HTTP in the newest era that both sides speak. The hand-shake is the SDK's; every
+ * request after it is our own POST, which costs a fraction of the SDK's. Throws UpstreamError, or the signal's reason.
+ */
+export async function openHttpUpstream(
+  target: RemoteTarget,
+  options: OpenOptions,
+  parts: UpstreamParts,
+  versionCache: ProtocolVersionCache,
+): Promise<Upstream> {
+  const { url } = target;
+  const negotiated = await negotiate(target, options, parts, versionCache);
+  return negotiated.era === 'modern'
+    ? // Everybody's requests go through it, so it must not keep the credential of who happened to open it.
+      createModernUpstream({ ...target, headers: {}, bearer: undefined }, negotiated.claims, parts, () =>
+        versionCache.delete(url),
+      )
+    : createLegacyUpstream(target, negotiated.handshake, options, parts);
+}
 
 export type NegotiationResult =
   | { readonly era: 'modern'; readonly claims: ServerClaims }
@@ -189,4 +212,70 @@ function acceptsModernVersion(error: unknown): boolean {
 function readSupportedVersions(data: unknown): readonly unknown[] {
   const supported = isObject(data) ? data['supported'] : undefined;
   return Array.isArray(supported) ? supported : [];
+}
+
+/** A legacy verdict works silently for ever on a server that has long learnt the new revision: ask again each day. */
+const LEGACY_TTL_MS = 24 * 60 * 60 * 1_000;
+const MAX_ENTRIES = 1_000;
+
+/** Which era a server was found to speak, by its URL without the query, which may hold a secret. */
+export interface ProtocolVersionCache {
+  get(url: string): Era | undefined;
+  set(url: string, era: Era): void;
+  delete(url: string): void;
+}
+
+export function createProtocolVersionCache({ clock }: { clock: Clock }): ProtocolVersionCache {
+  /** The least recently used comes first. */
+  const entries = new Map<string, { era: Era; foundAt: number }>();
+
+  return {
+    get(url) {
+      const key = toVersionCacheKey(url);
+      const entry = entries.get(key);
+      if (!entry) return undefined;
+      entries.delete(key);
+      if (entry.era === 'legacy' && clock.now() - entry.foundAt >= LEGACY_TTL_MS) return undefined;
+      entries.set(key, entry);
+      return entry.era;
+    },
+    set(url, era) {
+      const key = toVersionCacheKey(url);
+      const existing = entries.get(key);
+      entries.delete(key);
+      // The day of a legacy verdict begins when it was found, not when it was last used.
+      entries.set(key, existing?.era === era ? existing : { era, foundAt: clock.now() });
+      if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
+    },
+    delete: (url) => void entries.delete(toVersionCacheKey(url)),
+  };
+}
+
+function toVersionCacheKey(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+/** The newest revision in which a request without a session is understood. */
+const SESSIONLESS_PROTOCOL_VERSION = '2025-11-25';
+
+/**
+ * A conversation that nobody opened: requests go out without a hand-shake. Some servers guard `initialize` and still
+ * show their tools to whoever asks for them.
+ */
+export function openWithoutSession(
+  target: RemoteTarget,
+  { server, initTimeoutMs, signal }: { server: string; initTimeoutMs: number; signal: AbortSignal },
+  parts: UpstreamParts,
+): Upstream {
+  const claims = {
+    era: 'legacy',
+    protocolVersion: SESSIONLESS_PROTOCOL_VERSION,
+    name: '',
+    version: '',
+    instructions: undefined,
+    capabilities: { tools: {} },
+  } as const;
+  const options = { server, owner: undefined, era: 'legacy', initTimeoutMs, signal } as const;
+  return createLegacyUpstream(target, { sessionId: undefined, claims }, options, parts);
 }

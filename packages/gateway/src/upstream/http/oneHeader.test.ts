@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { createTestNetwork, scriptedHttpServer, type TestNetwork } from '@behalf/testkit';
 import { createCountingBearer, expectFreshTokens } from '../../../test/bearerRig.ts';
 import { callHttpTool, createHttpRig, stopHttpRigs, createHttpWiring } from '../../../test/httpRig.ts';
-import { withAuthorization } from '../bearerHeaders.ts';
+import { withAuthorization } from '../bearer.ts';
 import type { Upstream } from '../upstream.ts';
 
 const running: { close(): unknown }[] = [];

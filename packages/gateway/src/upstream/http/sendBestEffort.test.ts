@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Send } from '@behalf/kernel';
 import { createFakeClock, eventually } from '@behalf/testkit';
 import { callHttpTool, createHttpRig, stopHttpRigs } from '../../../test/httpRig.ts';
-import { sendBestEffort } from './sendBestEffort.ts';
-import { createServerRequestResponder } from './serverMessages.ts';
+import { sendBestEffort } from './legacyHandshake.ts';
+import { createServerRequestResponder } from '../notifications.ts';
 
 afterEach(stopHttpRigs);
 

@@ -4,9 +4,8 @@ import {
   LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
 } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../upstream.ts';
-import { MODERN_VERSION } from './modernHeaders.ts';
-import { isObject } from './readResponse.ts';
+import { isObject } from '../messages.ts';
+import type { HeaderValues, JsonObject, UpstreamRequestOptions } from '../upstream.ts';
 
 /** What is claimed, and the extension by which a token is had, where it is by one. */
 export function withExtension<T extends object>(capabilities: T, extension: string | undefined): T {
@@ -98,4 +97,108 @@ export function serializeMembers(json: JsonObject): string {
 function isEmpty(json: JsonObject): boolean {
   for (const _name in json) return false;
   return true;
+}
+
+export type CallerHeaders = Pick<UpstreamRequestOptions, 'headers' | 'extraHeaders'>;
+
+/**
+ * The headers of one request, from this one place. The caller's credential wins over what is configured; an extra
+ * header never replaces a credential; what the protocol says of the request nobody replaces.
+ */
+export function mergeRequestHeaders(
+  configured: HeaderValues,
+  caller: CallerHeaders,
+  protocol: HeaderValues,
+): HeaderValues {
+  return { ...configured, ...caller.extraHeaders, ...caller.headers, ...protocol };
+}
+
+/** The same for requests that differ in nothing: a caller's headers are the same object call after call. */
+export function createHeaderCache(
+  configured: HeaderValues,
+  protocol: HeaderValues,
+): (caller: CallerHeaders) => HeaderValues {
+  let lastHeaders: HeaderValues | undefined;
+  let merged = mergeRequestHeaders(configured, {}, protocol);
+  return (caller) => {
+    if (caller.extraHeaders !== undefined) return mergeRequestHeaders(configured, caller, protocol);
+    if (caller.headers !== lastHeaders) {
+      merged = mergeRequestHeaders(configured, caller, protocol);
+      lastHeaders = caller.headers;
+    }
+    return merged;
+  };
+}
+
+export const MODERN_VERSION = '2026-07-28';
+
+/** Which field of a request `Mcp-Name` repeats (SEP-2243). */
+const nameFields: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
+
+/** What a modern request repeats of its body, so that a proxy can route it without reading the body. */
+export function createModernRequestHeaders(method: string, params: JsonObject): HeaderValues {
+  const name = readMcpName(method, params);
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': MODERN_VERSION,
+    'mcp-method': encodeHeaderValue(method),
+  };
+  if (name !== undefined) headers['mcp-name'] = encodeHeaderValue(name);
+  return headers;
+}
+
+/** What `Mcp-Name` says of this request. */
+export function readMcpName(method: string, params: JsonObject): string | undefined {
+  const field = nameFields.get(method);
+  const name = field === undefined ? undefined : params[field];
+  return typeof name === 'string' ? name : undefined;
+}
+
+const PLAIN_HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** A value that a header cannot carry, or that looks like an encoded one, goes as base64 of its UTF-8. */
+export function encodeHeaderValue(value: string): string {
+  const isAmbiguous = value.startsWith('=?base64?') && value.endsWith('?=');
+  if (PLAIN_HEADER_VALUE.test(value) && !isAmbiguous) return value;
+  return `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
+}
+
+/** Tools that are called again and again; beyond this many the oldest is written anew. */
+const MAX_CACHED_ENTRIES = 256;
+/** A tool's name is short; an address may be anything, and is seldom read twice. */
+const MAX_CACHED_NAME_LENGTH = 128;
+
+/**
+ * The headers of requests to one modern server. What repeats the body is the same for every call of a tool and is kept;
+ * what a caller brings is not: all users have this conversation.
+ */
+export function createModernHeaderCache(
+  configuredHeaders: HeaderValues,
+): (method: string, params: JsonObject, caller: CallerHeaders) => HeaderValues {
+  const cache = new Map<string, HeaderValues>();
+  return (method, params, callerHeaders) => {
+    const name = readMcpName(method, params) ?? '';
+    if (name.length > MAX_CACHED_NAME_LENGTH)
+      return mergeRequestHeaders(
+        configuredHeaders,
+        callerHeaders,
+        createModernRequestHeaders(method, params),
+      );
+    const key = `${method}\n${name}`;
+    let protocolHeaders = cache.get(key);
+    if (!protocolHeaders) {
+      protocolHeaders = createModernRequestHeaders(method, params);
+      if (cache.size >= MAX_CACHED_ENTRIES) cache.delete(cache.keys().next().value as string);
+      cache.set(key, protocolHeaders);
+    }
+    return mergeRequestHeaders(configuredHeaders, callerHeaders, protocolHeaders);
+  };
 }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually, type ScriptedReply } from '@behalf/testkit';
 import { callHttpTool, createHttpRig, expectUpstreamError, stopHttpRigs } from '../../../test/httpRig.ts';
 import type { GatewayError } from '../../errors/gatewayError.ts';
-import { toGatewayError } from '../../toolcall/toGatewayError.ts';
+import { toGatewayError } from '../toGatewayError.ts';
 import type { UpstreamErrorDetail } from '../upstreamError.ts';
 
 afterEach(stopHttpRigs);

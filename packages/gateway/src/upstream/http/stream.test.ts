@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createFakeClock, eventually } from '@behalf/testkit';
-import { openHttpUpstream } from './openHttpUpstream.ts';
+import { openHttpUpstream } from './negotiate.ts';
 import { callHttpTool, createHttpRig, requestOptions, stopHttpRigs } from '../../../test/httpRig.ts';
 
 afterEach(stopHttpRigs);

@@ -1,5 +1,5 @@
 import type { Clock, Random, SendResponse } from '@behalf/kernel';
-import { parseRpcMessages, type JsonRpcMessage } from './readResponse.ts';
+import { parseRpcMessages, type JsonRpcMessage } from '../messages.ts';
 import { createSseParser } from './sseParser.ts';
 
 const BASE_RETRY_MS = 1_000;

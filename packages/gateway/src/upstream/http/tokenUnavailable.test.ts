@@ -14,10 +14,10 @@ import {
   requestOptions,
   stopHttpRigs,
 } from '../../../test/httpRig.ts';
-import type { Network } from '../parts.ts';
+import type { Network } from '../upstream.ts';
 import type { RemoteTarget } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
-import { openHttpUpstream } from './openHttpUpstream.ts';
+import { openHttpUpstream } from './negotiate.ts';
 
 afterEach(stopHttpRigs);
 

@@ -1,9 +1,9 @@
-import type { Collection } from '../collection.ts';
-import type { Cursors } from '../cursors.ts';
-import type { Databases } from '../databases.ts';
-import type { RunOnce } from '../retries.ts';
-import { badValue, notInManifest } from '../serverError.ts';
-import { isDoc, type Doc } from '../values.ts';
+import { Binary } from 'bson';
+import type { Collection, Databases } from '../collections.ts';
+import { type CommandName, manifest } from '../manifest.ts';
+import { ServerError, badValue, failedToParse, notInManifest } from '../serverError.ts';
+import { type Doc, isDoc } from '../values.ts';
+import type { Cursors } from './reads.ts';
 
 /** What one command works with. */
 export interface CommandContext {
@@ -41,4 +41,57 @@ export function assertKnownFields(doc: unknown, allowed: readonly string[], loca
 export function assertNonEmptyArray(value: unknown, location: string): unknown[] {
   if (!Array.isArray(value) || value.length === 0) throw badValue(`${location} must be a nonempty array`);
   return value;
+}
+
+/** Runs a statement of a numbered write once; a retry of it gets what the first run gave. */
+export type RunOnce = <T>(statement: number, run: () => T) => T;
+
+interface SessionWrites {
+  txnNumber: number;
+  results: Map<number, unknown>;
+}
+
+/** Retryable writes: a session's latest transaction number and what its statements answered. */
+export interface Retries {
+  runOnceFor(name: CommandName, command: Doc): RunOnce;
+  endSessions(sessions: readonly unknown[]): void;
+}
+
+export function createRetries(): Retries {
+  const sessions = new Map<string, SessionWrites>();
+
+  return {
+    runOnceFor(name, command) {
+      const txnNumber = command['txnNumber'];
+      if (txnNumber === undefined) return (_statement, run) => run();
+      const key = sessionKey(command['lsid']);
+      if (key === null || typeof txnNumber !== 'number') throw failedToParse('txnNumber needs a session');
+      if (!(manifest.retryable as readonly string[]).includes(name)) {
+        throw new ServerError(50768, 'NotARetryableWriteCommand', `${name} cannot carry a txnNumber`);
+      }
+      const known = sessions.get(key);
+      if (known && txnNumber < known.txnNumber) {
+        const text = `Cannot start with transaction number ${txnNumber}: the session is at ${known.txnNumber}`;
+        throw new ServerError(225, 'TransactionTooOld', text);
+      }
+      const writes =
+        known?.txnNumber === txnNumber ? known : { txnNumber, results: new Map<number, unknown>() };
+      sessions.set(key, writes);
+      return <T>(statement: number, run: () => T): T => {
+        // A statement that failed changed nothing and is not kept: its retry runs again, as on a real server.
+        if (!writes.results.has(statement)) writes.results.set(statement, run());
+        return writes.results.get(statement) as T;
+      };
+    },
+    endSessions(endedSessions) {
+      for (const session of endedSessions) {
+        const key = sessionKey(session);
+        if (key !== null) sessions.delete(key);
+      }
+    },
+  };
+}
+
+function sessionKey(lsid: unknown): string | null {
+  return isDoc(lsid) && lsid['id'] instanceof Binary ? lsid['id'].toString('hex') : null;
 }

@@ -1,5 +1,4 @@
 import { ObjectId } from 'bson';
-import { mongoDoubleBanner } from '../banner.ts';
 import type { Doc } from '../values.ts';
 
 /** The wire version of MongoDB 7.0, whose behaviour the manifest follows. */
@@ -50,4 +49,9 @@ export function buildInfoReply(): Doc {
     maxBsonObjectSize: 16_777_216,
     testDouble: mongoDoubleBanner(),
   };
+}
+
+/** Said in every handshake, in buildInfo and by whoever starts the double: nobody shall take it for a database. */
+export function mongoDoubleBanner(): string {
+  return 'TEST DOUBLE of MongoDB: in memory, for tests only, never for users. No data is stored.';
 }

@@ -1,16 +1,17 @@
 import { ObjectId } from 'bson';
 import { compileFilter } from '../filter.ts';
 import { manifest } from '../manifest.ts';
-import { NOT_IMPLEMENTED, ServerError } from '../serverError.ts';
+import { NOT_IMPLEMENTED, ServerError, failedToParse } from '../serverError.ts';
 import { compileUpdate, copyDocument } from '../update.ts';
-import { checkStorable, isDoc, sameDocument, type Doc } from '../values.ts';
+import { type Doc, checkStorable, isDoc, sameDocument } from '../values.ts';
 import {
-  assertNonEmptyArray,
-  assertKnownFields,
-  collectionNameOf,
   type CommandContext,
   type Handler,
+  assertKnownFields,
+  assertNonEmptyArray,
+  collectionNameOf,
 } from './context.ts';
+import { compileProjection, sortDocuments } from './reads.ts';
 
 /** Runs the statements of a write; the first failure ends an ordered one. */
 function runStatements(
@@ -131,4 +132,40 @@ function refuseNumberedMulti(context: CommandContext, multi: boolean): void {
   if (context.isRetryable && multi) {
     throw new ServerError(72, 'InvalidOptions', 'A write of many documents cannot be a retryable write');
   }
+}
+
+/** One document, found and changed as one step: what leases and counters stand on. */
+export const findAndModify: Handler = (command, context) =>
+  context.runOnce(0, () => findAndChange(command, context));
+
+function findAndChange(command: Doc, context: CommandContext): Doc {
+  const query = command['query'] ?? {};
+  const matches = compileFilter(query, context.now);
+  const project = compileProjection(command['fields']);
+  const isRemoval = command['remove'] === true;
+  if (isRemoval === (command['update'] !== undefined))
+    throw failedToParse("Either 'update' or 'remove' must be given");
+  if (isRemoval && (command['new'] === true || command['upsert'] === true)) {
+    throw failedToParse("Cannot specify 'new' or 'upsert' together with 'remove'");
+  }
+  const collection = context.databases.ensure(context.db, collectionNameOf(command, 'findAndModify'));
+  const found = sortDocuments(collection.matching(matches, query), command['sort'])[0];
+  if (isRemoval) {
+    if (found) collection.remove(found);
+    return { ok: 1, lastErrorObject: { n: found ? 1 : 0 }, value: found ? project(found) : null };
+  }
+
+  const change = compileUpdate(command['update'], query as Doc, context.now);
+  if (!found && command['upsert'] !== true) {
+    return { ok: 1, lastErrorObject: { n: 0, updatedExisting: false }, value: null };
+  }
+  const after = change(found ?? null);
+  if (!found) {
+    collection.put(after, 'insert');
+    const value = command['new'] === true ? project(after) : null;
+    return { ok: 1, lastErrorObject: { n: 1, updatedExisting: false, upserted: after['_id'] }, value };
+  }
+  if (!sameDocument(after, found)) collection.put(after, 'replace');
+  const value = project(command['new'] === true ? after : found);
+  return { ok: 1, lastErrorObject: { n: 1, updatedExisting: true }, value };
 }

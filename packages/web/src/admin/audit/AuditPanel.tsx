@@ -1,22 +1,28 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import type { AuditVerifyView } from '@behalf/contracts';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { auditExportAddress, auditQuery, type AuditEntry } from '../../api/admin.ts';
+import {
+  type AuditEntry,
+  auditExportAddress,
+  auditQuery,
+  useServerTitles,
+  usersQuery,
+  verifyAudit,
+} from '../../api/admin.ts';
 import { useUser } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ButtonLink } from '../../ui/ButtonLink.tsx';
 import { Icon } from '../../ui/Icon.tsx';
-import { ErrorNotice } from '../../ui/Notice.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
+import { formatNumber } from '../../ui/format.ts';
 import { AuditFilterForm } from './AuditFilterForm.tsx';
-import { AuditVerify } from './AuditVerify.tsx';
-import { EventDialog } from './EventDialog.tsx';
-import { EventList } from './EventList.tsx';
-import { readFilters, writeFilters, type AuditFilters } from './filters.ts';
-import { useServerTitles } from '../useServerTitles.ts';
-import { useActorNames } from './useActorNames.ts';
+import styles from './AuditVerify.module.css';
+import { EventDialog, EventList } from './EventList.tsx';
+import { type AuditFilters, readFilters, writeFilters } from './filters.ts';
 
 /** Who did what, the newest first. What is looked for stands in the address. */
 export function AuditPanel() {
@@ -96,5 +102,67 @@ export function AuditPanel() {
         />
       )}
     </Page>
+  );
+}
+
+/** Names of users by their ids, of those that a first look finds: the log itself holds ids alone. */
+export function useActorNames(): ReadonlyMap<string, string> {
+  const { data } = useInfiniteQuery(usersQuery(''));
+  return useMemo(
+    () => new Map(data?.pages.flatMap(({ users }) => users.map(({ id, name }) => [id, name] as const))),
+    [data],
+  );
+}
+
+/** As many as one reads; all of them are in the gateway's answer. */
+const MAX_LISTED = 50;
+
+/** Checks the chains of the log, and says in words what was found. */
+export function AuditVerify() {
+  const { audit } = strings.admin;
+  const verifyMutation = useMutation({ mutationFn: verifyAudit });
+  return (
+    <div className={styles['verify']}>
+      <div className={styles['ask']}>
+        <Button
+          icon={<Icon name="shield" />}
+          isBusy={verifyMutation.isPending}
+          onClick={() => verifyMutation.mutate()}
+        >
+          {audit.verify}
+        </Button>
+        <p className={styles['hint']}>{verifyMutation.isPending ? audit.verifying : audit.verifyHint}</p>
+      </div>
+      {verifyMutation.error && <ErrorNotice error={verifyMutation.error} />}
+      {verifyMutation.data && <VerifyReport report={verifyMutation.data} />}
+    </div>
+  );
+}
+
+function VerifyReport({ report }: { readonly report: AuditVerifyView }) {
+  const { audit } = strings.admin;
+  const { ok, problems, more } = report;
+  const [events, segments, writers] = [report.events, report.segments, report.writers].map(formatNumber);
+  const summary = audit.verified(events ?? '', segments ?? '', writers ?? '');
+  if (ok) {
+    return (
+      <Notice tone="success" title={audit.verifiedTitle}>
+        {summary}
+      </Notice>
+    );
+  }
+  const unlisted = more + Math.max(0, problems.length - MAX_LISTED);
+  return (
+    <Notice tone="danger" title={audit.brokenTitle}>
+      <p>{summary}</p>
+      <ul className={styles['problems']}>
+        {problems.slice(0, MAX_LISTED).map(({ writer, seq, through, problem }) => (
+          <li key={`${writer} ${seq} ${problem}`}>
+            {audit.problems[problem]} <code>{audit.segmentRange(writer, seq, through)}</code>
+          </li>
+        ))}
+      </ul>
+      {unlisted > 0 && <p>{audit.moreProblems(formatNumber(unlisted))}</p>}
+    </Notice>
   );
 }

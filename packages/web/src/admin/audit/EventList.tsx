@@ -1,15 +1,27 @@
 import type { AuditView } from '@behalf/contracts';
 import { memo, useMemo } from 'react';
+import { Link } from 'wouter';
 import type { AuditEntry } from '../../api/admin.ts';
-import { formatDateTime } from '../../hooks/formatTime.ts';
+import { explainErrorCode } from '../../api/explain.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
+import { type Fact, Facts } from '../../ui/Facts.tsx';
 import { LongList } from '../../ui/LongList.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { formatDateTime, formatDuration } from '../../ui/format.ts';
 import styles from './EventList.module.css';
-import { actionLabel, actorLabel, outcomeTones, targetLabel } from './eventLabels.ts';
-import { parseAuditEvent } from './readEvent.ts';
+import {
+  type ShownAuditEvent,
+  actionLabel,
+  actorLabel,
+  outcomeTones,
+  parseAuditEvent,
+  targetLabel,
+} from './auditEvent.ts';
+import type { AuditFilters } from './filters.ts';
 
 export function EventList({
   pages,
@@ -92,3 +104,97 @@ const EventRow = memo(function EventRow({
     </div>
   );
 });
+
+/** All that is recorded of one event, and the ways to what belongs to it. */
+export function EventDialog({
+  entry,
+  userNames,
+  serverTitles,
+  onFilter,
+  onClose,
+}: {
+  readonly entry: AuditEntry;
+  readonly userNames: ReadonlyMap<string, string>;
+  readonly serverTitles: ReadonlyMap<string, string>;
+  readonly onFilter: (filters: AuditFilters) => void;
+  readonly onClose: () => void;
+}) {
+  const { audit } = strings.admin;
+  const event = parseAuditEvent(entry);
+  if (!event) return null;
+  const explanation = explainErrorCode(event.code);
+  const related: readonly (readonly [string, AuditFilters])[] = [
+    ...(event.request ? [[audit.filterByRequest, { request: event.request }] as const] : []),
+    ...(event.actor.id ? [[audit.filterByActor, { actor: event.actor.id }] as const] : []),
+    ...(event.server ? [[audit.filterByServer, { server: event.server }] as const] : []),
+  ];
+  return (
+    <Dialog
+      title={actionLabel(event.action)}
+      onClose={onClose}
+      isWide
+      actions={related.map(([label, filters]) => (
+        <Button key={label} size="small" onClick={() => onFilter(filters)}>
+          {label}
+        </Button>
+      ))}
+    >
+      {explanation && (
+        <Notice tone="neutral" title={audit.errorShown(explanation.title)}>
+          {explanation.text}
+        </Notice>
+      )}
+      <Facts facts={factsOf(event, userNames, serverTitles)} />
+    </Dialog>
+  );
+}
+
+function factsOf(
+  event: ShownAuditEvent,
+  userNames: ReadonlyMap<string, string>,
+  serverTitles: ReadonlyMap<string, string>,
+): Fact[] {
+  const { fields, outcomes, kinds, serverAndId } = strings.admin.audit;
+  const { actor, outcome, durationMs, count } = event;
+  const doorNames: Readonly<Record<string, string>> = strings.admin.audit.doors;
+  const authorityNames: Readonly<Record<string, string>> = strings.admin.audit.authorities;
+  const authenticationNames: Readonly<Record<string, string>> = strings.admin.audit.by;
+  const actorName = actorLabel(actor, userNames);
+  const title = serverTitles.get(event.server);
+  const server = title === undefined ? event.server : serverAndId(title, event.server);
+  const text = (name: string, value: string, isCode = false): Fact[] =>
+    value === '' ? [] : [{ name, value, isCode }];
+  return [
+    { name: fields.at, value: formatDateTime(event.at) },
+    ...(outcome
+      ? [{ name: fields.outcome, value: <Badge tone={outcomeTones[outcome]}>{outcomes[outcome]}</Badge> }]
+      : []),
+    ...text(fields.code, event.code, true),
+    {
+      name: fields.actor,
+      value:
+        actor.kind === 'user' && actor.id !== '' ? (
+          <Link href={`/admin/users?user=${encodeURIComponent(actor.id)}`}>{actorName}</Link>
+        ) : (
+          actorName
+        ),
+    },
+    ...text(fields.by, authenticationNames[actor.by] ?? actor.by),
+    ...text(fields.door, doorNames[event.door] ?? event.door),
+    ...text(fields.server, server),
+    ...text(fields.tool, event.tool),
+    ...text(fields.arguments, event.arguments.join(', ')),
+    ...text(fields.authority, authorityNames[event.authority] ?? event.authority),
+    ...text(fields.scopes, event.scopes.join(' '), true),
+    ...text(fields.providerCode, event.providerCode, true),
+    ...text(fields.hint, event.hint),
+    ...text(fields.subject, userNames.get(event.subject) ?? event.subject),
+    ...text(fields.changed, event.changed.join(', ')),
+    ...(durationMs === undefined ? [] : [{ name: fields.duration, value: formatDuration(durationMs) }]),
+    ...(count === undefined ? [] : [{ name: fields.count, value: String(count) }]),
+    ...text(fields.request, event.request, true),
+    { name: fields.kind, value: kinds[event.kind] },
+    { name: fields.action, value: event.action, isCode: true },
+    { name: fields.id, value: event.id, isCode: true },
+  ];
+}

@@ -2,9 +2,8 @@ import { AuditExportQuery, AuditQuery } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuditEntry } from '../../api/admin.ts';
-import { actionLabel, actorLabel, targetLabel } from './eventLabels.ts';
+import { actionLabel, actorLabel, parseAuditEvent, targetLabel } from './auditEvent.ts';
 import { filterNames, fromLocalField, readFilters, toLocalField, writeFilters } from './filters.ts';
-import { parseAuditEvent } from './readEvent.ts';
 
 const read = (query: string) => readFilters(new URLSearchParams(query));
 

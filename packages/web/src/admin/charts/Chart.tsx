@@ -3,9 +3,16 @@ import { strings } from '../../strings/strings.ts';
 import { classNames } from '../../ui/classNames.ts';
 import styles from './Chart.module.css';
 import { ChartTable } from './ChartTable.tsx';
-import { formatClock } from './formatClock.ts';
-import { barsPath, linePath } from './paths.ts';
-import { nextColumn, columnAt, maxValue, roundUpToStep, type ChartSize } from './scale.ts';
+import { formatClock } from '../../ui/format.ts';
+import {
+  type ChartSize,
+  barsPath,
+  columnAt,
+  linePath,
+  maxValue,
+  nextColumn,
+  roundUpToStep,
+} from './geometry.ts';
 
 export interface ChartSeries {
   readonly name: string;

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { strings } from '../../strings/strings.ts';
 import type { ChartProps } from './Chart.tsx';
 import styles from './ChartTable.module.css';
-import { formatClock } from './formatClock.ts';
+import { formatClock } from '../../ui/format.ts';
 
 /** The same values as a table, for who cannot or does not want to read a picture. Built when it is opened. */
 export function ChartTable({ title, series, moments, format }: Omit<ChartProps, 'summary'>) {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { barsPath, linePath } from './paths.ts';
-import { nextColumn, columnAt, maxValue, roundUpToStep } from './scale.ts';
+import { barsPath, columnAt, linePath, maxValue, nextColumn, roundUpToStep } from './geometry.ts';
 
 const box = { width: 100, height: 10 };
 

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { configQuery, reloadConfiguration } from '../../api/admin.ts';
-import { ApiError } from '../../api/apiError.ts';
+import { ApiError } from '../../api/request.ts';
 import { useUser } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -10,7 +10,7 @@ import { Icon } from '../../ui/Icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { showToast } from '../../ui/toasts.ts';
+import { showToast } from '../../ui/Toasts.tsx';
 import styles from './ConfigPanel.module.css';
 import { toConfigNode } from './configNode.ts';
 import { ConfigTree } from './ConfigTree.tsx';

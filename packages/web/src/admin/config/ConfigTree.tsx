@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { strings } from '../../strings/strings.ts';
-import type { ConfigNode } from './configNode.ts';
-import { ConfigText } from './ConfigText.tsx';
+import { Badge } from '../../ui/Badge.tsx';
 import styles from './ConfigTree.module.css';
+import { type ConfigNode, type ConfigTextPart, splitConfigText } from './configNode.ts';
 
 type Branch = Extract<ConfigNode, { kind: 'branch' }>;
 
@@ -62,4 +62,14 @@ function Value({ node }: { readonly node: Exclude<ConfigNode, Branch> }) {
   if (node.kind === 'empty') return <span className={styles['count']}>{config.empty}</span>;
   if (node.kind === 'plain') return <span className={styles['plain']}>{node.text}</span>;
   return <ConfigText text={node.text} />;
+}
+
+/** A text of the configuration, in which hidden secrets and names of variables stand out. */
+export function ConfigText({ text }: { readonly text: string }) {
+  return splitConfigText(text).map((part, index) => <TextPart key={index} part={part} />);
+}
+
+function TextPart({ part: { kind, text } }: { readonly part: ConfigTextPart }) {
+  if (kind === 'secret') return <Badge tone="warning">{strings.admin.config.hidden}</Badge>;
+  return kind === 'variable' ? <span className={styles['variable']}>{text}</span> : text;
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Switch } from '../../ui/Field.tsx';
-import { ConfigText } from './ConfigText.tsx';
+import { ConfigText } from './ConfigTree.tsx';
 import styles from './EnvironmentTable.module.css';
 
 type Variable = EffectiveConfigView['environment'][number];

@@ -1,16 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { connectionsQuery } from '../../api/admin.ts';
+import { Link } from 'wouter';
+import { type LiveServer, connectionsQuery } from '../../api/admin.ts';
+import { explainErrorCode } from '../../api/explain.ts';
+import { encodeSegment } from '../../api/request.ts';
 import { strings } from '../../strings/strings.ts';
+import { Badge } from '../../ui/Badge.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { LongList } from '../../ui/LongList.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
+import { formatAgo, formatNumber } from '../../ui/format.ts';
+import { CodeLabel } from '../CodeLabel.tsx';
 import { Metrics } from '../Metrics.tsx';
-import { formatNumber } from '../formatNumber.ts';
-import { sortByCondition } from './condition.ts';
-import { ConnectionRow } from './ConnectionRow.tsx';
 import styles from './ConnectionsPanel.module.css';
+import { conditionTones, retryText, sortByCondition, toCondition } from './condition.ts';
 
 /** What this process has open, and what fails. It follows by itself. */
 export function ConnectionsPanel() {
@@ -58,5 +62,43 @@ export function ConnectionsPanel() {
         </div>
       )}
     </Page>
+  );
+}
+
+/** One server: how it is doing, for whom, and what is wrong with it. */
+export function ConnectionRow({ server: connection }: { readonly server: LiveServer }) {
+  const { connections } = strings.admin;
+  const { server, title, scope, users, inFlight, code, since, retryAt } = connection;
+  const condition = toCondition(connection);
+  const times = [
+    since !== undefined && connections.since(formatAgo(since)),
+    retryAt !== undefined && retryText(retryAt),
+  ].filter((words) => words !== false);
+  return (
+    <div role="listitem" className={styles['row']}>
+      <div className={styles['who']}>
+        <Link href={`/servers/${encodeSegment(server)}`}>{title ?? server}</Link>
+        {title !== undefined && title !== server && <code>{server}</code>}
+      </div>
+      <div>
+        <Badge tone={conditionTones[condition]}>{connections.conditions[condition]}</Badge>
+      </div>
+      <p className={styles['facts']}>
+        {scope === 'app' ? connections.sharedConnection : connections.perUserConnections(users)}
+        {inFlight !== undefined && ` · ${connections.inFlight(formatNumber(inFlight))}`}
+      </p>
+      {(code !== undefined || times.length > 0) && (
+        <div className={styles['wrong']}>
+          {code !== undefined && (
+            <p>
+              <CodeLabel code={code} />
+            </p>
+          )}
+          <p className={styles['facts']}>
+            {code !== undefined && explainErrorCode(code)?.text} {times.join(' · ')}
+          </p>
+        </div>
+      )}
+    </div>
   );
 }

@@ -5,9 +5,8 @@ import { encodeSegment } from '../../api/request.ts';
 import { strings } from '../../strings/strings.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { CodeLabel } from '../CodeLabel.tsx';
-import { sortByCondition } from './condition.ts';
+import { retryText, sortByCondition } from './condition.ts';
 import styles from './OpenBreakers.module.css';
-import { retryText } from './retryText.ts';
 
 /** What is being held back because it failed too often. Nothing at all while there is nothing to say. */
 export function OpenBreakers() {

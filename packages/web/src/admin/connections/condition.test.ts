@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LiveServer } from '../../api/admin.ts';
-import { toCondition, sortByCondition } from './condition.ts';
-import { retryText } from './retryText.ts';
+import { retryText, sortByCondition, toCondition } from './condition.ts';
 
 const live = (facts: Partial<LiveServer>): LiveServer => ({
   ...{ server: 's', scope: 'app', users: 0, isBreakerOpen: false },

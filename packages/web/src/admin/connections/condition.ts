@@ -1,5 +1,7 @@
 import type { LiveServer } from '../../api/admin.ts';
+import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
+import { formatDuration } from '../../ui/format.ts';
 
 export const conditions = ['breaker', 'failing', 'partly', 'connecting', 'connected', 'idle'] as const;
 /**
@@ -31,4 +33,11 @@ export function toCondition(server: LiveServer): Condition {
 export function sortByCondition(servers: readonly LiveServer[]): LiveServer[] {
   const rank = (server: LiveServer) => conditions.indexOf(toCondition(server));
   return [...servers].sort((a, b) => rank(a) - rank(b) || (a.server < b.server ? -1 : 1));
+}
+
+/** When a server that fails is tried again. */
+export function retryText(retryAt: number, now = Date.now()): string {
+  const { connections } = strings.admin;
+  const wait = retryAt - now;
+  return wait > 0 ? connections.retryIn(formatDuration(Math.max(1_000, wait))) : connections.retryNext;
 }

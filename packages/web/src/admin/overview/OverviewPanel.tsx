@@ -1,19 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'wouter';
-import { connectionsQuery, statsQuery, type StatsRange } from '../../api/admin.ts';
+import { type StatsRange, connectionsQuery, statsQuery } from '../../api/admin.ts';
 import { strings } from '../../strings/strings.ts';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { SegmentedControl } from '../../ui/SegmentedControl.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
+import { formatNumber, formatShare } from '../../ui/format.ts';
+import { Metrics } from '../Metrics.tsx';
 import { OpenBreakers } from '../connections/OpenBreakers.tsx';
-import { CallsChart } from './CallsChart.tsx';
-import { TokenCounters } from './TokenCounters.tsx';
-import { bucketTimes, sumServers } from './statistics.ts';
-import { OverviewMetrics } from './OverviewMetrics.tsx';
 import styles from './OverviewPanel.module.css';
 import { ServerCards } from './ServerCards.tsx';
+import { CallsChart } from './ServerCharts.tsx';
+import { TokenCounters } from './TokenCounters.tsx';
+import { bucketTimes, sum, sumServers } from './statistics.ts';
 
 const ranges: readonly StatsRange[] = ['hour', 'day'];
 
@@ -67,5 +68,45 @@ export function OverviewPanel() {
         </>
       )}
     </Page>
+  );
+}
+
+/** The few numbers one looks at first. */
+export function OverviewMetrics({
+  calls,
+  errors,
+  range,
+}: {
+  readonly calls: readonly number[];
+  readonly errors: readonly number[];
+  readonly range: StatsRange;
+}) {
+  const { overview, charts } = strings.admin;
+  const totals = useQuery(connectionsQuery).data?.totals;
+  const [callCount, errorCount] = [sum(calls), sum(errors)];
+  const open = totals && totals.shared + totals.user + (totals.stateless ?? 0);
+  return (
+    <Metrics
+      figures={[
+        { name: overview.calls, value: formatNumber(callCount), note: overview.ranges[range] },
+        {
+          name: overview.errors,
+          value: formatNumber(errorCount),
+          note: overview.shareOfCalls(formatShare(errorCount, callCount)),
+          isProblem: errorCount > 0,
+        },
+        {
+          name: overview.openConnections,
+          value: open === undefined ? charts.noValue : formatNumber(open),
+          note: overview.now,
+        },
+        {
+          name: overview.openBreakers,
+          value: totals ? formatNumber(totals.breakersOpen) : charts.noValue,
+          note: overview.now,
+          isProblem: (totals?.breakersOpen ?? 0) > 0,
+        },
+      ]}
+    />
   );
 }

@@ -5,11 +5,10 @@ import { encodeSegment } from '../../api/request.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
-import { formatNumber, formatShare } from '../formatNumber.ts';
-import { useServerTitles } from '../useServerTitles.ts';
-import { CallsChart } from './CallsChart.tsx';
+import { formatNumber, formatShare } from '../../ui/format.ts';
+import { useServerTitles } from '../../api/admin.ts';
+import { CallsChart, LatencyChart } from './ServerCharts.tsx';
 import { sortByCalls, bucketTimes, sum, type ServerStats } from './statistics.ts';
-import { LatencyChart } from './LatencyChart.tsx';
 import styles from './ServerCards.module.css';
 
 /** As many as one looks at; the others come when they are asked for. */

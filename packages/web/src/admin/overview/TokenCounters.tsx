@@ -2,7 +2,7 @@ import type { StatsView } from '@behalf/contracts';
 import { strings } from '../../strings/strings.ts';
 import { Card } from '../../ui/Card.tsx';
 import { CodeLabel } from '../CodeLabel.tsx';
-import { formatNumber } from '../formatNumber.ts';
+import { formatNumber } from '../../ui/format.ts';
 import styles from './TokenCounters.module.css';
 import { sortOutcomes } from './statistics.ts';
 

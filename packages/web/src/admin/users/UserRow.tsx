@@ -2,16 +2,16 @@ import type { AdminUserView, UserChangeRequest } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { memo, useState } from 'react';
 import { changeUser } from '../../api/admin.ts';
-import { ApiError } from '../../api/apiError.ts';
 import { explainError } from '../../api/explain.ts';
+import { ApiError } from '../../api/request.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { showToast } from '../../ui/toasts.ts';
-import { ConfirmUserChangeDialog, type ChangeToConfirm } from './ConfirmUserChangeDialog.tsx';
-import { cacheUser } from './cacheUser.ts';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { showToast } from '../../ui/Toasts.tsx';
 import { UserRoleSelect } from './UserRoleSelect.tsx';
 import styles from './UsersPanel.module.css';
+import { cacheUser } from './cacheUser.ts';
 
 /** Accounts of our own; no provider speaks for them. */
 const LOCAL = 'local';
@@ -120,4 +120,49 @@ function refusalText(error: unknown): string {
   if (error instanceof ApiError && error.code === 'VERSION_CONFLICT') return users.changedConcurrently;
   const { title, text } = explainError(error);
   return `${title}. ${text}`;
+}
+
+/** What is asked about before it is done. */
+export type ChangeToConfirm =
+  { readonly kind: 'disable' } | { readonly kind: 'own-role'; readonly role: string };
+
+export function ConfirmUserChangeDialog({
+  user,
+  change,
+  isSelf,
+  onClose,
+}: {
+  readonly user: AdminUserView;
+  readonly change: ChangeToConfirm;
+  readonly isSelf: boolean;
+  readonly onClose: () => void;
+}) {
+  const { users } = strings.admin;
+  const queryClient = useQueryClient();
+  const isDisabling = change.kind === 'disable';
+  const changeMutation = useMutation({
+    mutationFn: () =>
+      changeUser(user.id, change.kind === 'disable' ? { disabled: true } : { role: change.role }),
+    onSuccess: (changed) => {
+      cacheUser(queryClient, changed);
+      if (isDisabling) showToast('success', users.wasDisabled(user.name));
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={isDisabling ? users.disableTitle(user.name) : users.ownRoleTitle}
+      confirm={isDisabling ? users.disable : users.ownRoleConfirm}
+      isBusy={changeMutation.isPending}
+      error={changeMutation.error}
+      onConfirm={() => changeMutation.mutate()}
+      onClose={onClose}
+    >
+      {change.kind === 'own-role'
+        ? users.ownRoleText(change.role)
+        : isSelf
+          ? users.disableSelfText
+          : users.disableText}
+    </ConfirmDialog>
+  );
 }

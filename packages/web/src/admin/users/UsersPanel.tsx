@@ -1,19 +1,19 @@
 import type { AdminRoleView } from '@behalf/contracts';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useCallback } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { rolesQuery, usersQuery } from '../../api/admin.ts';
 import { useUser } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
+import { TextField } from '../../ui/Field.tsx';
 import { LongList } from '../../ui/LongList.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
 import { UserDialog } from './UserDialog.tsx';
 import { UserRow } from './UserRow.tsx';
-import { UserSearch } from './UserSearch.tsx';
 import styles from './UsersPanel.module.css';
 
 const noRoles: readonly string[] = [];
@@ -75,5 +75,40 @@ export function UsersPanel() {
         <UserDialog key={openUserId} id={openUserId} onClose={() => setParam('user', null)} />
       )}
     </Page>
+  );
+}
+
+/** Long enough that a word is typed, short enough that nobody waits. */
+const DEBOUNCE_MS = 300;
+
+/** Searches while one types. */
+export function UserSearch({
+  value,
+  onSearch,
+}: {
+  readonly value: string;
+  readonly onSearch: (text: string) => void;
+}) {
+  const { users } = strings.admin;
+  const [text, setText] = useState(value);
+  const onSearchRef = useRef(onSearch);
+  useEffect(() => {
+    onSearchRef.current = onSearch;
+  });
+  useEffect(() => {
+    if (text.trim() === value) return undefined;
+    const timer = setTimeout(() => onSearchRef.current(text.trim()), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [text, value]);
+  return (
+    <search className={styles['search']}>
+      <TextField
+        type="search"
+        label={users.search}
+        maxLength={100}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </search>
   );
 }

@@ -12,7 +12,7 @@ import { EmptyState } from '../../ui/EmptyState.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { showToast } from '../../ui/toasts.ts';
+import { showToast } from '../../ui/Toasts.tsx';
 import { BlockEditor } from './BlockEditor.tsx';
 
 /** A block that is changed. Its server and its tool are what it is: with others it is another block. */

@@ -1,12 +1,10 @@
 import type { BlockInput, BlockInputs, Diagnostic } from '@behalf/contracts';
-import { isRecord, type JsonRecord } from '../../result/isRecord.ts';
+import { isRecord, type JsonRecord } from '../../result/json.ts';
 import { createDraft, draftFromArguments } from '../../schemaForm/createDraft.ts';
-import type { Draft } from '../../schemaForm/draft.ts';
-import { pathKey } from '../../schemaForm/fieldPath.ts';
-import type { ObjectProperty } from '../../schemaForm/formNode.ts';
-import { assignErrors, type AssignedErrors } from '../../schemaForm/assignErrors.ts';
+import type { Draft, ObjectProperty } from '../../schemaForm/formNode.ts';
+import { type AssignedErrors, assignErrors, pathKey } from '../../schemaForm/fieldPath.ts';
 import { collectArguments } from '../../schemaForm/collectArguments.ts';
-import { parseForm, type Form } from '../../schemaForm/parseForm.ts';
+import { parseForm, type Form } from '../../schemaForm/parseNode.ts';
 import { strings } from '../../strings/strings.ts';
 
 type InputValue = Exclude<BlockInput, { mode: 'ask' }>['value'];

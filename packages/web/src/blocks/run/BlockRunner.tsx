@@ -1,26 +1,37 @@
 import type { BlockView, CheckedBlock, MissingParts, ServerToolsView, ToolDetail } from '@behalf/contracts';
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type SubmitEvent } from 'react';
+import {
+  type KeyboardEvent,
+  type Ref,
+  type SubmitEvent,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { ApiError } from '../../api/request.ts';
 import { useStore } from '../../app/store.ts';
-import { ArgumentsView } from '../../result/ArgumentsView.tsx';
-import { focusFirstInvalid } from '../../schemaForm/focusFirstControl.ts';
+import { ConnectButtons, ConnectStatus } from '../../connect/ConnectButtons.tsx';
+import { useConnect } from '../../connect/pageConnectControllers.ts';
+import { ArgumentsView } from '../../result/ResultView.tsx';
+import { credentialName } from '../../servers/credentials/credentialState.ts';
 import { strings } from '../../strings/strings.ts';
-import { runs } from '../../tools/pageRuns.ts';
 import { RunView } from '../../tools/RunView.tsx';
-import { blockPath, parseLinkedArgs } from '../../tools/toolPaths.ts';
 import { ToolFields } from '../../tools/ToolRunner.tsx';
-import { useHash } from '../../tools/useHash.ts';
-import { useToolForm, type ToolForm } from '../../tools/useToolForm.ts';
+import { runs } from '../../tools/pageRuns.ts';
+import { blockPath, parseLinkedArgs, useHash } from '../../tools/toolLinks.ts';
+import { type ToolForm, useToolForm } from '../../tools/useToolForm.ts';
+import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Spinner } from '../../ui/Spinner.tsx';
-import { runInputSchema, initialRunInputs, presetValues } from './runInputs.ts';
+import { focusFirstInvalid } from '../../ui/focus.ts';
 import styles from './BlockRunner.module.css';
-import { CredentialPicker } from './CredentialPicker.tsx';
 import { NeedsCard } from './NeedsCard.tsx';
-import { useBlockRun } from './useBlockRun.ts';
+import { initialRunInputs, presetValues, runInputSchema } from './runInputs.ts';
 
 export interface BlockRunnerProps {
   readonly block: BlockView;
@@ -215,4 +226,145 @@ function hasCredentialChoice(
   view: ServerToolsView | undefined,
 ): boolean {
   return choices.length > 0 || (mayGoWithout && view?.authority.kind === 'user_token');
+}
+
+type BlockRunParts = Pick<
+  BlockRunnerProps,
+  'block' | 'tool' | 'view' | 'checkedBlock' | 'selectedCredential' | 'onRecheck' | 'onReload'
+> & {
+  readonly form: ToolForm;
+};
+
+/** What its user has to do before it can be started at all, or after it was refused for its inputs. */
+type StartResult = 'invalid' | 'choose' | 'started';
+
+/** Starts the run of a block with the credential that is shown, and with no other. */
+export function useBlockRun({
+  block,
+  tool: detail,
+  view,
+  checkedBlock,
+  selectedCredential,
+  form,
+  onRecheck,
+  onReload,
+}: BlockRunParts) {
+  const credentials = checkedBlock?.credentials;
+  const selected = selectedCredential ?? credentials?.selected ?? undefined;
+  const choices = credentials?.choices ?? [];
+  const isAvailable = choices.some(({ label }) => label === selected);
+  const mustChoose = choices.length > 0 && !isAvailable;
+
+  async function start(): Promise<StartResult> {
+    const inputs = form.submit();
+    if (!inputs) return 'invalid';
+    if (mustChoose) return 'choose';
+    const { id, version, server, tool } = block;
+    const endedRun = await runs.start({
+      ...{ server: server.name, serverTitle: view?.title ?? server.name, tool, toolTitle: detail?.title },
+      // Exactly what is sent: who approves a call sees also what the block brings.
+      args: { ...presetValues(block.inputs, ['fixed', 'default']), ...inputs },
+      authority: view?.authority,
+      block: { id, version, inputs, credential: selected },
+    });
+    return handleResult(endedRun.error);
+  }
+
+  function handleResult(error: unknown): StartResult {
+    if (!(error instanceof ApiError)) return 'started';
+    if (error.code === 'VERSION_CONFLICT') onReload();
+    if (error.code === 'MCP_ARGUMENTS_INVALID') {
+      form.showErrors(error.errors);
+      return 'invalid';
+    }
+    if (error.code !== 'BLOCK_INCOMPLETE') return 'started';
+    // The tool asks for more than when the form was made.
+    onRecheck();
+    const message = strings.tools.form.errors.required;
+    const missingInputs = error.problem?.missing?.inputs ?? [];
+    form.showErrors(
+      missingInputs.map(({ name }) => ({
+        path: `arguments[${JSON.stringify(name)}]`,
+        code: 'required',
+        message,
+      })),
+    );
+    return 'invalid';
+  }
+
+  return { selected, mustChoose, start };
+}
+
+/**
+ * Which of one's own credentials is used: in the order of the gateway, which choosing does not change. The default or the only
+ * one is chosen from the start. Going without one comes last, and only where the gateway allows it.
+ */
+export function CredentialPicker({
+  server,
+  title,
+  credentials,
+  selected,
+  error,
+  onSelectCredential,
+  ref,
+}: {
+  readonly server: string;
+  readonly title: string;
+  readonly credentials: NonNullable<CheckedBlock['credentials']>;
+  readonly selected: string | undefined;
+  readonly error: string | undefined;
+  readonly onSelectCredential: (label: string) => void;
+  readonly ref: Ref<HTMLFieldSetElement>;
+}) {
+  const words = strings.blocks.credential;
+  const id = useId();
+  const { choices, mayGoWithout } = credentials;
+  return (
+    <fieldset
+      ref={ref}
+      className={styles['choices']}
+      aria-describedby={`${id}-hint`}
+      data-invalid={error === undefined ? undefined : true}
+      tabIndex={-1}
+    >
+      <legend>{words.title(title)}</legend>
+      {choices.map(({ label, kind, isDefault }) => (
+        <label key={label} className={styles['choice']}>
+          <input
+            type="radio"
+            name={id}
+            value={label}
+            checked={label === selected}
+            onChange={() => onSelectCredential(label)}
+          />
+          <span className={styles['label']}>{credentialName(label)}</span>
+          <span className={styles['muted']}>{strings.credentials.kinds[kind]}</span>
+          {isDefault && <Badge>{words.isDefault}</Badge>}
+        </label>
+      ))}
+      {mayGoWithout && (
+        <label className={styles['choice']}>
+          {/* Whoever has one does not go without, so there is nothing else to choose here. */}
+          <input type="radio" name={id} value="" checked={choices.length === 0} readOnly />
+          <span className={styles['label']}>{words.none}</span>
+          <span className={styles['muted']}>{words.noneHint}</span>
+        </label>
+      )}
+      {mayGoWithout && <ConnectInstead server={server} />}
+      <p id={`${id}-hint`} className={styles['hint']}>
+        {error !== undefined && <span className={styles['error']}>{error} </span>}
+        {words.hint}
+      </p>
+    </fieldset>
+  );
+}
+
+function ConnectInstead({ server }: { readonly server: string }) {
+  const connect = useConnect(server);
+  return (
+    <div className={styles['actions']}>
+      <ConnectButtons connect={connect} label={strings.blocks.credential.connect} />
+      <ConnectStatus connect={connect} />
+    </div>
+  );
 }

@@ -1,17 +1,22 @@
 import type { CredentialNeed, MissingParts } from '@behalf/contracts';
-import type { Ref } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type Ref, type SubmitEvent, useState } from 'react';
 import { Link } from 'wouter';
-import { ConnectCard } from '../../call/ConnectCard.tsx';
-import { ServerIdentity } from '../../call/ServerIdentity.tsx';
-import { useServerTitleLookup } from '../../api/serverTitleLookup.ts';
+import { fieldErrorText, hasOnlyFieldErrors } from '../../api/explain.ts';
 import { encodeSegment } from '../../api/request.ts';
+import { invalidateServers, setValues, useServerTitleLookup } from '../../api/servers.ts';
+import { ConnectCard } from '../../call/ConnectCard.tsx';
 import type { ConnectOptions } from '../../connect/connectController.ts';
 import { connectControllers } from '../../connect/pageConnectControllers.ts';
 import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { ServerIdentity } from '../../ui/Identity.tsx';
+import { ErrorNotice } from '../../ui/Notice.tsx';
+import { showToast } from '../../ui/Toasts.tsx';
 import styles from './BlockRunner.module.css';
 import { groupNeeds } from './groupNeeds.ts';
-import { NeededValuesForm } from './NeededValuesForm.tsx';
 
 export interface NeedsProps {
   readonly missing: MissingParts;
@@ -106,4 +111,72 @@ function NeedView({
         </p>
       );
   }
+}
+
+type Values = Extract<CredentialNeed, { kind: 'values' }>['values'];
+
+/** The values that a server still wants of its user, entered where they are missed. */
+export function NeededValuesForm({
+  server,
+  values,
+  onSaved,
+}: {
+  readonly server: string;
+  readonly values: Values;
+  readonly onSaved: () => void;
+}) {
+  const words = strings.blocks.needs;
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<Readonly<Record<string, string>>>({});
+  const [hasSubmitted, setHasSubmitted] = useState(false);
+  const isEmpty = (name: string) => (draft[name] ?? '').trim() === '';
+  const saveMutation = useMutation({
+    mutationFn: () => setValues(server, draft),
+    onSuccess: async () => {
+      showToast('success', words.valuesSaved);
+      await invalidateServers(queryClient);
+      onSaved();
+    },
+  });
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    setHasSubmitted(true);
+    if (!values.some(({ name }) => isEmpty(name))) saveMutation.mutate();
+  }
+
+  const paths = values.flatMap(({ name }) => [name, `auth.${name}`]);
+  return (
+    <form className={styles['values']} onSubmit={submit} noValidate autoComplete="off">
+      <p>{words.values}</p>
+      <p className={styles['muted']}>{words.valuesText}</p>
+      {values.map(({ name, title, description, sensitive }) => (
+        <TextField
+          key={name}
+          label={title}
+          hint={description}
+          isRequired
+          type={sensitive ? 'password' : 'text'}
+          autoComplete={sensitive ? 'new-password' : 'off'}
+          spellCheck={false}
+          error={
+            hasSubmitted && isEmpty(name)
+              ? words.valueMissing
+              : (fieldErrorText(saveMutation.error, name) ??
+                fieldErrorText(saveMutation.error, `auth.${name}`))
+          }
+          value={draft[name] ?? ''}
+          onChange={({ target }) => setDraft({ ...draft, [name]: target.value })}
+        />
+      ))}
+      {saveMutation.error !== null && !hasOnlyFieldErrors(saveMutation.error, paths) && (
+        <ErrorNotice error={saveMutation.error} />
+      )}
+      <div>
+        <Button type="submit" isBusy={saveMutation.isPending}>
+          {words.valuesSave}
+        </Button>
+      </div>
+    </form>
+  );
 }

@@ -1,8 +1,8 @@
 import type { BlockInputs } from '@behalf/contracts';
-import { isRecord, type JsonRecord } from '../../result/isRecord.ts';
+import { isRecord, type JsonRecord } from '../../result/json.ts';
 import { createDraft } from '../../schemaForm/createDraft.ts';
 import { collectArguments } from '../../schemaForm/collectArguments.ts';
-import { parseForm } from '../../schemaForm/parseForm.ts';
+import { parseForm } from '../../schemaForm/parseNode.ts';
 
 /** What a block brings by itself: whatever it fixes, and what it proposes. */
 export function presetValues(inputs: BlockInputs, modes: readonly ('fixed' | 'default')[]): JsonRecord {

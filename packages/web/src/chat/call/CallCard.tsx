@@ -1,26 +1,34 @@
-import type { ChatCall } from '@behalf/contracts';
+import type { ChatCall, ChatProblem } from '@behalf/contracts';
+import { useMutation } from '@tanstack/react-query';
 import { memo } from 'react';
+import { decideApproval, reportConnected } from '../../api/chat.ts';
 import { useStore } from '../../app/store.ts';
-import { callTones } from '../../call/callTones.ts';
+import { ApprovalRequest } from '../../call/ApprovalRequest.tsx';
+import { ConnectCard } from '../../call/ConnectCard.tsx';
 import { ProgressView } from '../../call/ProgressView.tsx';
-import { TitleOrId } from '../../call/TitleOrId.tsx';
-import { escapeInvisible } from '../../call/escapeInvisible.ts';
-import { formatDuration } from '../../hooks/formatTime.ts';
-import { ArgumentsView } from '../../result/ArgumentsView.tsx';
+import { ServerPageLink, isServerError } from '../../call/ServerPageLink.tsx';
+import type { ConnectOptions } from '../../connect/connectController.ts';
+import { connectControllers } from '../../connect/pageConnectControllers.ts';
 import { AuthorityBadge } from '../../result/AuthorityBadge.tsx';
-import { ResultView } from '../../result/ResultView.tsx';
+import { ArgumentsView, ResultView } from '../../result/ResultView.tsx';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
 import { Icon } from '../../ui/Icon.tsx';
+import { TitleOrId } from '../../ui/Identity.tsx';
+import { Notice } from '../../ui/Notice.tsx';
 import { Spinner } from '../../ui/Spinner.tsx';
+import { showError } from '../../ui/Toasts.tsx';
+import { escapeInvisible } from '../../ui/escapeInvisible.ts';
+import { formatDuration } from '../../ui/format.ts';
+import { callTones } from '../../ui/stateTones.ts';
+import { useConversationActions } from '../conversationActions.ts';
+import { describeProblem } from '../errors/describeProblem.ts';
 import { countRender } from '../message/countRender.ts';
+import { applyDecision } from '../session/applyEvent.ts';
 import type { CallPartState } from '../session/messages.ts';
-import { CallApproval } from './CallApproval.tsx';
 import styles from './CallCard.module.css';
-import { CallProblem } from './CallProblem.tsx';
-import { CallConnect } from './CallConnect.tsx';
-import { displayedState } from './displayedState.ts';
-import { summarizeArguments } from './summarizeArguments.ts';
+import { displayedState, summarizeArguments } from './callSummary.ts';
 
 /** A call of a tool: what, with what, how it goes, on whose authority, and what came of it. */
 export const CallCard = memo(function CallCard({
@@ -101,5 +109,127 @@ function CallResult({ call }: { readonly call: ChatCall }) {
       </summary>
       {call.result && <ResultView result={call.result} truncation={call} />}
     </details>
+  );
+}
+
+/** The question of a tool that asks first, in a conversation. */
+export function CallApproval({
+  part,
+  expiresAt,
+}: {
+  readonly part: CallPartState;
+  readonly expiresAt: number | undefined;
+}) {
+  const { session, focusComposer } = useConversationActions();
+  const { callId, tool, toolTitle, server, serverTitle, arguments: args } = part.state.get().call;
+  const decideMutation = useMutation({
+    mutationFn: (approve: boolean) => decideApproval(session.id.get() ?? '', callId, approve),
+    onSuccess(_view, approve) {
+      part.state.set(applyDecision(part.state.get(), approve));
+      focusComposer();
+    },
+  });
+  return (
+    <ApprovalRequest
+      {...{ tool, toolTitle, server, serverTitle, args, expiresAt }}
+      pendingDecision={decideMutation.isPending ? (decideMutation.variables ? 'approve' : 'deny') : undefined}
+      error={decideMutation.error}
+      keepsTypingFocus
+      onDecide={decideMutation.mutate}
+    />
+  );
+}
+
+/** A server that its user has to sign in to first, and how the conversation goes on afterwards. */
+export function CallConnect({
+  part,
+  isHeld,
+  isLast,
+}: {
+  readonly part: CallPartState;
+  /** The answer waits for it. */
+  readonly isHeld: boolean;
+  readonly isLast: boolean;
+}) {
+  const words = strings.chat.connect;
+  const { session, resend, focusComposer } = useConversationActions();
+  const { callId, connect } = useStore(part.state).call;
+  const { answering } = useStore(session.state);
+  const id = useStore(session.id);
+  const reportMutation = useMutation({
+    mutationFn: (connected: boolean) => reportConnected(id ?? '', callId, connected),
+    onSuccess: focusComposer,
+    onError: showError,
+  });
+  if (!connect) return null;
+
+  async function startConnect(server: string, options: ConnectOptions): Promise<void> {
+    // The answer that waits hears of it wherever it was begun.
+    if (await connectControllers.get(server).begin(options)) focusComposer();
+  }
+  return (
+    <ConnectCard
+      connect={connect}
+      returnTo={id === undefined ? '/chat' : `/chat/${encodeURIComponent(id)}`}
+      nextStepText={isHeld ? words.answerContinues : words.thenTryAgain}
+      onStart={(options) => startConnect(connect.server, options)}
+    >
+      {(isConnected) =>
+        isHeld ? (
+          <Button
+            size="small"
+            isBusy={reportMutation.isPending}
+            onClick={() => reportMutation.mutate(isConnected)}
+          >
+            {isConnected ? words.resume : words.continueWithout}
+          </Button>
+        ) : (
+          isLast &&
+          answering === 'no' && (
+            <Button size="small" variant={isConnected ? 'primary' : 'plain'} onClick={resend}>
+              {words.tryAgain}
+            </Button>
+          )
+        )
+      }
+    </ConnectCard>
+  );
+}
+
+/** Why a call failed, in words, and what to do about it. */
+export function CallProblem({
+  problem,
+  server,
+}: {
+  readonly problem: ChatProblem;
+  /** The name of the server that was called. */
+  readonly server: string;
+}) {
+  const { code, title, errors = [] } = problem;
+  const { text, advice } = describeProblem(problem);
+  return (
+    <Notice
+      tone="danger"
+      // An old failure is not read out again whenever its conversation is opened.
+      isSilent
+      title={title}
+      actions={isServerError(code) ? <ServerPageLink server={server} errorCode={code} /> : undefined}
+    >
+      <p>{text}</p>
+      {errors.length > 0 && (
+        <ul>
+          {errors.map(({ path, message }, index) => (
+            <li key={index}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {advice !== '' && (
+        <p>
+          {strings.chat.call.whatToDo} {advice}
+        </p>
+      )}
+    </Notice>
   );
 }

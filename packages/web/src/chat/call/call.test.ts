@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatRemainingTime } from '../../call/formatRemainingTime.ts';
-import { applyDecision } from './applyDecision.ts';
-import { displayedState } from './displayedState.ts';
-import { summarizeArguments } from './summarizeArguments.ts';
+import { formatRemainingTime } from '../../ui/format.ts';
+import { applyDecision } from '../session/applyEvent.ts';
+import { displayedState, summarizeArguments } from './callSummary.ts';
 
 describe('a card of a call', () => {
   test('has its arguments in one line', () => {

@@ -8,8 +8,7 @@ import { Button } from '../../ui/Button.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import type { Session } from '../session/session.ts';
 import styles from './Composer.module.css';
-import { ModelPicker } from './ModelPicker.tsx';
-import { ServerChooser } from './ServerChooser.tsx';
+import { ModelPicker, ServerChooser } from './Pickers.tsx';
 
 /** Where one writes, with whom and with which tools one talks. */
 export function Composer({

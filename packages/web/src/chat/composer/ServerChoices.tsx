@@ -9,9 +9,8 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { serverStateTones } from '../../ui/serverStateTones.ts';
-import { excludedServersStore } from './answerOptions.ts';
-import { setServerIncluded } from './excludedServers.ts';
+import { serverStateTones } from '../../ui/stateTones.ts';
+import { excludedServersStore, setServerIncluded } from './answerOptions.ts';
 import styles from './Pickers.module.css';
 
 /** All servers with their state, each to be ticked. */

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { chooseModel, parseModelChoice } from './chooseModel.ts';
-import { parseExcludedServers, selectRequestedServers, setServerIncluded } from './excludedServers.ts';
+import {
+  chooseModel,
+  parseExcludedServers,
+  parseModelChoice,
+  selectRequestedServers,
+  setServerIncluded,
+} from './answerOptions.ts';
 
 const offered = {
   endpoints: [

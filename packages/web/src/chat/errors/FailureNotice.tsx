@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/apiError.ts';
+import { ApiError } from '../../api/request.ts';
 import { explainError } from '../../api/explain.ts';
 import { useStore } from '../../app/store.ts';
 import { strings } from '../../strings/strings.ts';
@@ -6,7 +6,7 @@ import { Button } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { useConversationActions } from '../conversationActions.ts';
 import { PlainText } from '../message/PlainText.tsx';
-import type { ChatFailure } from '../session/chatFailure.ts';
+import type { ChatFailure } from '../session/session.ts';
 import message from '../message/Message.module.css';
 import { describeProblem } from './describeProblem.ts';
 import styles from './FailureNotice.module.css';

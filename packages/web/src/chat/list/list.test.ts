@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { flattenPages, addToPages, removeFromPages, renameInPages } from './conversationPages.ts';
-import { groupByDay, dayGroup } from './dayGroup.ts';
+import {
+  addToPages,
+  dayGroup,
+  flattenPages,
+  groupByDay,
+  removeFromPages,
+  renameInPages,
+} from './conversationPages.ts';
 
 const one = (id: string, title = id) => ({ id, title, createdAt: 1, updatedAt: 1 });
 const pages = () => ({

@@ -1,8 +1,9 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, memo, useMemo } from 'react';
 import { strings } from '../../strings/strings.ts';
-import type { Alignment, MarkdownNode } from './markdownNode.ts';
-import { MarkdownNodes } from './MarkdownNodes.tsx';
+import { PlainText } from '../message/PlainText.tsx';
+import { MarkdownNodes } from './MarkdownBlock.tsx';
 import styles from './MarkdownTable.module.css';
+import { type Alignment, type MarkdownNode, type TableChunks, parseMarkdown } from './parseMarkdown.ts';
 
 type Alignments = readonly Alignment[];
 type TableCells = readonly MarkdownNode[];
@@ -79,4 +80,44 @@ function cellChildren(cell: MarkdownNode): readonly MarkdownNode[] {
 function alignmentClass(align: Alignments, index: number): string | undefined {
   const side = align[index];
   return side ? styles[side] : undefined;
+}
+
+/** A table of many rows: what is added to it at the end is all that is read anew. */
+export function LargeTable({
+  chunks: { head, bodies },
+  definitions,
+}: {
+  readonly chunks: TableChunks;
+  readonly definitions: string;
+}) {
+  const table = useMemo(() => findTable(parseMarkdown(head, definitions)), [head, definitions]);
+  // The line below the names has not as many columns as they have: then it is text.
+  if (!table) return <PlainText text={head + bodies.join('')} />;
+  return (
+    <TableFrame headCells={table.rows[0] ?? []} align={table.align}>
+      {bodies.map((body, index) => (
+        <TableBody key={index} head={head} body={body} definitions={definitions} />
+      ))}
+    </TableFrame>
+  );
+}
+
+const TableBody = memo(function TableBody({
+  head,
+  body,
+  definitions,
+}: {
+  readonly head: string;
+  readonly body: string;
+  readonly definitions: string;
+}) {
+  const table = useMemo(() => findTable(parseMarkdown(head + body, definitions)), [head, body, definitions]);
+  // A row can be longer than what is read at once.
+  if (!table) return <TableRows rows={[[{ kind: 'plain', text: body }]]} align={[]} />;
+  return <TableRows rows={table.rows.slice(1)} align={table.align} />;
+});
+
+function findTable(nodes: readonly MarkdownNode[]): Extract<MarkdownNode, { kind: 'table' }> | undefined {
+  const [table] = nodes;
+  return table?.kind === 'table' ? table : undefined;
 }

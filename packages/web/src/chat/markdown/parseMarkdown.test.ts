@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { MarkdownNode } from './markdownNode.ts';
-import { parseMarkdown } from './parseMarkdown.ts';
+import { type MarkdownNode, parseMarkdown } from './parseMarkdown.ts';
 
 /** All words of a tree. */
 function wordsOf(nodes: readonly MarkdownNode[]): string {

@@ -2,7 +2,30 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { safeHref } from '../../result/safeHref.ts';
-import type { MarkdownNode, WrapperKind } from './markdownNode.ts';
+
+/** What of Markdown is shown, and nothing beyond it: a text has no way to anything that is not listed here. */
+export type MarkdownNode =
+  | { readonly kind: 'text' | 'inlineCode' | 'plain'; readonly text: string }
+  | { readonly kind: 'break' | 'rule' }
+  | { readonly kind: 'code'; readonly text: string; readonly language: string }
+  | {
+      readonly kind: 'link';
+      readonly href: string;
+      readonly host: string;
+      readonly children: readonly MarkdownNode[];
+    }
+  | { readonly kind: 'heading'; readonly level: number; readonly children: readonly MarkdownNode[] }
+  | { readonly kind: 'list'; readonly start: number | null; readonly children: readonly MarkdownNode[] }
+  | { readonly kind: 'item'; readonly isChecked: boolean | null; readonly children: readonly MarkdownNode[] }
+  | {
+      readonly kind: 'table';
+      readonly align: readonly Alignment[];
+      readonly rows: readonly (readonly MarkdownNode[])[];
+    }
+  | { readonly kind: WrapperKind; readonly children: readonly MarkdownNode[] };
+
+export type WrapperKind = 'paragraph' | 'strong' | 'emphasis' | 'strikethrough' | 'quote' | 'cell';
+export type Alignment = 'left' | 'right' | 'center' | null;
 
 type MdastRoot = ReturnType<typeof fromMarkdown>;
 type MdastNode = MdastRoot | MdastRoot['children'][number];
@@ -119,4 +142,37 @@ function createLink(url: string, children: readonly MarkdownNode[]): MarkdownNod
 function createSourceText(node: MdastNode, { source }: ParseContext): MarkdownNode {
   const { start, end } = node.position ?? {};
   return { kind: 'text', text: source.slice(start?.offset ?? 0, end?.offset ?? 0) };
+}
+
+export interface TableChunks {
+  /** The names of the columns, and the line below them. */
+  readonly head: string;
+  /** Its rows, some at a time. */
+  readonly bodies: readonly string[];
+}
+
+const MIN_TABLE_LENGTH = 2_000;
+const MAX_BODY_LENGTH = 2_000;
+/** As tables are mostly written: what begins otherwise may be another block, which would be lost among rows. */
+const rowPattern = /^ {0,3}\|/;
+const delimiterPattern = /^ {0,3}\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$/;
+
+/** A large table in pieces that are read one by one; undefined for what is small, or no table. */
+export function splitTable(source: string): TableChunks | undefined {
+  if (source.length < MIN_TABLE_LENGTH) return undefined;
+  const lines = source.trimEnd().split('\n');
+  const [header = '', delimiter = '', ...rows] = lines;
+  if (!delimiterPattern.test(delimiter.replace(/\r$/, '')) || !lines.every((line) => rowPattern.test(line)))
+    return undefined;
+  const bodies: string[] = [];
+  let body = '';
+  for (const row of rows) {
+    if (body.length > MAX_BODY_LENGTH) {
+      bodies.push(body);
+      body = '';
+    }
+    body += `${row}\n`;
+  }
+  if (body !== '') bodies.push(body);
+  return { head: `${header}\n${delimiter}\n`, bodies };
 }

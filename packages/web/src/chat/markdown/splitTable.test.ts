@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseMarkdown } from './parseMarkdown.ts';
-import { splitTable } from './splitTable.ts';
+import { parseMarkdown, splitTable } from './parseMarkdown.ts';
 
 const head = '| a | b |\n|:--|--:|\n';
 const rows = Array.from({ length: 400 }, (_, row) => `| cell ${row} | **${row}** |\n`);

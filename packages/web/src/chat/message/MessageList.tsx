@@ -2,9 +2,8 @@ import { memo, useDeferredValue, useState } from 'react';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import type { MessageState } from '../session/messages.ts';
-import { AnswerMessage } from './AnswerMessage.tsx';
+import { AnswerMessage, UserMessage } from './Message.tsx';
 import styles from './MessageList.module.css';
-import { UserMessage } from './UserMessage.tsx';
 
 /** How many are shown of a long conversation, and how many of these at once; the others follow in small steps. */
 const PAGE_SIZE = 40;

@@ -1,10 +1,12 @@
 import type { ChatCall, ChatEvent } from '@behalf/contracts';
+import { strings } from '../../strings/strings.ts';
 import {
-  createPart,
-  appendToText,
   type AnswerState,
   type CallPartState,
   type CallState,
+  answerText,
+  appendToText,
+  createPart,
 } from './messages.ts';
 import { reconcileAnswer } from './reconcile.ts';
 
@@ -78,4 +80,39 @@ export function findCall(answer: AnswerState, callId: string): CallPartState | u
   return answer.parts
     .get()
     .find((part): part is CallPartState => part.type === 'call' && part.state.get().call.callId === callId);
+}
+
+/** A call after its user's word. How it ends comes with the stream, and may have come before the answer to that word. */
+export function applyDecision(state: CallState, approve: boolean): CallState {
+  const { call } = state;
+  if (call.state !== 'waiting') return state;
+  return { call: { ...call, state: approve ? 'running' : 'denied' } };
+}
+
+const MAX_ANNOUNCED_LENGTH = 300;
+
+/** What a screen reader says of an event, after it was applied; undefined where it would only disturb. */
+export function toAnnouncement(answer: AnswerState, event: ChatEvent): string | undefined {
+  const words = strings.chat.announce;
+  if (event.event === 'approval') {
+    const call = findCall(answer, event.data.callId)?.state.get().call;
+    return call && words.approval(call.serverTitle, call.toolTitle || call.tool);
+  }
+  if (event.event === 'connect') return words.connect(event.data.connect.title);
+  if (event.event !== 'done') return undefined;
+  if (event.data.finish === 'error') return words.failed;
+  if (event.data.finish === 'stopped') return words.stopped;
+  return words.finished(truncateAnnouncement(stripMarkdown(answerText(answer))));
+}
+
+/** Read out, the signs of Markdown would only disturb. */
+function stripMarkdown(text: string): string {
+  return text
+    .replaceAll(/[*_`#>|~]+/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+function truncateAnnouncement(text: string): string {
+  return text.length > MAX_ANNOUNCED_LENGTH ? `${text.slice(0, MAX_ANNOUNCED_LENGTH)}…` : text;
 }

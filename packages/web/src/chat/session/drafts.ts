@@ -1,4 +1,4 @@
-import { currentUserId } from '../../app/sessionStatus.ts';
+import { currentUserId } from '../../app/userSession.ts';
 import type { Store } from '../../app/store.ts';
 
 /** What was written and not sent, by conversation. */

@@ -6,14 +6,13 @@ import {
   stopAnswer,
   reportConnected,
 } from '../../api/chat.ts';
-import { runAsMutation } from '../../app/runAsMutation.ts';
-import { queryClient } from '../../app/queryClient.ts';
+import { queryClient, runAsMutation } from '../../app/queryClient.ts';
 import { connectControllers } from '../../connect/pageConnectControllers.ts';
 import { addToPages, removeFromPages } from '../list/conversationPages.ts';
-import { showError } from '../../ui/toasts.ts';
+import { showError } from '../../ui/Toasts.tsx';
 import { pageDrafts } from './drafts.ts';
 import { createSessions } from './sessions.ts';
-import { schedule } from './textBatch.ts';
+import { schedule } from './session.ts';
 
 /** The conversations of this page. Whoever signs in anew loads the page anew. */
 export const sessions = createSessions({

@@ -1,6 +1,6 @@
 import type { ChatCall, ChatEvent, ChatMessage, ChatRequest, ConversationView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../api/apiError.ts';
+import { ApiError } from '../../api/request.ts';
 import { answerText, type AnswerState, type CallState } from './messages.ts';
 import { createSession, type Session, type SessionParts } from './session.ts';
 import { createSessions } from './sessions.ts';

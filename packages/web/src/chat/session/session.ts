@@ -1,20 +1,17 @@
-import { createConversationTitle } from '@behalf/contracts/plain';
 import type { ChatMessage, ChatRequest, ConversationSummary, ConversationView } from '@behalf/contracts';
+import { createConversationTitle } from '@behalf/contracts/plain';
 import type { ChatStream } from '../../api/chat.ts';
-import { createStore, type Store } from '../../app/store.ts';
-import { toAnnouncement } from './toAnnouncement.ts';
-import { applyEvent, callsAwaitingSignIn } from './applyEvent.ts';
+import { type Store, createStore } from '../../app/store.ts';
+import { applyEvent, callsAwaitingSignIn, toAnnouncement } from './applyEvent.ts';
 import type { Drafts } from './drafts.ts';
-import type { ChatFailure } from './chatFailure.ts';
 import {
+  type AnswerState,
+  type MessageState,
   createAnswer,
   createUserMessage,
   nextMessageId,
-  type AnswerState,
-  type MessageState,
 } from './messages.ts';
 import { reconcileMessages } from './reconcile.ts';
-import { createTextBatch, type Schedule } from './textBatch.ts';
 
 /** `local`: this page receives the answer. `remote`: another window does, or the connection was lost. */
 export type AnsweringState = 'no' | 'local' | 'remote';
@@ -222,3 +219,59 @@ export function createSession(parts: SessionParts, view?: ConversationView): Ses
 function containsMessage(messages: readonly ChatMessage[], text: string): boolean {
   return messages.some((message) => message.role === 'user' && message.text === text);
 }
+
+/** Why what was said has no whole answer. */
+export type ChatFailure =
+  /** The gateway took nothing: what was said stands beside the conversation, to be sent again. */
+  | { readonly kind: 'refused'; readonly text: string; readonly error: unknown }
+  /** Stopped before the gateway said anything about it: it may have been taken. */
+  | { readonly kind: 'withdrawn'; readonly text: string }
+  /** The connection was lost while the answer was being written. */
+  | { readonly kind: 'broken' };
+
+/** Does something later; what it gives back takes that back. */
+export type Schedule = (callback: () => void, size: number) => () => void;
+
+export interface TextBatch {
+  add(chunk: string): void;
+  /** Before anything else is shown, so that the order stays. */
+  flush(): void;
+}
+
+/** Pieces of text come faster than a screen can show them: they are put together until the next picture. */
+export function createTextBatch(
+  parts: { readonly schedule: Schedule; readonly size: () => number },
+  show: (text: string) => void,
+): TextBatch {
+  let pending = '';
+  let cancelScheduled: (() => void) | undefined;
+
+  function flush(): void {
+    cancelScheduled?.();
+    cancelScheduled = undefined;
+    const text = pending;
+    pending = '';
+    if (text !== '') show(text);
+  }
+
+  return {
+    add(chunk) {
+      pending += chunk;
+      cancelScheduled ??= parts.schedule(flush, parts.size());
+    },
+    flush,
+  };
+}
+
+/** A paragraph that has grown so long is read anew less often: reading it takes longer than a picture. */
+const SMALL_TEXT_LENGTH = 1_500;
+const MAX_WAIT_MS = 400;
+
+export const schedule: Schedule = (callback, size) => {
+  if (size > SMALL_TEXT_LENGTH) {
+    const timer = setTimeout(callback, Math.min(MAX_WAIT_MS, size / 20));
+    return () => clearTimeout(timer);
+  }
+  const frame = requestAnimationFrame(callback);
+  return () => cancelAnimationFrame(frame);
+};

@@ -5,11 +5,10 @@ import { conversationsQuery } from '../../api/chat.ts';
 import { allToolsQuery } from '../../api/servers.ts';
 import { useUser } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
-import { toolPath } from '../../tools/toolPaths.ts';
+import { toolPath } from '../../tools/toolLinks.ts';
 import { ToolConsole, type ToolRef } from '../../tools/ToolConsole.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { AddModel } from './AddModel.tsx';
-import { NextSteps } from './NextSteps.tsx';
+import { AddModel, NextSteps } from './NextSteps.tsx';
 import styles from './Start.module.css';
 import { suggestExamples } from './suggestExamples.ts';
 

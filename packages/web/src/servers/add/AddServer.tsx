@@ -1,8 +1,19 @@
 import type { CreatedServerView } from '@behalf/contracts';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { explainError, fieldErrorText } from '../../api/explain.ts';
+import { ApiError } from '../../api/request.ts';
+import { strings } from '../../strings/strings.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { SelectField, TextField } from '../../ui/Field.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import styles from '../form/ServerDialog.module.css';
 import { ServerDialog } from '../form/ServerDialog.tsx';
-import { DiscoverDialog } from './DiscoverDialog.tsx';
-import type { InitialForm } from './initialForm.ts';
+import { validateUrl } from '../form/formProblems.ts';
+import { type ServerTransport, transports } from '../form/serverForm.ts';
+import { DiscoveryOutcome } from './DiscoveryOutcome.tsx';
+import { type InitialForm, toInitialForm } from './discoveryResult.ts';
+import { useDiscovery } from './useDiscovery.ts';
 
 /** A new server: found by its address first, or entered by hand; then its details, and saved. */
 export function AddServer({
@@ -24,4 +35,123 @@ export function AddServer({
     );
   }
   return <DiscoverDialog canCreate={canCreate} onClose={onClose} onFound={setInitial} />;
+}
+
+/** Where a server is, what it wants, and what it has, before anything of it is saved. */
+export function DiscoverDialog({
+  canCreate,
+  onClose,
+  onFound,
+}: {
+  readonly canCreate: boolean;
+  readonly onClose: () => void;
+  readonly onFound: (initial: InitialForm) => void;
+}) {
+  const words = strings.servers.addDialog;
+  const formWords = strings.servers.form;
+  const discovery = useDiscovery();
+  const { endpoint, result, error, isDiscovering } = discovery;
+  const [urlProblem, setUrlProblem] = useState<string>();
+  const fieldsRef = useRef<HTMLDivElement>(null);
+  const outcomeRef = useRef<HTMLDivElement>(null);
+  const isFound = result?.view.outcome === 'tools';
+
+  useEffect(() => fieldsRef.current?.querySelector('input')?.focus(), []);
+  useEffect(() => {
+    if (result) outcomeRef.current?.focus();
+  }, [result]);
+
+  function submit(): void {
+    if (isFound) {
+      onFound(toInitialForm(endpoint, result));
+      return;
+    }
+    const problem = validateUrl(endpoint.url, endpoint.type);
+    setUrlProblem(problem);
+    if (problem === undefined) discovery.discover({ type: 'none' });
+    else fieldsRef.current?.querySelector('input')?.focus();
+  }
+  function setUpManually(): void {
+    discovery.cancel();
+    onFound(toInitialForm(endpoint, undefined));
+  }
+  function close(): void {
+    discovery.cancel();
+    onClose();
+  }
+
+  const urlError = urlProblem ?? urlErrorText(error);
+  return (
+    <Dialog
+      isWide
+      title={words.title}
+      onClose={close}
+      onSubmit={() => canCreate && !isDiscovering && submit()}
+      actions={
+        <>
+          <Button variant="quiet" onClick={setUpManually}>
+            {words.manualSetup}
+          </Button>
+          <Button onClick={close}>{strings.common.cancel}</Button>
+          <Button type="submit" variant="primary" isBusy={isDiscovering} disabled={!canCreate}>
+            {isDiscovering ? words.connecting : isFound ? words.next : words.connect}
+          </Button>
+        </>
+      }
+    >
+      <div ref={fieldsRef} className={styles['fields']}>
+        {!canCreate && <Notice tone="warning" title={formWords.rightsLost} />}
+        <p className={styles['hint']}>{words.lead}</p>
+        <TextField
+          label={formWords.url}
+          hint={endpoint.type === 'websocket' ? formWords.urlHintWebsocket : formWords.urlHint}
+          error={urlError}
+          isRequired
+          type="url"
+          inputMode="url"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={2048}
+          value={endpoint.url}
+          onChange={({ target }) => {
+            setUrlProblem(undefined);
+            discovery.setNewEndpoint({ ...endpoint, url: target.value });
+          }}
+        />
+        <SelectField
+          label={formWords.transport}
+          value={endpoint.type}
+          onChange={({ target }) => {
+            setUrlProblem(undefined);
+            discovery.setNewEndpoint({ ...endpoint, type: target.value as ServerTransport });
+          }}
+        >
+          {transports.map((type) => (
+            <option key={type} value={type}>
+              {formWords.transports[type]}
+            </option>
+          ))}
+        </SelectField>
+        {error !== null && urlError === undefined && <ErrorNotice error={error} />}
+        <div ref={outcomeRef} tabIndex={-1} className={styles['fields']}>
+          {result && (
+            <DiscoveryOutcome
+              result={result}
+              discovery={discovery}
+              onDetails={() => onFound(toInitialForm(endpoint, result))}
+            />
+          )}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** What is wrong with the address itself, or with asking there. */
+function urlErrorText(error: unknown): string | undefined {
+  const fieldText = fieldErrorText(error, 'url') ?? fieldErrorText(error, 'config.url');
+  if (fieldText !== undefined) return fieldText;
+  if (!(error instanceof ApiError) || error.code !== 'MCP_DOMAIN_NOT_ALLOWED') return undefined;
+  const { title, text } = explainError(error);
+  return `${title}. ${text}`;
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { DiscoveryAuth } from '../../api/discover.ts';
+import type { DiscoveryAuth } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { emptyForm } from '../form/serverForm.ts';
-import { toInitialForm } from './initialForm.ts';
-import { clearDiscovery, saveDiscovery, loadDiscovery } from './savedDiscovery.ts';
+import { clearDiscovery, loadDiscovery, saveDiscovery, toInitialForm } from './discoveryResult.ts';
 
 const at = { url: 'https://tools.test/mcp', type: 'sse' } as const;
 const tools = { outcome: 'tools' as const, tools: [] };

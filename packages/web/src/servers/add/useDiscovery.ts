@@ -1,14 +1,13 @@
 import type { DiscoverToolsView } from '@behalf/contracts';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../api/apiError.ts';
-import { discoverTools, type DiscoveryAuth, type DiscoveryEndpoint } from '../../api/discover.ts';
-import { cancelFlow } from '../../api/flows.ts';
+import { ApiError } from '../../api/request.ts';
+import { discoverTools, type DiscoveryAuth, type DiscoveryEndpoint } from '../../api/servers.ts';
+import { cancelFlow } from '../../api/credentials.ts';
 import { useStore } from '../../app/store.ts';
 import type { ConnectController } from '../../connect/connectController.ts';
-import { createPageConnectController } from '../../connect/pageConnectControllers.ts';
-import type { ConnectHandle } from '../../connect/useConnect.ts';
-import { clearDiscovery, saveDiscovery, loadDiscovery } from './savedDiscovery.ts';
+import { type ConnectHandle, createPageConnectController } from '../../connect/pageConnectControllers.ts';
+import { clearDiscovery, saveDiscovery, loadDiscovery } from './discoveryResult.ts';
 
 /** Where a sign-in comes back to that had to leave the page. */
 const RETURN_PATH = '/servers?add=1';

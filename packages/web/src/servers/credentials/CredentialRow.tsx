@@ -1,19 +1,19 @@
 import type { CredentialView } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { setDefaultCredential } from '../../api/credentials.ts';
+import { deleteCredential, setDefaultCredential } from '../../api/credentials.ts';
 import { invalidateServers } from '../../api/servers.ts';
-import { escapeInvisible } from '../../call/escapeInvisible.ts';
 import { ScopeList } from '../../connect/ScopeList.tsx';
-import { formatAgo, formatDateTime } from '../../hooks/formatTime.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Facts } from '../../ui/Facts.tsx';
-import { showError, showToast } from '../../ui/toasts.ts';
-import { credentialName, describeCredential } from './credentialState.ts';
+import { showError, showToast } from '../../ui/Toasts.tsx';
+import { escapeInvisible } from '../../ui/escapeInvisible.ts';
+import { formatAgo, formatDateTime } from '../../ui/format.ts';
+import { credentialName, describeCredential, describeDisconnect } from './credentialState.ts';
 import styles from './credentials.module.css';
-import { DisconnectDialog } from './DisconnectDialog.tsx';
 
 /** One thing that the user has at a server: how it stands, and what can be done with it. */
 export function CredentialRow({
@@ -109,5 +109,40 @@ function Details({
       <summary>{words.details}</summary>
       <Facts facts={facts.filter(({ isShown }) => isShown)} />
     </details>
+  );
+}
+
+/** Asks before a sign-in is ended, and says afterwards how far that went. */
+export function DisconnectDialog({
+  server,
+  label,
+  onClose,
+}: {
+  readonly server: string;
+  readonly label: string;
+  readonly onClose: () => void;
+}) {
+  const words = strings.credentials;
+  const queryClient = useQueryClient();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => deleteCredential(server, label),
+    onSuccess: (view) => {
+      const { tone, title, text } = describeDisconnect(view);
+      showToast(tone, title, text);
+      onClose();
+      return invalidateServers(queryClient);
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={words.disconnectTitle(credentialName(label))}
+      confirm={words.disconnect}
+      isBusy={isPending}
+      error={error}
+      onConfirm={() => mutate()}
+      onClose={onClose}
+    >
+      {words.disconnectText}
+    </ConfirmDialog>
   );
 }

@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { importToken } from '../../api/credentials.ts';
-import { fieldErrorText, hasOnlyFieldErrors } from '../../api/fieldErrors.ts';
+import { fieldErrorText, hasOnlyFieldErrors } from '../../api/explain.ts';
 import { invalidateServers } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
-import { showToast } from '../../ui/toasts.ts';
+import { showToast } from '../../ui/Toasts.tsx';
 import styles from './credentials.module.css';
 import {
   emptyTokenDraft,

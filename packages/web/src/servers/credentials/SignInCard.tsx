@@ -3,17 +3,17 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { credentialsQuery } from '../../api/credentials.ts';
 import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
-import { isInProgress } from '../../connect/connectState.ts';
-import { describeConnectState } from '../../connect/connectText.ts';
-import { useConnect, type ConnectHandle } from '../../connect/useConnect.ts';
+import { describeConnectState, isInProgress } from '../../connect/connectState.ts';
+import { type ConnectHandle, useConnect } from '../../connect/pageConnectControllers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { TextField } from '../../ui/Field.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { ImportToken } from './ImportToken.tsx';
-import { ConnectAnotherDialog } from './ConnectAnotherDialog.tsx';
 import { CredentialRow } from './CredentialRow.tsx';
+import { ImportToken } from './ImportToken.tsx';
 import styles from './credentials.module.css';
 
 /** Where a user signs in at a server, and what they have stored of that. */
@@ -131,5 +131,58 @@ function ConnectAnotherAccount({
         />
       )}
     </div>
+  );
+}
+
+/** A second account at the same server needs a name. The window of the sign-in opens with the button that takes it. */
+export function ConnectAnotherDialog({
+  existingLabels,
+  onConnect,
+  onClose,
+}: {
+  readonly existingLabels: readonly string[];
+  readonly onConnect: (label: string) => void;
+  readonly onClose: () => void;
+}) {
+  const words = strings.credentials;
+  const [label, setLabel] = useState('');
+  const [error, setError] = useState<string>();
+
+  function submit(): void {
+    const newLabel = label.trim();
+    if (newLabel === '') setError(words.labelMissing);
+    else if (existingLabels.includes(newLabel)) setError(words.labelTaken);
+    else onConnect(newLabel);
+  }
+
+  return (
+    <Dialog
+      title={words.anotherTitle}
+      onClose={onClose}
+      onSubmit={submit}
+      actions={
+        <>
+          <Button onClick={onClose}>{strings.common.cancel}</Button>
+          <Button type="submit" variant="primary">
+            {strings.connect.connect}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.anotherText}</p>
+      <TextField
+        label={words.label}
+        hint={words.labelHint}
+        isRequired
+        autoComplete="off"
+        maxLength={64}
+        value={label}
+        error={error}
+        onChange={({ target }) => {
+          setLabel(target.value);
+          setError(undefined);
+        }}
+      />
+    </Dialog>
   );
 }

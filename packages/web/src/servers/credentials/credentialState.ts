@@ -1,8 +1,8 @@
-import type { CredentialView } from '@behalf/contracts';
-import { describeSignInReason } from '../../connect/connectText.ts';
-import { formatTimeOrDate } from '../../hooks/formatTime.ts';
+import type { CredentialView, DisconnectView } from '@behalf/contracts';
+import { describeSignInReason } from '../../connect/connectState.ts';
 import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
+import { formatTimeOrDate } from '../../ui/format.ts';
 
 /** How something stored stands, for who stored it. */
 export interface CredentialText {
@@ -59,4 +59,20 @@ const DEFAULT_LABEL = 'default';
 
 export function credentialName(label: string): string {
   return label === DEFAULT_LABEL ? strings.credentials.defaultName : label;
+}
+
+/** How far ending a sign-in went. What may live on elsewhere is a warning: its owner has to know. */
+export function describeDisconnect({ disconnected, revoked }: DisconnectView): {
+  readonly tone: Tone;
+  readonly title: string;
+  readonly text: string;
+} {
+  const words = strings.credentials;
+  if (!disconnected) return { tone: 'info', title: words.alreadyDisconnected, text: '' };
+  const mayStayValid = revoked === 'failed' || revoked === 'unsupported';
+  return {
+    tone: mayStayValid ? 'warning' : 'success',
+    title: words.disconnected,
+    text: words.revoked[revoked],
+  };
 }

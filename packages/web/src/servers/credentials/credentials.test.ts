@@ -1,7 +1,6 @@
 import type { CredentialView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { credentialName, describeCredential } from './credentialState.ts';
-import { describeDisconnect } from './disconnectText.ts';
+import { credentialName, describeCredential, describeDisconnect } from './credentialState.ts';
 import { emptyTokenDraft, findTokenProblems, toTokenRequest } from './tokenDraft.ts';
 
 const now = Date.now();

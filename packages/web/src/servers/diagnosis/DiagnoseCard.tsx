@@ -1,17 +1,16 @@
-import type { DiagnosisView } from '@behalf/contracts';
+import type { DiagnosisStep, DiagnosisView } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { diagnoseServer } from '../../api/diagnosis.ts';
-import { invalidateServers } from '../../api/servers.ts';
-import { formatTimeOrDate } from '../../hooks/formatTime.ts';
+import { diagnoseServer, invalidateServers } from '../../api/servers.ts';
 import { strings } from '../../strings/strings.ts';
+import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import { formatDuration, formatTimeOrDate } from '../../ui/format.ts';
 import styles from './diagnosis.module.css';
-import { splitSteps, summarizeDiagnosis } from './diagnosisText.ts';
-import { StepRow } from './StepRow.tsx';
+import { outcomeTones, splitSteps, stepName, summarizeDiagnosis } from './diagnosisText.ts';
 
 /** Why calls of this person to the server do or do not work, when they ask. */
 export function DiagnoseCard({ server }: { readonly server: string }) {
@@ -83,4 +82,37 @@ function useRestoredFocus(isBusy: boolean) {
     wasBusy.current = isBusy;
   }, [isBusy]);
   return buttonRef;
+}
+
+/** What takes less is not worth a number. */
+const SLOW_MS = 100;
+
+/** One step: how it went, what was found, and what to do. */
+export function StepRow({ step }: { readonly step: DiagnosisStep }) {
+  const words = strings.diagnosis;
+  const { outcome, message, action, code, durationMs = 0 } = step;
+  const isSlow = outcome !== 'skipped' && durationMs >= SLOW_MS;
+  const hasProblem = outcome === 'failed' || outcome === 'warning';
+  return (
+    <li className={styles['step']}>
+      <span className={styles['outcome']}>
+        <Badge tone={outcomeTones[outcome]}>{words.outcomes[outcome]}</Badge>
+      </span>
+      <div className={styles['found']}>
+        <h3>{stepName(step.step)}</h3>
+        <p>{message}</p>
+        {action !== undefined && (
+          <p className={styles['action']}>
+            <strong>{words.whatToDo}</strong> {action}
+          </p>
+        )}
+        {hasProblem && code !== undefined && (
+          <p className={styles['muted']}>
+            <code>{code}</code>
+          </p>
+        )}
+      </div>
+      {isSlow && <span className={styles['muted']}>{formatDuration(durationMs)}</span>}
+    </li>
+  );
 }

@@ -3,18 +3,22 @@ import { useEffect, useRef, useState } from 'react';
 import { usePermission } from '../../api/user.ts';
 import { useUnloadWarning } from '../../hooks/useUnloadWarning.ts';
 import { strings } from '../../strings/strings.ts';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import type { InitialForm } from '../add/initialForm.ts';
-import { AddressFields, DescriptionFields } from './AddressFields.tsx';
+import { Button, IconButton } from '../../ui/Button.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
+import { SelectField, TextArea, TextField } from '../../ui/Field.tsx';
+import { Icon } from '../../ui/Icon.tsx';
+import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
+import type { InitialForm } from '../add/discoveryResult.ts';
 import { AuthFields } from './AuthFields.tsx';
-import { DialogStatus } from './DialogStatus.tsx';
-import { HeaderFields } from './HeaderFields.tsx';
 import styles from './ServerDialog.module.css';
-import { isLocked } from './serverForm.ts';
-import { useServerDialog, type EditedServer } from './useServerDialog.ts';
+import { rowPath } from './formProblems.ts';
+import { type HeaderRow, type ServerTransport, isCompatible, isLocked, transports } from './serverForm.ts';
+import {
+  type EditedServer,
+  type FormSectionProps,
+  type ServerDialogState,
+  useServerDialog,
+} from './useServerDialog.ts';
 
 /** Adds a server, or changes one. It offers what the gateway would accept, and shows at the fields what it refuses. */
 export function ServerDialog({
@@ -103,5 +107,194 @@ export function ServerDialog({
         </ConfirmDialog>
       )}
     </>
+  );
+}
+
+/** What people read. Everybody who may edit may change these. */
+export function DescriptionFields({ form, before, problems, change }: FormSectionProps) {
+  const words = strings.servers.form;
+  return (
+    <>
+      <TextField
+        label={words.title}
+        hint={before ? words.titleHintLater : words.titleHint}
+        error={problems['title']}
+        isRequired={!before}
+        maxLength={100}
+        value={form.title}
+        onChange={({ target }) => change({ title: target.value }, 'title')}
+      />
+      <TextArea
+        label={words.description}
+        hint={words.descriptionHint}
+        error={problems['description']}
+        rows={2}
+        maxLength={4096}
+        value={form.description}
+        onChange={({ target }) => change({ description: target.value }, 'description')}
+      />
+    </>
+  );
+}
+
+/** Where it is. */
+export function AddressFields({ form, problems, change }: FormSectionProps) {
+  const words = strings.servers.form;
+  return (
+    <>
+      <SelectField
+        label={words.transport}
+        error={problems['type']}
+        value={form.type}
+        onChange={({ target }) => change({ type: target.value as ServerTransport }, 'type', 'url', 'auth')}
+      >
+        {transports.map((type) => (
+          <option key={type} value={type} disabled={!isCompatible(type, form.auth)}>
+            {words.transports[type]}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={words.url}
+        hint={form.type === 'websocket' ? words.urlHintWebsocket : words.urlHint}
+        error={problems['url']}
+        isRequired
+        type="url"
+        inputMode="url"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={2048}
+        value={form.url}
+        onChange={({ target }) => change({ url: target.value }, 'url')}
+      />
+    </>
+  );
+}
+
+/** Headers sent with every call. Stored ones are kept unseen, or replaced as a whole. */
+export function HeaderFields({ form, before, problems, change }: FormSectionProps) {
+  const words = strings.servers.form;
+  const { headers, replacesHeaders } = form;
+  const error = problems['headers'];
+
+  function add(): void {
+    const id = Math.max(0, ...headers.map((row) => row.id)) + 1;
+    change({ headers: [...headers, { id, name: '', value: '' }] }, 'headers');
+  }
+
+  const pathsOf = ({ id, name }: HeaderRow) => [rowPath(id), `headers.${name.trim().toLowerCase()}`];
+  const update = (row: HeaderRow, patch: Partial<HeaderRow>) =>
+    change(
+      { headers: headers.map((candidate) => (candidate.id === row.id ? { ...row, ...patch } : candidate)) },
+      ...pathsOf(row),
+    );
+
+  return (
+    <fieldset className={styles['headers']}>
+      <legend className={styles['legend']}>{words.headers}</legend>
+      <p className={styles['hint']}>{replacesHeaders ? words.headersHint : words.headersKeptHint}</p>
+      {replacesHeaders &&
+        headers.map((row) => (
+          <div key={row.id} className={styles['row']}>
+            <TextField
+              label={words.headerName}
+              error={pathsOf(row).flatMap((path) => problems[path] ?? [])[0]}
+              autoComplete="off"
+              spellCheck={false}
+              value={row.name}
+              onChange={({ target }) => update(row, { name: target.value })}
+            />
+            <TextField
+              label={words.headerValue}
+              type="password"
+              autoComplete="new-password"
+              spellCheck={false}
+              maxLength={8192}
+              value={row.value}
+              onChange={({ target }) => update(row, { value: target.value })}
+            />
+            <IconButton
+              label={words.headerRemove(row.name)}
+              icon={<Icon name="trash" />}
+              onClick={() => change({ headers: headers.filter(({ id }) => id !== row.id) }, ...pathsOf(row))}
+            />
+          </div>
+        ))}
+      {error !== undefined && (
+        <p className={styles['error']} tabIndex={-1} aria-invalid>
+          {error}
+        </p>
+      )}
+      {before && replacesHeaders && headers.length === 0 && (
+        <p className={styles['hint']}>{words.headersRemoved}</p>
+      )}
+      {replacesHeaders && (
+        <Button size="small" className={styles['start']} icon={<Icon name="plus" size={16} />} onClick={add}>
+          {words.headerAdd}
+        </Button>
+      )}
+      {before && (
+        <Button
+          size="small"
+          variant="quiet"
+          className={styles['start']}
+          onClick={() => change({ replacesHeaders: !replacesHeaders, headers: [] }, 'headers')}
+        >
+          {replacesHeaders ? words.headersKeep : words.headersReplace}
+        </Button>
+      )}
+    </fieldset>
+  );
+}
+
+/** What came of a test or of saving, where it is seen however far the form is scrolled. */
+export function DialogStatus({ state }: { readonly state: ServerDialogState }) {
+  const content = statusContent(state);
+  return content && <div className={styles['status']}>{content}</div>;
+}
+
+function statusContent(state: ServerDialogState) {
+  const words = strings.servers.form;
+  const { error, otherProblems, problems, checkResult, hasConflict } = state;
+  if (state.reloadError !== null) return <ErrorNotice error={state.reloadError} onRetry={state.reload} />;
+  if (hasConflict) {
+    return (
+      <Notice
+        tone="warning"
+        title={words.conflictTitle}
+        actions={
+          <Button size="small" isBusy={state.isReloading} onClick={state.reload}>
+            {words.conflictReload}
+          </Button>
+        }
+      >
+        {words.conflictText}
+      </Notice>
+    );
+  }
+  if (otherProblems.length > 0 || Object.keys(problems).length > 0) {
+    const hasFields = Object.keys(problems).length > 0;
+    return (
+      <Notice tone="danger" title={hasFields ? words.invalidFieldsTitle : words.invalidTitle}>
+        {otherProblems.length > 0 && (
+          <ul>
+            {otherProblems.map((other) => (
+              <li key={other}>{other}</li>
+            ))}
+          </ul>
+        )}
+      </Notice>
+    );
+  }
+  if (error !== null) return <ErrorNotice error={error} />;
+  if (!checkResult) return null;
+  return checkResult.inspected ? (
+    <Notice tone="success" title={words.connected}>
+      {words.toolsFound(checkResult.tools ?? 0)}
+    </Notice>
+  ) : (
+    <Notice tone="info" title={words.notInspected}>
+      {words.notInspectedText}
+    </Notice>
   );
 }

@@ -1,6 +1,6 @@
 import type { Problem, ServerView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../api/apiError.ts';
+import { ApiError } from '../../api/request.ts';
 import { fieldOfPath, validateForm, toFormProblems, parsePath } from './formProblems.ts';
 import { emptyForm, toServerForm, isChanged, isLocked, type ServerForm } from './serverForm.ts';
 

@@ -1,8 +1,7 @@
 import type { ServerView } from '@behalf/contracts';
 import { parseUrl } from '@behalf/contracts/plain';
-import { ApiError } from '../../api/apiError.ts';
-import { explainError } from '../../api/explain.ts';
-import { diagnosticText } from '../../api/fieldErrors.ts';
+import { ApiError } from '../../api/request.ts';
+import { diagnosticText, explainError } from '../../api/explain.ts';
 import { strings } from '../../strings/strings.ts';
 import { keepsStoredKey, type ServerForm, type ServerTransport } from './serverForm.ts';
 

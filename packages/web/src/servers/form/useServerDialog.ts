@@ -1,17 +1,26 @@
 import type { CreatedServerView, ServerView } from '@behalf/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError } from '../../api/apiError.ts';
+import { ApiError } from '../../api/request.ts';
 import {
-  updateServer,
   checkServer,
   createServer,
-  serverQuery,
   invalidateServers,
+  serverQuery,
+  updateServer,
 } from '../../api/servers.ts';
-import type { InitialForm } from '../add/initialForm.ts';
-import { validateForm, toFormProblems, type FieldProblems } from './formProblems.ts';
-import { toServerConfig, emptyForm, toServerForm, isChanged, type ServerForm } from './serverForm.ts';
+import type { InitialForm } from '../add/discoveryResult.ts';
+import { type FieldProblems, toFormProblems, validateForm } from './formProblems.ts';
+import { type ServerForm, emptyForm, isChanged, toServerConfig, toServerForm } from './serverForm.ts';
+
+/** What every part of the dialog shows and changes. */
+export interface FormSectionProps {
+  readonly form: ServerForm;
+  /** The server as it was; undefined of a new one. */
+  readonly before: ServerView | undefined;
+  readonly problems: FieldProblems;
+  readonly change: Change;
+}
 
 /** The server that is being edited, as it was when the dialog opened. */
 export interface EditedServer {

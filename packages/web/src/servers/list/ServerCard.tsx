@@ -1,12 +1,20 @@
 import { memo } from 'react';
 import { Link } from 'wouter';
+import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
+import { describeConnectState } from '../../connect/connectState.ts';
+import { useConnect } from '../../connect/pageConnectControllers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Icon } from '../../ui/Icon.tsx';
-import { serverTitle, type ListedServer } from '../state/filterServers.ts';
-import { needsAttention } from '../state/serverState.ts';
-import { stateProblem, stateLabel, stateDescription, stateTones } from '../state/stateText.ts';
-import { CardConnect } from './CardConnect.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { type ListedServer, serverTitle } from '../state/filterServers.ts';
+import {
+  needsAttention,
+  stateDescription,
+  stateLabel,
+  stateProblem,
+  stateTones,
+} from '../state/serverState.ts';
 import styles from './ServerCard.module.css';
 
 /** One server in the list: what it is, how it stands, and what is the matter. Typing a search renders none anew. */
@@ -58,4 +66,22 @@ function toolsText({ tools, state }: ListedServer): string {
 /** Where the sign-in is at the server itself: who is asked in the name of their organisation signs in there. */
 function canConnect({ view, state: { kind } }: ListedServer): boolean {
   return !view.obo && (kind === 'needs_sign_in' || kind === 'signing_in');
+}
+
+/** Signing in at a server without leaving the list. */
+export function CardConnect({ server, title }: { readonly server: string; readonly title: string }) {
+  const connect = useConnect(server);
+  const text = describeConnectState(connect.state);
+  return (
+    <div className={styles['connect']}>
+      {text && (
+        <Notice tone={text.tone} title={text.title}>
+          {text.text}
+        </Notice>
+      )}
+      <div>
+        <ConnectButtons connect={connect} label={strings.connect.connectTo(title)} />
+      </div>
+    </div>
+  );
 }

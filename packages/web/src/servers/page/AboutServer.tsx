@@ -1,10 +1,10 @@
 import type { Authority, ServerView } from '@behalf/contracts';
 import { Link } from 'wouter';
-import { formatDateTime } from '../../hooks/formatTime.ts';
+import { formatDateTime } from '../../ui/format.ts';
 import { strings } from '../../strings/strings.ts';
 import { Card } from '../../ui/Card.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import type { Origin } from '../state/origin.ts';
+import type { Origin } from '../state/serverState.ts';
 import styles from './AboutServer.module.css';
 
 /** What is known of a definition, and where it is changed if not here. */

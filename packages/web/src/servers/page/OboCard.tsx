@@ -1,6 +1,9 @@
+import { useUser } from '../../api/user.ts';
+import { currentPath, saveHash } from '../../app/userSession.ts';
 import { ScopeList } from '../../connect/ScopeList.tsx';
 import { strings } from '../../strings/strings.ts';
 import { Card } from '../../ui/Card.tsx';
+import { Icon } from '../../ui/Icon.tsx';
 import styles from './cards.module.css';
 
 /** Of a server that gets tokens of its users: which ones. */
@@ -12,5 +15,21 @@ export function OboCard({ scopes }: { readonly scopes: string }) {
       <p>{words.oboText}</p>
       <ScopeList scopes={scopes} />
     </Card>
+  );
+}
+
+/** The way to a sign-in at the organisation that can be exchanged, and back to this page. */
+export function OrganizationSignIn({ back }: { readonly back?: string | undefined }) {
+  const words = strings.servers;
+  if (!useUser()?.offersOpenId) return <p className={styles['muted']}>{words.signInNotOffered}</p>;
+  const returnTo = encodeURIComponent(back ?? currentPath());
+  return (
+    <p className={styles['action']}>
+      <a href={`/oauth/openid?returnTo=${returnTo}`} className={styles['link']} onClick={saveHash}>
+        <Icon name="user" size={16} />
+        {words.signInAgain}
+      </a>
+      <span className={styles['muted']}>{words.signInAgainText}</span>
+    </p>
   );
 }

@@ -1,20 +1,25 @@
-import type { ServerView } from '@behalf/contracts';
+import type { ReinitializeView, ServerView } from '@behalf/contracts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useSearch } from 'wouter';
-import { ConnectButtons } from '../../connect/ConnectButtons.tsx';
-import { ConnectStatus } from '../../connect/ConnectStatus.tsx';
-import { useConnect } from '../../connect/useConnect.ts';
+import { invalidateServers, reinitializeServer } from '../../api/servers.ts';
+import { ConnectButtons, ConnectStatus } from '../../connect/ConnectButtons.tsx';
+import { useConnect } from '../../connect/pageConnectControllers.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
-import { describeReinit, type ReinitText } from '../state/reinitText.ts';
-import { needsAttention, type ServerState } from '../state/serverState.ts';
-import { stateProblem, stateDescription, stateTones } from '../state/stateText.ts';
-import { OrganizationSignIn } from './OrganizationSignIn.tsx';
+import { type ReinitText, describeReinit } from '../state/reinitResult.ts';
+import {
+  type ServerState,
+  needsAttention,
+  stateDescription,
+  stateProblem,
+  stateTones,
+} from '../state/serverState.ts';
+import { OrganizationSignIn } from './OboCard.tsx';
 import styles from './StateCard.module.css';
-import type { Reinitialization } from './useReinitialize.ts';
 
 /** How it stands, why, what to do, and the button that tries it anew with what came of it. */
 export function StateCard({
@@ -99,4 +104,35 @@ function Outcome({
       {outcome.signIn === 'there' && <ConnectStatus connect={connect} />}
     </Notice>
   );
+}
+
+export interface Reinitialization {
+  readonly isBusy: boolean;
+  /** Of the definition that is shown: what came of an older one says nothing about this. */
+  readonly outcome: ReinitializeView | undefined;
+  readonly error: unknown;
+  /** Whether it could not be reached when it was begun. */
+  readonly wasUnreachable: boolean;
+  readonly run: (wasUnreachable: boolean) => void;
+  /** Something else was changed that it depended on. */
+  readonly clear: () => void;
+}
+
+/** Brings the server up anew; however it ends, everything known about it may be different then. */
+export function useReinitialize(name: string, version: number | undefined): Reinitialization {
+  const queryClient = useQueryClient();
+  const { mutate, reset, isPending, data, error, variables } = useMutation({
+    mutationFn: (_variables: { readonly version: number | undefined; readonly wasUnreachable: boolean }) =>
+      reinitializeServer(name),
+    onSettled: () => invalidateServers(queryClient),
+  });
+  const isCurrent = variables?.version === version;
+  return {
+    isBusy: isPending,
+    outcome: isCurrent ? data : undefined,
+    error: isCurrent ? error : null,
+    wasUnreachable: variables?.wasUnreachable ?? false,
+    run: (wasUnreachable) => mutate({ version, wasUnreachable }),
+    clear: reset,
+  };
 }

@@ -1,7 +1,7 @@
 import type { ServerToolsView } from '@behalf/contracts';
 import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';
-import { escapeInvisible } from '../../call/escapeInvisible.ts';
+import { escapeInvisible } from '../../ui/escapeInvisible.ts';
 import { strings } from '../../strings/strings.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -9,8 +9,8 @@ import { Card } from '../../ui/Card.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { usePagedItems } from '../usePagedItems.ts';
-import { parseDiscoveredTools, type ListedTool } from './discoveredTools.ts';
+import { usePagedItems } from '../../ui/LongList.tsx';
+import { parseDiscoveredTools, type ListedTool } from '../state/reinitResult.ts';
 import styles from './ToolList.module.css';
 
 /** As many as fit without searching. */

@@ -1,15 +1,14 @@
+import type { SharedPrincipalView } from '@behalf/contracts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useId, useState, type KeyboardEvent } from 'react';
-import { principalsQuery, MIN_SEARCH_LENGTH } from '../../api/sharing.ts';
-import { useDebounced } from '../../hooks/useDebounced.ts';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { MIN_SEARCH_LENGTH, principalsQuery } from '../../api/sharing.ts';
 import { strings } from '../../strings/strings.ts';
-import { classNames } from '../../ui/classNames.ts';
 import { TextField } from '../../ui/Field.tsx';
+import { Icon } from '../../ui/Icon.tsx';
 import { ErrorNotice } from '../../ui/Notice.tsx';
-import { toPrincipalOptions } from './principalOptions.ts';
-import { PrincipalName } from './PrincipalName.tsx';
-import type { PrincipalCandidate } from './shareDraft.ts';
+import { classNames } from '../../ui/classNames.ts';
 import styles from './SharingDialog.module.css';
+import { type PrincipalCandidate, toPrincipalOptions } from './shareDraft.ts';
 
 /** A field that finds people, roles and groups; by keyboard as the combobox pattern of ARIA wants it. */
 export function PrincipalSearch({
@@ -105,5 +104,41 @@ export function PrincipalSearch({
       </p>
       {error !== null && <ErrorNotice error={error} />}
     </div>
+  );
+}
+
+/** A value once it has stayed the same for a moment: what is typed need not be asked for letter by letter. */
+export function useDebounced<T>(value: T, delayMs = 250): T {
+  const [debounced, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), delayMs);
+    return () => clearTimeout(timer);
+  }, [value, delayMs]);
+  return debounced;
+}
+
+const principalIcons = { user: 'user', group: 'users', role: 'shield' } as const;
+
+/** Who somebody is: the name, and what tells them from others of that name. */
+export function PrincipalName({
+  principal: { type, name, email },
+  note,
+  isCurrentUser = false,
+}: {
+  readonly principal: Pick<SharedPrincipalView, 'type' | 'name' | 'email'>;
+  readonly note?: string | undefined;
+  readonly isCurrentUser?: boolean;
+}) {
+  const words = strings.servers.sharing;
+  return (
+    <span className={styles['who']}>
+      <Icon name={principalIcons[type]} />
+      <span className={styles['names']}>
+        <span>
+          {name} {isCurrentUser && <span className={styles['muted']}>({words.you})</span>}
+        </span>
+        <span className={styles['muted']}>{email ?? note ?? words.types[type]}</span>
+      </span>
+    </span>
   );
 }

@@ -1,32 +1,31 @@
-import type { SharingView } from '@behalf/contracts';
+import type { SharedPrincipalView, SharingView } from '@behalf/contracts';
 import type { AclRole } from '@behalf/contracts/plain';
-import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../api/apiError.ts';
-import { updateSharing, sharingQuery, type SharedResource } from '../../api/sharing.ts';
+import { ApiError } from '../../api/request.ts';
+import { type SharedResource, sharingQuery, updateSharing } from '../../api/sharing.ts';
 import { usePermission, useUser } from '../../api/user.ts';
 import { strings } from '../../strings/strings.ts';
-import { Button } from '../../ui/Button.tsx';
+import { Button, IconButton } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Switch } from '../../ui/Field.tsx';
+import { Icon } from '../../ui/Icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { showToast } from '../../ui/toasts.ts';
-import { PrincipalSearch } from './PrincipalSearch.tsx';
-import { AccessRoleDescriptions, AccessRoleSelect } from './AccessRoleSelect.tsx';
+import { showToast } from '../../ui/Toasts.tsx';
+import { PrincipalName, PrincipalSearch } from './PrincipalSearch.tsx';
+import styles from './SharingDialog.module.css';
 import {
+  addPrincipal,
+  getGrantableRoles,
   hasSharingChanges,
-  toShareDraft,
   isSamePrincipal,
   reducesOwnAccess,
-  getGrantableRoles,
-  toShareRequest,
   removePrincipal,
-  addPrincipal,
   setPrincipalRole,
+  toShareDraft,
+  toShareRequest,
 } from './shareDraft.ts';
-import { SharedPrincipalRow } from './SharedPrincipalRow.tsx';
-import styles from './SharingDialog.module.css';
 
 export interface SharingDialogProps {
   readonly resource: SharedResource;
@@ -177,5 +176,93 @@ function SharingError({ error }: { readonly error: unknown }) {
     <Notice tone="danger" title={words.problemTitle}>
       {messages.join(' ')}
     </Notice>
+  );
+}
+
+/** Somebody it is shared with, and what they may do. */
+export function SharedPrincipalRow({
+  principal,
+  roles,
+  isCurrentUser,
+  onRoleChange,
+  onRemove,
+}: {
+  readonly principal: SharedPrincipalView;
+  readonly roles: readonly AclRole[];
+  readonly isCurrentUser: boolean;
+  readonly onRoleChange: (role: AclRole) => void;
+  readonly onRemove: () => void;
+}) {
+  const words = strings.servers.sharing;
+  const { name, accessRoleId } = principal;
+  return (
+    <li className={styles['row']}>
+      <PrincipalName principal={principal} isCurrentUser={isCurrentUser} />
+      <AccessRoleSelect
+        label={words.accessOf(name)}
+        value={accessRoleId}
+        roles={roles}
+        onChange={onRoleChange}
+      />
+      <IconButton
+        label={words.remove(name)}
+        icon={<Icon name="close" />}
+        // Nobody takes what they could not give.
+        disabled={!roles.includes(accessRoleId)}
+        onClick={onRemove}
+      />
+    </li>
+  );
+}
+
+/** Which of the named sets of rights somebody has. */
+export function AccessRoleSelect({
+  label,
+  value,
+  roles,
+  isDisabled = false,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: AclRole;
+  /** Those that may be given. */
+  readonly roles: readonly AclRole[];
+  readonly isDisabled?: boolean;
+  readonly onChange: (role: AclRole) => void;
+}) {
+  const words = strings.servers.sharing;
+  const isNotGrantable = !roles.includes(value);
+  return (
+    <select
+      className={styles['role']}
+      aria-label={label}
+      value={value}
+      disabled={isDisabled || isNotGrantable}
+      onChange={({ target }) => onChange(target.value as AclRole)}
+    >
+      {(isNotGrantable ? [value] : roles).map((role) => (
+        <option key={role} value={role}>
+          {words.roles[role]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** What each of them lets people do. */
+export function AccessRoleDescriptions({
+  roles,
+  texts,
+}: {
+  readonly roles: readonly AclRole[];
+  readonly texts: Readonly<Record<AclRole, string>>;
+}) {
+  const words = strings.servers.sharing;
+  return (
+    <ul className={styles['meanings']}>
+      {roles.map((role) => (
+        <li key={role}>{words.describeRole(words.roles[role], texts[role])}</li>
+      ))}
+    </ul>
   );
 }

@@ -1,15 +1,15 @@
 import type { SharingView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { toPrincipalOptions } from './principalOptions.ts';
 import {
-  hasSharingChanges,
-  toShareDraft,
-  reducesOwnAccess,
-  getGrantableRoles,
-  toShareRequest,
-  removePrincipal,
   addPrincipal,
+  getGrantableRoles,
+  hasSharingChanges,
+  reducesOwnAccess,
+  removePrincipal,
   setPrincipalRole,
+  toPrincipalOptions,
+  toShareDraft,
+  toShareRequest,
 } from './shareDraft.ts';
 
 const ada = { type: 'user', id: 'ada', name: 'Ada', accessRoleId: 'mcpServer_owner' } as const;

@@ -1,5 +1,6 @@
-import type { FoundPrincipal, SharedPrincipalView, ShareRequest, SharingView } from '@behalf/contracts';
-import { aclRoles, type AclRole } from '@behalf/contracts/plain';
+import type { FoundPrincipal, ShareRequest, SharedPrincipalView, SharingView } from '@behalf/contracts';
+import { type AclRole, aclRoles } from '@behalf/contracts/plain';
+import { strings } from '../../strings/strings.ts';
 
 /** Whom a server is to be shared with, while somebody decides. */
 export interface ShareDraft {
@@ -94,4 +95,36 @@ export function reducesOwnAccess(
     return ownEntry ? aclRoles[ownEntry.accessRoleId] : 0;
   };
   return (getAclBits(original.principals) & ~getAclBits(draft.principals)) !== 0;
+}
+
+/** Somebody to choose, and what is to be said about them. */
+export interface PrincipalOption extends PrincipalCandidate {
+  readonly note?: string;
+}
+
+/** The role that everybody begins with: sharing with it is sharing with all. */
+const DEFAULT_ROLE = 'USER';
+
+/**
+ * Who can be chosen: whom the gateway found, without those who have it already, and a group of the name that was typed.
+ * Which groups there are, tokens say; so any name may be one.
+ */
+export function toPrincipalOptions(
+  found: readonly FoundPrincipal[],
+  typed: string,
+  {
+    isAlreadyAdded,
+    canSharePublicly,
+  }: {
+    readonly isAlreadyAdded: (candidate: PrincipalCandidate) => boolean;
+    readonly canSharePublicly: boolean;
+  },
+): PrincipalOption[] {
+  const note = strings.servers.sharing.asGroupHint;
+  const group: PrincipalOption = { type: 'group', id: typed, name: typed, note };
+  const isKnown = found.some(({ type, id }) => type === 'group' && id === typed);
+  return [...found, ...(isKnown ? [] : [group])].filter(
+    (option) =>
+      !isAlreadyAdded(option) && (canSharePublicly || option.type !== 'role' || option.id !== DEFAULT_ROLE),
+  );
 }

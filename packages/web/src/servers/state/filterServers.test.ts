@@ -7,8 +7,7 @@ import {
   type ListedServer,
   type ServerFilter,
 } from './filterServers.ts';
-import type { Origin } from './origin.ts';
-import type { StateKind } from './serverState.ts';
+import type { Origin, StateKind } from './serverState.ts';
 
 const view: ServerView = {
   type: 'sse',

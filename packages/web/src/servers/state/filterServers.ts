@@ -1,6 +1,5 @@
 import type { ServerView } from '@behalf/contracts';
-import type { Origin } from './origin.ts';
-import { needsAttention, type ServerState } from './serverState.ts';
+import { type Origin, type ServerState, needsAttention } from './serverState.ts';
 
 /** A server as the list shows it. */
 export interface ListedServer {

@@ -1,6 +1,6 @@
 import type { ReinitializeView } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { describeReinit } from './reinitText.ts';
+import { describeReinit } from './reinitResult.ts';
 
 const base: ReinitializeView = {
   success: false,

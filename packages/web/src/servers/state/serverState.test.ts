@@ -1,8 +1,15 @@
 import type { ServerStatus } from '@behalf/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { serverOrigin } from './origin.ts';
-import { needsAttention, requiresServerSignIn, toServerState, type ToolListStatus } from './serverState.ts';
-import { describeErrorCode, stateLabel, stateDescription } from './stateText.ts';
+import {
+  type ToolListStatus,
+  describeErrorCode,
+  needsAttention,
+  requiresServerSignIn,
+  serverOrigin,
+  stateDescription,
+  stateLabel,
+  toServerState,
+} from './serverState.ts';
 
 const well: ServerStatus = {
   requiresOAuth: false,

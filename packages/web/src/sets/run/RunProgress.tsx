@@ -2,19 +2,21 @@ import type { RunStepView, RunView, ToolResult } from '@behalf/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { explainErrorCode } from '../../api/explain.ts';
 import { encodeSegment } from '../../api/request.ts';
-import { useServerTitleLookup } from '../../api/serverTitleLookup.ts';
+import { useServerTitleLookup } from '../../api/servers.ts';
 import { cancelRun, resumeRun, runQuery, runsQuery } from '../../api/sets.ts';
 import styles from '../../blocks/run/BlockRunner.module.css';
 import { ConnectCard } from '../../call/ConnectCard.tsx';
 import { connectControllers } from '../../connect/pageConnectControllers.ts';
 import { ResultView } from '../../result/ResultView.tsx';
 import { strings } from '../../strings/strings.ts';
+import history from '../../tools/RunHistory.module.css';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
 import { Skeleton } from '../../ui/Skeleton.tsx';
-import { runTones } from './runTones.ts';
+import { formatTimeOrDate } from '../../ui/format.ts';
+import { runTones } from '../../ui/stateTones.ts';
 
 /** One run, step by step. It goes on at the gateway; here it is looked at, cancelled and taken up again. */
 export function RunProgress({ id, set }: { readonly id: string; readonly set: string }) {
@@ -113,5 +115,44 @@ function StepOutcome({
       {isResultLost && <p className={styles['hint']}>{words.resultDiscarded}</p>}
       {result && <ResultView result={result as ToolResult} />}
     </>
+  );
+}
+
+/** The caller's own runs of a set, the latest first. */
+export function PastRuns({
+  set,
+  shownRun,
+  onSelect,
+}: {
+  readonly set: string;
+  readonly shownRun: string | null;
+  readonly onSelect: (run: string) => void;
+}) {
+  const words = strings.sets.run;
+  const { data: runs } = useQuery(runsQuery(set));
+  if (!runs) return null;
+  return (
+    <section className={history['history']} aria-label={words.yourRuns}>
+      <h2>{words.yourRuns}</h2>
+      <p className={history['hint']}>{runs.length === 0 ? words.noRuns : words.yourRunsHint}</p>
+      <ul className={history['list']}>
+        {runs.map(({ id, state, createdAt, done, total }) => (
+          <li key={id} className={history['past']}>
+            <div className={history['summary']}>
+              <Badge tone={runTones[state]}>{words.runStates[state]}</Badge>
+              <Button
+                size="small"
+                variant="quiet"
+                aria-current={id === shownRun}
+                onClick={() => onSelect(id)}
+              >
+                {words.runOf(formatTimeOrDate(createdAt))}
+              </Button>
+              <span className={history['facts']}>{words.progress(done, total)}</span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

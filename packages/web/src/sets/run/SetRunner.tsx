@@ -1,29 +1,32 @@
-import type { SetView } from '@behalf/contracts';
+import type { BlockInputs, BlockView, SetStep, SetView } from '@behalf/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef, type SubmitEvent } from 'react';
+import { type RefObject, type SubmitEvent, useEffect, useMemo, useRef } from 'react';
 import { useSearchParams } from 'wouter';
-import { ApiError } from '../../api/apiError.ts';
-import { invalidateBlocks } from '../../api/blocks.ts';
-import { encodeSegment } from '../../api/request.ts';
+import { blockQuery, invalidateBlocks } from '../../api/blocks.ts';
+import { ApiError, encodeSegment } from '../../api/request.ts';
+import { useServerTitleLookup } from '../../api/servers.ts';
 import {
+  type SetRunInput,
+  invalidateSets,
   runQuery,
   runsQuery,
   setCheckQuery,
-  invalidateSets,
   startRun,
-  type SetRunInput,
 } from '../../api/sets.ts';
 import styles from '../../blocks/run/BlockRunner.module.css';
 import { NeedsCard } from '../../blocks/run/NeedsCard.tsx';
-import { focusFirstInvalid } from '../../schemaForm/focusFirstControl.ts';
+import { initialRunInputs, presetValues, runInputSchema } from '../../blocks/run/runInputs.ts';
+import { ArgumentsView } from '../../result/ResultView.tsx';
 import { strings } from '../../strings/strings.ts';
+import { ToolFields } from '../../tools/ToolRunner.tsx';
+import { type ToolForm, useToolForm } from '../../tools/useToolForm.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { Icon } from '../../ui/Icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/Notice.tsx';
-import { PastRuns } from './PastRuns.tsx';
-import { RunProgress } from './RunProgress.tsx';
-import { StepFields, type ShownStep } from './StepFields.tsx';
+import { Skeleton } from '../../ui/Skeleton.tsx';
+import { focusFirstInvalid } from '../../ui/focus.ts';
+import { PastRuns, RunProgress } from './RunProgress.tsx';
 
 /** What a set asks for, what it needs first, how far its run is, and the runs before. Which run is shown stands in the address. */
 export function SetRunner({ set }: { readonly set: SetView }) {
@@ -113,4 +116,127 @@ export function SetRunner({ set }: { readonly set: SetView }) {
 
 function isVersionConflict(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'VERSION_CONFLICT';
+}
+
+/** The form of a step, and the version of the block that is shown with it. */
+export interface ShownStep {
+  readonly form: ToolForm;
+  readonly version: number;
+}
+
+/** By key: whoever runs the set reads all of them. */
+export type ShownSteps = RefObject<Map<string, ShownStep>>;
+
+/** What one step brings, and what it still asks for. */
+export function StepFields({
+  steps,
+  index,
+  step,
+  shownSteps,
+}: {
+  readonly steps: readonly SetStep[];
+  readonly index: number;
+  readonly step: SetStep;
+  readonly shownSteps: ShownSteps;
+}) {
+  const words = strings.sets.run;
+  const serverTitle = useServerTitleLookup();
+  const { data: block, error } = useQuery(blockQuery(step.block));
+  const title = block ? words.stepOf(index + 1, block.title) : strings.sets.form.step(index + 1);
+  return (
+    <section className={styles['group']} aria-label={title}>
+      <h3>{title}</h3>
+      {block && (
+        <p className={styles['muted']}>
+          {strings.blocks.toolOnServer(block.tool, serverTitle(block.server.name))}
+        </p>
+      )}
+      {!block && error === null && <Skeleton lines={2} />}
+      {!block && error !== null && <p className={styles['hint']}>{words.blockUnavailable}</p>}
+      {block && <StepFixedInputs {...{ step, steps, block }} />}
+      {block && <StepInputs {...{ block, step, shownSteps }} />}
+    </section>
+  );
+}
+
+function StepInputs({
+  block,
+  step,
+  shownSteps,
+}: {
+  readonly block: BlockView;
+  readonly step: SetStep;
+  readonly shownSteps: ShownSteps;
+}) {
+  const inputs = useMemo<BlockInputs>(() => {
+    const fixedByStep = Object.keys(step.inputs).map(
+      (name) => [name, { mode: 'fixed', value: null }] as const,
+    );
+    return { ...block.inputs, ...Object.fromEntries(fixedByStep) };
+  }, [block.inputs, step.inputs]);
+  const schema = useMemo(() => runInputSchema(block.inputSchema, inputs), [block.inputSchema, inputs]);
+  const initialValues = useMemo(() => initialRunInputs(schema, inputs), [schema, inputs]);
+  const form = useToolForm(schema, initialValues);
+  useEffect(() => {
+    const all = shownSteps.current;
+    all.set(step.key, { form, version: block.version });
+    return () => void all.delete(step.key);
+  });
+  const { node } = form.form;
+  if (node.kind === 'object' && node.properties.length === 0 && !node.isPartial) {
+    return <p className={styles['hint']}>{strings.sets.run.noInputs}</p>;
+  }
+  return <ToolFields form={form} />;
+}
+
+/** What a step sends without being asked: whoever shared the set or its block decided it, and whoever runs it answers for it. */
+export function StepFixedInputs({
+  step,
+  steps,
+  block,
+}: {
+  readonly step: SetStep;
+  readonly steps: readonly SetStep[];
+  readonly block: BlockView;
+}) {
+  const words = strings.sets.run;
+  const entries = Object.entries(step.inputs);
+  const fixedBySet = Object.fromEntries(
+    entries.flatMap(([name, input]) => (input.mode === 'fixed' ? [[name, input.value]] : [])),
+  );
+  const fromSteps = entries.flatMap(([name, input]) => (input.mode === 'from' ? [{ name, ...input }] : []));
+  return (
+    <>
+      {fromSteps.length > 0 && (
+        <ul className={styles['list']} aria-label={words.fromSteps}>
+          {fromSteps.map(({ name, step: source, pointer }) => (
+            <li key={name}>
+              {words.fromStep(name, steps.findIndex(({ key }) => key === source) + 1, pointer)}
+            </li>
+          ))}
+        </ul>
+      )}
+      <FixedInputs title={words.fixed} args={fixedBySet} />
+      <FixedInputs title={strings.blocks.run.fixed} args={presetValues(block.inputs, ['fixed'])} />
+    </>
+  );
+}
+
+function FixedInputs({
+  title,
+  args,
+}: {
+  readonly title: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}) {
+  if (Object.keys(args).length === 0) return null;
+  return (
+    <details className={styles['fixed']} open>
+      <summary>{title}</summary>
+      <div>
+        <p className={styles['hint']}>{strings.blocks.run.fixedHint}</p>
+        <ArgumentsView args={args} />
+      </div>
+    </details>
+  );
 }

@@ -1,6 +1,7 @@
-import { createHash, createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { ExchangeFault } from '../exchangeFault.ts';
-import type { EffectiveSettings } from './effectiveSettings.ts';
+import { type KeyObject, X509Certificate, createHash, createPrivateKey } from 'node:crypto';
+import { ExchangeFault } from '../exchangeProvider.ts';
+import type { EffectiveSettings } from './providerSettings.ts';
+import { parseJsonObject } from './tokenRequest.ts';
 
 /** How the client proves itself. */
 export type CredentialMaterial =
@@ -121,4 +122,36 @@ export async function readTokenFile(
 /** Of a tuple: no two share an encoding. */
 export function hashTuple(parts: readonly (string | null)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+/** Who acts for the user, where the provider is told (RFC 8693, section 2.1). */
+export interface ActorToken {
+  /** Names the actor as it was last read, not the token: that is renewed all the time. Empty without one. */
+  getFingerprint(): string;
+  /** Anew for each exchange. Rejects with ExchangeFault. */
+  read(): Promise<string | undefined>;
+}
+
+export function createActorToken(
+  { name, actorTokenFile: file }: EffectiveSettings,
+  readText: ReadTextFile,
+): ActorToken {
+  if (file === undefined) return { getFingerprint: () => '', read: async () => undefined };
+  const createFault = (hint: string, cause?: unknown) =>
+    new ExchangeFault('OBO_MISCONFIGURED', { hint: `identityProviders.${name}: ${hint}`, cause });
+  let fingerprint = hashTuple([file]);
+  return {
+    getFingerprint: () => fingerprint,
+    async read() {
+      const token = await readTokenFile(file, 'actorTokenFile', createFault, readText);
+      fingerprint = hashTuple([file, readActorIdentity(token)]);
+      return token;
+    },
+  };
+}
+
+/** As the token says of itself: it only tells apart, it proves nothing. */
+function readActorIdentity(token: string): string {
+  const { iss, sub } = parseJsonObject(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) ?? {};
+  return typeof sub === 'string' ? JSON.stringify([typeof iss === 'string' ? iss : null, sub]) : token;
 }

@@ -1,9 +1,9 @@
-import { createSingleFlight, type Clock, type Fetch } from '@behalf/kernel';
-import { ExchangeFault } from '../exchangeFault.ts';
-import { toResponseFault } from './responseFault.ts';
-import { sendProviderRequest, parseJsonObject, type ProviderResponse } from './providerRequest.ts';
-import type { EffectiveSettings } from './effectiveSettings.ts';
-import { isSafeEndpoint } from './safeEndpoint.ts';
+import { isLoopbackHost, parseUrl } from '@behalf/contracts';
+import { type Clock, type Fetch, createSingleFlight } from '@behalf/kernel';
+import { ExchangeFault } from '../exchangeProvider.ts';
+import type { EffectiveSettings } from './providerSettings.ts';
+import { type ProviderResponse, parseJsonObject, sendProviderRequest } from './tokenRequest.ts';
+import { toResponseFault } from './tokenResponse.ts';
 
 const LIFETIME_MS = 60 * 60 * 1_000;
 
@@ -100,4 +100,13 @@ function metadataUrls(issuer: string): readonly [string, string] {
 
 function isHttps(url: string): boolean {
   return url.startsWith('https:');
+}
+
+/** Where a client secret and a user's token may be sent: https, or this machine. */
+export function isSafeEndpoint(url: string): boolean {
+  const parsed = parseUrl(url);
+  if (!parsed) return false;
+  const { protocol, hostname, username, password } = parsed;
+  if (username !== '' || password !== '') return false;
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }

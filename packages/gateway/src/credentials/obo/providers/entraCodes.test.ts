@@ -5,7 +5,7 @@ import {
   expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
-import type { ExchangeFault, FaultCode } from '../exchangeFault.ts';
+import type { ExchangeFault, FaultCode } from '../exchangeProvider.ts';
 
 let rig: TokenEndpointRig;
 beforeEach(async () => {

@@ -1,4 +1,4 @@
-import type { FaultCode } from '../exchangeFault.ts';
+import type { FaultCode } from '../exchangeProvider.ts';
 
 /** What a number of Entra's means here, and what an admin does about it. */
 export interface EntraExplanation {

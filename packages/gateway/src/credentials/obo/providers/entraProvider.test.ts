@@ -4,8 +4,7 @@ import { systemClock, systemRandom } from '@behalf/kernel';
 import { createTestNetwork } from '@behalf/testkit';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
-import { createDevAuthority } from '../../../../../devidp/src/tls/devAuthority.ts';
-import { createTrustingFetch } from '../../../../../devidp/src/tls/trustingFetch.ts';
+import { createDevAuthority, createTrustingFetch } from '../../../../../devidp/src/devAuthority.ts';
 import { testCertificate, testKey } from '../../../../../egress/test/certificate.ts';
 import { createTokenReply, startTokenEndpoint } from '../../../../test/tokenEndpoint.ts';
 import {
@@ -14,8 +13,7 @@ import {
   expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
-import { createEntraNetwork } from './entraNetwork.ts';
-import { createEntraProvider } from './entraProvider.ts';
+import { createEntraNetwork, createEntraProvider } from './entra.ts';
 
 const { version } = createRequire(import.meta.url)('@azure/msal-node/package.json') as { version: string };
 const CP1 =

@@ -1,22 +1,21 @@
 import type { Clock, Fetch, Random } from '@behalf/kernel';
 import type { ProviderSettings } from '@behalf/settings';
-import type { Log } from '../../../upstream/parts.ts';
+import type { Log } from '../../../upstream/upstream.ts';
 import type { ExchangeProvider } from '../exchangeProvider.ts';
-import { createActorToken } from './actorToken.ts';
-import { createClientCredential, type ReadTextFile } from './clientCredential.ts';
+import { type ReadTextFile, createActorToken, createClientCredential } from './clientCredential.ts';
 import {
-  resolveProviderSettings,
-  LOGIN_PROVIDER,
-  resolveResourceServers,
   type EffectiveSettings,
+  LOGIN_PROVIDER,
   type LoginClient,
-} from './effectiveSettings.ts';
+  type ProviderParts,
+  resolveProviderSettings,
+  resolveResourceServers,
+} from './providerSettings.ts';
 import { createEndpointSource } from './endpointSource.ts';
-import { createEntraProvider } from './entraProvider.ts';
+import { createEntraProvider } from './entra.ts';
 import { createFormProvider } from './formProvider.ts';
-import { createIdJagProvider, type ResourceServerClient } from './idJagProvider.ts';
-import type { PostGrantParts } from './postGrant.ts';
-import type { ProviderParts } from './providerParts.ts';
+import { createIdJagProvider, type ResourceServerClient } from './idJag.ts';
+import type { PostGrantParts } from './tokenRequest.ts';
 
 type FormGrant = 'jwt-bearer' | 'token-exchange';
 

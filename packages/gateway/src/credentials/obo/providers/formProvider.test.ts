@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import type { ProviderSettings } from '@behalf/settings';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
-import { createDevAuthority } from '../../../../../devidp/src/tls/devAuthority.ts';
+import { createDevAuthority } from '../../../../../devidp/src/devAuthority.ts';
 import {
   createTokenEndpointRig,
   runExchange,

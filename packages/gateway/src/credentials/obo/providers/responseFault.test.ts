@@ -8,8 +8,7 @@ import {
   expectExchangeFault,
   type TokenEndpointRig,
 } from '../../../../test/tokenEndpointRig.ts';
-import type { ExchangeFault, FaultCode } from '../exchangeFault.ts';
-import type { ExchangeProvider } from '../exchangeProvider.ts';
+import type { ExchangeFault, ExchangeProvider, FaultCode } from '../exchangeProvider.ts';
 
 let rig: TokenEndpointRig;
 beforeEach(async () => {

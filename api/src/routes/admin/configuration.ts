@@ -1,0 +1,124 @@
+import {
+  type Diagnostic,
+  type EffectiveConfigView,
+  type Env,
+  type EnvRecord,
+  type Variable,
+  type VariableName,
+  envVariables,
+  secretMask,
+  secretVariableNames,
+} from '@behalf/contracts';
+import { type Audit, GatewayError, actorOf } from '@behalf/gateway';
+import { maskAddress } from '@behalf/settings';
+import { requireOperator } from '../../http/authentication.ts';
+import type { Route } from '../../http/route.ts';
+import type { Configuration, ReloadResult } from '../../runtime/configuration.ts';
+
+export interface ConfigRouteParts {
+  readonly configuration: Pick<Configuration, 'describe'>;
+  readonly env: Env;
+  readonly record: EnvRecord;
+}
+
+/** What runs, for who runs it. */
+export function configRoute({ configuration, env, record }: ConfigRouteParts): Route {
+  return {
+    method: 'get',
+    path: '/api/admin/config',
+    access: 'admin',
+    scope: 'admin',
+    handle(_req, res, caller) {
+      requireOperator(caller);
+      const { file, redacted, warnings } = configuration.describe();
+      const view: EffectiveConfigView = {
+        file,
+        config: redacted,
+        environment: environmentView(env, record),
+        warnings: warnings.map(warningView),
+      };
+      res.json(view);
+    },
+  };
+}
+
+function warningView({
+  path,
+  message,
+  suggestion,
+  line,
+}: Diagnostic): EffectiveConfigView['warnings'][number] {
+  return {
+    path,
+    message: suggestion === undefined ? message : `${message}; ${suggestion}`,
+    ...(line !== undefined && { line }),
+  };
+}
+
+type VariableView = EffectiveConfigView['environment'][number];
+
+/** Every variable there is, with what holds of it. Secrets are not shown; of an address as much as tells where. */
+export function environmentView(env: Env, record: EnvRecord): VariableView[] {
+  return Object.entries<Variable>(envVariables).map(([name, { alias, type }]) => {
+    const value = env[name as VariableName];
+    const isSecret = secretVariableNames.has(name);
+    const mask = isSecret ? maskSecret : maskValue;
+    const isConfigured = [name, alias].some((key) => key !== undefined && (record[key] ?? '').trim() !== '');
+    return {
+      name,
+      value: value === undefined ? null : mask(String(value), type),
+      isSet: value !== undefined && isConfigured,
+      isSecret,
+    };
+  });
+}
+
+const isAddress = (type: string) => /\bUR[IL]$/.test(type);
+
+function maskValue(value: string, type: string): string {
+  return isAddress(type) ? maskAddress(value, { shouldKeepIds: true }) : value;
+}
+
+/** Scheme, what opens it, hosts with ports, the name of a database, options: what reads otherwise may hide a password. */
+const CONNECTION_URL_PATTERN =
+  /^([a-z][a-z0-9+]*:\/\/)([^@/?#\s]*@)?((?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?(?:,[\w.-]+(?::\d+)?)*)(\/[\w-]*)?(\?[^@]*)?$/i;
+
+/** Of the address of a store or a proxy where it is; of any other secret nothing. */
+function maskSecret(value: string, type: string): string | null {
+  const match = isAddress(type) ? CONNECTION_URL_PATTERN.exec(value) : null;
+  if (!match) return null;
+  const [, scheme = '', userinfo, hosts = '', path = '', query] = match;
+  const maskedUserinfo = userinfo === undefined ? '' : `${secretMask}@`;
+  return `${scheme}${maskedUserinfo}${hosts}${path}${query === undefined ? '' : `?${secretMask}`}`;
+}
+
+export interface ReloadParts {
+  reload: (requestedBy: string) => ReloadResult;
+  /** Tells the other replicas. */
+  announce: () => Promise<void>;
+  audit: Audit;
+}
+
+export function reloadRoute({ reload, announce, audit }: ReloadParts): Route {
+  return {
+    method: 'post',
+    path: '/api/admin/reload',
+    access: 'admin',
+    scope: 'admin',
+    async handle(_req, res, caller) {
+      requireOperator(caller);
+      const outcome = reload(caller.userId);
+      if (!outcome.ok) throw new GatewayError('CONFIG_INVALID', { errors: outcome.diagnostics });
+      await announce();
+      await audit.record({
+        kind: 'config',
+        action: 'settings.reload',
+        tenant: caller.tenant,
+        actor: actorOf(caller),
+        door: 'admin',
+        outcome: 'ok',
+      });
+      res.json({ reloaded: true });
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { isLoopbackHost, parseUrl } from '@behalf/contracts';
+import type Provider from 'oidc-provider';
+import { type Client } from 'oidc-provider';
+import { html, page } from '../pages/page.ts';
+
+/** A client's request, as people are asked about it. */
+export interface Interaction extends Omit<ConsentPageData, 'token' | 'userName'> {
+  readonly provider: Provider;
+  readonly client: Client;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly resources: readonly string[];
+  /** Those of the library's own that were asked for. */
+  readonly scopes: readonly string[];
+}
+
+const MAX_NAME_LENGTH = 80;
+
+type InteractionDetails = Awaited<ReturnType<Provider['interactionDetails']>>;
+
+export function toInteraction(
+  { uid, params }: InteractionDetails,
+  client: Client,
+  isOperatorClient: boolean,
+): Omit<Interaction, 'provider' | 'client'> {
+  const { clientId } = client;
+  const redirectUri = toText(params['redirect_uri']);
+  const resources = [params['resource'] ?? []].flat().map(String);
+  const document = parseUrl(clientId);
+  return {
+    uid,
+    clientId,
+    redirectUri,
+    resources,
+    scopes: toText(params['scope'])
+      .split(' ')
+      .filter((word) => word !== ''),
+    clientName: toDisplayName(client),
+    source: isOperatorClient
+      ? { kind: 'operator' }
+      : document?.protocol === 'https:'
+        ? { kind: 'document', host: document.host }
+        : { kind: 'registered' },
+    redirectHost: toDisplayHost(redirectUri),
+    isLocalRedirect: isLocalRedirect(redirectUri),
+    resource: resources.join(', '),
+  };
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Signs of writing direction and the like could make one name look like another. */
+function toDisplayName({ clientName = '' }: Client): string {
+  const name = clientName.replace(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH);
+  return name === '' ? 'An unnamed application' : name;
+}
+
+/** An address of its own scheme has no host that anybody vouches for: the scheme is what it is known by. */
+function toDisplayHost(redirectUri: string): string {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  // A program on this machine takes whatever port is free.
+  if (protocol === 'http:') return hostname;
+  return protocol === 'https:' ? host : protocol;
+}
+
+/** What our own page holds and no other can know: it takes the cookie's secret to make it. */
+export function createConsentToken(uid: string, sessionSecret: string): string {
+  return createHash('sha256').update(`consent:${uid}:${sessionSecret}`).digest('base64url');
+}
+
+/** What somebody is asked. Everything a client says of itself is text, and nothing more. */
+export interface ConsentPageData {
+  readonly uid: string;
+  /** Proves that our own page was answered. */
+  readonly token: string;
+  readonly clientName: string;
+  /** Who vouches for the name: the host of its document, the operator, or nobody. */
+  readonly source:
+    { readonly kind: 'document'; readonly host: string } | { readonly kind: 'operator' | 'registered' };
+  readonly redirectHost: string;
+  /** It is a program on the user's own machine. */
+  readonly isLocalRedirect: boolean;
+  readonly resource: string;
+  readonly userName: string;
+}
+
+export function consentPage(request: ConsentPageData): string {
+  const { uid, token, clientName, redirectHost, isLocalRedirect, resource, userName } = request;
+  return page(
+    `Connect ${clientName}`,
+    html`<h1>Connect ${clientName}?</h1>
+      <p>
+        The application identifies itself as <strong>${clientName}</strong>.
+        ${describeClientSource(request.source)}
+      </p>
+      <p>
+        If you allow access, the application can use the tools of this gateway as
+        <strong>${userName}</strong>: list and call them, and read their results, including servers where you
+        are signed in.
+      </p>
+      <p class="hint">Endpoint: <code>${resource}</code></p>
+      <p>You will be sent to <strong>${redirectHost}</strong>.</p>
+      ${
+        isLocalRedirect
+          ? html`<p class="error" role="note">
+              This is a program on your own computer. Any local program could use this name: continue only if
+              you just started this yourself.
+            </p>`
+          : html``
+      }
+      <p class="hint">
+        If you did not start this, close this page. Another person may have sent you the link.
+      </p>
+      <form method="post" action="/as/interaction/${uid}">
+        <input type="hidden" name="token" value="${token}" />
+        <button type="submit" name="decision" value="allow">Agree</button>
+        <button type="submit" name="decision" value="deny" class="quiet">Refuse</button>
+      </form>`,
+  );
+}
+
+function describeClientSource(source: ConsentPageData['source']) {
+  if (source.kind === 'document')
+    return html`The metadata of the application is published at <strong>${source.host}</strong>.`;
+  if (source.kind === 'operator') return html`The operator of this gateway configured the application.`;
+  return html`The application registered itself. Its name is not verified.`;
+}
+
+/**
+ * A form that ends in a redirect leads, for a browser, wherever that goes: on to the identity provider and back to the client.
+ * Nobody frames this page: a click that somebody else aimed is no consent.
+ */
+export function consentPolicy(redirectUri: string, identityProviderOrigin: string | null): string {
+  const { protocol, origin } = new URL(redirectUri);
+  // An address of its own scheme has no origin.
+  const client = origin === 'null' ? protocol : origin;
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    `form-action 'self' https: ${client}${identityProviderOrigin === null ? '' : ` ${identityProviderOrigin}`}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ');
+}
+
+/** The codes of OAuth are words of a fixed list; a client's own words are not shown. */
+export function connectionFailedPage(error: string): string {
+  return page(
+    'Not connected',
+    html`<h1>Not connected</h1>
+      <p class="error" role="alert">The application’s request was refused: <code>${error}</code>.</p>
+      <p>Go back to the application and try again from there.</p>`,
+  );
+}
+
+/** Whether somebody is sent to a program on their own machine: any other program there could take its place. */
+export function isLocalRedirect(redirectUri: string): boolean {
+  const { protocol, hostname = '' } = parseUrl(redirectUri) ?? {};
+  return protocol !== 'https:' || isLoopbackHost(hostname);
+}

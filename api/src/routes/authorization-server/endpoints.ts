@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http';
+import type { AuthorizationServer } from '@behalf/contracts';
+import { GatewayError } from '@behalf/gateway';
+import type { AuthorizationServerRecords } from '@behalf/gateway/authorization-server';
+import type { Clock } from '@behalf/kernel';
+import type { Request, Response } from 'express';
+import type { RateLimits } from '../../http/limits.ts';
+import type { Route } from '../../http/route.ts';
+import { connectionFailedPage } from './consent.ts';
+import { MCP_SCOPE, MOUNT_PATH } from './issuer.ts';
+import { MAX_QUERY_LENGTH, createInteractionLimit, createRegistrationLimit } from './limits.ts';
+import type { ProviderHandler } from './providerSource.ts';
+
+export interface ProviderRouteParts {
+  readonly handleWithProvider: ProviderHandler;
+  readonly settings: Readonly<AuthorizationServer>;
+  readonly records: Pick<AuthorizationServerRecords, 'ensureCapacity'>;
+  readonly limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
+  readonly clientAddressOf: (req: IncomingMessage) => string;
+  readonly clock: Clock;
+}
+
+const queryOf = (req: Request) => {
+  const queryStart = req.originalUrl.indexOf('?');
+  return queryStart < 0 ? '' : req.originalUrl.slice(queryStart);
+};
+
+/** The doors of the library, one by one: what is not listed here is not there. */
+export function providerRoutes(parts: ProviderRouteParts): Route[] {
+  const { handleWithProvider, settings, limits, clientAddressOf } = parts;
+  const { registration } = settings;
+  const registrationLimit = createRegistrationLimit(parts);
+
+  const interactionLimit = createInteractionLimit(parts);
+
+  /** Somebody's browser is here: it is told on a page, in OAuth's words. */
+  function sendErrorPage(res: Response, status: number, error: string): void {
+    res.status(status).type('html').send(connectionFailedPage(error));
+  }
+
+  async function authorize(req: Request, res: Response): Promise<void> {
+    const query = queryOf(req);
+    if (query.length > MAX_QUERY_LENGTH) sendErrorPage(res, 414, 'invalid_request');
+    else if (await checkInteractionLimit(req, res, 'begin'))
+      await handleWithProvider(req, res, `/auth${withScope(query)}`);
+  }
+
+  /** With what came of it. Where that is not enough, it is asked once more. */
+  async function resume(req: Request, res: Response): Promise<void> {
+    const path = `/auth/${encodeURIComponent(String(req.params['uid']))}`;
+    if (await checkInteractionLimit(req, res, 'resume')) await handleWithProvider(req, res, path);
+  }
+
+  async function checkInteractionLimit(
+    req: Request,
+    res: Response,
+    step: 'begin' | 'resume',
+  ): Promise<boolean> {
+    const waitMs = await interactionLimit(req, step);
+    if (waitMs === 0) return true;
+    res.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
+    sendErrorPage(res, 429, 'temporarily_unavailable');
+    return false;
+  }
+
+  /** One document for both standards (RFC 8414, OpenID Connect Discovery). */
+  const metadataRoute = (path: string): Route => ({
+    method: 'get',
+    path,
+    access: 'public',
+    allowsCrossOrigin: true,
+    handle: (req, res) => handleWithProvider(req, res, '/.well-known/openid-configuration'),
+  });
+
+  /** Guesses at codes, tokens and secrets are slowed down as guesses at keys are. */
+  const rateLimitedRoute = (path: string, providerPath: `/${string}`): Route => ({
+    method: 'post',
+    path,
+    access: 'public',
+    allowsCrossOrigin: true,
+    raw: true,
+    async handle(req, res) {
+      const address = clientAddressOf(req);
+      limits.checkAddress(address);
+      await handleWithProvider(req, res, providerPath);
+      if (res.statusCode >= 400) limits.recordRefusal(address);
+    },
+  });
+
+  async function register(req: Request, res: Response): Promise<void> {
+    const waitMs = await registrationLimit(req);
+    if (waitMs > 0) throw new GatewayError('RATE_LIMITED', { retryAfterMs: waitMs });
+    await handleWithProvider(req, res, '/reg');
+  }
+
+  const registrationRoute = { method: 'post', access: 'public', allowsCrossOrigin: true, raw: true } as const;
+  return [
+    metadataRoute(`/.well-known/oauth-authorization-server${MOUNT_PATH}`),
+    metadataRoute(`/.well-known/openid-configuration${MOUNT_PATH}`),
+    metadataRoute(`${MOUNT_PATH}/.well-known/openid-configuration`),
+    {
+      method: 'get',
+      path: `${MOUNT_PATH}/jwks`,
+      access: 'public',
+      handle: (req, res) => handleWithProvider(req, res, '/jwks'),
+    },
+    { method: 'get', path: `${MOUNT_PATH}/auth`, access: 'public', handle: authorize },
+    { method: 'get', path: `${MOUNT_PATH}/auth/:uid`, access: 'public', handle: resume },
+    rateLimitedRoute(`${MOUNT_PATH}/token`, '/token'),
+    rateLimitedRoute(`${MOUNT_PATH}/token/revocation`, '/token/revocation'),
+    ...(registration.enabled ? [{ ...registrationRoute, path: `${MOUNT_PATH}/reg`, handle: register }] : []),
+  ];
+}
+
+/** A client that asks for no scope means the one there is (RFC 6749, section 3.3). */
+function withScope(query: string): string {
+  const params = new URLSearchParams(query);
+  if ((params.get('scope') ?? '').split(' ').includes(MCP_SCOPE)) return query;
+  const scope = [params.get('scope') ?? '', MCP_SCOPE].join(' ').trim();
+  params.set('scope', scope);
+  return `?${params.toString()}`;
+}

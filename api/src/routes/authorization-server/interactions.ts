@@ -1,0 +1,227 @@
+import type { IncomingMessage } from 'node:http';
+import { type Audit, GatewayError, type UserPrincipal, toReturnPath } from '@behalf/gateway';
+import {
+  type AuthorizationServerRecords,
+  type ClientGrants,
+  type Consents,
+  GRANT_LIFETIME_MS,
+  grantSessionHash,
+} from '@behalf/gateway/authorization-server';
+import type { Request, Response } from 'express';
+import type { FlowCookie } from '../../http/cookies.ts';
+import type { Route } from '../../http/route.ts';
+import type { LoginWithClaims } from '../oauth/openId.ts';
+import {
+  type Interaction,
+  connectionFailedPage,
+  consentPage,
+  consentPolicy,
+  createConsentToken,
+  toInteraction,
+} from './consent.ts';
+import { MCP_SCOPE, MOUNT_PATH } from './issuer.ts';
+import { type ClientFetchLimit, UNUSED_CLIENT_TTL_MS } from './limits.ts';
+import type { ProviderSource } from './providerSource.ts';
+
+export interface InteractionRouteParts {
+  readonly providerSource: ProviderSource;
+  readonly fetchLimit: Pick<ClientFetchLimit, 'runForRequest'>;
+  readonly consents: Consents;
+  readonly grants: ClientGrants;
+  readonly records: Pick<AuthorizationServerRecords, 'find' | 'put'>;
+  readonly audit: Audit;
+  /** Whether the operator set up this client. */
+  readonly isOperatorClient: (clientId: string) => boolean;
+  /** Who is signed in in this browser. */
+  readonly findSignedInUser: (req: IncomingMessage) => Promise<UserPrincipal | null>;
+  /** What the browser's session cookie holds. */
+  readonly readSessionSecret: (req: IncomingMessage) => string | null;
+  /** The login at the identity provider; null where there is none. */
+  readonly login: {
+    readonly issuer: string;
+    readonly begin: LoginWithClaims;
+    readonly cookie: () => FlowCookie;
+  } | null;
+}
+
+/** The question is gone, or its client is: it took its document away, or we may not ask for it now. */
+const EXPIRED_ERROR_NAMES: ReadonlySet<string> = new Set([
+  'SessionNotFound',
+  'InvalidClient',
+  'InvalidClientMetadata',
+]);
+
+/**
+ * Between a client's request and its answer: who is it, do they agree, and, where an identity provider signs people in, a grant of
+ * its own there. Consent comes before that hop, so that nobody is led through a sign-in they did not ask for.
+ */
+export function interactionRoutes(parts: InteractionRouteParts): Route[] {
+  const {
+    providerSource,
+    fetchLimit,
+    consents,
+    grants,
+    records,
+    audit,
+    findSignedInUser,
+    readSessionSecret,
+    login,
+  } = parts;
+  const path = `${MOUNT_PATH}/interaction/:uid`;
+
+  /** Of this browser, by its cookie. Anybody else's is over, and so is one whose address does not fit. */
+  async function findInteraction(req: Request, res: Response): Promise<Interaction | null> {
+    const provider = await providerSource.getProvider();
+    try {
+      const details = await provider.interactionDetails(req, res);
+      if (details.uid !== req.params['uid']) return null;
+      const clientId = String(details.params['client_id']);
+      const client = await fetchLimit.runForRequest(req, () => provider.Client.find(clientId));
+      if (!client) return null;
+      return { provider, client, ...toInteraction(details, client, parts.isOperatorClient(client.clientId)) };
+    } catch (error) {
+      if (error instanceof Error && EXPIRED_ERROR_NAMES.has(error.name)) return null;
+      throw error;
+    }
+  }
+
+  function sendExpired(res: Response): void {
+    res.status(400).type('html').send(connectionFailedPage('expired'));
+  }
+
+  const consentKey = (
+    { tenant, userId }: UserPrincipal,
+    { clientId, redirectHost, resources }: Interaction,
+  ) => ({ ...{ tenant, userId, clientId, redirectHost, resources } });
+
+  function sendConsentPage(
+    req: Request,
+    res: Response,
+    caller: UserPrincipal,
+    interaction: Interaction,
+  ): void {
+    const token = createConsentToken(interaction.uid, readSessionSecret(req) ?? '');
+    const identityProviderOrigin = login && new URL(login.issuer).origin;
+    res
+      .set('Content-Security-Policy', consentPolicy(interaction.redirectUri, identityProviderOrigin))
+      .type('html')
+      .send(consentPage({ ...interaction, token, userName: caller.name || caller.email }));
+  }
+
+  /** They agree. Who comes from the identity provider gets a grant there that is this client's alone. */
+  async function grantAccess(req: Request, res: Response, caller: UserPrincipal, interaction: Interaction) {
+    const { uid, clientId } = interaction;
+    if (login?.issuer === caller.issuer) {
+      const grant = { session: grantSessionHash(uid), clientId };
+      const returnTo = toReturnPath(`${MOUNT_PATH}/interaction/${uid}`);
+      // What was refused to this client for want of a proof is refused to its next grant too, unless it is asked for there.
+      const started = await login.begin(returnTo, async () => caller, { grant });
+      login.cookie().write(res, started);
+      res.redirect(req.method === 'POST' ? 303 : 302, started.url);
+      return;
+    }
+    if (caller.authentication.via !== 'session') throw new GatewayError('FORBIDDEN');
+    const { userId: id, tenant, groups } = caller;
+    // Whoever clicks twice agrees once.
+    if (!(await grants.find(uid))) {
+      await grants.create(
+        { id, tenant },
+        { grantId: uid, clientId, from: caller.authentication.session, groups },
+      );
+    }
+    await finishInteraction(req, res, caller, interaction);
+  }
+
+  async function finishInteraction(
+    req: Request,
+    res: Response,
+    caller: UserPrincipal,
+    interaction: Interaction,
+  ) {
+    const { provider, uid, clientId, resources, scopes } = interaction;
+    const grant = new provider.Grant({ accountId: caller.userId, clientId });
+    grant.jti = uid;
+    for (const resource of resources) grant.addResourceScope(resource, MCP_SCOPE);
+    grant.addOIDCScope(scopes.join(' '));
+    await grant.save();
+    await extendClientLifetime(clientId);
+    const { tenant, userId } = caller;
+    await audit.record({
+      ...{ kind: 'sign_in', action: 'client.grant', tenant, door: 'browser', outcome: 'ok', subject: userId },
+      actor: { kind: 'user', id: userId, by: 'session' },
+      changed: [clientId],
+    });
+    const login = { accountId: userId, remember: false };
+    const result = { login, consent: { grantId: uid } };
+    await provider.interactionFinished(req, res, result, { mergeWithLastSubmission: false });
+  }
+
+  /** A client that registered itself stays for as long as somebody uses it. Less than a day before its end nobody does. */
+  async function extendClientLifetime(clientId: string): Promise<void> {
+    const registered = await records.find<object>('Client', clientId);
+    if (!registered) return;
+    await records.put('Client', clientId, registered.payload, {
+      ttlMs: GRANT_LIFETIME_MS + UNUSED_CLIENT_TTL_MS,
+    });
+  }
+
+  return [
+    {
+      method: 'get',
+      path,
+      access: 'public',
+      async handle(req, res) {
+        const interaction = await findInteraction(req, res);
+        if (!interaction) {
+          sendExpired(res);
+          return;
+        }
+        const caller = await findSignedInUser(req);
+        if (!caller) {
+          const returnTo = toReturnPath(req.originalUrl);
+          res.redirect(302, `/?${new URLSearchParams({ returnTo }).toString()}`);
+          return;
+        }
+        const existingGrant = await grants.find(interaction.uid);
+        if (existingGrant) {
+          // Granted by the very user who is here, after the identity provider had its say.
+          const isOwnGrant =
+            existingGrant.userId === caller.userId && existingGrant.grant?.clientId === interaction.clientId;
+          if (isOwnGrant) await finishInteraction(req, res, caller, interaction);
+          else sendExpired(res);
+          return;
+        }
+        // Any program on this machine could use a yes that was given to another one: there it is asked each time.
+        const hasConsent =
+          !interaction.isLocalRedirect && (await consents.hasConsent(consentKey(caller, interaction)));
+        if (hasConsent) await grantAccess(req, res, caller, interaction);
+        else sendConsentPage(req, res, caller, interaction);
+      },
+    },
+    {
+      method: 'post',
+      path,
+      access: 'signed-in',
+      // Only a person in a browser can agree.
+      scope: 'none',
+      async handle(req, res, caller) {
+        const interaction = await findInteraction(req, res);
+        if (!interaction) {
+          sendExpired(res);
+          return;
+        }
+        const { token, decision } = (req.body ?? {}) as Record<string, unknown>;
+        if (token !== createConsentToken(interaction.uid, readSessionSecret(req) ?? '')) {
+          throw new GatewayError('CSRF_REFUSED');
+        }
+        if (decision !== 'allow') {
+          const denial = { error: 'access_denied', error_description: 'The user denied access.' };
+          await interaction.provider.interactionFinished(req, res, denial);
+          return;
+        }
+        await consents.record(consentKey(caller, interaction), interaction.clientName);
+        await grantAccess(req, res, caller, interaction);
+      },
+    },
+  ];
+}

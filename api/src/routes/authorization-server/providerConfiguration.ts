@@ -1,0 +1,179 @@
+import { parseUrl } from '@behalf/contracts';
+import {
+  ACCESS_LIFETIME_MS,
+  type AuthorizationServerSecrets,
+  GRANT_CLAIM,
+  GRANT_LIFETIME_MS,
+  TOKEN_ALGORITHM,
+  grantSessionHash,
+} from '@behalf/gateway/authorization-server';
+import type { UserStore } from '@behalf/gateway/ports';
+import type { Fetch } from '@behalf/kernel';
+import type { AdapterFactory, ClientMetadata, Configuration } from 'oidc-provider';
+import { connectionFailedPage, isLocalRedirect } from './consent.ts';
+import { MCP_SCOPE, MOUNT_PATH, type TokenResources, cookieNames } from './issuer.ts';
+import { INTERACTION_MS } from './limits.ts';
+import { errors } from './oidcProvider.ts';
+
+/** A token is judged anew with each request; this is how long a client goes without asking for another. */
+export const ACCESS_TOKEN_SECONDS = ACCESS_LIFETIME_MS / 1_000;
+const INTERACTION_SECONDS = INTERACTION_MS / 1_000;
+/** Identity Assertion JWT Authorization Grant, section 7: metadata of an authorization server. */
+const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
+const GRANT_SECONDS = GRANT_LIFETIME_MS / 1_000;
+
+export interface ProviderConfigurationParts {
+  readonly adapter: AdapterFactory;
+  readonly secrets: AuthorizationServerSecrets;
+  readonly resources: TokenResources;
+  readonly users: Pick<UserStore, 'findById'>;
+  /** To clients' documents and keys: how often, it knows. */
+  readonly fetch: Fetch;
+  readonly offersRegistration: boolean;
+  /** Whether an identity provider may vouch for its users here (ID-JAG). */
+  readonly acceptsIdJags: boolean;
+  /** Whether cookies may be sent over https alone. */
+  readonly secure: boolean;
+}
+
+export function resourceServerInfo(resource: string) {
+  return {
+    scope: MCP_SCOPE,
+    audience: resource,
+    accessTokenFormat: 'jwt',
+    accessTokenTTL: ACCESS_TOKEN_SECONDS,
+    jwt: { sign: { alg: TOKEN_ALGORITHM } },
+  } as const;
+}
+
+/** The library as we let it be: what MCP clients need, and nothing that we do not ask for. */
+export function oidcProviderConfiguration(parts: ProviderConfigurationParts): Configuration {
+  const { adapter, secrets, resources, users, fetch, offersRegistration, acceptsIdJags, secure } = parts;
+  const cookie = { httpOnly: true, signed: true, sameSite: 'lax', secure, overwrite: true } as const;
+  return {
+    adapter,
+    jwks: { keys: [...secrets.jwks] },
+    fetch: (url, init = {}) => fetch(url instanceof Request ? url.url : url, withoutDispatcher(init)),
+    async findAccount(_ctx, id) {
+      const user = await users.findById(id);
+      return user?.disabledAt === null ? { accountId: id, claims: () => ({ sub: id }) } : undefined;
+    },
+    // Which grant a token comes from: what ends the one ends the other.
+    extraTokenClaims: (_ctx, token) =>
+      'grantId' in token && token.grantId ? { [GRANT_CLAIM]: grantSessionHash(token.grantId) } : undefined,
+    scopes: ['openid', 'offline_access', MCP_SCOPE],
+    claims: { openid: ['sub'] },
+    responseTypes: ['code'],
+    subjectTypes: ['public'],
+    // Of use where clients know a user by different names; else no reason to ask anywhere.
+    sectorIdentifierUriValidate: () => false,
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+    clientDefaults: {
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      id_token_signed_response_alg: TOKEN_ALGORITHM,
+    },
+    enabledJWA: { idTokenSigningAlgValues: [TOKEN_ALGORITHM] },
+    extraClientMetadata: {
+      // Its only use is to be asked about once for each client.
+      properties: ['software_id'],
+      validator: (_ctx, _key, _value, metadata) => normalizeClientMetadata(metadata),
+    },
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    clientBasedCORS: () => false,
+    // How a client knows, before it asks its identity provider, that an assertion of it is taken here.
+    ...(acceptsIdJags && { discovery: { authorization_grant_profiles_supported: [ID_JAG_PROFILE] } }),
+    // What was granted ends with its own session, not with one of the library's.
+    expiresWithSession: () => false,
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    revokeGrantPolicy: () => true,
+    loadExistingGrant: async (ctx) => {
+      const id = ctx.oidc.result?.consent?.grantId;
+      return id === undefined ? undefined : ctx.oidc.provider.Grant.find(id);
+    },
+    interactions: { url: (_ctx, { uid }) => `${MOUNT_PATH}/interaction/${uid}` },
+    renderError: (ctx, { error }) => {
+      ctx.type = 'html';
+      ctx.body = connectionFailedPage(error);
+    },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      registration: { enabled: offersRegistration, issueRegistrationAccessToken: false },
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: 'draft-02',
+        allowClient: () => true,
+        cacheDuration: { min: 60, max: 24 * 60 * 60 },
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: (_ctx, _client, requested) => requested ?? resources.defaultResource(),
+        useGrantedResource: () => true,
+        getResourceServerInfo(_ctx, resource) {
+          if (!resources.isResource(resource)) throw new errors.InvalidTarget();
+          return resourceServerInfo(resource);
+        },
+      },
+    },
+    cookies: { keys: [secrets.cookieKey], names: cookieNames(secure), short: cookie, long: cookie },
+    ttl: {
+      AccessToken: ACCESS_TOKEN_SECONDS,
+      AuthorizationCode: 60,
+      IdToken: ACCESS_TOKEN_SECONDS,
+      Interaction: INTERACTION_SECONDS,
+      // Of the library's own session: for the moment between the answer to us and the answer to the client.
+      Session: 60,
+      RefreshToken: GRANT_SECONDS,
+      Grant: GRANT_SECONDS,
+    },
+  };
+}
+
+/** The library's own guard of addresses; ours stands at the one door out, and is stricter. */
+function withoutDispatcher(init: RequestInit): RequestInit {
+  const { dispatcher: _dispatcher, ...rest } = init as RequestInit & { dispatcher?: unknown };
+  return rest;
+}
+
+const MAX_REDIRECT_URIS = 10;
+const MAX_LENGTH = 2_000;
+const SCOPES = new Set(['openid', 'offline_access', MCP_SCOPE]);
+
+/**
+ * What a client says of itself, from its document or its registration, before the library reads it. Whoever has an address
+ * that no web server has is a native application, whether it says so or not; then plain http leads to this machine alone. Scopes
+ * that we do not have are left out: clients name whatever they know.
+ */
+export function normalizeClientMetadata(metadata: Record<string, unknown>): void {
+  const { redirect_uris: uris, scope, client_name: name } = metadata as ClientMetadata;
+  if (Array.isArray(uris)) {
+    if (uris.length > MAX_REDIRECT_URIS || !uris.every(isValidRedirectUri)) {
+      throw new errors.InvalidRedirectUri();
+    }
+    metadata['application_type'] = uris.some(isLocalRedirect) ? 'native' : 'web';
+  }
+  if (typeof name === 'string' && name.length > MAX_LENGTH) {
+    throw new errors.InvalidClientMetadata('client_name is too long');
+  }
+  if (typeof scope === 'string') {
+    metadata['scope'] = scope
+      .split(' ')
+      .filter((word) => SCOPES.has(word))
+      .join(' ');
+  }
+}
+
+function isValidRedirectUri(uri: unknown): boolean {
+  return typeof uri === 'string' && uri.length <= MAX_LENGTH && parseUrl(uri) !== undefined;
+}

@@ -1,0 +1,330 @@
+import { errorKinds, hasControlCharacter } from '@behalf/contracts';
+import { EgressError, type EgressReason } from '@behalf/egress';
+import { GatewayError, type Principal, type RequestFields, userFieldsOf } from '@behalf/gateway';
+import { type Cancellation, type Fetch, abortReason, toAbortSignal } from '@behalf/kernel';
+import { type EndpointSettings, renderHeader } from '@behalf/settings';
+import type { APIError } from 'openai';
+import type OpenAI from 'openai';
+import { version } from '../../runtime/version.ts';
+import {
+  MAX_ANSWER_LENGTH,
+  MAX_CALLS_PER_ROUND,
+  MAX_CALL_ARGUMENTS_LENGTH,
+  MAX_CALL_NAME_LENGTH,
+  MAX_ROUND_LENGTH,
+} from './limits.ts';
+
+/** What is said to a model, in the form of OpenAI's chat completions. */
+export type ModelMessage =
+  | { readonly role: 'system' | 'user'; readonly content: string }
+  | {
+      readonly role: 'assistant';
+      readonly content: string | null;
+      readonly tool_calls?: readonly ModelCall[];
+    }
+  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
+
+export interface ModelCall {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+export interface ModelTool {
+  readonly type: 'function';
+  readonly function: {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: Readonly<Record<string, unknown>>;
+  };
+}
+
+/** A call as the model wants it. It chose every word: neither the name nor the arguments need make sense. */
+export interface RequestedCall {
+  readonly name: string;
+  readonly args: string;
+}
+
+export interface ModelRequest {
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: Cancellation;
+  /** Each piece as it comes. The next one is read when this settles. */
+  readonly onText: (text: string) => Promise<void>;
+}
+
+export interface ModelResponse {
+  readonly text: string;
+  readonly calls: readonly RequestedCall[];
+  /** `length`: it had more to say than it may. */
+  readonly finish: 'stop' | 'length';
+}
+
+/** One answer of a model, as it comes. Fails with a MODEL_ code, or with the reason of the signal. */
+export type RequestCompletion = (
+  endpoint: EndpointSettings,
+  model: string,
+  request: ModelRequest,
+) => Promise<ModelResponse>;
+
+export function createCompletionClient(fetch: Fetch): RequestCompletion {
+  return async (endpoint, model, request) => {
+    const { signal } = request;
+    try {
+      const chunks = await openStream(fetch, endpoint, model, request);
+      const response = await readStream(chunks, request);
+      // The library ends its stream without a word when it was aborted.
+      if (signal.aborted) throw abortReason(signal);
+      return response;
+    } catch (error) {
+      if (signal.aborted) throw abortReason(signal);
+      throw toModelError(error);
+    }
+  };
+}
+
+type Chunks = AsyncIterable<OpenAI.ChatCompletionChunk>;
+
+async function openStream(
+  fetch: Fetch,
+  { baseURL, addParams, dropParams = [] }: EndpointSettings,
+  model: string,
+  { messages, tools, headers, signal }: ModelRequest,
+): Promise<Chunks> {
+  // Loaded for who has a model.
+  const { OpenAI } = await import('openai');
+  const client = new OpenAI({
+    baseURL,
+    // What is sent are our headers alone: the library would add variables of the environment and words about this machine.
+    fetch: (url, init) => fetch(url as string, { ...init, headers: { ...FIXED_HEADERS, ...headers } }),
+    ...{ apiKey: 'unused', adminAPIKey: null, organization: null, project: null, webhookSecret: null },
+    // It would log what is said in a chat.
+    logLevel: 'off',
+    // The door out has its own deadlines. A second attempt would be paid twice.
+    maxRetries: 0,
+    timeout: MAX_TIMEOUT_MS,
+  });
+  const extra = Object.entries({ ...addParams, tools: tools.length > 0 ? tools : undefined });
+  const params = Object.fromEntries(extra.filter(([name]) => !dropParams.includes(name)));
+  const body = { ...params, model, messages, stream: true };
+  const streamingBody = body as unknown as OpenAI.ChatCompletionCreateParamsStreaming;
+  return client.chat.completions.create(streamingBody, { signal: toAbortSignal(signal) });
+}
+
+const FIXED_HEADERS = {
+  accept: 'text/event-stream, application/json',
+  'content-type': 'application/json',
+  'user-agent': `behalf/${version}`,
+};
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+async function readStream(chunks: Chunks, { onText }: ModelRequest): Promise<ModelResponse> {
+  const callCollector = createCallCollector();
+  let text = '';
+  let finish: string | undefined;
+  for await (const chunk of chunks) {
+    const choice = choiceOf(chunk);
+    const { content, tool_calls } = asRecord(choice['delta']);
+    if (typeof content === 'string' && content !== '') {
+      text += content;
+      await onText(content);
+    }
+    if (text.length > MAX_ANSWER_LENGTH || !callCollector.add(tool_calls)) {
+      return { text, calls: [], finish: 'length' };
+    }
+    const { finish_reason } = choice;
+    if (typeof finish_reason === 'string') finish = finish_reason;
+  }
+  if (finish === undefined) throw truncatedError();
+  // Calls whose arguments end in the middle are none.
+  if (finish === 'length') return { text, calls: [], finish };
+  return { text, calls: callCollector.calls(), finish: 'stop' };
+}
+
+function truncatedError(): GatewayError {
+  return new GatewayError('MODEL_UNAVAILABLE', {
+    detail: 'The model stopped sending before the response was complete. Try again later.',
+  });
+}
+
+function choiceOf(chunk: unknown): Readonly<Record<string, unknown>> {
+  const { choices } = asRecord(chunk);
+  return asRecord(Array.isArray(choices) ? choices[0] : undefined);
+}
+
+/** Puts calls together from the pieces in which a model sends them. */
+export interface CallCollector {
+  /** False when there is too much of it. */
+  add(deltas: unknown): boolean;
+  calls(): readonly RequestedCall[];
+}
+
+interface PartialCall {
+  id: string | undefined;
+  name: string;
+  args: string;
+}
+
+export function createCallCollector(): CallCollector {
+  const partialCalls: PartialCall[] = [];
+  const byIndex = new Map<number, PartialCall>();
+  let size = 0;
+
+  /** Most say by `index` which call a piece belongs to. Some send each call whole, all of them at the same index. */
+  function findPartialCall({ index, id }: CallDelta): PartialCall {
+    const existing = index === undefined ? partialCalls.at(-1) : byIndex.get(index);
+    if (existing && (id === undefined || existing.id === undefined || existing.id === id)) {
+      existing.id ??= id;
+      return existing;
+    }
+    const call: PartialCall = { id, name: '', args: '' };
+    partialCalls.push(call);
+    if (index !== undefined) byIndex.set(index, call);
+    return call;
+  }
+
+  function isWithinLimits(call: PartialCall): boolean {
+    return (
+      partialCalls.length <= MAX_CALLS_PER_ROUND &&
+      call.args.length <= MAX_CALL_ARGUMENTS_LENGTH &&
+      call.name.length <= MAX_CALL_NAME_LENGTH &&
+      size <= MAX_ROUND_LENGTH
+    );
+  }
+
+  return {
+    add(deltas) {
+      for (const value of Array.isArray(deltas) ? deltas : []) {
+        const delta = parseDelta(value);
+        const call = findPartialCall(delta);
+        call.name += delta.name;
+        call.args += delta.args;
+        size += delta.name.length + delta.args.length;
+        if (!isWithinLimits(call)) return false;
+      }
+      return true;
+    },
+    calls: () => partialCalls.map(({ name, args }) => ({ name, args })),
+  };
+}
+
+interface CallDelta {
+  index: number | undefined;
+  id: string | undefined;
+  name: string;
+  args: string;
+}
+
+function parseDelta(value: unknown): CallDelta {
+  const { index, id, function: functionFields } = asRecord(value);
+  const { name, arguments: args } = asRecord(functionFields);
+  return {
+    index: typeof index === 'number' ? index : undefined,
+    id: typeof id === 'string' && id !== '' ? id : undefined,
+    name: typeof name === 'string' ? name : '',
+    args: typeof args === 'string' ? args : '',
+  };
+}
+
+/** The headers of a request to a model, for this user: all of them filled in, or nothing is sent. */
+export function modelHeaders(
+  { name: endpoint, apiKey, headers }: EndpointSettings,
+  principal: Principal,
+  fields: RequestFields = {},
+): Record<string, string> {
+  const headerValues: Record<string, string> = {};
+  if (apiKey !== undefined) headerValues['authorization'] = `Bearer ${apiKey}`;
+  const values = { user: userFieldsOf(principal), body: { ...fields } };
+  for (const [name, template] of Object.entries(headers)) {
+    const rendered = renderHeader(template, values);
+    if (!rendered.ok) throw headerError(endpoint, name, rendered.placeholders);
+    headerValues[name.toLowerCase()] = rendered.text;
+  }
+  for (const [name, value] of Object.entries(headerValues)) {
+    // Also what came from the file or the environment: a line break there smuggles as well as a user's.
+    if (hasControlCharacter(value) || /[^\u0000-\u00ff]/.test(value)) throw headerError(endpoint, name, []);
+  }
+  return headerValues;
+}
+
+function headerError(endpoint: string, header: string, placeholders: readonly string[]): GatewayError {
+  const reason =
+    placeholders.length > 0
+      ? `needs ${placeholders.join(', ')}, which has no value for you`
+      : 'has a value that no header can hold';
+  return new GatewayError('MODEL_REFUSED', {
+    detail: `Nothing was sent: the header ${header} of the model "${endpoint}" ${reason}. Ask the operator to correct endpoints.custom.`,
+  });
+}
+
+type ModelCode = 'MODEL_REFUSED' | 'MODEL_RATE_LIMITED' | 'MODEL_UNAVAILABLE';
+
+/** What the door out says, where it is the operator who can put it right. */
+const refusalDetails: Partial<Record<EgressReason, string>> = {
+  redirect_refused: 'The model API responded with a redirect, which the gateway does not follow.',
+  certificate_untrusted: 'The certificate of the model API is not trusted.',
+  domain_not_allowed: 'The configuration does not allow the domain of the model API.',
+  private_address: 'The configuration does not allow the address of the model API.',
+  bad_request: 'A header configured in endpoints.custom cannot be sent.',
+};
+
+const timeoutDetails: Partial<Record<EgressReason, string>> = {
+  headers_timeout: 'The model API did not start responding in time.',
+  connect_timeout: 'The model API did not accept a connection in time.',
+  idle_timeout: 'The model API stopped sending before the response was complete.',
+  total_timeout: 'The model API did not complete the response in time.',
+};
+
+const MAX_RETRY_AFTER_S = 3_600;
+
+/** The words of the model's API stay out of it: they may repeat the request, or the key. */
+export function toModelError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const egress = findEgressError(error);
+  if (egress) {
+    const refusalDetail = refusalDetails[egress.reason];
+    if (refusalDetail !== undefined) return createModelError('MODEL_REFUSED', refusalDetail, error);
+    return createModelError(
+      'MODEL_UNAVAILABLE',
+      timeoutDetails[egress.reason] ?? 'The model API cannot be reached.',
+      error,
+    );
+  }
+  const { status } = error as Partial<APIError>;
+  if (typeof status !== 'number')
+    return createModelError('MODEL_UNAVAILABLE', 'The response of the model API could not be read.', error);
+  const statusDetail = `The model API returned status ${status}.`;
+  if (status === 429)
+    return createModelError('MODEL_RATE_LIMITED', statusDetail, error, getRetryAfterMs(error as APIError));
+  const isClientError = status >= 400 && status < 500 && status !== 408 && status !== 409;
+  return createModelError(isClientError ? 'MODEL_REFUSED' : 'MODEL_UNAVAILABLE', statusDetail, error);
+}
+
+function createModelError(
+  code: ModelCode,
+  reason: string,
+  cause: unknown,
+  retryAfterMs?: number,
+): GatewayError {
+  const { title, action } = errorKinds[code];
+  const detail = `${title}. ${reason} ${action}`;
+  return new GatewayError(code, { detail, cause, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+}
+
+/** The library wraps what it could not send. */
+function findEgressError(error: unknown): EgressError | undefined {
+  for (let current = error; current instanceof Error; current = current.cause)
+    if (current instanceof EgressError) return current;
+  return undefined;
+}
+
+function getRetryAfterMs({ headers }: Pick<APIError, 'headers'>): number | undefined {
+  const seconds = Number(headers?.get('retry-after') ?? NaN);
+  return seconds > 0 && seconds <= MAX_RETRY_AFTER_S ? Math.ceil(seconds * 1000) : undefined;
+}
+
+/** What a model's API sent, as far as it is an object: the shape is promised, and some leave parts out. */
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,156 @@
+import {
+  type AllowedServer,
+  ENTERPRISE_MANAGED,
+  type EndpointParts,
+  type JsonObject,
+  type Principal,
+  endpointServers,
+  getServerInstructions,
+  tasksCapability,
+} from '@behalf/gateway';
+import type { FastExchange } from '../../../http/route.ts';
+import { type ClientEndpoint, endpointKey } from '../endpoint.ts';
+import { MODERN_VERSION, URL_ELICITATION_VERSION, isLegacyVersion, legacyVersions } from '../era.ts';
+import type { Method } from '../request.ts';
+import type { ResultJson, ServerInfo } from '../results.ts';
+import { RpcFault, type RpcRequest, isObject, rpcCode, rpcResultText } from '../rpc.ts';
+import type { McpSessions } from '../session/sessions.ts';
+import { CALL_TOOL, SEARCH_TOOL } from './searchTools.ts';
+
+/** What every endpoint can do; whether the servers behind it can is known when they are asked. */
+export const serverCapabilities: JsonObject = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+export interface ServerInfoParts {
+  readonly results: ResultJson;
+  readonly info: ServerInfo;
+  readonly instructions: Instructions;
+  /** Whether an identity provider may vouch for its users at our own authorization server. */
+  readonly acceptsIdJags: boolean;
+}
+
+/** How a modern client finds out what is here. Another user may be told something else. */
+export function discoverMethod({ results, instructions, acceptsIdJags }: ServerInfoParts): Method {
+  const { extensions } = tasksCapability as { extensions: JsonObject };
+  const allExtensions = acceptsIdJags ? { ...extensions, [ENTERPRISE_MANAGED]: {} } : extensions;
+  return (mcpRequest) => {
+    const text = instructions(mcpRequest.caller, mcpRequest.endpoint);
+    return results.fromGateway('modern', {
+      supportedVersions: [MODERN_VERSION],
+      capabilities: { ...serverCapabilities, extensions: allExtensions },
+      ...(text !== undefined && { instructions: text }),
+      ttlMs: 0,
+      cacheScope: 'private',
+    });
+  };
+}
+
+export interface InitializeParts extends ServerInfoParts {
+  readonly sessions: Pick<McpSessions, 'begin'>;
+}
+
+export type Initialize = (
+  exchange: FastExchange,
+  endpoint: ClientEndpoint,
+  request: RpcRequest,
+) => Promise<void>;
+
+/** How a legacy client begins: what it speaks, what it can, and a session for both. */
+export function createInitialize({ sessions, results, info, instructions }: InitializeParts): Initialize {
+  return async ({ caller, json }, endpoint, { id, params }) => {
+    const { protocolVersion, capabilities } = params;
+    if (typeof protocolVersion !== 'string' || !isObject(capabilities)) {
+      throw new RpcFault(
+        rpcCode.invalidParams,
+        'params.protocolVersion must be a string and params.capabilities an object',
+        { status: 400 },
+      );
+    }
+    const version = isLegacyVersion(protocolVersion) ? protocolVersion : legacyVersions[0];
+    const negotiated = { version, capabilities: pickSupported(capabilities, version) };
+    const session = sessions.begin(caller, endpointKey(endpoint), negotiated);
+    const text = instructions(caller, endpoint);
+    const result = results.fromGateway('legacy', {
+      protocolVersion: version,
+      capabilities: version >= '2025-03-26' ? serverCapabilities : withoutCompletions(serverCapabilities),
+      serverInfo: info,
+      ...(text !== undefined && { instructions: text }),
+    });
+    json(200, rpcResultText(id, result), ['Mcp-Session-Id', session.id]);
+  };
+}
+
+/** What can be made use of. The rest would only make the id longer, which is sent with every request. */
+function pickSupported({ elicitation, sampling, roots }: JsonObject, version: string): JsonObject {
+  return {
+    ...(isObject(elicitation) && {
+      elicitation: pickFlags(elicitation, version >= URL_ELICITATION_VERSION ? ['form', 'url'] : ['form']),
+    }),
+    ...(isObject(sampling) && { sampling: pickFlags(sampling, ['context', 'tools']) }),
+    ...(isObject(roots) && { roots: {} }),
+  };
+}
+
+function pickFlags(declared: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.filter((name) => isObject(declared[name])).map((name) => [name, {}]));
+}
+
+function withoutCompletions({ completions: _, ...others }: JsonObject): JsonObject {
+  return others;
+}
+
+/** What a model should know of the servers behind an endpoint: undefined when there is nothing to say. */
+export type Instructions = (caller: Principal, endpoint: ClientEndpoint) => string | undefined;
+
+const MAX_LENGTH = 16_000;
+const MAX_SERVER_TEXT_LENGTH = 2_500;
+const MAX_LINE_LENGTH = 120;
+const MAX_SERVER_LIST_LENGTH = 6_000;
+
+/**
+ * The operator's words about each server, or the server's own, one after the other. Each line of a server's own is marked as
+ * quoted: none of them can begin what looks like the words of another, or of the operator.
+ */
+export function createInstructions(parts: EndpointParts): Instructions {
+  return (caller, endpoint) => {
+    const servers = endpointServers(parts, caller, endpoint);
+    const texts = servers.flatMap((server) => {
+      const serverText = getServerInstructions(parts, caller, server);
+      if (!serverText) return [];
+      if (endpoint.kind === 'one') return [serverText.text];
+      if (serverText.source === 'operator') return [`## ${server.name}\n${serverText.text}`];
+      return [`## ${server.name} (text provided by that server)\n${quoteLines(serverText.text)}`];
+    });
+    if (endpoint.search) texts.unshift(searchInstructions(servers));
+    const joined = texts.join('\n\n').slice(0, MAX_LENGTH);
+    return joined === '' ? undefined : joined;
+  };
+}
+
+function quoteLines(text: string): string {
+  return text.replace(/^/gm, '> ').slice(0, MAX_SERVER_TEXT_LENGTH);
+}
+
+/** A model that sees two tools has to know that there are others, and of what kind. */
+function searchInstructions(servers: readonly AllowedServer[]): string {
+  const lines: string[] = [];
+  let length = 0;
+  for (const { name, source, settings } of servers) {
+    const summary = source === 'user' ? undefined : settings.description?.split('\n', 1)[0];
+    const line = summary ? `- ${name}: ${summary.slice(0, MAX_LINE_LENGTH)}` : `- ${name}`;
+    length += line.length;
+    if (length > MAX_SERVER_LIST_LENGTH) break;
+    lines.push(line);
+  }
+  const omitted = servers.length - lines.length;
+  return [
+    `The tools of the servers below are not listed. Find them with ${SEARCH_TOOL}: describe what you want to do, and name the server if you know it.`,
+    `Then run one with ${CALL_TOOL}, using the name from the result and arguments that match its inputSchema. Search again with different words or a larger limit before you conclude that something cannot be done.`,
+    ...['', 'Servers:', ...lines, ...(omitted > 0 ? [`and ${omitted} more`] : [])],
+  ].join('\n');
+}

@@ -1,0 +1,175 @@
+import { type EndpointTool, GatewayError, type JsonObject, searchEndpointTools } from '@behalf/gateway';
+import { type McpRequest, createMcpInbound } from '../request.ts';
+import { isObject } from '../rpc.ts';
+import { describeMissing } from './listResult.ts';
+import type { MethodParts } from './serverCallRunner.ts';
+
+export const SEARCH_TOOL = 'search_tools';
+export const CALL_TOOL = 'call_tool';
+
+export const searchLimits = { maxQueryLength: 500, maxLimit: 20, defaultLimit: 5 } as const;
+
+const textSchema = (description: string) => ({ type: 'string', description });
+
+export const searchSchema: JsonObject = {
+  type: 'object',
+  properties: {
+    query: {
+      ...textSchema('What you want to do, in plain words, for example: send a message to a channel.'),
+      ...{ minLength: 1, maxLength: searchLimits.maxQueryLength },
+    },
+    limit: {
+      type: 'integer',
+      description: 'Maximum number of tools to return.',
+      ...{ minimum: 1, maximum: searchLimits.maxLimit, default: searchLimits.defaultLimit },
+    },
+    server: textSchema('Only tools of the server with this name.'),
+  },
+  required: ['query'],
+  additionalProperties: false,
+};
+
+const searchResultSchema: JsonObject = {
+  type: 'object',
+  properties: {
+    tools: {
+      type: 'array',
+      description: 'Best match first.',
+      items: {
+        type: 'object',
+        properties: {
+          name: textSchema('The name to pass to call_tool.'),
+          server: textSchema('The server that provides the tool.'),
+          title: { type: 'string' },
+          description: { type: 'string' },
+          inputSchema: { type: 'object', description: 'JSON Schema of the arguments.' },
+          annotations: { type: 'object' },
+          shortened: {
+            type: 'boolean',
+            description: 'The entry was shortened. Search for it with limit 1 to see more.',
+          },
+        },
+        required: ['name', 'server', 'inputSchema'],
+      },
+    },
+    searched: { type: 'integer', description: 'Number of tools searched.' },
+    unavailable: {
+      type: 'array',
+      description:
+        'Servers that could not be searched completely, with the pages where the user can connect them.',
+      items: { type: 'object' },
+    },
+  },
+  required: ['tools', 'searched'],
+};
+
+export const callSchema: JsonObject = {
+  type: 'object',
+  properties: {
+    name: textSchema('The name of the tool, as returned by search_tools.'),
+    arguments: {
+      type: 'object',
+      description: 'The arguments of the tool. They must match its inputSchema.',
+      additionalProperties: true,
+    },
+  },
+  required: ['name'],
+  additionalProperties: false,
+};
+
+/** What stands in the place of all others. */
+export const searchToolDefinitions: readonly JsonObject[] = [
+  {
+    name: SEARCH_TOOL,
+    title: 'Search tools',
+    description:
+      'Finds tools by what they do, among all tools available to you. Returns the name, description and inputSchema of the best matches, best match first. Run one with call_tool.',
+    inputSchema: searchSchema,
+    outputSchema: searchResultSchema,
+    annotations: { title: 'Search tools', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  },
+  {
+    name: CALL_TOOL,
+    title: 'Call a tool',
+    description:
+      'Runs a tool that search_tools found, by its name and with arguments that match its inputSchema. Returns the result of that tool.',
+    inputSchema: callSchema,
+    // What it does is what the tool does, and of that nothing is known here: a client should think the worst of it.
+    annotations: { title: 'Call a tool', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  },
+];
+
+/** Of all that was found; each may take its share. A server that writes much must not push out what others have. */
+const MAX_RESULT_LENGTH = 256 * 1024;
+const MAX_DESCRIPTION_LENGTH = 4_000;
+const SHORT_DESCRIPTION_LENGTH = 500;
+const MAX_UNAVAILABLE = 20;
+
+export interface SearchTools {
+  /** `search_tools`: the text of its result. */
+  search(mcpRequest: McpRequest, args: unknown): Promise<string>;
+  /** `call_tool`: what it is asked to run. */
+  readCall(params: JsonObject): JsonObject;
+}
+
+export function createSearchTools(parts: MethodParts): SearchTools {
+  const { servers, search, results, requestIds, baseUrl } = parts;
+
+  function check(toolName: string, schema: JsonObject, args: unknown): JsonObject {
+    const errors = servers.arguments.validate({ serverId: '-', toolName }, schema, args);
+    if (errors || !isObject(args)) throw new GatewayError('MCP_ARGUMENTS_INVALID', { errors: errors ?? [] });
+    return args;
+  }
+
+  return {
+    async search(mcpRequest, rawArgs) {
+      const { query, limit, server } = check(SEARCH_TOOL, searchSchema, rawArgs);
+      // As the schema says, also where nobody had the time to check it.
+      const searchQuery = {
+        query: String(query).slice(0, searchLimits.maxQueryLength),
+        limit:
+          typeof limit === 'number'
+            ? Math.min(Math.max(1, limit), searchLimits.maxLimit)
+            : searchLimits.defaultLimit,
+        server: typeof server === 'string' ? server : undefined,
+      };
+      const inbound = createMcpInbound(mcpRequest, requestIds());
+      const found = await searchEndpointTools({ servers, search }, inbound, mcpRequest.endpoint, searchQuery);
+      const unavailable = describeMissing(found.missing, baseUrl());
+      const maxLength = MAX_RESULT_LENGTH / Math.max(1, found.tools.length);
+      const structuredContent = {
+        tools: found.tools.map((tool) => toSearchHit(tool, maxLength)),
+        searched: found.searchedCount,
+        ...(unavailable.length > 0 && { unavailable: unavailable.slice(0, MAX_UNAVAILABLE) }),
+      };
+      return results.fromGateway(mcpRequest.era, {
+        content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+        structuredContent,
+        isError: false,
+        ...(unavailable.length > 0 && { _meta: { 'behalf/servers': unavailable } }),
+      });
+    },
+    readCall(params) {
+      const { name, arguments: args } = check(CALL_TOOL, callSchema, params['arguments'] ?? {});
+      return { name, arguments: args };
+    },
+  };
+}
+
+/** A tool as a list shows it, without what only clients need. */
+function toSearchHit({ name, server, tool }: EndpointTool, maxLength: number): JsonObject {
+  const { title, description, inputSchema, annotations } = tool;
+  const hit = {
+    ...{ name, server: server.name },
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description: description.slice(0, MAX_DESCRIPTION_LENGTH) }),
+    inputSchema,
+    ...(annotations && { annotations }),
+  };
+  if (JSON.stringify(hit).length <= maxLength) return hit;
+  return {
+    ...{ name, server: server.name },
+    ...(description !== undefined && { description: description.slice(0, SHORT_DESCRIPTION_LENGTH) }),
+    ...{ inputSchema: { type: 'object' }, shortened: true },
+  };
+}

@@ -1,0 +1,186 @@
+import type { Env } from '@behalf/contracts';
+import { type SystemStore, WRITER_TTL_MS } from '@behalf/gateway/ports';
+import type { Cancel, Clock, Random } from '@behalf/kernel';
+import { StorageFormatError, type StoreTargets, StoreUnavailableError } from '@behalf/stores/open';
+import { InvalidConfigurationError } from './configuration.ts';
+
+/** sysexits.h: a configuration that cannot run, and a hindrance that passes by itself. */
+export const EXIT_CONFIG = 78;
+export const EXIT_TRY_LATER = 75;
+
+/** The gateway cannot start, and the message says what to do. No stack is of use to who reads it. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+  readonly exitCode: number;
+  constructor(message: string, exitCode: number, cause?: unknown) {
+    super(message, { cause });
+    this.exitCode = exitCode;
+  }
+}
+
+/** A step that fails because of what the operator wrote: the YAML, a key file, a certificate. */
+export function runConfigurationStep<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof InvalidConfigurationError) throw new StartError(error.message, EXIT_CONFIG);
+    throw new StartError(messageOf(error), EXIT_CONFIG, error);
+  }
+}
+
+/** A step that needs the store: one that is away may come back, one that cannot be used needs a person. */
+export async function runStoreStep<T>(
+  { mongoUri, dataDir }: StoreTargets,
+  step: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    const location = mongoUri === undefined ? `the database in ${dataDir}` : 'the MongoDB of MONGO_URI';
+    if (error instanceof StoreUnavailableError) {
+      throw new StartError(
+        `No response from ${location}. Check that it is running and reachable, then start again.`,
+        EXIT_TRY_LATER,
+        error,
+      );
+    }
+    throw new StartError(storeErrorMessage(location, error), EXIT_CONFIG, error);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A refused storage format names the store itself. */
+function storeErrorMessage(where: string, error: unknown): string {
+  if (error instanceof StorageFormatError) return error.message;
+  return `${where} cannot be used: ${messageOf(error)}`;
+}
+
+/** Which stores the environment asks for. */
+export function storeTargets(env: Env, readFile: (file: string) => string): StoreTargets {
+  return {
+    dataDir: env.BEHALF_DATA_DIR,
+    mongoUri: env.MONGO_URI,
+    redis:
+      env.REDIS_URI === undefined
+        ? undefined
+        : {
+            uri: env.REDIS_URI,
+            prefix: env.REDIS_KEY_PREFIX ?? 'behalf',
+            ...(env.REDIS_USERNAME !== undefined && { username: env.REDIS_USERNAME }),
+            ...(env.REDIS_PASSWORD !== undefined && { password: env.REDIS_PASSWORD }),
+            ...(env.REDIS_CA !== undefined && { ca: readFile(env.REDIS_CA) }),
+          },
+  };
+}
+
+/** What was opened, to be closed in the opposite order, each whatever becomes of the others. */
+export interface Disposables {
+  add(close: () => Promise<void> | void): void;
+  /** Idempotent. */
+  disposeAll(): Promise<void>;
+}
+
+export function createDisposables(onError: (error: unknown) => void): Disposables {
+  const callbacks: (() => Promise<void> | void)[] = [];
+  let disposal: Promise<void> | null = null;
+
+  async function run(): Promise<void> {
+    for (const close of callbacks.splice(0).reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        onError(error);
+      }
+    }
+  }
+
+  return {
+    add: (close) => void callbacks.push(close),
+    disposeAll: () => (disposal ??= run()),
+  };
+}
+
+/** Repeats `work`, one at a time, until it is cancelled. What fails is tried again next time. */
+export function setPeriodic(ms: number, clock: Clock, work: () => Promise<unknown>): Cancel {
+  let isCancelled = false;
+  let cancel: Cancel = () => undefined;
+  const schedule = () => {
+    cancel = clock.timer(ms, () => {
+      work()
+        .catch(() => undefined)
+        .finally(() => {
+          if (!isCancelled) schedule();
+        });
+    });
+  };
+  schedule();
+  return () => {
+    isCancelled = true;
+    cancel();
+  };
+}
+
+const HEARTBEAT_MS = 5_000;
+
+/** This gateway's sign of life in the store, so that nothing moves the store under its feet. */
+export interface GatewayPresence {
+  /** False when the store is being moved: this gateway must not start. */
+  begin(): Promise<boolean>;
+  end(): Promise<void>;
+}
+
+export interface GatewayPresenceParts {
+  system: SystemStore;
+  clock: Clock;
+  random: Random;
+  /** The store went into maintenance while we were out of touch: what we write now would be lost. */
+  onEvicted: () => void;
+}
+
+export function createGatewayPresence({
+  system,
+  clock,
+  random,
+  onEvicted,
+}: GatewayPresenceParts): GatewayPresence {
+  const id = random.id();
+  let cancel: Cancel = () => undefined;
+  let pendingHeartbeat: Promise<void> = Promise.resolve();
+  let hasEnded = false;
+
+  async function sendHeartbeat(): Promise<void> {
+    try {
+      if ((await system.heartbeat(id, WRITER_TTL_MS)) === 'in_maintenance') {
+        if (!hasEnded) onEvicted();
+        return;
+      }
+    } catch {
+      // A store that is away now is asked again; `/ready` tells the operator.
+    }
+    if (!hasEnded) schedule();
+  }
+
+  function schedule(): void {
+    cancel = clock.timer(HEARTBEAT_MS, () => {
+      pendingHeartbeat = sendHeartbeat();
+    });
+  }
+
+  return {
+    async begin() {
+      if ((await system.heartbeat(id, WRITER_TTL_MS)) === 'in_maintenance') return false;
+      schedule();
+      return true;
+    },
+    async end() {
+      hasEnded = true;
+      cancel();
+      // A beat under way would sign us in again behind our back.
+      await pendingHeartbeat;
+      await system.removeWriter(id);
+    },
+  };
+}

@@ -1,2 +1,0 @@
-/** Stands in an answer where a secret is, and in a request for the one that is known already. */
-export const secretMask = '********';

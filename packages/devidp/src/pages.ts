@@ -1,0 +1,105 @@
+import type { DevUser } from './directory.ts';
+
+/** Text that is already HTML. */
+export interface Html {
+  readonly html: string;
+}
+
+/** Everything put into the template is escaped, unless it is Html itself. */
+export function html(strings: TemplateStringsArray, ...values: (string | Html | readonly Html[])[]): Html {
+  let text = strings[0] ?? '';
+  values.forEach((value, index) => {
+    text += render(value) + (strings[index + 1] ?? '');
+  });
+  return { html: text };
+}
+
+function render(value: string | Html | readonly Html[]): string {
+  if (typeof value === 'string') {
+    return value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  }
+  return 'html' in value ? value.html : value.map((item) => item.html).join('');
+}
+
+/** No script and nothing from elsewhere. `form-action` is left open: browsers apply it to the redirect back to a client. */
+export const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+export const stylePath = '/style.css';
+
+export const styleSheet = `
+body { font-family: system-ui, sans-serif; line-height: 1.5; max-width: 32rem; margin: 3rem auto; padding: 0 1rem; }
+ul { list-style: none; padding: 0; }
+button { font: inherit; padding: 0.6rem 1rem; cursor: pointer; }
+.user { width: 100%; margin-bottom: 0.5rem; text-align: left; }
+.note { color: #555; }
+`;
+
+/** The frame of every page. It says on each that this is no place for real users. */
+export function renderPage(title: string, body: Html): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} · development identity provider</title>
+        <link rel="stylesheet" href="${stylePath}" />
+      </head>
+      <body>
+        <main>
+          <h1>${title}</h1>
+          ${body}
+          <p class="note">A development identity provider: test users, no passwords.</p>
+        </main>
+      </body>
+    </html> `.html;
+}
+
+/** One button per user: signing in is choosing who to be. The form posts to the address it is shown at. */
+export function renderLoginPage(clientId: string, users: readonly DevUser[]): string {
+  const choices = users.map(
+    ({ id, name, email, roles = [] }) =>
+      html`<li>
+        <button class="user" type="submit" name="user" value="${id}">
+          <strong>${name}</strong> ${email} ${roles.length > 0 ? `(${roles.join(', ')})` : ''}
+        </button>
+      </li>`,
+  );
+  return renderPage(
+    'Sign in',
+    html`<p>Continue to <strong>${clientId}</strong> as:</p>
+      <form method="post">
+        <ul>
+          ${choices}
+        </ul>
+        <button type="submit" name="cancel" value="yes">Cancel</button>
+      </form>`,
+  );
+}
+
+/** `form` is the library's own, with its guard against forgery; the button belongs to it. */
+export function renderSignOutPage(form: string): string {
+  return renderPage(
+    'Sign out',
+    html`<p>Do you want to sign out?</p>
+      ${{ html: form }}
+      <button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>`,
+  );
+}
+
+export function renderSignedOutPage(): string {
+  return renderPage('Signed out', html`<p>You can close this page.</p>`);
+}
+
+export function renderErrorPage(error: string, description = ''): string {
+  return renderPage(
+    'Something went wrong',
+    html`<p role="alert"><code>${error}</code> ${description}</p>
+      <p>Go back to the application and start again.</p>`,
+  );
+}

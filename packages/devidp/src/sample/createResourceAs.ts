@@ -1,0 +1,193 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Clock, type Random, systemClock, systemRandom } from '@behalf/kernel';
+import { type JSONWebKeySet, type JWTPayload, createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
+import { assertDevelopment } from '../assertDevelopment.ts';
+import type { DevAuthority } from '../devAuthority.ts';
+import type { DevClient } from '../directory.ts';
+import { readClaimedClientId, verifyClient } from '../exchange/clientVerification.ts';
+import { JWT_BEARER } from '../exchange/exchangeHandler.ts';
+import { closeListener, collectBody, createListener, startListening } from '../listener.ts';
+import { createDevKeyRing, signJwt } from '../signingKeys.ts';
+import type { IssuerKeySource } from './createSampleServer.ts';
+
+export interface ResourceAsOptions {
+  /** True where NODE_ENV says so: nothing starts then. */
+  isProduction: boolean;
+  /** Whose identity assertions it takes: a `DevIdp`. */
+  idp: IssuerKeySource;
+  clients: readonly Pick<DevClient, 'id' | 'secret' | 'certificates'>[];
+  /** 0 or absent: any free one. */
+  port?: number;
+  /** A loopback address. */
+  host?: string;
+  https?: { ca: DevAuthority };
+  tokenSeconds?: number;
+  clock?: Clock;
+  random?: Random;
+}
+
+/** One request to its token endpoint. No value of the form but those that name something. */
+export interface RecordedGrant {
+  readonly fields: readonly string[];
+  readonly client: string | undefined;
+  readonly user: string | undefined;
+  /** Of the assertion, as it says itself. */
+  readonly jti: string | undefined;
+  status: number;
+}
+
+/** The authorization server of somebody else's MCP server, which believes the company's identity provider. For tests and demos. */
+export interface ResourceAs extends IssuerKeySource {
+  readonly issuer: string;
+  readonly tokenEndpoint: string;
+  readonly requests: readonly RecordedGrant[];
+  /** Closes the connection of the next ones after it has done what they asked for. */
+  dropResponses(times: number): void;
+  close(): Promise<void>;
+}
+
+const METADATA_PATH = '/.well-known/oauth-authorization-server';
+const TOKEN_PATH = '/token';
+
+export async function createResourceAs(options: ResourceAsOptions): Promise<ResourceAs> {
+  const { isProduction, idp, clients, port = 0, host = '127.0.0.1', tokenSeconds = 3600 } = options;
+  assertDevelopment({ isProduction, host });
+  const { clock = systemClock, random = systemRandom } = options;
+  const keys = await createDevKeyRing(random);
+  const server = createListener(await options.https?.ca.issue());
+  const { origin: issuer, host: authority } = await startListening(server, port, host);
+  const tokenEndpoint = issuer + TOKEN_PATH;
+  const verifyAssertion = createAssertionVerifier({ idp, issuer, clock });
+  const requests: RecordedGrant[] = [];
+  let remainingDrops = 0;
+
+  async function grant(form: URLSearchParams, headers: IncomingMessage['headers']) {
+    const verificationParts = {
+      clients,
+      clock,
+      audiences: [tokenEndpoint, issuer],
+      requiresThumbprint: false,
+    };
+    const client = await verifyClient({ form, headers }, verificationParts);
+    if (typeof client === 'string') return { status: 401, body: { error: 'invalid_client' } };
+    if (form.get('grant_type') !== JWT_BEARER)
+      return { status: 400, body: { error: 'unsupported_grant_type' } };
+    const assertion = await verifyAssertion(form.get('assertion') ?? '', client.id);
+    if (!assertion) return { status: 400, body: { error: 'invalid_grant' } };
+    const now = Math.floor(clock.now() / 1000);
+    const { subject: sub, resource: aud, scope } = assertion;
+    const access_token = signJwt(keys.getCurrent(), 'at+jwt', {
+      ...{ iss: issuer, sub, aud, scope, azp: client.id, client_id: client.id },
+      ...{ iat: now, exp: now + tokenSeconds, jti: random.id() },
+    });
+    return { status: 200, body: { access_token, token_type: 'Bearer', expires_in: tokenSeconds, scope } };
+  }
+
+  async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const path = req.url?.split('?')[0];
+    if (req.headers.host !== authority) return void res.writeHead(421).end();
+    if (path === METADATA_PATH) {
+      sendJson(res, 200, metadata());
+      return;
+    }
+    if (path !== TOKEN_PATH || req.method !== 'POST') return void res.writeHead(404).end();
+    const form = new URLSearchParams(String(await collectBody(req)));
+    const { sub, jti } = decodeUnverifiedClaims(form.get('assertion'));
+    const entry: RecordedGrant = {
+      ...{ fields: [...new Set(form.keys())], client: readClaimedClientId({ form, headers: req.headers }) },
+      ...{ user: sub, jti, status: 0 },
+    };
+    requests.push(entry);
+    const { status, body } = await grant(form, req.headers);
+    entry.status = status;
+    if (remainingDrops > 0) {
+      remainingDrops -= 1;
+      return void req.socket.destroy();
+    }
+    sendJson(res, status, body);
+  }
+
+  const metadata = () => ({
+    ...{ issuer, token_endpoint: tokenEndpoint, grant_types_supported: [JWT_BEARER] },
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+    authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'],
+  });
+  server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+    handle(req, res).catch(() => res.destroy());
+  });
+
+  return {
+    ...{ issuer, tokenEndpoint, issuers: [issuer], requests },
+    getPublicKeys: (): JSONWebKeySet => ({
+      keys: keys.listPublished().map(({ kid, publicKey }) => ({
+        ...(publicKey.export({ format: 'jwk' }) as { kty: string }),
+        ...{ kid, alg: 'RS256', use: 'sig' },
+      })),
+    }),
+    dropResponses: (times) => void (remainingDrops = times),
+    close: () => closeListener(server),
+  };
+}
+
+function sendJson(res: ServerResponse, status: number, body: object): void {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+  res.writeHead(status, headers).end(JSON.stringify(body));
+}
+
+function decodeUnverifiedClaims(assertion: string | null): { sub?: string; jti?: string } {
+  try {
+    return decodeJwt(assertion ?? '');
+  } catch {
+    return {};
+  }
+}
+
+export interface AssertionParts {
+  /** Whose assertions are taken. */
+  idp: IssuerKeySource;
+  /** What they must be for. */
+  issuer: string;
+  clock: Clock;
+}
+
+/** An identity assertion that holds. */
+export interface ProvenAssertion {
+  readonly subject: string;
+  readonly resource: string;
+  readonly scope: string;
+}
+
+/** Identity assertions (ID-JAG), each good once. */
+export function createAssertionVerifier({ idp, issuer, clock }: AssertionParts) {
+  /** `jti` of those that were used, until they are over. */
+  const usedIds = new Map<string, number>();
+
+  function isUsed({ jti = '', exp = 0 }: JWTPayload): boolean {
+    const now = clock.now() / 1000;
+    for (const [id, expiresAt] of usedIds) if (expiresAt < now) usedIds.delete(id);
+    if (jti === '' || usedIds.has(jti)) return true;
+    usedIds.set(jti, exp);
+    return false;
+  }
+
+  /** Undefined: it does not hold, is for somebody else, or was used. */
+  return async (assertion: string, clientId: string): Promise<ProvenAssertion | undefined> => {
+    try {
+      const { payload } = await jwtVerify(assertion, createLocalJWKSet(idp.getPublicKeys()), {
+        ...{ typ: 'oauth-id-jag+jwt', audience: issuer, issuer: [...idp.issuers], algorithms: ['RS256'] },
+        requiredClaims: ['sub', 'exp', 'jti', 'client_id', 'resource'],
+        currentDate: new Date(clock.now()),
+      });
+      if (payload.client_id !== clientId || typeof payload.resource !== 'string' || isUsed(payload)) {
+        return undefined;
+      }
+      return { subject: payload.sub ?? '', resource: payload.resource, scope: text(payload.scope) };
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

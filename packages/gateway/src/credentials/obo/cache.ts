@@ -1,0 +1,329 @@
+import {
+  type Cancel,
+  type Clock,
+  type Keyring,
+  type SealContext,
+  SealError,
+  withTimeout,
+} from '@behalf/kernel';
+import type { Cache } from '../../ports/index.ts';
+import { type ServerSnapshot, usesGraph, usesObo } from '../../servers/definition.ts';
+import type { Log } from '../../upstream/upstream.ts';
+import type { InFlightExchange } from './exchangeFlight.ts';
+import type { ExchangedToken } from './exchangeProvider.ts';
+import type { ExchangeJob, Exchanger, ExchangerLimits } from './exchanger.ts';
+import type { Subject } from './subject.ts';
+
+/** What may be given out again: in memory, and in the cache that all processes share. */
+export interface TokenCache {
+  peek(key: string): ExchangedToken | undefined;
+  /** What is kept, for an exchange that is under way. */
+  find(flight: InFlightExchange, job: ExchangeJob): Promise<ExchangedToken | undefined>;
+  /** Memory first, then the cache; neither when whom it is for was evicted meanwhile. */
+  store(flight: InFlightExchange, job: ExchangeJob, token: ExchangedToken): Promise<void>;
+  evict(key: string, token: string): Promise<void>;
+  evictPrincipal(principal: string): Promise<void>;
+  evictServer(tenant: string, serverId: string): Promise<void>;
+}
+
+export interface TokenCacheParts {
+  readonly memory: MemoryTier;
+  readonly shared: SharedTier;
+  readonly clock: Clock;
+  readonly limits: Pick<ExchangerLimits, 'minCacheableMs'>;
+  /** Every exchange under way. */
+  readonly inFlight: () => Iterable<InFlightExchange>;
+}
+
+export function createTokenCache({ memory, shared, clock, limits, inFlight }: TokenCacheParts): TokenCache {
+  const isEvicted = (flight: InFlightExchange, { token }: ExchangedToken) =>
+    flight.isStale || flight.refusedTokens.has(token);
+
+  async function evictGroup(group: string, isAffected: (flight: InFlightExchange) => boolean): Promise<void> {
+    const keys = new Set<string>();
+    for (const flight of inFlight()) {
+      if (!isAffected(flight)) continue;
+      flight.isStale = true;
+      // It may have written already.
+      keys.add(flight.key);
+    }
+    for (const key of memory.removeGroup(group)) keys.add(key);
+    await Promise.all([...keys].map((key) => shared.delete(key)));
+  }
+
+  return {
+    peek: (key) => memory.get(key)?.token,
+    async find(flight, { key, request, holder }) {
+      const fromMemory = memory.get(key);
+      if (fromMemory && !flight.refusedTokens.has(fromMemory.token.token)) return fromMemory.token;
+      const fromShared = await shared.get(key);
+      if (!fromShared || flight.refusedTokens.has(fromShared.token.token)) return undefined;
+      // Another process may have thought better of the user's token than this one does.
+      const cached: CachedToken = {
+        ...fromShared,
+        usableUntil: Math.min(fromShared.usableUntil, request.subject.expiresAt),
+      };
+      if (cached.usableUntil <= clock.now()) return undefined;
+      if (!flight.isStale) memory.put(key, cached, holder);
+      return cached.token;
+    },
+    async store(flight, { key, request, holder }, token) {
+      const cached = toCachedToken(token, request.subject);
+      if (cached.usableUntil - clock.now() < limits.minCacheableMs) {
+        // Nor is the one that it was to replace.
+        memory.delete(key);
+        return shared.delete(key);
+      }
+      if (isEvicted(flight, token)) return;
+      if (!memory.put(key, cached, holder)) return;
+      await shared.put(key, cached);
+      // Evicted while it was written: the removal may have come first.
+      if (isEvicted(flight, token)) await shared.deleteToken(key, token.token);
+    },
+    async evict(key, token) {
+      for (const flight of inFlight()) if (flight.key === key) flight.refusedTokens.add(token);
+      if (memory.get(key)?.token.token === token) memory.delete(key);
+      await shared.deleteToken(key, token);
+    },
+    evictPrincipal: (principal) =>
+      evictGroup(principalGroup(principal), ({ holder }) => holder.principal === principal),
+    evictServer: (tenant, serverId) =>
+      evictGroup(
+        serverGroup(tenant, serverId),
+        ({ holder }) => holder.tenant === tenant && holder.serverId === serverId,
+      ),
+  };
+}
+
+/** An exchanged token and for how long it may be given out. All times are absolute: nothing is counted again on a hit. */
+export interface CachedToken {
+  readonly token: ExchangedToken;
+  /** Before this: by the server's clock it is still good when it gets there, and the user's own token is. */
+  readonly usableUntil: number;
+  /** When it was asked for: of two tokens, the one asked for later takes the place. */
+  readonly requestedAt: number;
+}
+
+const MAX_SKEW_MS = 60_000;
+
+export function toCachedToken(token: ExchangedToken, subject: Pick<Subject, 'expiresAt'>): CachedToken {
+  const skewMs = Math.min(MAX_SKEW_MS, token.lifetimeMs / 10);
+  return {
+    token,
+    usableUntil: Math.min(token.expiresAt - skewMs, subject.expiresAt),
+    requestedAt: token.expiresAt - token.lifetimeMs,
+  };
+}
+
+type Holder = ExchangeJob['holder'];
+
+/** Tokens in this process: bounded, gone when they are over, and found by whose they are. */
+export interface MemoryTier {
+  get(key: string): CachedToken | undefined;
+  /** False when one that was asked for later is there already. */
+  put(key: string, cached: CachedToken, holder: Holder): boolean;
+  delete(key: string): void;
+  /** Forgets all of a principal or server, and says which keys they were. */
+  removeGroup(group: string): readonly string[];
+  readonly size: number;
+  close(): void;
+}
+
+export function principalGroup(principal: string): string {
+  return JSON.stringify(['principal', principal]);
+}
+
+export function serverGroup(tenant: string, serverId: string): string {
+  return JSON.stringify(['server', tenant, serverId]);
+}
+
+interface Entry {
+  readonly cached: CachedToken;
+  readonly groups: readonly string[];
+}
+
+export function createMemoryTier(
+  clock: Clock,
+  { maxCachedTokens, sweepIntervalMs }: Pick<ExchangerLimits, 'maxCachedTokens' | 'sweepIntervalMs'>,
+): MemoryTier {
+  // A map keeps the order of insertion: what is used is put at the end, so the first one is the oldest.
+  const entries = new Map<string, Entry>();
+  const groups = new Map<string, Set<string>>();
+  let cancelSweep: Cancel | undefined;
+
+  function remove(key: string): void {
+    const entry = entries.get(key);
+    if (entry === undefined) return;
+    entries.delete(key);
+    for (const group of entry.groups) {
+      const members = groups.get(group);
+      members?.delete(key);
+      if (members?.size === 0) groups.delete(group);
+    }
+  }
+
+  function sweep(): void {
+    const now = clock.now();
+    for (const [key, { cached }] of entries) if (cached.usableUntil <= now) remove(key);
+    cancelSweep = entries.size > 0 ? clock.timer(sweepIntervalMs, sweep) : undefined;
+  }
+
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      if (entry.cached.usableUntil <= clock.now()) {
+        remove(key);
+        return undefined;
+      }
+      entries.delete(key);
+      entries.set(key, entry);
+      return entry.cached;
+    },
+    put(key, cached, { tenant, principal, serverId }) {
+      const existing = entries.get(key);
+      if (existing && existing.cached.requestedAt > cached.requestedAt) return false;
+      remove(key);
+      const groupKeys = [principalGroup(principal), serverGroup(tenant, serverId)];
+      entries.set(key, { cached, groups: groupKeys });
+      for (const group of groupKeys) {
+        const members = groups.get(group);
+        if (members) members.add(key);
+        else groups.set(group, new Set([key]));
+      }
+      if (entries.size > maxCachedTokens) remove(entries.keys().next().value ?? '');
+      cancelSweep ??= clock.timer(sweepIntervalMs, sweep);
+      return true;
+    },
+    delete: remove,
+    removeGroup(group) {
+      const keys = [...(groups.get(group) ?? [])];
+      for (const key of keys) remove(key);
+      return keys;
+    },
+    get size() {
+      return entries.size;
+    },
+    close() {
+      cancelSweep?.();
+      entries.clear();
+      groups.clear();
+    },
+  };
+}
+
+/** Tokens that all processes share, sealed. No failure of it is a failure of a call: it costs an exchange. */
+export interface SharedTier {
+  /** False for a while after it failed: nothing is gained by waiting for what others put there. */
+  readonly isAvailable: boolean;
+  get(key: string): Promise<CachedToken | undefined>;
+  /** Unless one that was asked for later is there already. */
+  put(key: string, cached: CachedToken): Promise<void>;
+  delete(key: string): Promise<void>;
+  /** Only that very token. */
+  deleteToken(key: string, token: string): Promise<void>;
+}
+
+export interface SharedTierParts {
+  readonly cache: Cache;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: Pick<ExchangerLimits, 'sharedTimeoutMs' | 'cachePauseMs'>;
+}
+
+export function createSharedTier({ cache, keyring, clock, log, limits }: SharedTierParts): SharedTier {
+  let pausedUntil = -Infinity;
+  const isPaused = () => clock.now() < pausedUntil;
+
+  async function callCache<T>(operation: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await withTimeout(clock, limits.sharedTimeoutMs, work(), () => {
+        throw new Error('timed out');
+      });
+    } catch (error) {
+      pausedUntil = clock.now() + limits.cachePauseMs;
+      log('obo_cache_failed', { operation, reason: error instanceof Error ? error.message : 'unknown' });
+      return undefined;
+    }
+  }
+
+  async function read(key: string): Promise<CachedToken | undefined> {
+    const sealed = await callCache('get', async () => cache.get(key));
+    if (sealed === undefined) return undefined;
+    const cached = unseal(sealed, key);
+    if (typeof cached !== 'string') return cached.usableUntil > clock.now() ? cached : undefined;
+    // Somebody wrote to the store, or a key is gone: whatever it is, it is no token of ours.
+    log('obo_cache_unreadable', { reason: cached });
+    await callCache('delete', async () => cache.delete(key));
+    return undefined;
+  }
+
+  /** Or the reason why it does not open. */
+  function unseal(sealed: string, key: string): CachedToken | string {
+    try {
+      return parseCachedToken(JSON.parse(keyring.open(sealed, toSealContext(key)))) ?? 'malformed';
+    } catch (error) {
+      // A parser's own words would quote what it read.
+      return error instanceof SealError ? error.reason : 'malformed';
+    }
+  }
+
+  return {
+    get isAvailable() {
+      return !isPaused();
+    },
+    get: async (key) => (isPaused() ? undefined : read(key)),
+    async put(key, cached) {
+      const existing = isPaused() ? undefined : await read(key);
+      if (isPaused() || (existing && existing.requestedAt > cached.requestedAt)) return;
+      const remainingMs = cached.usableUntil - clock.now();
+      if (remainingMs <= 0) return;
+      await callCache('set', async () =>
+        cache.set(key, keyring.seal(JSON.stringify(cached), toSealContext(key)), remainingMs),
+      );
+    },
+    // Tried even while it is quiet: what is to be forgotten matters more than a second.
+    delete: async (key) => void (await callCache('delete', async () => cache.delete(key))),
+    async deleteToken(key, token) {
+      const cached = await read(key);
+      if (cached?.token.token === token) await callCache('delete', async () => cache.delete(key));
+    },
+  };
+}
+
+/** The key names tenant, user, server and all the rest: a value under another key does not open. */
+function toSealContext(key: string): SealContext {
+  return { tenant: '-', principal: '-', server: '-', kind: 'obo', field: 'token', binding: [key] };
+}
+
+/** Another version of the gateway may have written it. */
+function parseCachedToken(value: unknown): CachedToken | undefined {
+  const { token, usableUntil, requestedAt } = (value ?? {}) as Partial<CachedToken>;
+  const isComplete = typeof usableUntil === 'number' && typeof requestedAt === 'number' && !!token?.token;
+  return isComplete ? { token, usableUntil, requestedAt } : undefined;
+}
+
+/**
+ * Told which servers there are, it has the tokens forgotten of those that are gone or other ones by now. No call could
+ * find them any more; this is so that they do not lie about until they end.
+ */
+export function createOutdatedTokenEviction(
+  exchanger: Pick<Exchanger, 'evictServer'>,
+): (servers: readonly ServerSnapshot[]) => void {
+  let previous = new Map<string, ServerSnapshot>();
+  return (servers) => {
+    const current = new Map(
+      servers
+        .filter(({ settings }) => usesObo(settings) || usesGraph(settings))
+        .map((server) => [JSON.stringify([server.tenant, server.id]), server]),
+    );
+    for (const [key, { tenant, id, revision, securityDecision: secured }] of previous) {
+      const server = current.get(key);
+      const isUnchanged =
+        server?.revision === revision && server.securityDecision?.decidedBy === secured?.decidedBy;
+      if (!isUnchanged) void exchanger.evictServer(tenant, id);
+    }
+    previous = current;
+  };
+}

@@ -1,1 +1,0 @@
-export const MAX_PAGE_SIZE = 100;

@@ -1,0 +1,127 @@
+import { type ServerStatus, errorKinds } from '@behalf/contracts';
+import {
+  type AccessParts,
+  type AllowedServer,
+  type ServerLookupParts,
+  findServer,
+  listAllowedServers,
+} from '../../access/allowedServer.ts';
+import type { ConnectionManager } from '../../connections/connectionManager.ts';
+import { credentialHolder } from '../../credentials/credentialKeys.ts';
+import type { OAuthServices } from '../../credentials/signin/createOAuthServices.ts';
+import type { UserVariables } from '../../credentials/variables/userVariables.ts';
+import type { CredentialVault } from '../../credentials/vault/vault.ts';
+import { type UserPrincipal, principalKey } from '../../principal/principal.ts';
+import {
+  type ServerSnapshot,
+  type UserServer,
+  listDeclaredVariables,
+  mayRequireOAuth,
+  needsOAuth,
+  usesObo,
+} from '../definition.ts';
+import type { InspectionScheduler } from '../inspectionScheduler.ts';
+
+export interface StatusParts extends ServerLookupParts, AccessParts {
+  readonly connections: Pick<ConnectionManager, 'state'>;
+  readonly inspectionScheduler: Pick<InspectionScheduler, 'getState'>;
+  readonly variables: Pick<UserVariables, 'readSetFlags'>;
+  /** How things stand with a user's sign-in at a server. */
+  readonly readAuthorizationState: (
+    server: UserServer,
+    principal: UserPrincipal,
+  ) => Promise<ServerStatus['authorizationState']>;
+}
+
+export function getServerStatus(
+  parts: StatusParts,
+  principal: UserPrincipal,
+  name: string,
+): Promise<ServerStatus> {
+  return readStatus(parts, principal, findServer(parts, principal, name));
+}
+
+/** Of every server, at once; one that cannot be told does not keep the others from being told. */
+export async function getServerStatuses(
+  parts: StatusParts,
+  principal: UserPrincipal,
+): Promise<Record<string, ServerStatus>> {
+  const entries = await Promise.all(
+    listAllowedServers(parts, principal).map(async (server): Promise<[string, ServerStatus]> => {
+      try {
+        return [server.name, await readStatus(parts, principal, server)];
+      } catch {
+        return [server.name, toUnknownStatus(server)];
+      }
+    }),
+  );
+  return Object.fromEntries(entries);
+}
+
+async function readStatus(
+  { connections, inspectionScheduler, variables, readAuthorizationState }: StatusParts,
+  principal: UserPrincipal,
+  server: AllowedServer,
+): Promise<ServerStatus> {
+  const { connection, code, since, retryAt } = connections.state(server, principalKey(principal));
+  const inspectionState = inspectionScheduler.getState(server);
+  // A server that serves is well, whatever the look before found.
+  const failedInspection =
+    inspectionState.kind === 'failed' && connection !== 'connected' ? inspectionState : undefined;
+  const isRejected = failedInspection?.code === 'MCP_CREDENTIAL_REJECTED';
+  // A server that is sent exchanged tokens never asks its users to sign in, whatever it answers.
+  const requiresSignIn =
+    !usesObo(server.settings) && (needsOAuth(server.settings) || (isRejected && mayRequireOAuth(server)));
+  const declared = listDeclaredVariables(server.settings);
+  const flags = declared.length > 0 ? await variables.readSetFlags(server, principal) : {};
+  const errorCode = code ?? failedInspection?.code;
+  const nextRetryAt = retryAt ?? failedInspection?.retryAt;
+  const startTimes = [since, failedInspection?.since].filter((time) => time !== undefined);
+  return {
+    requiresOAuth: requiresSignIn,
+    ...(server.scope === 'user' && server.requestScoped && { requestScoped: true }),
+    ...(declared.length > 0 && {
+      configurationState: Object.values(flags).every(Boolean) ? 'configured' : 'needs_configuration',
+    }),
+    connectionState: connection,
+    authorizationState: await resolveAuthorizationState(),
+    ...(errorCode !== undefined && { error: errorKinds[errorCode].title, code: errorCode }),
+    ...(startTimes.length > 0 && { since: Math.min(...startTimes) }),
+    ...(nextRetryAt !== undefined && { retryAt: nextRetryAt }),
+  };
+
+  /** Also of one that says nothing: whoever signed in at it is told so. */
+  async function resolveAuthorizationState(): Promise<ServerStatus['authorizationState']> {
+    if (server.scope !== 'user' || !mayRequireOAuth(server)) {
+      return requiresSignIn ? 'needs_authorization' : 'not_required';
+    }
+    const state = await readAuthorizationState(server, principal);
+    return state === 'needs_authorization' && !requiresSignIn ? 'not_required' : state;
+  }
+}
+
+function toUnknownStatus({ settings }: ServerSnapshot): ServerStatus {
+  return {
+    requiresOAuth: !usesObo(settings) && needsOAuth(settings),
+    connectionState: 'error',
+    authorizationState: 'error',
+    error: errorKinds.INTERNAL.title,
+    code: 'INTERNAL',
+  };
+}
+
+export interface AuthorizationParts {
+  readonly oauth: { readonly flows: Pick<OAuthServices['flows'], 'isPending'> };
+  readonly vault: Pick<CredentialVault, 'list'>;
+}
+
+/** How things stand with a user's sign-in at a server. One that works counts, also while another is under way. */
+export async function getAuthorizationState(
+  { oauth, vault }: AuthorizationParts,
+  { id }: UserServer,
+  principal: UserPrincipal,
+): Promise<ServerStatus['authorizationState']> {
+  const credentials = await vault.list(principal.tenant, credentialHolder(principal), id);
+  if (credentials.some(({ status }) => status === 'active')) return 'authorized';
+  return (await oauth.flows.isPending(id, principal)) ? 'authorizing' : 'needs_authorization';
+}

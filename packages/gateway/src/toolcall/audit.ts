@@ -1,0 +1,142 @@
+import { type Authority, type AuthorityKind, httpStatus, scopeList } from '@behalf/contracts';
+import type { Clock } from '@behalf/kernel';
+import { type Audit, type AuditEvent, actorOf } from '../audit/audit.ts';
+import { GatewayError } from '../errors/gatewayError.ts';
+import { type ServerSnapshot, usesGraph, usesObo } from '../servers/definition.ts';
+import type { JsonObject, UpstreamResponse } from '../upstream/upstream.ts';
+import type { Inbound } from './inbound.ts';
+
+export interface AuditParts {
+  readonly audit: Audit;
+  readonly clock: Clock;
+}
+
+/** What is asked of a server, as far as it is written down: names, never values. */
+export interface AuditedRequest {
+  readonly action: 'tool.call' | 'resource.read' | 'prompt.get' | `task.${'get' | 'update' | 'cancel'}`;
+  readonly server?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly args?: JsonObject | undefined;
+  /** The id of the block that asks, where one does. */
+  readonly subject?: string | undefined;
+}
+
+/** What is learnt on the way. */
+export interface AuditContext {
+  server?: ServerSnapshot;
+  /** Why nothing was asked of the server, whatever the caller is told. */
+  refusalCode?: string;
+  /** Set once there is something to present: what ended before was asked in nobody's name. */
+  isPrepared?: boolean;
+  /** Room for the event was kept beforehand. */
+  isReserved?: boolean;
+}
+
+/** Does the work and writes down how it ended, whichever way that was. */
+export async function recordAudit(
+  { audit, clock }: AuditParts,
+  inbound: Inbound,
+  request: AuditedRequest,
+  work: (auditContext: AuditContext) => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
+  const startedAt = clock.now();
+  const auditContext: AuditContext = {};
+  let auditResult: AuditResult = ok;
+  try {
+    const response = await work(auditContext);
+    if (auditContext.refusalCode !== undefined)
+      auditResult = { outcome: 'refused', code: auditContext.refusalCode };
+    else if (response.isInputRequired) auditResult = inputRequired;
+    else if (response.result['isError'] === true) auditResult = toolError;
+    return response;
+  } catch (error) {
+    auditResult = resultOfError(error, inbound, auditContext);
+    throw error;
+  } finally {
+    const { principal, door, id } = inbound;
+    const { server } = auditContext;
+    const authority = auditContext.isPrepared && server ? authorityOf(server) : undefined;
+    audit.note(
+      {
+        kind: 'call',
+        action: request.action,
+        tenant: principal.tenant,
+        actor: actorOf(principal),
+        door,
+        outcome: auditResult.outcome,
+        code: auditResult.code,
+        server: request.server,
+        serverId: server?.id,
+        tool: request.tool,
+        subject: request.subject,
+        arguments: request.args && Object.keys(request.args),
+        authority: authority?.kind,
+        scopes: authority?.scopes,
+        durationMs: clock.now() - startedAt,
+        request: id,
+      },
+      auditContext.isReserved,
+    );
+  }
+}
+
+/** What may not happen unseen does not happen when nobody could write it down. */
+export function reserveAuditSlot(
+  { audit }: AuditParts,
+  { settings }: ServerSnapshot,
+  auditContext: AuditContext,
+): void {
+  if (!usesObo(settings) && !usesGraph(settings)) return;
+  if (!audit.reserve()) throw new GatewayError('AUDIT_UNAVAILABLE');
+  auditContext.isReserved = true;
+}
+
+type AuditResult = Pick<AuditEvent, 'outcome' | 'code'>;
+
+const ok: AuditResult = { outcome: 'ok' };
+const toolError: AuditResult = { outcome: 'failed' };
+/** The caller comes again with the answers: that is an event of its own. */
+const inputRequired: AuditResult = { outcome: 'asked' };
+
+function resultOfError(error: unknown, { signal }: Inbound, { refusalCode }: AuditContext): AuditResult {
+  // Who left does not know whether it ran; neither do we.
+  if (signal.aborted) return { outcome: 'uncertain' };
+  if (refusalCode !== undefined) return { outcome: 'refused', code: refusalCode };
+  if (!(error instanceof GatewayError)) return { outcome: 'failed', code: 'INTERNAL' };
+  const { code } = error;
+  if (code === 'MCP_OUTCOME_UNCERTAIN' || code === 'MCP_TIMEOUT') return { outcome: 'uncertain', code };
+  return { outcome: httpStatus(code) < 500 ? 'refused' : 'failed', code };
+}
+
+/** In whose name a server is asked, as the audit, the chat and the lists of tools say it. */
+export function authorityOf(server: ServerSnapshot): Authority {
+  const scopes = scopesOf(server);
+  return { kind: kindOf(server), ...(scopes && { scopes }), shared: server.scope === 'app' };
+}
+
+const kindByAuth = {
+  none: 'none',
+  static: 'static',
+  userVars: 'user_values',
+  oauth: 'user_token',
+  obo: 'exchanged',
+} as const satisfies Record<string, AuthorityKind>;
+
+function kindOf(server: ServerSnapshot): AuthorityKind {
+  if (server.scope === 'user') return usesGraph(server.settings) ? 'exchanged' : kindByAuth[server.auth];
+  const { target, settings } = server;
+  // A process also gets a few names of ours, which open nothing.
+  const configured = settings.type === 'stdio' ? settings.env : target.type !== 'stdio' && target.headers;
+  for (const _name in configured || {}) return 'static';
+  return 'none';
+}
+
+const scopeCache = new WeakMap<ServerSnapshot['settings'], string[]>();
+
+/** A definition never changes, and every call is written down. */
+function scopesOf({ settings }: ServerSnapshot): string[] | undefined {
+  if (!('obo' in settings) || !settings.obo) return undefined;
+  let cached = scopeCache.get(settings);
+  if (!cached) scopeCache.set(settings, (cached = scopeList(settings.obo.scopes)));
+  return cached;
+}

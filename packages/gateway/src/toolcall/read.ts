@@ -1,0 +1,107 @@
+import type { JsonObject, UpstreamResponse } from '../upstream/upstream.ts';
+import { UpstreamError } from '../upstream/upstreamError.ts';
+import {
+  type AuditContext,
+  type AuditParts,
+  type AuditedRequest,
+  recordAudit,
+  reserveAuditSlot,
+} from './audit.ts';
+import type { Inbound } from './inbound.ts';
+import { toCallerError, toNotFoundError } from './outcome.ts';
+import { canRetry } from './retry.ts';
+import { type SendParts, prepareCredential, resolveAllowedServer, sendToServer } from './send.ts';
+
+/** What a server has besides tools, read on the same way as a tool is called. */
+export type ReadRequest =
+  | { readonly method: 'resources/read'; readonly params: { readonly uri: string } }
+  | {
+      readonly method: 'prompts/get';
+      readonly params: { readonly name: string; readonly arguments: JsonObject };
+    };
+
+export interface ReadParts extends SendParts, AuditParts {}
+
+export function readServer(
+  parts: ReadParts,
+  name: string,
+  request: ReadRequest,
+  inbound: Inbound,
+): Promise<UpstreamResponse> {
+  const audited: AuditedRequest =
+    request.method === 'prompts/get'
+      ? { action: 'prompt.get', server: name, tool: request.params.name, args: request.params.arguments }
+      : // The address of a resource is chosen by whoever asks, and may hold anything.
+        { action: 'resource.read', server: name };
+  return recordAudit(parts, inbound, audited, (auditContext) =>
+    executeRead(parts, name, request, inbound, auditContext),
+  );
+}
+
+async function executeRead(
+  parts: ReadParts,
+  name: string,
+  request: ReadRequest,
+  inbound: Inbound,
+  auditContext: AuditContext,
+): Promise<UpstreamResponse> {
+  const denial = request.method === 'prompts/get' ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
+  const server = resolveAllowedServer(parts, inbound, name, denial);
+  auditContext.server = server;
+  reserveAuditSlot(parts, server, auditContext);
+  try {
+    const prepared = await prepareCredential(parts, server, inbound);
+    auditContext.isPrepared = true;
+    return await sendToServer(parts, prepared, request, inbound, (error) =>
+      canRetry(error, server) ? request : undefined,
+    );
+  } catch (error) {
+    throw toNotFoundError(error, denial) ?? toCallerError(error, server, auditContext);
+  }
+}
+
+/** `completion/complete`, of a prompt's argument or a part of a resource's address. */
+export interface CompletionRequest {
+  readonly ref: JsonObject;
+  readonly argument: JsonObject;
+  readonly context?: JsonObject;
+}
+
+const EMPTY_COMPLETION: UpstreamResponse = {
+  result: { completion: { values: [], total: 0, hasMore: false } },
+  json: undefined,
+};
+const METHOD_NOT_FOUND = -32_601;
+
+/**
+ * What a server suggests while somebody types. It is no use of what it completes, so that nothing is written down, as
+ * for lists. A server that suggests nothing at all is no error.
+ */
+export async function completeServer(
+  parts: SendParts,
+  name: string,
+  { ref, argument, context }: CompletionRequest,
+  inbound: Inbound,
+): Promise<UpstreamResponse> {
+  const isPrompt = ref['type'] === 'ref/prompt';
+  const denial = isPrompt ? 'MCP_PROMPT_NOT_FOUND' : 'MCP_RESOURCE_NOT_FOUND';
+  const server = resolveAllowedServer(parts, inbound, name, denial);
+  const request = { method: 'completion/complete', params: { ref, argument, ...(context && { context }) } };
+  try {
+    const prepared = await prepareCredential(parts, server, inbound);
+    return await sendToServer(parts, prepared, request, inbound, (error) =>
+      canRetry(error, server) ? request : undefined,
+    );
+  } catch (error) {
+    if (isMethodNotFound(error)) return EMPTY_COMPLETION;
+    throw toNotFoundError(error, denial) ?? toCallerError(error, server);
+  }
+}
+
+function isMethodNotFound(error: unknown): boolean {
+  return (
+    error instanceof UpstreamError &&
+    error.reason === 'rpc_error' &&
+    error.detail.rpc?.code === METHOD_NOT_FOUND
+  );
+}

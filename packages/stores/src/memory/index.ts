@@ -1,1 +1,0 @@
-export { openMemoryStore } from './openMemoryStore.ts';

@@ -1,1 +1,0 @@
-export { openMongoStore, type MongoParts } from './openMongoStore.ts';

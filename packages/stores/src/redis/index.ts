@@ -1,1 +1,0 @@
-export { openRedisStore, type RedisParts } from './openRedisStore.ts';

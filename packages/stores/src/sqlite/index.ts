@@ -1,1 +1,0 @@
-export { openSqliteStore, type SqliteParts } from './openSqliteStore.ts';

@@ -1,2 +1,0 @@
-export { largeCatalog, type CatalogFixtureServer, type CatalogFixtureTool } from './largeCatalog.ts';
-export { tuningQueries, evaluationQueries, type CatalogQuery } from './catalogQueries.ts';
