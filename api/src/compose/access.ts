@@ -48,7 +48,7 @@ import type { ContextTable } from './vault.ts';
 
 const SWEEP_MS = 60 * 60 * 1000;
 
-export interface ComposeAccessParts {
+interface ComposeAccessParts {
   env: Env;
   clock: Clock;
   random: Random;
@@ -227,7 +227,7 @@ function combinedGeneration(
   return { generation: openId ? () => openId.generation() + ownGeneration() : ownGeneration };
 }
 
-export interface ComposeResourceParts {
+interface ComposeResourceParts {
   readonly env: Pick<Env, 'OPENID_ISSUER' | 'OPENID_MCP_SCOPE'>;
   readonly authorizationServer: ComposedAccess['authorizationServer'];
   readonly endpoints: EndpointResources;

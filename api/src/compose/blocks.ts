@@ -20,7 +20,7 @@ import type { ComposedAccess } from './access.ts';
 import type { Servers } from './servers.ts';
 import type { Vault } from './vault.ts';
 
-export interface ComposeBlocksParts {
+interface ComposeBlocksParts {
   clock: Clock;
   random: Random;
   keyring: Keyring;
@@ -51,7 +51,7 @@ export function composeBlocks(parts: ComposeBlocksParts): SaveBlockParts & RunBl
 
 const SWEEP_MS = 60 * 60 * 1000;
 
-export interface ComposeSetsParts extends Omit<ServerResponderParts, 'inFlight'> {
+interface ComposeSetsParts extends Omit<ServerResponderParts, 'inFlight'> {
   keyring: Keyring;
   log: Log;
   primary: PrimaryStore;
@@ -62,7 +62,7 @@ export interface ComposeSetsParts extends Omit<ServerResponderParts, 'inFlight'>
 }
 
 /** Blocks in an order, each run of them one job. */
-export interface Sets {
+interface Sets {
   readonly routes: readonly Route[];
   drain(): void;
 }

@@ -28,7 +28,7 @@ type ChatRouteDependencies = Pick<
   | 'resolveCaller'
 >;
 
-export interface ComposeChatParts
+interface ComposeChatParts
   extends ChatRouteDependencies, Pick<ObserveRequestParts, 'metrics' | 'labelOf'> {
   keyring: Keyring;
   log: Log;
@@ -41,7 +41,7 @@ export interface ComposeChatParts
 }
 
 /** The door where people talk to a model that has their tools. */
-export interface ComposedChat {
+interface ComposedChat {
   readonly routes: readonly Route[];
   drain(): void;
 }

@@ -21,7 +21,7 @@ import type { Clock } from '@behalf/kernel';
 import type { Disposables } from '../runtime/lifecycle.ts';
 
 /** What is known of what servers offer, and who is told when it changes. */
-export interface ComposedLists {
+interface ComposedLists {
   readonly catalog: Catalog;
   readonly itemLists: ItemListCache;
   readonly listSubscriptions: ListSubscriptions;

@@ -55,7 +55,7 @@ import { version } from '../runtime/version.ts';
 import type { ComposedAccess } from './access.ts';
 import type { Servers } from './servers.ts';
 
-export interface ComposeMcpParts extends ObserveRequestParts, ServeRequestParts {
+interface ComposeMcpParts extends ObserveRequestParts, ServeRequestParts {
   clock: Clock;
   random: Random;
   keyring: Keyring;
@@ -76,7 +76,7 @@ export interface ComposeMcpParts extends ObserveRequestParts, ServeRequestParts 
 }
 
 /** The door for every MCP client. */
-export interface ComposedMcp {
+interface ComposedMcp {
   readonly routes: readonly Route[];
   drain(): void;
 }

@@ -103,7 +103,7 @@ export function composeOAuth(parts: ComposeOAuthParts): OAuthServices {
   });
 }
 
-export interface OAuthRouteParts extends AccessParts {
+interface OAuthRouteParts extends AccessParts {
   clock: Clock;
   keyring: Keyring;
   oauth: OAuthServices;

@@ -28,7 +28,7 @@ import type { Disposables } from '../runtime/lifecycle.ts';
 import type { ReloadableNetwork } from '../runtime/network.ts';
 import type { ComposedAccess } from './access.ts';
 
-export interface ComposeOboParts {
+interface ComposeOboParts {
   env: Env;
   record: EnvRecord;
   clock: Clock;
@@ -46,7 +46,7 @@ export interface ComposeOboParts {
 }
 
 /** Tokens on behalf of users: who may have them, where they may go, and how they are exchanged. */
-export interface ComposedObo {
+interface ComposedObo {
   readonly tokens: OboTokens;
   readonly exchanger: Exchanger;
   readonly targets: OboTargets;

@@ -77,7 +77,7 @@ const PROBE_TIMEOUT_MS = 15_000;
 /** Of drafts whose time is up. */
 const SWEEP_MS = 60 * 1000;
 
-export interface ComposeServersParts {
+interface ComposeServersParts {
   env: Env;
   record: EnvRecord;
   logger: Logger;

@@ -21,7 +21,7 @@ import type { RefreshStats } from '../routes/ops/counters.ts';
 import type { Disposables } from '../runtime/lifecycle.ts';
 import type { ReloadableNetwork } from '../runtime/network.ts';
 
-export interface ComposeVaultParts {
+interface ComposeVaultParts {
   clock: Clock;
   random: Random;
   keyring: Keyring;

@@ -12,7 +12,7 @@ import type { RateLimits } from './limits.ts';
 import type { Origins } from './origins.ts';
 import type { RouteAccess, RouteScope } from './route.ts';
 
-export interface AdmissionParts {
+interface AdmissionParts {
   resolveCaller: CallerResolver;
   limits: Pick<RateLimits, 'consume'>;
   origins: () => Origins;
@@ -92,7 +92,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * A write is refused unless it can only have come from our own page or from a program. Browsers send `Origin` with
  * every write, and cannot send our header across origins without a preflight that we never answer.
  */
-export function createCsrfCheck(
+function createCsrfCheck(
   origins: () => Origins,
   cookie: () => SessionCookie,
 ): (req: IncomingMessage) => void {
@@ -109,7 +109,7 @@ export function createCsrfCheck(
   };
 }
 
-export interface CallerResolverParts {
+interface CallerResolverParts {
   sessions: CallerCache;
   keys: CallerCache;
   /** Tokens of the identity provider; null when there is none. */
@@ -125,7 +125,7 @@ export interface CallerResolverParts {
 type Refusal = 'AUTH_REQUIRED' | 'AUTH_TOKEN_INVALID';
 
 /** Who is calling, by whatever they present. Without I/O when the answer is known. */
-export type CallerResolver = (req: IncomingMessage) => Principal | Promise<Principal>;
+type CallerResolver = (req: IncomingMessage) => Principal | Promise<Principal>;
 
 /**
  * Whoever presents a token is judged by it alone: a bad one beside a good cookie is refused, or a page that can make a

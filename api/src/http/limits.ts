@@ -2,7 +2,7 @@ import { GatewayError, type Principal, networkOf } from '@behalf/gateway';
 import type { Clock } from '@behalf/kernel';
 
 /** `calls`: tool calls, reads and lists. `writes`: whatever else changes something. */
-export type RateClass = 'calls' | 'writes';
+type RateClass = 'calls' | 'writes';
 
 export interface RateLimits {
   /** Counts one request, or throws with the time after which the next one is taken. */
@@ -13,7 +13,7 @@ export interface RateLimits {
   checkAddress(address: string): void;
 }
 
-export interface RateLimitParts {
+interface RateLimitParts {
   readonly clock: Clock;
   readonly perMinute: Readonly<Record<RateClass, number>>;
   /** How many callers, and how many networks, are told apart. */
@@ -56,7 +56,7 @@ interface Bucket {
 }
 
 /** One limit for many, each by a pair of names. */
-export interface TokenBuckets {
+interface TokenBuckets {
   /** Takes one: 0, or the milliseconds until there is one again. */
   consume(group: string, name: string): number;
   /** The same without taking. */
@@ -149,7 +149,7 @@ function createGeneration(): Generation {
   return { groups: new Map(), size: 0 };
 }
 
-export interface InFlightLimits {
+interface InFlightLimits {
   readonly maxPerUser: number;
   readonly maxTotal: number;
 }

@@ -37,7 +37,7 @@ export function isForm(req: Request): boolean {
 /** What was sent is no JSON, or does not say that it is. */
 export class UnreadableBody extends GatewayError {}
 
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** The body of a hot request: JSON or nothing. The same limit and the same errors as everywhere else. */
 export function readJsonBody(req: IncomingMessage): Promise<unknown> {

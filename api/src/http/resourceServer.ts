@@ -92,16 +92,16 @@ export interface EndpointResources {
   readonly findByPath: (path: string) => EndpointResource | null;
 }
 
-export interface EndpointResource {
+interface EndpointResource {
   readonly resource: string;
   /** Where the document about it is. */
   readonly metadata: string;
 }
 
 /** RFC 9728, section 3: the path of the resource follows. */
-export const METADATA_PATH = '/.well-known/oauth-protected-resource';
+const METADATA_PATH = '/.well-known/oauth-protected-resource';
 export const ALL_SERVERS_PATH = '/mcp';
-export const ONE_SERVER_PATH = '/mcp/:serverName';
+const ONE_SERVER_PATH = '/mcp/:serverName';
 
 const matchServerPath = createMatchPath(ONE_SERVER_PATH);
 
@@ -139,7 +139,7 @@ export function createEndpointResources({ baseUrl }: { baseUrl: () => string }):
   };
 }
 
-export interface MetadataRouteParts {
+interface MetadataRouteParts {
   /** Who issues tokens for us. */
   readonly issuer: () => string;
   readonly scopes: readonly string[];
@@ -153,7 +153,7 @@ const CACHE_ONE_HOUR = 'public, max-age=3600';
  * What clients read to find out where to get a token (RFC 9728). Every name has such a document: whether there is a server
  * of that name is nothing that a stranger is told.
  */
-export function metadataRoutes({ issuer, scopes, baseUrl }: MetadataRouteParts): Route[] {
+function metadataRoutes({ issuer, scopes, baseUrl }: MetadataRouteParts): Route[] {
   function send(res: Response, path: string): void {
     res
       .set('Cache-Control', CACHE_ONE_HOUR)

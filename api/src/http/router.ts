@@ -5,7 +5,7 @@ import { callerDisconnect, readJsonBody } from './request.ts';
 import type { FastRoute } from './route.ts';
 import { apiHeaders } from './securityHeaders.ts';
 
-export interface FastRouterParts {
+interface FastRouterParts {
   routes: readonly FastRoute[];
   admission: Admission;
   headers: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface FastRouterParts {
 }
 
 /** Takes a request if it is for a hot route, and says so. What it does not take goes to the framework. */
-export type FastRouter = (req: IncomingMessage, res: ServerResponse) => boolean;
+type FastRouter = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /**
  * Express alone halves the rate of tool calls, so the hottest routes run before it: with the same checks in the same
@@ -110,7 +110,7 @@ function pathPrefixes(paths: readonly string[]): readonly string[] {
 }
 
 /** Reads a path such as `/api/mcp/servers/:serverName/tools` as Express does, for routes that do without it. */
-export type MatchPath = (segments: readonly string[]) => Readonly<Record<string, string>> | null;
+type MatchPath = (segments: readonly string[]) => Readonly<Record<string, string>> | null;
 
 /** The segments of a path. Express takes one slash at the end for none. */
 export function segmentsOf(path: string): readonly string[] {
@@ -152,7 +152,7 @@ function decode(value: string): string | null {
  * Ends answers together, when all that came in with this turn of the loop has been looked at: requests to servers go out
  * before them, and whoever waits for several is woken once. Each wake-up costs about as much as a call's own work.
  */
-export type EndBatched = (res: ServerResponse, text: string) => void;
+type EndBatched = (res: ServerResponse, text: string) => void;
 
 export function createBatchedResponses(): EndBatched {
   let pending: [res: ServerResponse, text: string][] = [];

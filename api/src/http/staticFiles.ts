@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import type { Request, Response } from 'express';
 
 /** One file of the interface as it is sent. */
-export interface WebFile {
+interface WebFile {
   readonly type: string;
   /** The strong tag of the plain bytes; a compressed form is another representation, and gets one of its own. */
   readonly tag: string;

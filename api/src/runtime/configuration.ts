@@ -49,7 +49,7 @@ export interface Configuration {
   onChange(listener: (settings: Settings) => void): void;
 }
 
-export interface ConfigurationParts {
+interface ConfigurationParts {
   env: Env;
   record: EnvRecord;
   logger: Logger;
@@ -197,7 +197,7 @@ function sampleServer(): { command: string; args: string[] } {
 /** The certificates of each file that the configuration names with `caFile`, as PEM. */
 export type CertificateAuthorities = ReadonlyMap<string, string>;
 
-export interface CertificateAuthoritiesResult {
+interface CertificateAuthoritiesResult {
   /** Those that could be read: a file that is missing here vouches for nobody. */
   readonly authorities: CertificateAuthorities;
   readonly problems: Finding[];

@@ -126,13 +126,13 @@ export function setPeriodic(ms: number, clock: Clock, work: () => Promise<unknow
 const HEARTBEAT_MS = 5_000;
 
 /** This gateway's sign of life in the store, so that nothing moves the store under its feet. */
-export interface GatewayPresence {
+interface GatewayPresence {
   /** False when the store is being moved: this gateway must not start. */
   begin(): Promise<boolean>;
   end(): Promise<void>;
 }
 
-export interface GatewayPresenceParts {
+interface GatewayPresenceParts {
   system: SystemStore;
   clock: Clock;
   random: Random;

@@ -32,7 +32,7 @@ import {
   readCertificateAuthorities,
 } from './configuration.ts';
 
-export interface NetworkParts extends Omit<EgressParts, 'settings'> {
+interface NetworkParts extends Omit<EgressParts, 'settings'> {
   settings: Settings;
   /** The largest answer, and the longest line of an event stream. */
   limits: Limits;
@@ -346,7 +346,7 @@ export function createDiagnosisNetwork(
 
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'revocation_endpoint'] as const;
 
-export interface IdentityIssuerParts {
+interface IdentityIssuerParts {
   env: Env;
   configuration: Configuration;
   egress: Pick<ReloadableNetwork, 'identity' | 'identityTo'>;

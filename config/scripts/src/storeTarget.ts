@@ -4,7 +4,7 @@ import type { PrimaryStore } from '@behalf/gateway/ports';
 import { CommandError, systemParts } from './environment.ts';
 
 /** A store that somebody named on the command line. */
-export type StoreTarget = { kind: 'sqlite'; file: string } | { kind: 'mongo'; uri: string };
+type StoreTarget = { kind: 'sqlite'; file: string } | { kind: 'mongo'; uri: string };
 
 /** `sqlite:FILE`, a MongoDB URI, or `env:NAME` for a variable that holds one of these: arguments are public, it is not. */
 export function parseStoreTarget(

@@ -17,7 +17,7 @@ export function getExitCode(exitStatus: ExitStatus): number {
   return exitCodes[exitStatus][0];
 }
 
-export interface CliErrorDetail {
+interface CliErrorDetail {
   /** A code of the gateway, or a word of ours. */
   readonly code?: string | undefined;
   readonly action?: string | undefined;

@@ -202,7 +202,7 @@ async function closeOnFailure<T>(server: Listener, create: () => T): Promise<T> 
 type ProvenClaims = Readonly<Record<string, readonly string[]>>;
 
 /** Whoever signs in with a challenge has met it: there are no passwords here, so there are no second factors either. */
-export function createStepUps(requestLog: WritableRequestLog) {
+function createStepUps(requestLog: WritableRequestLog) {
   const claimsByUser = new Map<string, ProvenClaims>();
   return {
     getProvenClaims: (userId: string): ProvenClaims => claimsByUser.get(userId) ?? {},

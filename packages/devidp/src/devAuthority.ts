@@ -29,7 +29,7 @@ export interface DevAuthority {
   writeCaFile(directory: string): Promise<string>;
 }
 
-export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '::1'];
+const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', 'localhost', '::1'];
 
 const EC_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const RSA_ALGORITHM = {
@@ -117,7 +117,7 @@ function toPem(key: KeyObject): string {
  * The library, with the two functions that its container looks for and never gets an answer from: nothing of ours is
  * injected, so nothing is ever looked up. Loaded when a certificate is first wanted.
  */
-export async function loadX509() {
+async function loadX509() {
   const reflect = Reflect as { getMetadata?: unknown; getOwnMetadata?: unknown };
   reflect.getMetadata ??= () => undefined;
   reflect.getOwnMetadata ??= () => undefined;

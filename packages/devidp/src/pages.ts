@@ -1,12 +1,12 @@
 import type { DevUser } from './directory.ts';
 
 /** Text that is already HTML. */
-export interface Html {
+interface Html {
   readonly html: string;
 }
 
 /** Everything put into the template is escaped, unless it is Html itself. */
-export function html(strings: TemplateStringsArray, ...values: (string | Html | readonly Html[])[]): Html {
+function html(strings: TemplateStringsArray, ...values: (string | Html | readonly Html[])[]): Html {
   let text = strings[0] ?? '';
   values.forEach((value, index) => {
     text += render(value) + (strings[index + 1] ?? '');
@@ -41,7 +41,7 @@ button { font: inherit; padding: 0.6rem 1rem; cursor: pointer; }
 `;
 
 /** The frame of every page. It says on each that this is no place for real users. */
-export function renderPage(title: string, body: Html): string {
+function renderPage(title: string, body: Html): string {
   return html`<!doctype html>
     <html lang="en">
       <head>

@@ -13,7 +13,7 @@ import { type createMemoryAdapter, errors } from './oidcProvider.ts';
 import { pageHeaders, renderErrorPage, renderSignOutPage, renderSignedOutPage } from './pages.ts';
 import type { DevKeyRing } from './signingKeys.ts';
 
-export interface DevIdpConfigurationParts extends AccessTokenParts {
+interface DevIdpConfigurationParts extends AccessTokenParts {
   keys: DevKeyRing;
   allowsRegistration: boolean;
   idTokenLifetimeSeconds: number;
@@ -107,7 +107,7 @@ export function createProviderConfiguration(parts: DevIdpConfigurationParts): Co
   };
 }
 
-export interface AccessTokenParts {
+interface AccessTokenParts {
   users: readonly DevUser[];
   clients: readonly DevClient[];
   audience: string;
@@ -129,7 +129,7 @@ type JwtCustomizer = NonNullable<NonNullable<NonNullable<Configuration['formats'
  * Every access token is a JWT (RFC 9068), unless opaque ones are asked for: for the one audience, whether or not a client names it as its resource, or for
  * the address that a client names. The library wants a resource to be a URI; an audience may be any text.
  */
-export function createResourceIndicators(parts: AccessTokenParts): ResourceIndicators {
+function createResourceIndicators(parts: AccessTokenParts): ResourceIndicators {
   const { audience, scopes, usesOpaqueTokens, lifetimeSeconds, isAllowedResource = () => false } = parts;
   const resource = parseUrl(audience) ? audience : `urn:audience:${encodeURIComponent(audience)}`;
   return {
@@ -151,7 +151,7 @@ export function createResourceIndicators(parts: AccessTokenParts): ResourceIndic
 }
 
 /** What is in the token beside RFC 9068's own claims. An app-only token says so, as Entra's does with `idtyp`. */
-export function createExtraTokenClaims({
+function createExtraTokenClaims({
   users,
   clients,
   getProvenClaims,
@@ -167,7 +167,7 @@ export function createExtraTokenClaims({
 }
 
 /** A user's token says what was delegated; an app-only one has no user and nothing delegated. */
-export function createScopeCustomizer({ scopes }: AccessTokenParts): JwtCustomizer {
+function createScopeCustomizer({ scopes }: AccessTokenParts): JwtCustomizer {
   return (_ctx, token, { payload }) => {
     if (token.kind === 'ClientCredentials') delete payload.scope;
     // A client that names no scope of the API gets them all, as with Entra's `.default`.
@@ -184,7 +184,7 @@ export function toAppClaims(client: DevClient | undefined) {
 }
 
 /** Consent is not what is tested here: whatever a client asks for is granted, also when it asks for more than before. */
-export const grantAllScopes: NonNullable<Configuration['loadExistingGrant']> = async ({ oidc }) => {
+const grantAllScopes: NonNullable<Configuration['loadExistingGrant']> = async ({ oidc }) => {
   const { client, session, provider } = oidc;
   if (!client || session?.accountId === undefined) return undefined;
   const grantId = session.grantIdFor(client.clientId);
@@ -230,7 +230,7 @@ export function stripTenantPrefix(url: string, tenant: string): string | undefin
   return path.startsWith(`/v2.0${DISCOVERY_PATH}`) ? path.slice('/v2.0'.length) : path;
 }
 
-export interface TenantParts extends DevIdpConfigurationParts {
+interface TenantParts extends DevIdpConfigurationParts {
   tenant: string;
 }
 

@@ -9,13 +9,13 @@ import { pageHeaders, renderErrorPage, renderLoginPage, stylePath, styleSheet } 
 import { TENANT_TOKEN_PATH, stripTenantPrefix } from './providerConfiguration.ts';
 
 /** One name under which people sign in and tokens are exchanged. */
-export interface ProviderEndpoint {
+interface ProviderEndpoint {
   /** Asked for each request: a rotation puts another one there. */
   getProvider: () => Provider;
   dialect: Dialect;
 }
 
-export interface RequestListenerParts {
+interface RequestListenerParts {
   base: ProviderEndpoint;
   entra: (ProviderEndpoint & { tenant: string }) | undefined;
   handleExchange: (
@@ -85,7 +85,7 @@ export function createRequestListener(parts: RequestListenerParts): RequestListe
   };
 }
 
-export const interactionPath = '/interaction/';
+const interactionPath = '/interaction/';
 
 /** A form of buttons is short; nobody has a reason to send more. */
 const MAX_FORM_BYTES = 10_000;
@@ -94,7 +94,7 @@ const MAX_FORM_BYTES = 10_000;
  * The pages between an authorization request and its answer. Whose request it is, the provider reads from a cookie that
  * is sent to this address only and not from other sites, so a page elsewhere cannot choose the user.
  */
-export async function handleInteraction(
+async function handleInteraction(
   provider: Provider,
   users: readonly DevUser[],
   req: IncomingMessage,

@@ -44,7 +44,7 @@ export interface TokenMinter {
   readonly createUnknownKey: () => Promise<DevSigningKey>;
 }
 
-export interface TokenMinterParts {
+interface TokenMinterParts {
   issuer: string;
   audience: string;
   users: readonly DevUser[];

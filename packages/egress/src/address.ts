@@ -79,7 +79,7 @@ export function isSameAddress(a: Address, b: Address): boolean {
 }
 
 /** A network prefix such as 10.0.0.0/8. */
-export interface Prefix {
+interface Prefix {
   readonly bytes: Uint8Array;
   readonly bits: number;
 }
@@ -105,7 +105,7 @@ export function isInPrefix({ bytes }: Address, prefix: Prefix): boolean {
 }
 
 /** A range that is not the public internet. */
-export interface AddressRange {
+interface AddressRange {
   readonly name: string;
   /** Whether an operator's entry can open it. The rest is never a server, whatever the settings say. */
   readonly canBeAllowed: boolean;

@@ -46,7 +46,7 @@ const reasons = {
 export type EgressReason = keyof typeof reasons;
 export const egressReasons = Object.keys(reasons) as EgressReason[];
 
-export interface EgressErrorDetail {
+interface EgressErrorDetail {
   /** A system error code such as ECONNREFUSED, or the limit that was reached. Never free text from outside. */
   detail?: string;
   /** True when the server may have seen the request: repeating it could repeat its effect. */

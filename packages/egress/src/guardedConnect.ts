@@ -132,7 +132,7 @@ const STAGGER_MS = 250;
  * Connects to the first of several checked addresses that answers: a black-holed IPv6 route must not cost the whole
  * connect timeout. Losers are closed.
  */
-export function dialFirst(
+function dialFirst(
   parts: { dial: Dial; clock: Clock },
   addresses: readonly string[],
   endpoint: Omit<DialTarget, 'address' | 'tunnel'>,

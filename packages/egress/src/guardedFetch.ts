@@ -48,7 +48,7 @@ function withoutFragment(url: URL): string {
 }
 
 /** A body that can be sent again when a redirect asks for it. */
-export interface RequestBody {
+interface RequestBody {
   readonly content: string | Uint8Array | null;
   readonly contentType: string | undefined;
 }
@@ -56,7 +56,7 @@ export interface RequestBody {
 const NO_BODY: RequestBody = { content: null, contentType: undefined };
 
 /** Text and bytes pass as they are; forms, blobs and streams are collected, because 307 and 308 repeat the body. */
-export function readRequestBody(body: RequestInit['body']): RequestBody | Promise<RequestBody> {
+function readRequestBody(body: RequestInit['body']): RequestBody | Promise<RequestBody> {
   if (body === undefined || body === null) return NO_BODY;
   if (typeof body === 'string') return { content: body, contentType: 'text/plain;charset=UTF-8' };
   if (body instanceof URLSearchParams) {
@@ -86,7 +86,7 @@ interface ResponseHead {
  * A WHATWG Response without the platform's machinery: most answers are read whole, once, and never need a stream.
  * The stream is made when somebody asks for it; `clone` falls back to the platform's own class.
  */
-export class GuardedResponse implements Response {
+class GuardedResponse implements Response {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Headers;

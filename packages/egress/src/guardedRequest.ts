@@ -8,7 +8,7 @@ import { type Destination, readDestination } from './target.ts';
 
 const MAX_REDIRECTS = 5;
 
-export interface GuardedRequestOptions {
+interface GuardedRequestOptions {
   /** Sockets judged with the exemptions of the audience: for the URL that was asked for, within its origin. */
   scope: PoolScope;
   /** Sockets judged without any: wherever a redirect to another origin leads. */
@@ -20,13 +20,13 @@ export interface GuardedRequestOptions {
   limits: Limits;
 }
 
-export interface GuardedRequestParts {
+interface GuardedRequestParts {
   pools: Pools;
   hopCounter: HopCounter;
   clock: Clock;
 }
 
-export interface OutboundRequest {
+interface OutboundRequest {
   readonly destination: Destination;
   readonly method: string;
   /** Name, value, name, value: without reserved ones. Taken over: ours are added to it. */
@@ -184,7 +184,7 @@ const SAFE_HEADERS = new Set([
   'user-agent',
 ]);
 
-export interface RequestHeaders {
+interface RequestHeaders {
   /** Name, value, name, value: the form the HTTP client takes without another copy. */
   readonly flatHeaders: string[];
   /** The inbound hop header, when the caller passed it through. */
@@ -205,7 +205,7 @@ export function readRequestHeaders(host: string, init: RequestInit['headers']): 
   return { flatHeaders, hop, hasContentType };
 }
 
-export function filterSafeHeaders(flatHeaders: readonly string[]): string[] {
+function filterSafeHeaders(flatHeaders: readonly string[]): string[] {
   const safe: string[] = [];
   for (let i = 0; i + 1 < flatHeaders.length; i += 2) {
     const name = flatHeaders[i] ?? '';
@@ -230,7 +230,7 @@ function validateHeaders(host: string, init: RequestInit['headers']): Iterable<[
 export const HOP_HEADER = hopHeader;
 
 /** The third hop is refused: a gateway behind a gateway is a set-up, three in a row are a loop. */
-export const MAX_HOPS = 2;
+const MAX_HOPS = 2;
 
 export interface HopCounter {
   /** The count an inbound request carries: 0 without the header, MAX_HOPS when it cannot be understood. */

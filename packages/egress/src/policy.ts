@@ -69,7 +69,7 @@ function originKey({ protocol, host, port }: NetworkTarget): string {
 }
 
 /** Says whether a target may be spoken to by name. */
-export type DomainRule = (protocol: string, host: string, port: number) => boolean;
+type DomainRule = (protocol: string, host: string, port: number) => boolean;
 
 interface DomainEntry {
   host: string;
@@ -87,7 +87,7 @@ const DOMAIN_ENTRY_PATTERN =
  * neither scheme nor port means any. As in LibreChat, `*.h` includes `h`, and `www.` is ignored on both sides; not behind
  * a wildcard, where it would open every neighbour of the zone that was meant.
  */
-export function compileAllowedDomains(domains: readonly string[]): DomainRule {
+function compileAllowedDomains(domains: readonly string[]): DomainRule {
   const entries = domains.map(parseDomainEntry);
   if (entries.length === 0) return () => true;
   return (protocol, host, port) => {
@@ -128,7 +128,7 @@ function stripWww(host: string): string {
 }
 
 /** `host:port` pairs that an operator opened. */
-export interface AllowedAddresses {
+interface AllowedAddresses {
   /** The host as it stands in the URL. */
   hasHost(host: string, port: number): boolean;
   /** An address a name resolved to: who may dial the literal may reach it by name, too. */
@@ -138,7 +138,7 @@ export interface AllowedAddresses {
 const ADDRESS_ENTRY_PATTERN = /^(\[[0-9a-f:.]+\]|[^\s/:?#@*[\]]+):([0-9]{1,5})$/i;
 
 /** Compiles `allowedAddresses` or `operatorAddresses`. The port is mandatory: a whole host is never opened. */
-export function compileAllowedAddresses(setting: string, entries: readonly string[]): AllowedAddresses {
+function compileAllowedAddresses(setting: string, entries: readonly string[]): AllowedAddresses {
   const allowed = new Set(entries.map((text, index) => parseAddressEntry([setting, index], text)));
   return {
     hasHost: (host, port) => allowed.has(toEntryKey(host, port)),

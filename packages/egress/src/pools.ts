@@ -6,7 +6,7 @@ import type { Destination } from './target.ts';
 import { EgressError } from './errors.ts';
 
 /** The kept connections to one origin under one policy. */
-export interface PoolEntry {
+interface PoolEntry {
   readonly pool: Pool;
   readonly origin: string;
 }

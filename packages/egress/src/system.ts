@@ -14,7 +14,7 @@ export function systemLocalAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 }
 
-export interface SystemDialOptions {
+interface SystemDialOptions {
   /** PEM certificates to trust instead of the default ones. */
   ca?: string | readonly string[];
 }

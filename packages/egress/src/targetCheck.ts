@@ -89,7 +89,7 @@ export interface OwnEndpoints {
 }
 
 /** True for our own public name on a port where we, or the proxy before us, may answer. */
-export function isOwnName(ownEndpoints: OwnEndpoints, target: NetworkTarget): boolean {
+function isOwnName(ownEndpoints: OwnEndpoints, target: NetworkTarget): boolean {
   return ownEndpoints.origins.some((origin) => {
     const ownTarget = parseTarget(new URL(origin));
     const ports = [ownTarget.port, 80, 443, ...ownEndpoints.listeners.map(({ port }) => port)];
@@ -98,7 +98,7 @@ export function isOwnName(ownEndpoints: OwnEndpoints, target: NetworkTarget): bo
 }
 
 /** True for an address and port this process listens on. */
-export function isOwnAddress(ownEndpoints: OwnEndpoints, address: Address, port: number): boolean {
+function isOwnAddress(ownEndpoints: OwnEndpoints, address: Address, port: number): boolean {
   return ownEndpoints.listeners.some((listener) => {
     if (listener.port !== port) return false;
     const listenAddress = parseAddress(listener.address);
@@ -160,6 +160,6 @@ const LOCAL_ZONES = ['.localhost', '.local', '.home.arpa', '.internal', '.svc'];
  * A second lock before the address check: such a name is refused before anything is asked of DNS, so a look-up
  * cannot tell an outsider which of them exist. An operator's host:port entry opens one.
  */
-export function isBlockedName(host: string): boolean {
+function isBlockedName(host: string): boolean {
   return SERVICE_NAMES.has(host) || LOCAL_ZONES.some((zone) => host.endsWith(zone));
 }

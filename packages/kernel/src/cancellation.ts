@@ -9,7 +9,7 @@ export interface Cancellation {
 }
 
 /** Told once, when it aborts. */
-export type CancellationListener = (() => void) | { handleEvent(): void };
+type CancellationListener = (() => void) | { handleEvent(): void };
 
 /** Settles as the work does, or with the signal's reason as soon as it aborts. The work goes on. */
 export function rejectOnAbort<T>(work: Promise<T>, signal: Cancellation): Promise<T> {

@@ -38,7 +38,7 @@ export interface Settings {
   readonly authorizationServer: Readonly<AuthorizationServer> | null;
 }
 
-export interface BuiltSettings {
+interface BuiltSettings {
   /** Absent when there are errors. */
   settings?: Settings;
   errors: Finding[];

@@ -21,7 +21,7 @@ export type SettingsResult =
     }
   | { ok: false; diagnostics: Diagnostic[] };
 
-export interface SettingsOptions {
+interface SettingsOptions {
   env: EnvRecord;
   /** What others have to say against settings that are well formed: told with path and line like the rest. */
   check?: (settings: Settings) => readonly Finding[];

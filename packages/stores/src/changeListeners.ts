@@ -1,7 +1,7 @@
 import type { ChangeEvent } from '@behalf/gateway/ports';
 
 /** The in-process half of every change feed. */
-export interface ChangeListeners {
+interface ChangeListeners {
   emit(change: ChangeEvent): void;
   subscribe(listener: (change: ChangeEvent) => void): () => void;
   readonly size: number;

@@ -9,7 +9,7 @@ export class StorageFormatError extends Error {
   override readonly name = 'StorageFormatError';
 }
 
-export interface StoreLabel {
+interface StoreLabel {
   /** At the start of a sentence: `The data directory /data`. */
   subject: string;
   /** What an operator who wants a new store does: `Start with an empty BEHALF_DATA_DIR.` */

@@ -18,7 +18,7 @@ import type { Route } from '../../http/route.ts';
 
 const DEFAULT_LIMIT = 100;
 
-export interface AuditRouteParts {
+interface AuditRouteParts {
   readonly store: AuditStore;
   readonly keyring: Keyring;
   /** The one of this process. */

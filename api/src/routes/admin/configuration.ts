@@ -15,7 +15,7 @@ import { requireOperator } from '../../http/authentication.ts';
 import type { Route } from '../../http/route.ts';
 import type { Configuration, ReloadResult } from '../../runtime/configuration.ts';
 
-export interface ConfigRouteParts {
+interface ConfigRouteParts {
   readonly configuration: Pick<Configuration, 'describe'>;
   readonly env: Env;
   readonly record: EnvRecord;
@@ -92,7 +92,7 @@ function maskSecret(value: string, type: string): string | null {
   return `${scheme}${maskedUserinfo}${hosts}${path}${query === undefined ? '' : `?${secretMask}`}`;
 }
 
-export interface ReloadParts {
+interface ReloadParts {
   reload: (requestedBy: string) => ReloadResult;
   /** Tells the other replicas. */
   announce: () => Promise<void>;

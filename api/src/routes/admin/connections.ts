@@ -10,7 +10,7 @@ import {
 import { isOperator } from '../../http/authentication.ts';
 import type { Route } from '../../http/route.ts';
 
-export interface ConnectionsParts {
+interface ConnectionsParts {
   readonly registry: Pick<Registry, 'list'>;
   readonly connections: Pick<ConnectionManager, 'describe'>;
   readonly inspectionScheduler: Pick<InspectionScheduler, 'getState'>;

@@ -15,7 +15,7 @@ import type { UserStore } from '@behalf/gateway/ports';
 import { createDisconnectSignal, readBody } from '../../http/request.ts';
 import type { Route } from '../../http/route.ts';
 
-export interface DiagnoseUserParts {
+interface DiagnoseUserParts {
   readonly diagnosis: DiagnoseParts;
   readonly users: Pick<UserAdmin, 'view'>;
   readonly audit: Pick<Audit, 'record'>;
@@ -58,7 +58,7 @@ export function diagnoseUserRoute({ diagnosis, users, audit }: DiagnoseUserParts
   };
 }
 
-export interface ReauthRouteParts {
+interface ReauthRouteParts {
   readonly registry: Pick<Registry, 'find'>;
   readonly vault: Pick<CredentialVault, 'list' | 'requireSignIn'>;
   readonly users: Pick<UserStore, 'list'>;

@@ -88,7 +88,7 @@ function sendRole(res: Response, role: Role): void {
 }
 
 /** By name, so that a new field stays inside until it is listed here. */
-export function roleView({ name, permissions }: Role): RoleView {
+function roleView({ name, permissions }: Role): RoleView {
   return { name, permissions: { [permissionType]: { ...permissions } } };
 }
 
@@ -117,7 +117,7 @@ async function readExpectedVersion(
   return expectedVersion;
 }
 
-export interface RoleRouteParts {
+interface RoleRouteParts {
   roles: Roles;
   roleAdmin: RoleAdmin;
 }

@@ -4,7 +4,7 @@ import type { Adapter, AdapterPayload, ClientMetadata } from 'oidc-provider';
 import { UNUSED_CLIENT_TTL_MS } from './limits.ts';
 import { errors } from './oidcProvider.ts';
 
-export interface AdapterParts {
+interface AdapterParts {
   readonly records: AuthorizationServerRecords;
   readonly grants: Pick<ClientGrants, 'find' | 'end'>;
   /** Clients of the operator, by id. */

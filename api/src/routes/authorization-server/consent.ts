@@ -72,7 +72,7 @@ export function createConsentToken(uid: string, sessionSecret: string): string {
 }
 
 /** What somebody is asked. Everything a client says of itself is text, and nothing more. */
-export interface ConsentPageData {
+interface ConsentPageData {
   readonly uid: string;
   /** Proves that our own page was answered. */
   readonly token: string;

@@ -11,7 +11,7 @@ import { MCP_SCOPE, MOUNT_PATH } from './issuer.ts';
 import { MAX_QUERY_LENGTH, createInteractionLimit, createRegistrationLimit } from './limits.ts';
 import type { ProviderHandler } from './providerSource.ts';
 
-export interface ProviderRouteParts {
+interface ProviderRouteParts {
   readonly handleWithProvider: ProviderHandler;
   readonly settings: Readonly<AuthorizationServer>;
   readonly records: Pick<AuthorizationServerRecords, 'ensureCapacity'>;

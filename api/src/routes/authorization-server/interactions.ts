@@ -23,7 +23,7 @@ import { MCP_SCOPE, MOUNT_PATH } from './issuer.ts';
 import { type ClientFetchLimit, UNUSED_CLIENT_TTL_MS } from './limits.ts';
 import type { ProviderSource } from './providerSource.ts';
 
-export interface InteractionRouteParts {
+interface InteractionRouteParts {
   readonly providerSource: ProviderSource;
   readonly fetchLimit: Pick<ClientFetchLimit, 'runForRequest'>;
   readonly consents: Consents;

@@ -17,9 +17,9 @@ const MAX_NETWORKS = 10_000;
 const MAX_INTERACTIONS = 5_000;
 
 /** Takes one: 0, or the milliseconds until there is one again. `step` tells questions from going on with one. */
-export type InteractionLimit = (req: IncomingMessage, step: 'begin' | 'resume') => Promise<number>;
+type InteractionLimit = (req: IncomingMessage, step: 'begin' | 'resume') => Promise<number>;
 
-export interface InteractionLimitParts {
+interface InteractionLimitParts {
   readonly records: Pick<AuthorizationServerRecords, 'ensureCapacity'>;
   readonly clientAddressOf: (req: IncomingMessage) => string;
   readonly clock: Clock;
@@ -53,9 +53,9 @@ const GLOBAL_LIMIT_FACTOR = 10;
 const FULL_RETRY_MS = 60 * 60 * 1000;
 
 /** Takes one: 0, or the milliseconds until it is worth another try. */
-export type RegistrationLimit = (req: IncomingMessage) => Promise<number>;
+type RegistrationLimit = (req: IncomingMessage) => Promise<number>;
 
-export interface RegistrationLimitParts {
+interface RegistrationLimitParts {
   readonly settings: { readonly registration: Readonly<AuthorizationServer['registration']> };
   readonly records: Pick<AuthorizationServerRecords, 'ensureCapacity'>;
   readonly clientAddressOf: (req: IncomingMessage) => string;
@@ -129,7 +129,7 @@ interface CachedResponse {
   readonly body: ArrayBuffer;
 }
 
-export interface ClientFetchParts {
+interface ClientFetchParts {
   readonly fetch: Fetch;
   readonly fetchLimit: Pick<ClientFetchLimit, 'tryConsume'>;
   readonly clock: Clock;

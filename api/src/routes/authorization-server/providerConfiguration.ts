@@ -22,7 +22,7 @@ const INTERACTION_SECONDS = INTERACTION_MS / 1_000;
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 const GRANT_SECONDS = GRANT_LIFETIME_MS / 1_000;
 
-export interface ProviderConfigurationParts {
+interface ProviderConfigurationParts {
   readonly adapter: AdapterFactory;
   readonly secrets: AuthorizationServerSecrets;
   readonly resources: TokenResources;
@@ -155,7 +155,7 @@ const SCOPES = new Set(['openid', 'offline_access', MCP_SCOPE]);
  * that no web server has is a native application, whether it says so or not; then plain http leads to this machine alone. Scopes
  * that we do not have are left out: clients name whatever they know.
  */
-export function normalizeClientMetadata(metadata: Record<string, unknown>): void {
+function normalizeClientMetadata(metadata: Record<string, unknown>): void {
   const { redirect_uris: uris, scope, client_name: name } = metadata as ClientMetadata;
   if (Array.isArray(uris)) {
     if (uris.length > MAX_REDIRECT_URIS || !uris.every(isValidRedirectUri)) {

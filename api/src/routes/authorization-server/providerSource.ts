@@ -55,7 +55,7 @@ export function createProviderSource(parts: ProviderSourceParts): ProviderSource
   };
 }
 
-export interface ProviderHandlerParts {
+interface ProviderHandlerParts {
   readonly providerSource: ProviderSource;
   readonly fetchLimit: Pick<ClientFetchLimit, 'runForRequest'>;
   readonly issuer: () => string;

@@ -12,12 +12,12 @@ import {
 import type { EventStream } from '../../http/sse.ts';
 import { MAX_ANSWERS, MAX_ANSWERS_PER_USER, MAX_ANSWER_MS } from './limits.ts';
 
-export interface AnswerRunLimits {
+interface AnswerRunLimits {
   readonly maxPerUser: number;
   readonly maxTotal: number;
 }
 
-export interface AnswerRunsParts {
+interface AnswerRunsParts {
   readonly leases: Leases;
   readonly cache: Cache;
   readonly changes: ChangeFeed;
@@ -108,7 +108,7 @@ export function createAnswerRuns(parts: AnswerRunsParts): AnswerRuns {
 }
 
 /** For how long a conversation belongs to a process that does not say otherwise any more. */
-export const ANSWER_LEASE_MS = 30_000;
+const ANSWER_LEASE_MS = 30_000;
 const RENEW_INTERVAL_MS = 10_000;
 
 type Owner = Pick<UserPrincipal, 'tenant' | 'userId'>;
@@ -118,7 +118,7 @@ export function conversationLeaseKey({ tenant, userId }: Owner, conversationId: 
   return JSON.stringify(['chat', tenant, userId, conversationId]);
 }
 
-export function stopRequestKey({ tenant, userId }: Owner, conversationId: string): string {
+function stopRequestKey({ tenant, userId }: Owner, conversationId: string): string {
   return JSON.stringify(['stop', tenant, userId, conversationId]);
 }
 
@@ -139,13 +139,13 @@ export interface AnswerRun {
   end(): Promise<void>;
 }
 
-export interface AnswerRunParts {
+interface AnswerRunParts {
   readonly leases: Leases;
   readonly cache: Cache;
   readonly clock: Clock;
 }
 
-export function createAnswerRun(
+function createAnswerRun(
   { leases, cache, clock }: AnswerRunParts,
   owner: UserPrincipal,
   { onEnd }: { onEnd: () => void },
@@ -235,7 +235,7 @@ export function createAnswerRun(
  * `asked`: by its user. `left`: nobody reads it any more. `late`: it took too long. `shutdown`: the process ends. `lost`:
  * another replica may be writing an answer in the same conversation.
  */
-export type StopReason = 'requested' | 'disconnected' | 'timeout' | 'shutdown' | 'lease_lost';
+type StopReason = 'requested' | 'disconnected' | 'timeout' | 'shutdown' | 'lease_lost';
 
 /** Why an answer ended before it was finished: the reason of its signal. */
 export class AnswerStopped extends Error {

@@ -21,7 +21,7 @@ import type { AnswerRuns } from './answerRuns.ts';
 import type { Models } from './models.ts';
 import type { PendingApprovals, PendingSignIns } from './pendingDecisions.ts';
 
-export interface ConversationRouteParts {
+interface ConversationRouteParts {
   readonly conversations: Conversations;
   readonly answerRuns: AnswerRuns;
   readonly models: Models;
@@ -110,7 +110,7 @@ export function conversationRoutes(parts: ConversationRouteParts): Route[] {
   ];
 }
 
-export interface ControlRouteParts {
+interface ControlRouteParts {
   readonly conversations: Pick<Conversations, 'find'>;
   readonly answerRuns: AnswerRuns;
   readonly pendingApprovals: PendingApprovals;
@@ -156,7 +156,7 @@ export function controlRoutes(parts: ControlRouteParts): Route[] {
   ];
 }
 
-export interface ChatConnectRouteParts {
+interface ChatConnectRouteParts {
   readonly conversations: Pick<Conversations, 'find'>;
   readonly pendingSignIns: PendingSignIns;
   readonly requirePermission: () => RequirePermission;

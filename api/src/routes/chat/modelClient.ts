@@ -24,7 +24,7 @@ export type ModelMessage =
     }
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string };
 
-export interface ModelCall {
+interface ModelCall {
   readonly id: string;
   readonly type: 'function';
   readonly function: { readonly name: string; readonly arguments: string };
@@ -154,7 +154,7 @@ function choiceOf(chunk: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** Puts calls together from the pieces in which a model sends them. */
-export interface CallCollector {
+interface CallCollector {
   /** False when there is too much of it. */
   add(deltas: unknown): boolean;
   calls(): readonly RequestedCall[];
@@ -279,7 +279,7 @@ const timeoutDetails: Partial<Record<EgressReason, string>> = {
 const MAX_RETRY_AFTER_S = 3_600;
 
 /** The words of the model's API stay out of it: they may repeat the request, or the key. */
-export function toModelError(error: unknown): GatewayError {
+function toModelError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const egress = findEgressError(error);
   if (egress) {
@@ -325,6 +325,6 @@ function getRetryAfterMs({ headers }: Pick<APIError, 'headers'>): number | undef
 }
 
 /** What a model's API sent, as far as it is an object: the shape is promised, and some leave parts out. */
-export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -4,7 +4,7 @@ import type { ModelMessage } from './modelClient.ts';
 import type { OfferedTools } from './offeredTools.ts';
 import { toModelText } from './results.ts';
 
-export interface ModelContext {
+interface ModelContext {
   readonly system: ModelMessage;
   readonly earlierTurns: readonly ChatTurn[];
   /** What the user asks now and what has come of it: never left out. */
@@ -93,7 +93,7 @@ export function systemMessage({
 }
 
 /** What a user said and what came of it: kept or left out as a whole. */
-export type ChatTurn = readonly ModelMessage[];
+type ChatTurn = readonly ModelMessage[];
 
 type ToolNameOf = (server: string, tool: string) => string;
 

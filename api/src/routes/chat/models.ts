@@ -12,7 +12,7 @@ export interface Models {
   choose(caller: UserPrincipal, requested: RequestedModel): Promise<ChosenModel>;
 }
 
-export interface RequestedModel {
+interface RequestedModel {
   readonly endpoint?: string | undefined;
   readonly model?: string | undefined;
 }
@@ -22,7 +22,7 @@ export interface ChosenModel {
   readonly model: string;
 }
 
-export interface ModelsParts {
+interface ModelsParts {
   readonly endpoints: () => readonly EndpointSettings[];
   readonly fetchModels: FetchModels;
 }
@@ -57,9 +57,9 @@ export function createModels({ endpoints, fetchModels }: ModelsParts): Models {
 }
 
 /** What an API says that it has. Nothing where it cannot be asked: then those that the file names are left. */
-export type FetchModels = (endpoint: EndpointSettings, caller: Principal) => Promise<readonly string[]>;
+type FetchModels = (endpoint: EndpointSettings, caller: Principal) => Promise<readonly string[]>;
 
-export interface FetchModelsParts {
+interface FetchModelsParts {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly logger: Logger;

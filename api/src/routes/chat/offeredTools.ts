@@ -18,7 +18,7 @@ import type { ModelTool, RequestedCall } from './modelClient.ts';
 const MAX_TITLE_LENGTH = 200;
 
 /** A tool that the model was shown, with what is told about its calls. */
-export interface OfferedTool {
+interface OfferedTool {
   readonly server: string;
   readonly serverTitle: string;
   readonly tool: string;

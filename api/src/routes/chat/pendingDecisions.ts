@@ -3,14 +3,14 @@ import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
 import { type Clock, abortReason } from '@behalf/kernel';
 import type { AnswerRun } from './answerRuns.ts';
 
-export interface PendingApprovalsParts {
+interface PendingApprovalsParts {
   readonly approvals: Pick<Approvals, 'decide' | 'stateOf' | 'withdraw'>;
   readonly cache: Cache;
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly clock: Clock;
 }
 
-export type ApprovalOutcome = 'approved' | 'denied' | 'expired';
+type ApprovalOutcome = 'approved' | 'denied' | 'expired';
 
 /** Calls of a chat that wait for their user's word, which may be given at another replica. */
 export interface PendingApprovals {
@@ -76,14 +76,14 @@ function approvalKey({ tenant, userId }: UserPrincipal, conversationId: string, 
   return JSON.stringify(['call', tenant, userId, conversationId, callId]);
 }
 
-export interface PendingSignInsParts {
+interface PendingSignInsParts {
   readonly cache: Cache;
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly clock: Clock;
 }
 
 /** `declined`: the answer shall go on without. */
-export type SignInOutcome = 'connected' | 'declined' | 'expired';
+type SignInOutcome = 'connected' | 'declined' | 'expired';
 
 /** Calls of a chat that wait until their user has signed in at a server, which may be told at another replica. */
 export interface PendingSignIns {
@@ -145,7 +145,7 @@ const POLL_MS = 2_000;
  * Reads what was said until somebody said something, and again with all news of the conversation. Rejects with the
  * reason of the answer's signal.
  */
-export async function waitForDecision<T>(
+async function waitForDecision<T>(
   { signal, onChange }: Pick<AnswerRun, 'signal' | 'onChange'>,
   clock: Clock,
   read: () => Promise<T | undefined>,
@@ -170,13 +170,13 @@ export async function waitForDecision<T>(
 }
 
 /** Wakes whoever waits for it, and does not forget a ring that nobody waited for. */
-export interface AutoResetEvent {
+interface AutoResetEvent {
   readonly set: () => void;
   /** Until it rings, or rang since the last time; at most so long. */
   wait(ms: number): Promise<void>;
 }
 
-export function createAutoResetEvent(clock: Clock): AutoResetEvent {
+function createAutoResetEvent(clock: Clock): AutoResetEvent {
   let isSet = false;
   let wake: () => void = () => undefined;
   return {

@@ -7,7 +7,7 @@ import {
   MAX_STORED_NODES,
 } from './limits.ts';
 
-export interface FittedResult {
+interface FittedResult {
   readonly result: ToolResult;
   readonly isCut?: true;
   /** What of it is missing, in whole or in part. */
@@ -139,7 +139,7 @@ function truncateToBytes(text: string, bytes: number): string {
 }
 
 /** How many members and elements a value has at any depth. Looks at no more than one over `most`. */
-export function countNodes(value: unknown, limit: number): number {
+function countNodes(value: unknown, limit: number): number {
   // Not by recursion: who made the value chose how deep it is.
   const pending: unknown[] = [value];
   let count = 0;
@@ -155,7 +155,7 @@ export function countNodes(value: unknown, limit: number): number {
   return count;
 }
 
-export interface DisplayLimits {
+interface DisplayLimits {
   readonly maxPerUser: number;
   readonly maxTotal: number;
 }
@@ -204,7 +204,7 @@ export function toModelText(result: JsonObject, maxLength: number): string {
   return truncateWithNote(shapeResult(result, 'openai').message.content, maxLength);
 }
 
-export function truncateWithNote(text: string, maxLength: number): string {
+function truncateWithNote(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   return `${text.slice(0, maxLength)}\n[Truncated: ${text.length - maxLength} more characters]`;
 }

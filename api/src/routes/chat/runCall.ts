@@ -205,7 +205,7 @@ function describeFieldErrors({ errors = [] }: ChatProblem): string {
   return lines.map((line) => `\n- ${line}`).join('');
 }
 
-export interface CallWithSignInParts {
+interface CallWithSignInParts {
   readonly pendingSignIns: PendingSignIns;
   readonly clock: Clock;
 }
@@ -265,7 +265,7 @@ function findConnectNeeded({ _meta }: JsonObject, { serverTitle }: ChatCall): Co
 const MAX_MESSAGE_LENGTH = 500;
 
 /** What a server says of its progress, as far as a person is shown it. */
-export function toProgress(params: JsonObject): { progress?: number; total?: number; message?: string } {
+function toProgress(params: JsonObject): { progress?: number; total?: number; message?: string } {
   const { progress, total, message } = params;
   return {
     ...(typeof progress === 'number' && { progress }),

@@ -56,7 +56,7 @@ export interface WriteAnswerParts extends RunCallParts {
 }
 
 /** One answer: what it is about, who is asked, and who hears of it. */
-export interface AnswerRequest extends ChatCallContext {
+interface AnswerRequest extends ChatCallContext {
   readonly message: AnswerMessage;
   /** What was said before, and what the user says now. */
   readonly history: readonly ChatMessage[];
@@ -186,7 +186,7 @@ export interface AnswerRequestParts {
 }
 
 /** What was asked, and by whom. */
-export interface ChatQuestion {
+interface ChatQuestion {
   readonly req: Request;
   readonly caller: UserPrincipal;
   readonly chatRequest: ChatRequest;
@@ -278,7 +278,7 @@ export function chatProblem(
 }
 
 /** Does the work for each, so many side by side, the others in their order as places become free. Results in order. */
-export async function mapWithConcurrency<T, R>(
+async function mapWithConcurrency<T, R>(
   items: readonly T[],
   limit: number,
   work: (item: T) => Promise<R>,

@@ -5,7 +5,7 @@ import type { FastExchange, FastRoute } from '../../http/route.ts';
 import { RpcFault, rpcCode, rpcErrorText } from './rpc.ts';
 
 /** What can be done at an endpoint. */
-export interface McpHandlers {
+interface McpHandlers {
   post(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
   get(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
   delete(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
@@ -49,11 +49,11 @@ export type ClientEndpoint = EndpointSelector & { readonly search: boolean };
 
 const ALL_SERVERS: ClientEndpoint = Object.freeze({ kind: 'all', search: false });
 
-export function readAllServersEndpoint({ query }: FastExchange): ClientEndpoint {
+function readAllServersEndpoint({ query }: FastExchange): ClientEndpoint {
   return query === '' ? ALL_SERVERS : { kind: 'all', search: isSearchMode(query) };
 }
 
-export function readServerEndpoint({ params, query }: FastExchange): ClientEndpoint {
+function readServerEndpoint({ params, query }: FastExchange): ClientEndpoint {
   return { kind: 'one', server: params['serverName'] ?? '', search: query !== '' && isSearchMode(query) };
 }
 

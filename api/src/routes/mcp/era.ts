@@ -117,9 +117,6 @@ export const MODERN_VERSION = '2026-07-28';
 export const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 export type LegacyVersion = (typeof legacyVersions)[number];
 
-/** What is assumed of a client that sends no version header: the last revision that had none. */
-export const DEFAULT_VERSION: LegacyVersion = '2025-03-26';
-
 /** The one revision with several messages in one body. */
 export const BATCH_VERSION: LegacyVersion = '2025-03-26';
 
@@ -131,7 +128,7 @@ export function isLegacyVersion(version: string): version is LegacyVersion {
 }
 
 /** Revisions are dates: whatever comes after the last legacy one is of the modern era, known to us or not. */
-export function isModernVersion(version: string): boolean {
+function isModernVersion(version: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= MODERN_VERSION;
 }
 

@@ -21,7 +21,7 @@ import type { Mailbox } from './session/mailbox.ts';
 import type { ActiveSession, SessionStates } from './session/sessions.ts';
 import { type Reply, type ReplyParts, createReply, sendAccepted } from './stream/reply.ts';
 
-export interface LegacyHandlerParts extends ReplyParts {
+interface LegacyHandlerParts extends ReplyParts {
   readonly methods: ReadonlyMap<string, Method>;
   readonly serve: ServeRequest;
   readonly initialize: Initialize;
@@ -166,7 +166,7 @@ function readBatch(body: readonly unknown[]): readonly RpcMessage[] {
 }
 
 /** The answer to one request of several: what is said in between has no place to go. */
-export async function collectReply(work: (reply: Reply) => Promise<void>): Promise<string | undefined> {
+async function collectReply(work: (reply: Reply) => Promise<void>): Promise<string | undefined> {
   let responseText: string | undefined;
   await work({
     isStarted: false,

@@ -17,7 +17,7 @@ import {
 } from './rpc.ts';
 import { type ReplyParts, acceptsEventStream, createReply, sendAccepted } from './stream/reply.ts';
 
-export interface McpPostHandlerParts extends ReplyParts {
+interface McpPostHandlerParts extends ReplyParts {
   readonly servers: EndpointParts;
   /** By name, for clients of the modern era. */
   readonly modern: ReadonlyMap<string, Method>;
@@ -27,7 +27,7 @@ export interface McpPostHandlerParts extends ReplyParts {
 }
 
 /** One endpoint, both eras: what a body says decides which. */
-export interface McpPostHandler {
+interface McpPostHandler {
   post(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
 }
 

@@ -132,7 +132,7 @@ function findElicitationId(error: unknown): string | undefined {
 }
 
 /** A page that a session's user was asked to open, to connect a server. */
-export interface Elicitation {
+interface Elicitation {
   readonly id: string;
   readonly server: string;
 }
@@ -195,7 +195,7 @@ export type SubscribeElicitations = (
   onCompleted: (elicitationId: string) => void,
 ) => ElicitationSubscription;
 
-export interface ElicitationSubscription {
+interface ElicitationSubscription {
   /** There may be others. */
   check(): void;
   stop(): void;

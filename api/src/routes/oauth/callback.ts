@@ -9,7 +9,7 @@ import type { SignInStats } from '../ops/counters.ts';
 import { type Html, html, page } from '../pages/page.ts';
 import { type ServerSignInParts, attemptCookies, findSignInServer } from './flows.ts';
 
-export interface CallbackRouteParts extends ServerSignInParts {
+interface CallbackRouteParts extends ServerSignInParts {
   readonly findSignedInUser: (req: Request) => Promise<UserPrincipal | null>;
   readonly limits: Pick<RateLimits, 'checkAddress' | 'recordRefusal'>;
   /** The address of who calls, past the proxies that are ours. */
@@ -144,7 +144,7 @@ const messages: Readonly<Record<FlowError, string>> = {
 };
 
 /** Nothing in it but our own words: whatever stands in the address is looked up in a list, or is a path of ours. */
-export function connectSuccessPage({ returnTo }: Readonly<Record<string, unknown>>): string {
+function connectSuccessPage({ returnTo }: Readonly<Record<string, unknown>>): string {
   return resultPage(
     'Connected',
     html`<h1>Connected</h1>
@@ -153,7 +153,7 @@ export function connectSuccessPage({ returnTo }: Readonly<Record<string, unknown
   );
 }
 
-export function connectErrorPage({ error, returnTo }: Readonly<Record<string, unknown>>): string {
+function connectErrorPage({ error, returnTo }: Readonly<Record<string, unknown>>): string {
   const errorCode = flowErrors.find((candidate) => candidate === error) ?? 'callback_failed';
   return resultPage(
     'Not connected',
@@ -182,7 +182,7 @@ function backLink(returnTo: unknown): Html {
  * the browser left us one, and a note for who looks later. It says nothing that the address does not; whoever hears it asks the
  * gateway.
  */
-export const resultScript = `(() => {
+const resultScript = `(() => {
   'use strict';
   const query = new URLSearchParams(location.search);
   const flowId = query.get('flowId') ?? '';

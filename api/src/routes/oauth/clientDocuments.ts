@@ -10,7 +10,7 @@ import {
 import type { Response } from 'express';
 import type { Route } from '../../http/route.ts';
 
-export interface ClientDocumentParts {
+interface ClientDocumentParts {
   readonly oauth: Pick<OAuthServices, 'documentKey'>;
   /** Servers of all tenants. */
   readonly servers: () => readonly ServerSnapshot[];

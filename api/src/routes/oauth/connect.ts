@@ -22,7 +22,7 @@ import type { Route } from '../../http/route.ts';
 import { errorBox, html, page } from '../pages/page.ts';
 import { type ServerSignInParts, attemptCookies, findSignInServer } from './flows.ts';
 
-export interface ConnectRouteParts extends ServerSignInParts {
+interface ConnectRouteParts extends ServerSignInParts {
   /** Who is signed in in this browser. */
   readonly findSignedInUser: (req: Request) => Promise<UserPrincipal | null>;
 }
@@ -109,7 +109,7 @@ export function connectRoutes(parts: ConnectRouteParts): Route[] {
  * Asks whether it is really this user who wants to sign in at that server. The form answers with a redirect to the authorization
  * server, which browsers hold to be where the form leads: that, and wherever it sends them on over https, is allowed here alone.
  */
-export function sendConfirmPage(
+function sendConfirmPage(
   res: Response,
   flowId: string,
   confirmation: Extract<OpenFlowResult, { kind: 'ask' }>,
@@ -154,7 +154,7 @@ function confirmPolicy({ authorizationOrigin }: Extract<OpenFlowResult, { kind: 
   ].join('; ');
 }
 
-export function connectionRefusedPage(error: GatewayError): string {
+function connectionRefusedPage(error: GatewayError): string {
   return page(
     'Not connected',
     html`<h1>Not connected</h1>
@@ -163,7 +163,7 @@ export function connectionRefusedPage(error: GatewayError): string {
   );
 }
 
-export interface ConnectLinkRouteParts {
+interface ConnectLinkRouteParts {
   readonly requirePermission: () => RequirePermission;
   readonly connectLinks: Pick<ConnectLinks, 'validate'>;
 }
@@ -199,7 +199,7 @@ export interface ConnectLinks {
   computeElicitationId(caller: Principal, server: string): Promise<string>;
 }
 
-export interface ConnectLinksParts {
+interface ConnectLinksParts {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly vault: Pick<CredentialVault, 'list'>;

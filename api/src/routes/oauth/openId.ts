@@ -33,7 +33,7 @@ export interface OpenIdSignIn {
 type SessionHolder = Pick<Principal, 'tenant' | 'userId' | 'authentication'>;
 
 /** How somebody signed in for a client of our own authorization server. */
-export interface GrantSignIn extends Omit<OpenIdSignIn, 'via'> {
+interface GrantSignIn extends Omit<OpenIdSignIn, 'via'> {
   /** The session that the grant will be. */
   readonly session: string;
   readonly clientId: string;
@@ -194,7 +194,7 @@ function codeOf(error: unknown): string {
 /** What everybody on the way takes (RFC 9110, section 4.1). Past it the provider may show an error and send nobody back. */
 const MAX_URL_LENGTH = 8_000;
 
-export type SignedInUser = Pick<Principal, 'tenant' | 'userId'>;
+type SignedInUser = Pick<Principal, 'tenant' | 'userId'>;
 type LoginOptions = Omit<NonNullable<Parameters<OpenIdLogin['start']>[1]>, 'claims'>;
 
 /** Begins a login at the provider. `whose`: who is signed in here already; null when nobody is. */
@@ -204,7 +204,7 @@ export type LoginWithClaims = (
   options?: LoginOptions,
 ) => ReturnType<OpenIdLogin['start']>;
 
-export interface LoginWithClaimsParts {
+interface LoginWithClaimsParts {
   readonly login: Pick<OpenIdLogin, 'start'>;
   /** What the provider wants proven by users before it exchanges their tokens again. */
   readonly pendingClaims: Pick<PendingClaims, 'find'>;

@@ -12,7 +12,7 @@ import {
   quantile,
 } from './counters.ts';
 
-export interface StatsParts {
+interface StatsParts {
   readonly history: Pick<CallHistory, 'read'>;
   readonly exchanges: Pick<ExchangeStats, 'outcomes' | 'requests'>;
   readonly refreshes: Pick<RefreshStats, 'outcomes'>;
@@ -171,13 +171,13 @@ function findLeastRecentlyUsed(
   return candidate;
 }
 
-export interface Period {
+interface Period {
   readonly slots: number;
   readonly slotMs: number;
 }
 
 /** What happened in each slot of a period, the oldest first. */
-export interface RingView {
+interface RingView {
   readonly calls: number[];
   readonly errors: number[];
   /** Milliseconds; null where there was no call. */
@@ -186,7 +186,7 @@ export interface RingView {
 }
 
 /** Calls of the last hour or day in slots of equal length. Its size does not grow. */
-export interface CallRing {
+interface CallRing {
   add(now: number, seconds: number, isError: boolean): void;
   /** Null when there was no call in all of it. */
   read(now: number): RingView | null;
@@ -195,7 +195,7 @@ export interface CallRing {
 /** The histogram, and the errors behind it. */
 const SLOT_WIDTH = LATENCY_BUCKETS + 1;
 
-export function createCallRing({ slots, slotMs }: Period): CallRing {
+function createCallRing({ slots, slotMs }: Period): CallRing {
   const counts = new Uint32Array(slots * SLOT_WIDTH);
   /** Which slot since the beginning of time stands in each place: one that comes round again is emptied when it is used. */
   const slotStamps = new Float64Array(slots).fill(-1);

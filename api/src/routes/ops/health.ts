@@ -28,7 +28,7 @@ export function readyRoute(readiness: () => Promise<ReadyView>): Route {
 /** A store that has not answered by then does not answer. */
 const PING_TIMEOUT_MS = 2_000;
 
-export interface ReadinessParts {
+interface ReadinessParts {
   version: string;
   primary: PrimaryStore;
   coordination: CoordinationStore;

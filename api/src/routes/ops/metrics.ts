@@ -12,7 +12,7 @@ import {
   createCallStats,
 } from './counters.ts';
 
-export interface MetricsRouteParts {
+interface MetricsRouteParts {
   metrics: Metrics;
   /** What a collector presents; undefined when none is configured. */
   token: string | undefined;
@@ -43,7 +43,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-export interface MetricsParts {
+interface MetricsParts {
   connections: () => { shared: number; user: number; stateless: number; breakersOpen: number };
   exchanges: Pick<ExchangeStats, 'outcomes' | 'requests'>;
   refreshes: Pick<RefreshStats, 'outcomes' | 'notStored'>;

@@ -12,7 +12,7 @@ export interface ObserveRequestParts {
 }
 
 /** One request to a server, as far as it is counted and logged. */
-export interface ObservedRequest {
+interface ObservedRequest {
   caller: Principal;
   door: EntryPoint;
   server: string;

@@ -36,7 +36,7 @@ const INTERFACE_PATHS = [
 /** A build gives each file the name of its content: what has this name never changes. */
 const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
 
-export interface WebParts {
+interface WebParts {
   /** Null: it was not built. */
   web: WebFiles | null;
   accounts: Pick<Accounts, 'hasUsers'>;
@@ -114,7 +114,7 @@ export function webRoutes(parts: WebParts): Route[] {
 }
 
 /** In the place of the interface, where the process was started without building it. */
-export function notBuiltPage({ name, email }: Pick<UserPrincipal, 'name' | 'email'>): string {
+function notBuiltPage({ name, email }: Pick<UserPrincipal, 'name' | 'email'>): string {
   return page(
     'The interface is not built',
     html`<h1>The interface is not built</h1>

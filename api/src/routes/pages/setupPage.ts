@@ -82,7 +82,7 @@ export function setupPage(
 }
 
 /** One small sheet for the few pages the gateway renders itself, in the colours of the interface (packages/web/src/styles). */
-export const style = `:root{color-scheme:light dark;--ink:#16191d;--soft:#545c66;--line:#d9dde1;--edge:#868e97;--paper:#f6f7f8;--card:#fff;--accent:#0f766e;--on:#fff;--bad:#b42318;--badbg:#fdecea}
+const style = `:root{color-scheme:light dark;--ink:#16191d;--soft:#545c66;--line:#d9dde1;--edge:#868e97;--paper:#f6f7f8;--card:#fff;--accent:#0f766e;--on:#fff;--bad:#b42318;--badbg:#fdecea}
 @media(prefers-color-scheme:dark){:root{--ink:#eceff2;--soft:#a5aeb8;--line:#2d3339;--edge:#7b858f;--paper:#0f1214;--card:#16191c;--accent:#3dbdb0;--on:#04211e;--bad:#ff8f85;--badbg:#3a1613}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}

@@ -9,7 +9,7 @@ const noAccountsHint = html`<p class="empty">
 
 const localFormHint = html`<p class="hint">Or sign in with an account of this gateway:</p>`;
 
-export interface SignInState {
+interface SignInState {
   /** Whether people can sign in at the identity provider. */
   offersOpenId: boolean;
   email?: string;

@@ -3,7 +3,7 @@ import type { Approvals, RequirePermission } from '@behalf/gateway';
 import { readBody } from '../../http/request.ts';
 import type { Route } from '../../http/route.ts';
 
-export interface ApprovalRouteParts {
+interface ApprovalRouteParts {
   approvals: Pick<Approvals, 'decide' | 'pending'>;
   requirePermission: () => RequirePermission;
 }

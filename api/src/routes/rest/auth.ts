@@ -16,7 +16,7 @@ import { refusedSignInEvent, signInEvent } from '../oauth/openId.ts';
 import { setupPage } from '../pages/setupPage.ts';
 import { signInPage } from '../pages/signInPage.ts';
 
-export interface LoginRouteParts {
+interface LoginRouteParts {
   signIn: PasswordSignIn;
   sessions: SignInSessions;
   cookie: () => SessionCookie;
@@ -97,7 +97,7 @@ export function logoutRoute({
   };
 }
 
-export interface SetupRouteParts {
+interface SetupRouteParts {
   setup: Setup;
   sessions: SignInSessions;
   cookie: () => SessionCookie;

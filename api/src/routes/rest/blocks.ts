@@ -48,7 +48,7 @@ export function blockRoutes(parts: SaveBlockParts & RunBlockParts, respond: Serv
 }
 
 /** The caller's own and those that are shared with them. */
-export function listBlocksRoute(parts: SaveBlockParts): Route {
+function listBlocksRoute(parts: SaveBlockParts): Route {
   return {
     method: 'get',
     path: '/api/mcp/blocks',
@@ -60,7 +60,7 @@ export function listBlocksRoute(parts: SaveBlockParts): Route {
   };
 }
 
-export function createBlockRoute(parts: SaveBlockParts): Route {
+function createBlockRoute(parts: SaveBlockParts): Route {
   return {
     method: 'post',
     path: '/api/mcp/blocks',
@@ -78,7 +78,7 @@ export function createBlockRoute(parts: SaveBlockParts): Route {
 }
 
 /** Whether blocks would run for the caller now, and what they wait for. Nothing runs. */
-export function checkBlocksRoute(parts: RunBlockParts): Route {
+function checkBlocksRoute(parts: RunBlockParts): Route {
   return {
     method: 'post',
     path: '/api/mcp/blocks/check',
@@ -95,7 +95,7 @@ export function checkBlocksRoute(parts: RunBlockParts): Route {
   };
 }
 
-export function viewBlockRoute(parts: SaveBlockParts): Route {
+function viewBlockRoute(parts: SaveBlockParts): Route {
   return {
     method: 'get',
     path: '/api/mcp/blocks/:id',
@@ -109,7 +109,7 @@ export function viewBlockRoute(parts: SaveBlockParts): Route {
   };
 }
 
-export function changeBlockRoute(parts: SaveBlockParts): Route {
+function changeBlockRoute(parts: SaveBlockParts): Route {
   return {
     method: 'patch',
     path: '/api/mcp/blocks/:id',
@@ -124,7 +124,7 @@ export function changeBlockRoute(parts: SaveBlockParts): Route {
   };
 }
 
-export function removeBlockRoute(parts: SaveBlockParts): Route {
+function removeBlockRoute(parts: SaveBlockParts): Route {
   return {
     method: 'delete',
     path: '/api/mcp/blocks/:id',
@@ -139,7 +139,7 @@ export function removeBlockRoute(parts: SaveBlockParts): Route {
 }
 
 /** Runs a block as the caller: its answer is that of the tool, as JSON or as events. */
-export function runBlockRoute(parts: RunBlockParts, respond: ServerResponder): FastRoute {
+function runBlockRoute(parts: RunBlockParts, respond: ServerResponder): FastRoute {
   return {
     method: 'post',
     path: '/api/mcp/blocks/:id/run',
@@ -162,7 +162,7 @@ export function runBlockRoute(parts: RunBlockParts, respond: ServerResponder): F
 }
 
 /** Who saves, and for how long they wait: the tools of the server may have to be asked for. */
-export function createSaveInbound(
+function createSaveInbound(
   req: Request,
   res: Response,
   caller: UserPrincipal,

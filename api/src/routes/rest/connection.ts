@@ -19,7 +19,7 @@ import type { Route } from '../../http/route.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { createRestInbound } from './serverResponder.ts';
 
-export interface StatusRouteParts extends StatusParts {
+interface StatusRouteParts extends StatusParts {
   /** How long a user has for a sign-in, in milliseconds. */
   oauthTimeoutMs: number;
 }

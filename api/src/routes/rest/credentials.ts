@@ -23,7 +23,7 @@ import { readBody } from '../../http/request.ts';
 import type { Route } from '../../http/route.ts';
 import type { ServerSignInParts } from '../oauth/flows.ts';
 
-export interface CredentialRouteParts extends ServerSignInParts, EndConnectionsParts {
+interface CredentialRouteParts extends ServerSignInParts, EndConnectionsParts {
   readonly vault: CredentialVault;
   readonly usage: Pick<CredentialUsageStore, 'find'>;
 }

@@ -36,7 +36,7 @@ export function permissionRoutes(parts: ShareParts & SearchParts): Route[] {
 }
 
 /** Whom a server can be shared with, for the dialog that does so. */
-export function searchPrincipalsRoute(parts: SearchParts): Route {
+function searchPrincipalsRoute(parts: SearchParts): Route {
   return {
     method: 'get',
     path: '/api/permissions/search-principals',
@@ -68,7 +68,7 @@ const views: AclRoleView[] = (Object.keys(aclRoles) as AclRole[]).map((accessRol
 }));
 
 /** The sets of bits that a server can be shared with. The same for everybody. */
-export const aclRolesRoute: Route = {
+const aclRolesRoute: Route = {
   method: 'get',
   path: '/api/permissions/mcpServer/roles',
   access: 'signed-in',
@@ -79,7 +79,7 @@ export const aclRolesRoute: Route = {
 };
 
 /** What the caller may do with servers, as bits: VIEW 1, EDIT 2, DELETE 4, SHARE 8. */
-export function effectiveRoutes(parts: ManageParts): Route[] {
+function effectiveRoutes(parts: ManageParts): Route[] {
   return [
     {
       method: 'get',
@@ -104,7 +104,7 @@ export function effectiveRoutes(parts: ManageParts): Route[] {
 }
 
 /** Something that people share: servers, blocks and sets, all with the same sets of bits. */
-export interface SharedResource {
+interface SharedResource {
   /** As it stands in the path and in the answer. */
   readonly type: 'mcpServer' | 'block' | 'set';
   readonly view: (caller: UserPrincipal, id: string) => Promise<SharingView>;

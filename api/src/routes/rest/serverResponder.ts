@@ -22,7 +22,7 @@ export interface ServerResponderParts extends ObserveRequestParts {
   inFlight?: InFlightLimiter;
 }
 
-export interface ServerRequestSpec {
+interface ServerRequestSpec {
   server: string;
   /** For the log. */
   operation: string;
@@ -114,7 +114,7 @@ export function prefersEventStream(accept: string | undefined): boolean {
   return accept !== undefined && /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(accept);
 }
 
-export interface RestInboundParts {
+interface RestInboundParts {
   caller: Principal;
   headers: IncomingHttpHeaders;
   signal: Cancellation;

@@ -41,7 +41,7 @@ export function serverRoutes(parts: ConfigureParts & ViewParts): Route[] {
 const PATH = '/api/mcp/servers';
 
 /** Every server the caller may see: all of them, or page by page when a page is asked for. */
-export function listServersRoute(parts: ViewParts): Route {
+function listServersRoute(parts: ViewParts): Route {
   return {
     method: 'get',
     path: '/api/mcp/servers',
@@ -65,7 +65,7 @@ function nextPageQuery({ limit, search }: ServersQuery, after: string): string {
   return query.toString();
 }
 
-export function createServerRoute(parts: ConfigureParts): Route {
+function createServerRoute(parts: ConfigureParts): Route {
   return {
     method: 'post',
     path: '/api/mcp/servers',
@@ -83,7 +83,7 @@ export function createServerRoute(parts: ConfigureParts): Route {
 }
 
 /** Whether it could be saved like this. Nothing is. */
-export function checkServerRoute(parts: ConfigureParts): Route {
+function checkServerRoute(parts: ConfigureParts): Route {
   return {
     method: 'post',
     path: '/api/mcp/servers/check',
@@ -97,7 +97,7 @@ export function checkServerRoute(parts: ConfigureParts): Route {
 }
 
 /** One server, whoever defined it, as the caller may see it. */
-export function viewServerRoute(parts: ViewParts): Route {
+function viewServerRoute(parts: ViewParts): Route {
   return {
     method: 'get',
     path: '/api/mcp/servers/:serverName',
@@ -112,7 +112,7 @@ export function viewServerRoute(parts: ViewParts): Route {
   };
 }
 
-export function changeServerRoute(parts: ConfigureParts): Route {
+function changeServerRoute(parts: ConfigureParts): Route {
   return {
     method: 'patch',
     path: '/api/mcp/servers/:serverName',
@@ -130,11 +130,11 @@ export function changeServerRoute(parts: ConfigureParts): Route {
 }
 
 /** The whole definition anew, as existing front ends send it; as a merge patch (RFC 7396) only what changes. */
-export function readChangeMode(req: Request): ServerChange['mode'] {
+function readChangeMode(req: Request): ServerChange['mode'] {
   return typeof req.is('application/merge-patch+json') === 'string' ? 'merge' : 'replace';
 }
 
-export function removeServerRoute(parts: ConfigureParts): Route {
+function removeServerRoute(parts: ConfigureParts): Route {
   return {
     method: 'delete',
     path: '/api/mcp/servers/:serverName',

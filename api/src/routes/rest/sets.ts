@@ -50,7 +50,7 @@ export function setRoutes(parts: SaveSetParts, runParts: SetRunRouteParts): Rout
 }
 
 /** Blocks that people saved in an order. */
-export function savedSetRoutes(parts: SaveSetParts): Route[] {
+function savedSetRoutes(parts: SaveSetParts): Route[] {
   const path = '/api/mcp/sets';
   const setPath = `${path}/:id`;
   return [
@@ -111,13 +111,13 @@ export function savedSetRoutes(parts: SaveSetParts): Route[] {
   ];
 }
 
-export interface SetRunRouteParts extends SendRunParts {
+interface SetRunRouteParts extends SendRunParts {
   readonly parts: RunSetParts;
   readonly setRuns: SetRuns;
 }
 
 /** Sets as jobs of whoever runs them. A run is theirs alone. */
-export function setRunRoutes(routeParts: SetRunRouteParts): Route[] {
+function setRunRoutes(routeParts: SetRunRouteParts): Route[] {
   const { parts, setRuns } = routeParts;
   const setPath = '/api/mcp/sets/:id';
   const runPath = '/api/mcp/runs/:runId';
@@ -193,25 +193,25 @@ export function setRunRoutes(routeParts: SetRunRouteParts): Route[] {
 }
 
 /** Runs belong to people: a program has nobody whose they could be. */
-export function requireUser(caller: Principal): UserPrincipal {
+function requireUser(caller: Principal): UserPrincipal {
   if (caller.kind !== 'user') throw new GatewayError('FORBIDDEN');
   return caller;
 }
 
 /** Who asks for a run. It goes on when they leave; only what comes before it ends with them. */
-export function createRunInbound(req: Request, res: Response, caller: Principal): RunInbound {
+function createRunInbound(req: Request, res: Response, caller: Principal): RunInbound {
   const inbound = createRestInbound({ caller, headers: req.headers, signal: createDisconnectSignal(res) });
   return { ...inbound, principal: requireUser(caller) };
 }
 
-export interface SendRunParts {
+interface SendRunParts {
   readonly clock: Clock;
   readonly headers: Readonly<Record<string, string>>;
   readonly problemOf: (error: unknown) => ProblemAnswer;
 }
 
 /** A run that begins: as JSON at once, or as events until it is over. Who leaves leaves it running. */
-export async function sendRun(
+async function sendRun(
   { clock, headers, problemOf }: SendRunParts,
   { req, res }: { readonly req: Request; readonly res: Response },
   startRun: (listener?: RunListener) => Promise<StartedRun>,

@@ -24,7 +24,7 @@ import { sessionView } from '../admin/users.ts';
 import { signInEvent } from '../oauth/openId.ts';
 import { userView } from './auth.ts';
 
-export interface UserRouteParts {
+interface UserRouteParts {
   readonly roles: Pick<Roles, 'permits'>;
   readonly offersOpenId: boolean;
 }
@@ -50,7 +50,7 @@ export function userRoute({ roles, offersOpenId }: UserRouteParts): Route {
   };
 }
 
-export interface OwnSessionParts {
+interface OwnSessionParts {
   sessions: Pick<SignInSessions, 'list' | 'endByHash'>;
   audit: Audit;
 }
@@ -130,7 +130,7 @@ function keyView(record: ApiKeyRecord): ApiKeyView {
   return { id, name, hint, scopes: [...scopes], createdAt, expiresAt, lastUsedAt };
 }
 
-export interface OwnClientParts {
+interface OwnClientParts {
   consents: Pick<Consents, 'list' | 'remove'>;
   grants: Pick<ClientGrants, 'endForClient'>;
   audit: Audit;

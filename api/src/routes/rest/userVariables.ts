@@ -14,7 +14,7 @@ import { readBody } from '../../http/request.ts';
 import type { Route } from '../../http/route.ts';
 import { type EndConnectionsParts, credentialsAt, endConnections } from './credentials.ts';
 
-export interface VariableRouteParts extends ServerLookupParts, AccessParts, EndConnectionsParts {
+interface VariableRouteParts extends ServerLookupParts, AccessParts, EndConnectionsParts {
   variables: UserVariables;
   audit: Audit;
 }

@@ -129,7 +129,7 @@ async function readInputs(context: Context, id: string): Promise<Record<string, 
 }
 
 /** All that is missing, one by one: what to bring, and where to do what. */
-export function formatMissingParts({ inputs, credentials }: MissingParts): string[] {
+function formatMissingParts({ inputs, credentials }: MissingParts): string[] {
   const needs = credentials.flatMap((group) => group.needs);
   return [
     ...inputs.map(({ step, name, description }) => {
@@ -150,7 +150,7 @@ export function formatMissingParts({ inputs, credentials }: MissingParts): strin
 }
 
 /** What is missing ends a command as an input does; where it is a sign-in alone, as that does. */
-export function toMissingError(error: unknown): unknown {
+function toMissingError(error: unknown): unknown {
   if (!(error instanceof GatewayProblem)) return error;
   const { missing, code, detail } = error.problem;
   if (!missing) return error;

@@ -106,7 +106,7 @@ export const doctor: Command = {
   },
 };
 
-export function getDiagnosisExitStatus({ ok, steps }: DiagnosisView): ExitStatus {
+function getDiagnosisExitStatus({ ok, steps }: DiagnosisView): ExitStatus {
   if (ok) return 'ok';
   const code = steps.find(({ outcome }) => outcome === 'failed')?.code;
   if (code === 'MCP_AUTHORIZATION_REQUIRED') return 'signIn';
@@ -150,7 +150,7 @@ const formatMark: Record<DiagnosisStep['outcome'], (style: Style) => string> = {
 };
 
 /** Why calls of somebody else do or do not work. The gateway presents nothing of theirs for it, and writes down who asked. */
-export async function diagnoseUser(context: Context, server: string, user: string): Promise<CommandOutput> {
+async function diagnoseUser(context: Context, server: string, user: string): Promise<CommandOutput> {
   const { gateway, style, progress } = context;
   const userId = user.includes('@') ? await findUserId(context, user) : user;
   progress(`Diagnosing ${server} for ${user} ...`);

@@ -15,7 +15,7 @@ import { serverArgument } from '../input/sharedInputs.ts';
 import { formatCredential, formatTimeSpan, toCredentialJson } from '../output/credential.ts';
 import { stripControls } from '../output/terminal.ts';
 
-export const loginOptions: readonly OptionSpec[] = [
+const loginOptions: readonly OptionSpec[] = [
   {
     name: 'label',
     value: 'LABEL',
@@ -40,7 +40,7 @@ interface StartedFlow extends FlowView {
 }
 
 /** One sign-in from its beginning to a token that a server was asked with. */
-export async function signIn(context: Context, server: string): Promise<CommandOutput> {
+async function signIn(context: Context, server: string): Promise<CommandOutput> {
   const { input, io, gateway } = context;
   const label = input.text('label');
   const timeoutMs = parseTimeout(input.text('timeout'));

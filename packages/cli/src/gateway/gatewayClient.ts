@@ -5,7 +5,7 @@ import type { Io } from '../io.ts';
 const DEFAULT_URL = 'http://localhost:3080';
 const REQUEST_TIMEOUT_MS = 60_000;
 
-export interface GatewayRequestOptions {
+interface GatewayRequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: unknown;
   readonly timeoutMs?: number;
@@ -151,7 +151,7 @@ interface ProblemExplanation {
   readonly problems: readonly string[] | undefined;
 }
 
-export function explainProblem({ code, detail, errors }: Problem): ProblemExplanation {
+function explainProblem({ code, detail, errors }: Problem): ProblemExplanation {
   const { action } = errorKinds[code];
   return {
     exitStatus: getExitStatus(code),

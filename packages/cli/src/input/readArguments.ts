@@ -1,6 +1,6 @@
 import { didYouMean } from '@behalf/contracts';
 
-export type ArgumentsResult =
+type ArgumentsResult =
   | { readonly ok: true; readonly args: Record<string, unknown> }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -72,13 +72,13 @@ function readProperties(value: unknown): Readonly<Record<string, Schema>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, Schema>) : {};
 }
 
-export type Schema = Readonly<Record<string, unknown>>;
+type Schema = Readonly<Record<string, unknown>>;
 
-export type ValueResult =
+type ValueResult =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 /** The types that a schema names; none where it says nothing of them. */
-export function listTypes({ type }: Schema): readonly string[] {
+function listTypes({ type }: Schema): readonly string[] {
   if (typeof type === 'string') return [type];
   return Array.isArray(type)
     ? type.filter((entry): entry is string => typeof entry === 'string' && entry !== 'null')
@@ -86,7 +86,7 @@ export function listTypes({ type }: Schema): readonly string[] {
 }
 
 /** What was typed in, as the schema wants it. Several values are a list, where it wants one. */
-export function parseValue(schema: Schema | undefined, values: readonly string[]): ValueResult {
+function parseValue(schema: Schema | undefined, values: readonly string[]): ValueResult {
   const types = schema ? listTypes(schema) : [];
   const [first = '', ...otherValues] = values;
   if (types.includes('array')) return parseList(schema, values);

@@ -116,7 +116,7 @@ function findMisspelledInterface(value: unknown): Finding[] {
 }
 
 /** Rules of `mcpSettings.endpoint` that need the whole file: a name that two could have is told here, not found out later. */
-export function checkEndpoint(endpoint: McpEndpoint, servers: readonly string[]): Finding[] {
+function checkEndpoint(endpoint: McpEndpoint, servers: readonly string[]): Finding[] {
   const path = ['mcpSettings', 'endpoint'];
   return [
     ...checkPriority(endpoint, [...path, 'priority'], servers),

@@ -84,15 +84,15 @@ function createOboFinding(path: Path, transport: Transport): Finding {
 }
 
 const transportTypes = ['stdio', 'websocket', 'sse', 'streamable-http', 'http'] as const;
-export const processFields = ['command', 'args', 'env', 'cwd', 'stderr'] as const;
+const processFields = ['command', 'args', 'env', 'cwd', 'stderr'] as const;
 
-export type TransportResult = { transport: Transport; warnings: Finding[] } | { findings: Finding[] };
+type TransportResult = { transport: Transport; warnings: Finding[] } | { findings: Finding[] };
 
 /**
  * Which transport a definition means. A written `type` decides; without one the choice is LibreChat's, so that an
  * existing file keeps its meaning: `command` is stdio, a ws(s) URL a websocket, any other URL SSE.
  */
-export function inferTransport(
+function inferTransport(
   server: Record<string, unknown>,
   url: string | undefined,
   path: Path,
@@ -185,7 +185,7 @@ export function inferTransport(
 export type ExpandText = (text: string) => string | undefined;
 
 /** Rules about URLs and header values, which need the expanded text. */
-export function checkTextValues(server: McpServer, path: Path, expand: ExpandText): Finding[] {
+function checkTextValues(server: McpServer, path: Path, expand: ExpandText): Finding[] {
   const findings: Finding[] = [];
   const checkUrl = (value: string | undefined, keyPath: Path, schemes: readonly string[]): void => {
     const text = value === undefined ? undefined : expand(value);

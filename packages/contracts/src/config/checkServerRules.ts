@@ -3,7 +3,7 @@ import { checkHeaderName } from './headerName.ts';
 import type { OAuth } from './oauth.ts';
 import type { McpServer } from './server.ts';
 
-export interface RuleReport {
+interface RuleReport {
   errors: Finding[];
   warnings: Finding[];
 }

@@ -118,7 +118,7 @@ const unusedFields = Object.fromEntries(
 ) as Record<(typeof unusedSections)[number], ReturnType<typeof unusedKey>>;
 
 /** The keys of the whole file besides `mcpServers`, whose entries are checked one by one. */
-export const topLevelFields = {
+const topLevelFields = {
   version: z
     .union([z.string(), z.number()])
     .optional()

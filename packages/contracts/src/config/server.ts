@@ -86,10 +86,10 @@ function isIcon(value: string): boolean {
   return !/^[a-z][a-z0-9+.-]*:/i.test(value) && !value.startsWith('//') && !value.includes('\\');
 }
 
-export const headerMap = z.record(z.string(), z.string());
+const headerMap = z.record(z.string(), z.string());
 
 /** What every server may say, whatever its transport. */
-export const serverFields = {
+const serverFields = {
   title: z
     .string()
     .regex(
@@ -177,7 +177,7 @@ export const serverFields = {
 };
 
 /** What a server reached over the network may say besides. */
-export const remoteFields = {
+const remoteFields = {
   headers: headerMap.optional().describe('Headers sent with every request. Values may contain placeholders.'),
   caFile: z
     .string()

@@ -1,4 +1,4 @@
-export interface ParsedUrl {
+interface ParsedUrl {
   readonly protocol: string;
   readonly username: string;
   readonly password: string;

@@ -1,5 +1,5 @@
 /** What every exit needs to know of an error. A code without all of them does not compile. */
-export interface ErrorKind {
+interface ErrorKind {
   /** HTTP status; the JSON-RPC number follows from it. */
   status: number;
   /** What happened, in words that fit any occurrence. */
@@ -9,7 +9,7 @@ export interface ErrorKind {
 }
 
 /** Of exchanging a user's token for one for a server. */
-export const oboErrorKinds = {
+const oboErrorKinds = {
   OBO_SUBJECT_TOKEN_MISSING: {
     status: 401,
     title: 'There is no sign-in token to exchange',
@@ -44,7 +44,7 @@ export const oboErrorKinds = {
 } as const satisfies Record<string, ErrorKind>;
 
 /** What blocks, sets and their runs are refused with. */
-export const blockErrorKinds = {
+const blockErrorKinds = {
   BLOCK_NOT_FOUND: { status: 404, title: 'No such block', action: 'List your blocks.' },
   BLOCK_FORBIDDEN: {
     status: 403,

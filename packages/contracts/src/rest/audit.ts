@@ -38,7 +38,7 @@ export const AuditQuery = z.strictObject({
 });
 export type AuditQuery = z.infer<typeof AuditQuery>;
 
-export const AuditEventView = z.union([
+const AuditEventView = z.union([
   z.object({ id: z.string(), unreadable: z.literal(true) }),
   z.looseObject({ id: z.string(), at: z.number(), kind: z.enum(auditKinds), action: z.string() }),
 ]);

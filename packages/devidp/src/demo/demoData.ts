@@ -31,7 +31,7 @@ export const demoResources = {
   notes: { id: 'api://notes', audience: 'notes-api', scopes: ['notes.read'] },
 } as const satisfies Record<string, DevResource>;
 
-export interface DemoAddresses {
+interface DemoAddresses {
   readonly entra: TenantAddresses;
   readonly tokenEndpoint: string;
   /** URLs of the two servers. */

@@ -146,7 +146,7 @@ export interface DemoGateway {
   stop(): Promise<number | null>;
 }
 
-export interface DemoGatewayParts {
+interface DemoGatewayParts {
   /** Arguments of Node that start it. */
   command: readonly string[];
   directory: string;

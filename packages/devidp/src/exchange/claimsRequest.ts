@@ -4,7 +4,7 @@ const PROVABLE_CLAIMS: readonly string[] = ['acrs', 'polids', 'amr'];
 type Claims = Readonly<Record<string, unknown>>;
 
 /** What a challenge demands of an access token, by claim. Undefined: the text is no challenge. */
-export function parseClaimsRequest(text: string): Map<string, readonly string[]> | undefined {
+function parseClaimsRequest(text: string): Map<string, readonly string[]> | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

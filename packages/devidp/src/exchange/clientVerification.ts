@@ -23,7 +23,7 @@ export type ClientFault =
   | 'assertion-expired'
   | 'no-federated-credential';
 
-export interface ClientVerificationParts {
+interface ClientVerificationParts {
   clients: readonly DevClient[];
   clock: Clock;
   /** What the assertion's `aud` may be: this very endpoint, and where the rules allow it the issuer. */
@@ -37,7 +37,7 @@ const CLIENT_ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-b
 const CLOCK_TOLERANCE_S = 60;
 const DEFAULT_FEDERATED_AUDIENCE = 'api://AzureADTokenExchange';
 
-export interface ClientRequest {
+interface ClientRequest {
   readonly form: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
 }

@@ -7,7 +7,7 @@ import { type Dialect, JWT_BEARER, TokenRefusal } from './exchangeHandler.ts';
 import { type DevResource, type TargetFault, requireConsent, resolveTargetByScope } from './resources.ts';
 import type { SubjectFault, SubjectVerifier } from './subjects.ts';
 
-export interface EntraDialectParts {
+interface EntraDialectParts {
   tenant: string;
   issuer: string;
   tokenEndpoint: string;
@@ -160,15 +160,15 @@ const aadstsEntries = {
   7000218: createEntry('invalid_client', { status: 401 }),
 } as const satisfies Record<number, AadstsEntry>;
 
-export type AadstsCode = keyof typeof aadstsEntries;
+type AadstsCode = keyof typeof aadstsEntries;
 
-export interface AadstsDetail {
+interface AadstsDetail {
   readonly claims?: string;
   readonly retryAfterSeconds?: number | undefined;
 }
 
 /** An error as Entra words it: the number in front, and behind it what its support asks for. */
-export function createAadstsRefusal(
+function createAadstsRefusal(
   clock: Clock,
   code: AadstsCode,
   text: string,

@@ -21,7 +21,7 @@ export const tokenTypes = {
   idJag: 'urn:ietf:params:oauth:token-type:id-jag',
 } as const;
 
-export interface DialectRequest {
+interface DialectRequest {
   readonly form: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
 }
@@ -69,7 +69,7 @@ export class TokenRefusal extends Error {
   }
 }
 
-export interface ExchangeParts {
+interface ExchangeParts {
   keys: DevKeyRing;
   clock: Clock;
   random: Random;

@@ -20,7 +20,7 @@ import type {
   VerifyRefreshToken,
 } from './subjects.ts';
 
-export interface OAuthDialectParts {
+interface OAuthDialectParts {
   issuer: string;
   tokenEndpoint: string;
   clients: readonly DevClient[];

@@ -29,7 +29,7 @@ export interface SubjectVerifier {
   verifyIdToken(token: string, clientId: string): Promise<VerifiedSubject | SubjectFault>;
 }
 
-export interface SubjectVerifierParts {
+interface SubjectVerifierParts {
   keys: DevKeyRing;
   users: readonly DevUser[];
   /** The names under which this provider issues. */
@@ -106,7 +106,7 @@ export interface RefreshSubject extends VerifiedSubject {
 /** The subject of an exchange is a refresh token of the client that asks. */
 export type VerifyRefreshToken = (token: string, clientId: string) => Promise<RefreshSubject | SubjectFault>;
 
-export interface RefreshTokenVerifierParts {
+interface RefreshTokenVerifierParts {
   /** The one that gives them out; another after a rotation of keys. */
   readonly getProvider: () => Provider;
   readonly adapter: (model: string) => Adapter;

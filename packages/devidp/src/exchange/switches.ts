@@ -138,7 +138,7 @@ export async function handleSwitches(
 }
 
 /** Undefined: not a switch. An unknown member is a misunderstanding, not something to pass over. */
-export function parseSwitch(text: string): { behavior: FaultBehavior; options: FaultOptions } | undefined {
+function parseSwitch(text: string): { behavior: FaultBehavior; options: FaultOptions } | undefined {
   let body: unknown;
   try {
     body = JSON.parse(text);

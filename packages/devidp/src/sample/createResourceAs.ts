@@ -142,7 +142,7 @@ function decodeUnverifiedClaims(assertion: string | null): { sub?: string; jti?:
   }
 }
 
-export interface AssertionParts {
+interface AssertionParts {
   /** Whose assertions are taken. */
   idp: IssuerKeySource;
   /** What they must be for. */
@@ -151,14 +151,14 @@ export interface AssertionParts {
 }
 
 /** An identity assertion that holds. */
-export interface ProvenAssertion {
+interface ProvenAssertion {
   readonly subject: string;
   readonly resource: string;
   readonly scope: string;
 }
 
 /** Identity assertions (ID-JAG), each good once. */
-export function createAssertionVerifier({ idp, issuer, clock }: AssertionParts) {
+function createAssertionVerifier({ idp, issuer, clock }: AssertionParts) {
   /** `jti` of those that were used, until they are over. */
   const usedIds = new Map<string, number>();
 

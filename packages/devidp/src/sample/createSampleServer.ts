@@ -134,7 +134,7 @@ export interface IssuerKeySource {
   getPublicKeys(): JSONWebKeySet;
 }
 
-export interface TokenGuardParts {
+interface TokenGuardParts {
   idp: IssuerKeySource;
   /** `aud` of the tokens for this server. */
   audience: string;
@@ -144,7 +144,7 @@ export interface TokenGuardParts {
 }
 
 /** What the server was told to do besides checking. */
-export interface GuardState {
+interface GuardState {
   /** How many more tokens are refused, good as they are. */
   remainingRejections: number;
   /** What a token must say on top: JSON of a challenge. */
@@ -152,11 +152,11 @@ export interface GuardState {
 }
 
 /** `auth`: come in. Else the status and what `WWW-Authenticate` says, without the address of the metadata. */
-export type GuardResult =
+type GuardResult =
   { readonly auth: AuthInfo } | { readonly status: 401 | 403; readonly challenge: string };
 
 /** Signature, issuer, audience and time of a token; then its scopes and what is demanded on top. */
-export function createTokenGuard({ idp, audience, scopes, clock }: TokenGuardParts, state: GuardState) {
+function createTokenGuard({ idp, audience, scopes, clock }: TokenGuardParts, state: GuardState) {
   return async (header: string | undefined): Promise<GuardResult> => {
     const [, token] = /^Bearer ([^\s,]+)$/i.exec(header ?? '') ?? [];
     if (token === undefined) return { status: 401, challenge: '' };
@@ -228,7 +228,7 @@ export function hashHeader(header: string | undefined): string {
   return header === undefined ? '' : createHash('sha256').update(header).digest('base64url');
 }
 
-export function createCredentialLog() {
+function createCredentialLog() {
   const credentials = new Map<string, RecordedCredential>();
   const log: CredentialLog = {
     all: () => [...credentials.values()],

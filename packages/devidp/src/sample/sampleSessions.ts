@@ -106,7 +106,7 @@ const tools: Tool[] = [
 ];
 
 /** One session's server. The token is that of each request, never that of the first one. */
-export function createSampleTools({ name, onCall }: { name: string; onCall: () => void }): McpServer {
+function createSampleTools({ name, onCall }: { name: string; onCall: () => void }): McpServer {
   const mcp = new McpServer({ name, version: '1.0.0' }, { capabilities: { tools: { listChanged: true } } });
   mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
   mcp.server.setRequestHandler(CallToolRequestSchema, ({ params }, { authInfo }) => {

@@ -120,7 +120,7 @@ export async function startScriptedModel(options: ScriptedModelOptions): Promise
 }
 
 /** Writes the steps of a script as a streamed chat completion. */
-export async function streamSteps(
+async function streamSteps(
   res: ServerResponse,
   model: string,
   steps: Iterable<ScriptStep> | AsyncIterable<ScriptStep>,

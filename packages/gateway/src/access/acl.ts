@@ -138,14 +138,14 @@ interface ResourceGrants {
 }
 
 /** All rows, by what they are asked for on each call. */
-export interface AclIndex {
+interface AclIndex {
   /** What the rows of this server in this tenant give the caller, together. */
   getBits(principal: Principal, tenant: string, serverId: string): number;
   /** Of the names that begin like this those with any row that gives the caller something, with what it gives. */
   listByPrefix(principal: Principal, tenant: string, prefix: string): [name: string, bits: number][];
 }
 
-export function buildAclIndex(records: readonly AclRecord[]): AclIndex {
+function buildAclIndex(records: readonly AclRecord[]): AclIndex {
   const tenants = new Map<string, Map<string, ResourceGrants>>();
   for (const { tenant, serverId, principalType, principalId, bits } of records) {
     const servers = tenants.get(tenant) ?? new Map<string, ResourceGrants>();
@@ -198,7 +198,7 @@ interface AccessLists {
 }
 
 /** Whether a server of the operator is for this caller by the definition alone. */
-export type OperatorAccess = (principal: Principal, server: ServerSnapshot) => boolean;
+type OperatorAccess = (principal: Principal, server: ServerSnapshot) => boolean;
 
 /**
  * Without `access` it is for everybody; with it for those it lists, and an empty one lists nobody.
@@ -207,7 +207,7 @@ export type OperatorAccess = (principal: Principal, server: ServerSnapshot) => b
  * identity provider writes into a token's email may be whatever its user typed in, so it opens nothing here: people who
  * sign in there are listed by id, by group or by role.
  */
-export function createOperatorAccess(): OperatorAccess {
+function createOperatorAccess(): OperatorAccess {
   const cache = new WeakMap<Access, AccessLists>();
 
   function listsOf(access: Access): AccessLists {

@@ -131,19 +131,19 @@ export function createOboTrust(parts: OboTrustParts): OboTrust {
 }
 
 /** Who last decided where a server leads, as far as that matters for handing out tokens. */
-export type OboAuthor = Pick<
+type OboAuthor = Pick<
   UserRecord,
   'id' | 'tenant' | 'role' | 'roleSource' | 'roleConfirmedAt' | 'disabledAt'
 >;
 
-export interface OboAuthors {
+interface OboAuthors {
   /** Milliseconds for which their role counts from now on; none: zero or less. */
   getRemainingMs(author: OboAuthor): number;
   /** Tells administrators when that is not much any more, once a day and author. */
   warnBeforeExpiry(author: OboAuthor, server: ServerSnapshot, remainingMs: number): void;
 }
 
-export interface OboAuthorParts {
+interface OboAuthorParts {
   readonly clock: Clock;
   /** For how long a role that a token gave counts without another token that says the same. */
   readonly authorMaxAgeMs: number;
@@ -162,7 +162,7 @@ const MAX_REPORTED = 10_000;
  * A token is asked only when its owner comes by. Somebody who has left, or whose role was taken at the identity provider,
  * never comes again: without an end, what their last token said would count for good.
  */
-export function createOboAuthors({ clock, authorMaxAgeMs, log, audit }: OboAuthorParts): OboAuthors {
+function createOboAuthors({ clock, authorMaxAgeMs, log, audit }: OboAuthorParts): OboAuthors {
   // Of an age of a few days, three of them would be all of it.
   const warnBeforeMs = Math.min(WARN_BEFORE_MS, authorMaxAgeMs / 4);
   const lastReported = new Map<string, { readonly event: string; readonly at: number }>();

@@ -255,7 +255,7 @@ function hasMissingPermissions({ permissions }: RoleRecord): boolean {
 }
 
 /** Of a custom role: nothing. */
-export function defaultPermissionsOf(name: string): Record<string, boolean> {
+function defaultPermissionsOf(name: string): Record<string, boolean> {
   return Object.fromEntries(
     mcpPermissions.map((permission) => [permission, isBuiltInRole(name) && roleDefaults[name][permission]]),
   );

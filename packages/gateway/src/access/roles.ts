@@ -170,7 +170,7 @@ export function requireAdmin(principal: Principal): void {
 export type ConfiguredPermissions = Readonly<Record<BuiltInRole, Readonly<PartialPermissions>>>;
 
 /** A permission as a bit. A map: what nobody knows has none, whatever it is called. */
-export const permissionBits: ReadonlyMap<string, number> = new Map(
+const permissionBits: ReadonlyMap<string, number> = new Map(
   mcpPermissions.map((permission, index) => [permission, 2 ** index]),
 );
 
@@ -178,7 +178,7 @@ export const permissionBits: ReadonlyMap<string, number> = new Map(
  * What a role has: the defaults, then what somebody decided, then what the configuration names. A custom role has
  * nothing that nobody decided.
  */
-export function effectivePermissions(
+function effectivePermissions(
   name: string,
   stored: Readonly<Record<string, boolean>>,
   configured: ConfiguredPermissions,
@@ -197,12 +197,12 @@ export function effectivePermissions(
 }
 
 /** What every role of every tenant has, to be asked on each call. */
-export interface RoleTable {
+interface RoleTable {
   /** 0 for a role that does not exist. */
   getBits(tenant: string, role: string): number;
 }
 
-export function buildRoleTable(records: readonly RoleRecord[], configured: ConfiguredPermissions): RoleTable {
+function buildRoleTable(records: readonly RoleRecord[], configured: ConfiguredPermissions): RoleTable {
   const builtInBits = new Map<string, number>(
     builtInRoles.map((role) => [role, toBits(effectivePermissions(role, {}, configured))]),
   );

@@ -18,7 +18,7 @@ import { type WithLeaseParts, withLease } from '../replication/withLease.ts';
 import type { Acl } from './acl.ts';
 import type { Roles } from './roles.ts';
 
-export interface ShareResourceParts extends WithLeaseParts {
+interface ShareResourceParts extends WithLeaseParts {
   readonly acl: Pick<Acl, 'refresh' | 'listRows' | 'write'>;
   readonly roles: Pick<Roles, 'refresh' | 'requirePermission' | 'exists'>;
   readonly users: Pick<UserStore, 'findById'>;
@@ -40,7 +40,7 @@ export interface Shareable {
   readonly forbiddenCode: ErrorCode;
 }
 
-export interface ShareOperation {
+interface ShareOperation {
   /** As it is written down. */
   readonly event: Omit<AuditEvent, 'kind' | 'outcome' | 'code' | 'changed'> & {
     readonly kind: 'permission';
@@ -152,7 +152,7 @@ async function toPrincipalView(
 }
 
 /** What the decision rests on. */
-export interface SharingContext {
+interface SharingContext {
   readonly tenant: string;
   readonly serverId: string;
   /** As they are now. */
@@ -171,7 +171,7 @@ export interface SharingContext {
   readonly grantedAt: number;
 }
 
-export interface SharingDecision {
+interface SharingDecision {
   readonly put: readonly AclRecord[];
   readonly remove: readonly string[];
   /** Who is concerned, such as `user:<id>`. */
@@ -183,7 +183,7 @@ export interface SharingDecision {
 const MAX_ROWS = 500;
 
 /** What a request would write, or why it must not. */
-export function decideSharing(sharing: SharingContext, request: ShareRequest): SharingDecision {
+function decideSharing(sharing: SharingContext, request: ShareRequest): SharingDecision {
   const { tenant, serverId, callerBits, grantableBits, grantedBy, grantedAt } = sharing;
   const rows = new Map(sharing.rows.map((row) => [row.id, row]));
   const toKey = (principalType: AclKey['principalType'], principalId: string): AclKey => ({

@@ -81,7 +81,7 @@ export interface ManageParts {
 }
 
 /** A server that this caller may at least look at, and what else they may do with it. */
-export interface ManagedServer {
+interface ManagedServer {
   readonly server: ServerSnapshot;
   readonly bits: number;
 }

@@ -228,7 +228,7 @@ const MINUTE_MS = 60_000;
 /** Minutes of tenants that are told apart; what comes on top is counted together. */
 const MAX_LOST_ENTRIES = 1_000;
 
-export interface LostEvents {
+interface LostEvents {
   /** Whatever was lost: it may be no event at all. */
   count(tenant: unknown, at: number): void;
   /** What is to be written of them, once: an event per tenant and minute. */
@@ -238,7 +238,7 @@ export interface LostEvents {
 }
 
 /** What could not be written at least has a number: each tenant's own, so that none learns of another's. */
-export function createLostEvents(): LostEvents {
+function createLostEvents(): LostEvents {
   let lost = new Map<string, { readonly tenant: string; readonly minute: number; count: number }>();
   let total = 0;
 

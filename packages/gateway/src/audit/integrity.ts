@@ -180,7 +180,7 @@ export async function sweepAudit(parts: {
 }
 
 /** What a sweep said it removes: the writer, and the last of its segments that went. Only of a genuine segment. */
-export function readSweptRanges(event: StoredAuditEvent): { writer: string; through: number }[] {
+function readSweptRanges(event: StoredAuditEvent): { writer: string; through: number }[] {
   if (event.action !== SWEEP_ACTION || event.actor.kind !== 'gateway') return [];
   return (event.changed ?? []).flatMap((range) => {
     const [, writer, through] = /^([\w-]+):(\d+)$/.exec(range) ?? [];

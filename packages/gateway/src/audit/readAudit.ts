@@ -5,9 +5,9 @@ import { type StoredAuditEvent, linesOf, parseEventLine, segmentId } from './seg
 /** What one request may read: a filter that nothing fits must not cost a walk through everything. */
 const MAX_SEGMENTS = 500;
 const MAX_CHARS = 16_000_000;
-export const MAX_QUERY_EVENTS = 1_000;
+const MAX_QUERY_EVENTS = 1_000;
 
-export interface AuditPageQuery extends AuditScope {
+interface AuditPageQuery extends AuditScope {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -90,7 +90,7 @@ export interface AuditReadParts {
 }
 
 /** Whose events, and which of them. There is no reading without a tenant. */
-export interface AuditScope {
+interface AuditScope {
   readonly tenant: string;
   readonly filters: AuditEventFilters;
 }
@@ -101,7 +101,7 @@ export interface FoundEvent extends StoredAuditEvent {
 }
 
 /** A line that is none of ours: it was changed in the store. It has no tenant, so everyone is told that it is there. */
-export interface UnreadableLine {
+interface UnreadableLine {
   readonly id: string;
   readonly unreadable: true;
 }
@@ -113,7 +113,7 @@ const MAX_PAGE_SIZE = 128;
 /** A page with less text than this is followed by one of more segments. */
 const SMALL_PAGE_CHARS = 1_000_000;
 
-export async function* readSegmentsNewestFirst(
+async function* readSegmentsNewestFirst(
   { store, yieldToEventLoop }: AuditReadParts,
   { from, to, after }: { [K in keyof AuditSegmentQuery]: AuditSegmentQuery[K] | undefined },
 ): AsyncGenerator<AuditSegmentRecord, void, void> {
@@ -133,7 +133,7 @@ export async function* readSegmentsNewestFirst(
 }
 
 /** The last first; only those before the line `below`. */
-export function* readEntries(
+function* readEntries(
   segment: AuditSegmentRecord,
   { tenant, filters }: AuditScope,
   beforeLine = Infinity,
@@ -157,7 +157,7 @@ function matchesFilters(event: StoredAuditEvent, filters: AuditEventFilters): bo
 }
 
 /** The last event that was shown: go on with those before it in its segment, then with the segments after that one. */
-export interface AuditPosition {
+interface AuditPosition {
   readonly writer: string;
   readonly seq: number;
   readonly lastAt: number;
@@ -166,11 +166,11 @@ export interface AuditPosition {
 }
 
 /** Opaque to callers. It says where, never what may be seen: it needs no signature. */
-export function writeAuditCursor({ writer, seq, lastAt, line }: AuditPosition): string {
+function writeAuditCursor({ writer, seq, lastAt, line }: AuditPosition): string {
   return Buffer.from(JSON.stringify([writer, seq, lastAt, line])).toString('base64url');
 }
 
-export function readAuditCursor(cursor: string): AuditPosition {
+function readAuditCursor(cursor: string): AuditPosition {
   const [writer, seq, lastAt, line, ...rest] = decodeCursor(cursor);
   if (typeof writer !== 'string' || rest.length > 0) throw invalidCursor();
   if (!/^[\w-]{1,64}$/.test(writer) || !isCount(seq) || !isCount(lastAt) || !isCount(line))
@@ -178,7 +178,7 @@ export function readAuditCursor(cursor: string): AuditPosition {
   return { writer, seq, lastAt, line };
 }
 
-export function toPageStart({ writer, seq, lastAt }: AuditPosition): { lastAt: number; id: string } {
+function toPageStart({ writer, seq, lastAt }: AuditPosition): { lastAt: number; id: string } {
   return { lastAt, id: segmentId(writer, seq) };
 }
 

@@ -38,7 +38,7 @@ import { type SavedBlock, getBlockCollection, getSetCollection } from './store.t
 import { describeBlockServer } from './view.ts';
 
 /** What one block came to, and what it waits for. */
-export interface BlockCheckResult {
+interface BlockCheckResult {
   readonly view: CheckedBlock;
   readonly inputs: readonly MissingInput[];
   readonly prerequisites: readonly BlockPrerequisite[];
@@ -181,14 +181,14 @@ export function getOwn<T>(record: Readonly<Record<string, T>>, key: string): T |
 const LIST_TIMEOUT_MS = 5_000;
 
 /** What a run would bring. */
-export interface ProvidedInputs {
+interface ProvidedInputs {
   readonly provided: JsonObject;
   /** The names of inputs whose values earlier steps will bring: they are not missing, and cannot be judged yet. */
   readonly deferred?: readonly string[];
 }
 
 /** One block, by the questions that its run would ask, in their order. */
-export async function checkBlock(
+async function checkBlock(
   parts: RunBlockParts,
   inbound: Inbound,
   block: SavedBlock,
@@ -336,7 +336,7 @@ function findDrift(block: SavedBlock, tool: CatalogTool): CheckedBlock['drift'] 
 }
 
 /** What became of a schema since it was saved; undefined: nothing did. */
-export function findSchemaDrift(
+function findSchemaDrift(
   before: JsonObject | undefined,
   after: JsonObject | undefined,
 ): SchemaDrift | undefined {

@@ -40,7 +40,7 @@ import {
 import { requireBlockServer, toBlockView, toSetView } from './view.ts';
 
 /** Who saves: a user, with the signal of their request. */
-export type SaveInbound = Inbound & { readonly principal: UserPrincipal };
+type SaveInbound = Inbound & { readonly principal: UserPrincipal };
 
 /** Saves a tool with inputs. It takes the tool's schemas of this moment along: what changes later can be told from them. */
 export function createBlock(
@@ -80,7 +80,7 @@ export function createBlock(
   });
 }
 
-export function pickSchemas(tool: {
+function pickSchemas(tool: {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema: Readonly<Record<string, unknown>> | undefined;
 }): Pick<SavedBlock, 'inputSchema' | 'outputSchema'> {
@@ -173,7 +173,7 @@ export function removeBlock(
 }
 
 /** A tool that the caller has, as a call by them would find it. */
-export async function requireVisibleTool(
+async function requireVisibleTool(
   parts: ListToolsParts,
   inbound: Inbound,
   serverName: string,

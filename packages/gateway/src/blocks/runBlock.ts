@@ -57,7 +57,7 @@ export interface RunBlockParts extends ReadBlockParts {
   readonly readinessParts: CredentialReadinessParts;
 }
 
-export interface BlockRunCall {
+interface BlockRunCall {
   readonly id: string;
   /** As the caller sees it; null: there is none for them. */
   readonly block: SavedBlock | null;
@@ -186,7 +186,7 @@ export function findCachedTool(
   return callParts.catalog.peek(server, ownerKey(server, principal))?.find(block.tool);
 }
 
-export function hasMissing({ inputs, credentials }: MissingParts): boolean {
+function hasMissing({ inputs, credentials }: MissingParts): boolean {
   return inputs.length > 0 || credentials.length > 0;
 }
 

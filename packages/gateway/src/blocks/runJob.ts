@@ -224,7 +224,7 @@ function measureLength(result: object): number {
 }
 
 /** What became of one step. */
-export interface StepAttempt extends Pick<StoredStep, 'mayGoOn'> {
+interface StepAttempt extends Pick<StoredStep, 'mayGoOn'> {
   readonly state: 'succeeded' | 'waiting' | 'failed' | 'uncertain';
   readonly code?: ErrorCode;
   readonly errors?: Diagnostic[];
@@ -236,7 +236,7 @@ export interface StepAttempt extends Pick<StoredStep, 'mayGoOn'> {
  * Runs one step as whoever runs the set: a block's run, with what earlier steps gave. What never began may be begun again; what
  * ran is not; and what may have run is only where the operator vouches for the tool, as for any call.
  */
-export async function attemptStep(
+async function attemptStep(
   parts: RunSetParts,
   inbound: Inbound,
   step: StoredStep,

@@ -34,8 +34,8 @@ export const MAX_SETS = 100;
 /** Of one set, sealed. */
 export const MAX_SET_LENGTH = 512 * 1024;
 /** Of one user: under way at once, and kept of those that are not. */
-export const MAX_ACTIVE_RUNS = 20;
-export const MAX_STORED_RUNS = 100;
+const MAX_ACTIVE_RUNS = 20;
+const MAX_STORED_RUNS = 100;
 export const RUN_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 /** Of the result of one step, and of those of one run together, as JSON. What is larger is not kept. */
 export const MAX_RESULT_LENGTH = 256 * 1024;
@@ -60,7 +60,7 @@ export interface SaveSetParts extends WriteSavedParts {
 }
 
 /** One step on its way to a server. */
-export interface StepCall {
+interface StepCall {
   readonly principal: Principal;
   readonly server: string;
   /** For the log. */
@@ -84,7 +84,7 @@ export interface RunSetParts extends RunBlockParts, RunPrincipalParts {
 /** A run with its steps. */
 export interface SetRun extends Omit<RunRecord, 'sealed' | 'titleSealed'>, StoredRun {}
 
-export type RunOverview = Omit<SetRun, 'steps' | 'request'>;
+type RunOverview = Omit<SetRun, 'steps' | 'request'>;
 
 /** The runs of people, each opened for who ran it and nobody else. One that does not open is not there. */
 export interface SealedRuns {
@@ -214,14 +214,14 @@ export function toStepView(step: SetRun['steps'][number]): RunStepView {
   };
 }
 
-export interface OrphanedRunParts {
+interface OrphanedRunParts {
   readonly runs: SealedRuns;
   readonly leases: Pick<Leases, 'acquire'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Whether a step that was under way when its replica went may run again. */
-export type CanRetryStep = (step: StoredStep) => Promise<boolean>;
+type CanRetryStep = (step: StoredStep) => Promise<boolean>;
 
 /**
  * Runs that nobody is at still stand as running, and would keep their user from running anything. They are written down as what

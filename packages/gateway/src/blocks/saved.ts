@@ -25,7 +25,7 @@ export interface VisibleResource<T> {
  * What rows give, and nothing else: what is saved is what people typed in, so an administrator sees what is shared with them.
  * Of that they may remove anything: what is shared with everybody runs in everybody's name.
  */
-export function getCallerBits(
+function getCallerBits(
   { acl }: Pick<ReadSavedParts, 'acl'>,
   { name }: SavedKind,
   principal: Principal,
@@ -66,7 +66,7 @@ export async function requireSaved<T extends SavedResource>(
   return visible;
 }
 
-export interface SavedPageQuery {
+interface SavedPageQuery {
   readonly limit?: number | undefined;
   readonly after?: string | undefined;
 }
@@ -214,4 +214,4 @@ function toShareable(kind: SavedKind, { resource, bits }: VisibleResource<SavedR
   };
 }
 
-export const MAX_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 100;

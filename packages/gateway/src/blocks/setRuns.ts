@@ -266,7 +266,7 @@ function isUncertain({ state }: StoredStep): boolean {
 }
 
 /** SET_INCOMPLETE unless all steps would run now: what is missing is named together, and so is what is broken. */
-export function requireRunnable({ runs, steps, missing }: SetCheckView): void {
+function requireRunnable({ runs, steps, missing }: SetCheckView): void {
   if (runs) return;
   const errors = steps
     .filter(({ state }) => state !== 'ready' && state !== 'incomplete')
@@ -285,7 +285,7 @@ export function requireRunnable({ runs, steps, missing }: SetCheckView): void {
 }
 
 /** VERSION_CONFLICT where the runner has read another version of a block than the one that would run. */
-export function requireExpectedVersions({ steps }: SetCheckView, blocks: SetRunRequest['blocks']): void {
+function requireExpectedVersions({ steps }: SetCheckView, blocks: SetRunRequest['blocks']): void {
   for (const { step, version } of steps) {
     const expectedVersion = getOwn(blocks, step);
     // Of a block that is not there more is told than that.
@@ -303,7 +303,7 @@ const messages: Readonly<Record<string, string>> = {
 };
 
 /** The steps of a run that has not begun. */
-export function createSteps(
+function createSteps(
   steps: readonly SetStep[],
   check: SetCheckView,
   provided: SetCheckRequest,
@@ -320,7 +320,7 @@ export function createSteps(
 }
 
 /** The steps that have not succeeded, with what is brought to them over what was before. */
-export function getRemainingSteps(
+function getRemainingSteps(
   { steps, done }: Pick<SetRun, 'steps' | 'done'>,
   provided: SetCheckRequest,
 ): StoredStep[] {
@@ -331,7 +331,7 @@ export function getRemainingSteps(
  * RUN_BLOCK_CHANGED unless the blocks are still those with which the run began: whoever may edit one decides what it fixes. Steps
  * of earlier releases take the one that is there.
  */
-export function requireSameBlocks(steps: readonly StoredStep[], check: SetCheckView): StoredStep[] {
+function requireSameBlocks(steps: readonly StoredStep[], check: SetCheckView): StoredStep[] {
   return steps.map((step, index) => {
     const version = check.steps[index]?.version;
     if (version === undefined) return step;
@@ -342,7 +342,7 @@ export function requireSameBlocks(steps: readonly StoredStep[], check: SetCheckV
 }
 
 /** All that steps are brought by now, by their keys. */
-export function mergeProvided(
+function mergeProvided(
   steps: readonly StoredStep[],
   { inputs, credentials }: SetCheckRequest,
 ): SetCheckRequest {
@@ -372,7 +372,7 @@ function selectProvided(
   };
 }
 
-export function requireInputLimit(steps: readonly StoredStep[]): void {
+function requireInputLimit(steps: readonly StoredStep[]): void {
   const size = steps.reduce(
     (sum, { providedInputs, inputs }) => sum + JSON.stringify([providedInputs, inputs]).length,
     0,
@@ -381,7 +381,7 @@ export function requireInputLimit(steps: readonly StoredStep[]): void {
 }
 
 /** How a run ended, or stopped, as it is written down: beside the events of its steps, which name it as their request. */
-export function createRunEvent(
+function createRunEvent(
   { principal, door }: RunInbound,
   { id, setId, state, steps }: Pick<SetRun, 'id' | 'setId' | 'state' | 'steps'>,
 ): AuditEvent {

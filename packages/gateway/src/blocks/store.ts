@@ -70,7 +70,7 @@ export interface WriteSavedParts extends WithLeaseParts {
 }
 
 /** What is written is what can be read back; what was changed, or moved here from elsewhere, is not there. */
-export interface SavedStore<T> {
+interface SavedStore<T> {
   find(tenant: string, id: string): Promise<T | null>;
   /** In the order of their ids. */
   findMany(tenant: string, ids: readonly string[]): Promise<T[]>;
@@ -81,7 +81,7 @@ export interface SavedStore<T> {
   remove(tenant: string, id: string): Promise<boolean>;
 }
 
-export interface SealedStoreParts<R extends OwnedRecord, K extends object> {
+interface SealedStoreParts<R extends OwnedRecord, K extends object> {
   readonly kind: SavedKind;
   readonly store: OwnedStore<R>;
   readonly keyring: Keyring;
@@ -94,7 +94,7 @@ export interface SealedStoreParts<R extends OwnedRecord, K extends object> {
   readonly limits: { readonly maxPerOwner: number; readonly maxLength: number };
 }
 
-export function createSealedStore<R extends OwnedRecord, K extends object>(
+function createSealedStore<R extends OwnedRecord, K extends object>(
   parts: SealedStoreParts<R, K>,
 ): SavedStore<Omit<R, 'sealed'> & K> {
   type T = Omit<R, 'sealed'> & K;
@@ -146,7 +146,7 @@ export interface SavedBlock extends Omit<BlockRecord, 'sealed'>, StoredBlock {}
 
 export type SavedBlocks = SavedStore<SavedBlock>;
 
-export interface SealedBlockParts {
+interface SealedBlockParts {
   readonly store: BlockStore;
   readonly keyring: Keyring;
   readonly log: Log;
@@ -212,8 +212,8 @@ export function getSetCollection({ sets }: { readonly sets: BlockSets }): SavedC
 }
 
 /** Of one owner. */
-export const MAX_BLOCKS = 200;
+const MAX_BLOCKS = 200;
 /** Of one block, sealed: a third more than its JSON. A tool says at most 256 KiB of itself. */
-export const MAX_BLOCK_LENGTH = 512 * 1024;
+const MAX_BLOCK_LENGTH = 512 * 1024;
 /** Of structured content that is held to a schema. */
 export const MAX_CHECKED_OUTPUT_LENGTH = 1024 * 1024;

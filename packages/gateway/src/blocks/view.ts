@@ -34,7 +34,7 @@ export async function listBlocks(
 type BlockViewParts = Pick<ReadBlockParts, 'acl' | 'registry'>;
 
 /** What is shown of a block: field by field, so that one nobody has thought about stays hidden. */
-export function toBlockSummary(
+function toBlockSummary(
   parts: BlockViewParts,
   principal: Principal,
   { resource: block, bits }: VisibleResource<SavedBlock>,

@@ -32,7 +32,7 @@ export interface BreakerGuard {
   release(request: ConnectionRequest, permit: HalfOpenPermit): void;
 }
 
-export interface BreakerGuardParts {
+interface BreakerGuardParts {
   readonly transport: Breakers;
   readonly credential: Breakers;
   readonly failures: Pick<ConnectionFailures, 'record' | 'clear'>;
@@ -111,7 +111,7 @@ function recordSignal(
 }
 
 /** Per origin, because a definition may lead to several. */
-export function transportSubject({ server, target, holder }: ConnectionRequest): BreakerSubject {
+function transportSubject({ server, target, holder }: ConnectionRequest): BreakerSubject {
   const key = revisionKey(server);
   if (target.type !== 'stdio') {
     return { key: JSON.stringify([key, parseOrigin(target.url)]), server: key };
@@ -134,10 +134,10 @@ function credentialSubject({ server, holder }: ConnectionRequest): BreakerSubjec
 }
 
 /** What the end of an opening or of a use says about the road there, or about the credential. */
-export type BreakerSignal = 'good' | 'bad' | 'none';
+type BreakerSignal = 'good' | 'bad' | 'none';
 
 /** `opening`: the handshake. `use`: a request on a connection that stood. */
-export type ConnectionPhase = 'opening' | 'use';
+type ConnectionPhase = 'opening' | 'use';
 
 /** Nothing got there. */
 const notSentReasons: ReadonlySet<UpstreamReason> = new Set(['connect_failed', 'connect_timeout', 'ended']);
@@ -175,7 +175,7 @@ export function toTransportSignal(failure: UpstreamError | undefined, phase: Con
  * Whether the server takes this credential. A handshake proves nothing: many servers let anybody in and refuse the
  * first call. A scope that is missing is one tool's matter.
  */
-export function toCredentialSignal(
+function toCredentialSignal(
   failure: UpstreamError | undefined,
   phase: ConnectionPhase,
 ): BreakerSignal {
@@ -184,7 +184,7 @@ export function toCredentialSignal(
   return failure === undefined || failure.reason === 'rpc_error' ? 'good' : 'none';
 }
 
-export interface ConnectionFailure {
+interface ConnectionFailure {
   readonly server: string;
   readonly principal: string | undefined;
   readonly code: ErrorCode;

@@ -17,7 +17,7 @@ export interface BreakerProbe {
   readonly since: number;
 }
 
-export interface OpenBreaker {
+interface OpenBreaker {
   readonly retryAt: number;
   /** When the first of these failures was. */
   readonly since: number;
@@ -25,7 +25,7 @@ export interface OpenBreaker {
 }
 
 /** What fails, open or not yet. */
-export interface BreakerState {
+interface BreakerState {
   readonly subject: Pick<BreakerSubject, 'server' | 'principal'>;
   readonly since: number;
   /** Undefined while it is not open. */

@@ -33,7 +33,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly clock: Clock;
   readonly closeTracker: CloseTracker;
   /** Counts the uses of all connections. */
@@ -45,7 +45,7 @@ export interface ConnectionParts {
   readonly isSingleUse?: boolean | undefined;
 }
 
-export function createConnection(upstream: Upstream, parts: ConnectionParts): Connection {
+function createConnection(upstream: Upstream, parts: ConnectionParts): Connection {
   const { clock, closeTracker, nextOrder, isSingleUse = false } = parts;
   let borrowerCount = 0;
   let isRetired = false;
@@ -113,7 +113,7 @@ export function createConnection(upstream: Upstream, parts: ConnectionParts): Co
   return connection;
 }
 
-export type ConnectionHooks = Pick<ConnectionParts, 'onRetired' | 'onClosed' | 'isSingleUse'>;
+type ConnectionHooks = Pick<ConnectionParts, 'onRetired' | 'onClosed' | 'isSingleUse'>;
 
 /** Every connection that is not closed, also those that are only waited out: a shutdown must find them all. */
 export interface OpenConnections {
@@ -255,7 +255,7 @@ export interface ConnectionPermit {
 }
 
 /** How many connections users may have. */
-export interface ConnectionCapacity {
+interface ConnectionCapacity {
   /** Makes room by closing the least recently used idle one, never one in use; throws `too_many` when there is none. */
   acquire(principal: string): ConnectionPermit;
   readonly connectedCount: number;

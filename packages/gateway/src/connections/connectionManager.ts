@@ -32,7 +32,7 @@ export interface ConnectionState {
   readonly retryAt?: number;
 }
 
-export interface ConnectionCounts {
+interface ConnectionCounts {
   readonly shared: number;
   readonly user: number;
   readonly stateless: number;
@@ -60,7 +60,7 @@ export interface ConnectionManager {
   close(): Promise<void>;
 }
 
-export interface ConnectionManagerParts {
+interface ConnectionManagerParts {
   readonly open: OpenConnection;
   readonly clock: Clock;
   readonly random: Random;
@@ -222,7 +222,7 @@ export interface ConnectionLimits {
   readonly maxEntries: number;
 }
 
-export const defaultConnectionLimits: ConnectionLimits = {
+const defaultConnectionLimits: ConnectionLimits = {
   idleTimeoutMs: 15 * 60_000,
   sweepIntervalMs: 30_000,
   maxPerPrincipal: 32,

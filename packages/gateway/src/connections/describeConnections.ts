@@ -32,7 +32,7 @@ export type DescribeConnections = (
   isOwn: (principal: string) => boolean,
 ) => ServerConnections[];
 
-export interface DescribeParts {
+interface DescribeParts {
   readonly shared: Pick<SharedConnections, 'state' | 'countBorrowers'>;
   readonly user: Pick<UserConnections, 'listOwn' | 'listStateless'>;
   readonly transport: Pick<Breakers, 'list'>;

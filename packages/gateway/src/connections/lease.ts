@@ -55,7 +55,7 @@ export interface ConnectionHolder {
   readonly requestKey?: string | undefined;
 }
 
-export interface LeaseParts {
+interface LeaseParts {
   readonly request: ConnectionRequest;
   readonly permit: HalfOpenPermit | undefined;
   readonly breakerGuard: BreakerGuard;

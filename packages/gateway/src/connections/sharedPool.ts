@@ -18,7 +18,7 @@ export interface SharedConnections extends SharedPool {
   readonly size: number;
 }
 
-export interface SharedPoolParts extends PoolParts {
+interface SharedPoolParts extends PoolParts {
   /** Something went wrong on the way to this server. */
   readonly onFailure: (server: AppServer) => void;
 }
@@ -159,7 +159,7 @@ function assertNoUserBearer(target: UpstreamTarget): void {
  * Tries parked servers that everybody shares by itself, so that they come back without anybody's call being the one
  * that finds out. A user's server is not tried: that would use a credential while its owner is away.
  */
-export interface RecoveryProbe {
+interface RecoveryProbe {
   /** Watches a server whose breaker is open, until it closes. */
   start(server: AppServer): void;
   /** Forgets servers whose definition does not hold any more. */
@@ -167,7 +167,7 @@ export interface RecoveryProbe {
   close(): void;
 }
 
-export interface RecoveryProbeParts {
+interface RecoveryProbeParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly isActive: (server: AppServer) => boolean;

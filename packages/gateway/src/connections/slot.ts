@@ -126,7 +126,7 @@ export function createSlot({ pendingConnections, closeTracker, onEmpty }: SlotPa
   };
 }
 
-export interface PendingConnectionTask {
+interface PendingConnectionTask {
   open(signal: AbortSignal): Promise<Upstream>;
   /** Makes a connection of it, or names the one that makes it superfluous. */
   adopt(upstream: Upstream): Connection;
@@ -143,7 +143,7 @@ export interface PendingConnectionTask {
  * abandoned: then the last one's does. It is a single flight whose waiters become borrowers in the same instant in
  * which the connection is born: in between, somebody else could evict it.
  */
-export interface PendingConnection {
+interface PendingConnection {
   /** Resolves with a connection that counts this caller among its borrowers. */
   join(signal: Cancellation): Promise<Connection>;
   /** Whoever waits is served; if nobody does, it stops. */
@@ -159,7 +159,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-export function startPendingConnection(task: PendingConnectionTask): PendingConnection {
+function startPendingConnection(task: PendingConnectionTask): PendingConnection {
   const abort = new AbortController();
   const waiters = new Set<Waiter>();
   let isAbandoned = false;

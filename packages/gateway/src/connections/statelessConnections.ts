@@ -8,7 +8,7 @@ import { tenantServerKey } from './revisions.ts';
 import type { AdoptResult } from './slot.ts';
 
 /** One for all users of a server that keeps no session. A user who is idle costs nothing here. */
-export interface StatelessConnections {
+interface StatelessConnections {
   find(key: string): Connection | undefined;
   /** Keeps it for everybody, in place of the one that is there or, if that is good enough, not at all. */
   adopt(
@@ -93,7 +93,7 @@ export function createStatelessConnections(
  * Whoever opens a server first finds out whether it keeps sessions. If it keeps none, one opening is enough for all
  * who come meanwhile; if it does, each opens their own, and nobody waits for another again.
  */
-export interface SessionModeProbe {
+interface SessionModeProbe {
   /** Waits for the scout, if one is out: not long, and once. */
   waitForResult(key: string, signal: Cancellation): Promise<void>;
   isRunning(key: string): boolean;

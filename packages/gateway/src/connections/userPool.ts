@@ -215,7 +215,7 @@ interface UserConnectionRequest extends ConnectionRequest {
   readonly holder: ConnectionHolder;
 }
 
-export interface UserSlot {
+interface UserSlot {
   readonly key: string;
   readonly server: UserServer;
   readonly principal: string;
@@ -223,7 +223,7 @@ export interface UserSlot {
 }
 
 /** The places of users' own connections, by key and by principal. */
-export interface UserSlots {
+interface UserSlots {
   find(key: string): Slot | undefined;
   /** The place with this key. The principal's other places at this server are given up: their binding is an old one. */
   getOrCreate(key: string, server: UserServer, principal: string): Slot;
@@ -233,7 +233,7 @@ export interface UserSlots {
   list(): Iterable<UserSlot>;
 }
 
-export function createUserSlots(parts: Pick<SlotParts, 'pendingConnections' | 'closeTracker'>): UserSlots {
+function createUserSlots(parts: Pick<SlotParts, 'pendingConnections' | 'closeTracker'>): UserSlots {
   const byKey = new Map<string, UserSlot>();
   const byPrincipal = new Map<string, Set<UserSlot>>();
 

@@ -35,12 +35,12 @@ export interface Conversations {
   remove(owner: UserPrincipal, id: string): Promise<void>;
 }
 
-export const MAX_CONVERSATIONS = 1_000;
+const MAX_CONVERSATIONS = 1_000;
 /** Of one message, sealed: a third more than its JSON. MongoDB keeps no document over 16 MiB. */
-export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** A conversation is opened whole, in memory: beside the number of its messages their size has an end. */
-export const conversationLimits: ConversationLimits = { maxMessages: 2_000, maxSize: 32 * 1024 * 1024 };
-export const MAX_TITLE_LENGTH = 200;
+const conversationLimits: ConversationLimits = { maxMessages: 2_000, maxSize: 32 * 1024 * 1024 };
+const MAX_TITLE_LENGTH = 200;
 
 export interface ConversationParts {
   readonly store: ConversationStore;
@@ -158,7 +158,7 @@ function formatMebibytes(bytes: number): string {
 }
 
 /** As its user wants it. */
-export function parseTitle(title: string): string {
+function parseTitle(title: string): string {
   const parsed = ConversationChange.safeParse({ title });
   if (parsed.success) return parsed.data.title;
   const message = `must have 1 to ${MAX_TITLE_LENGTH} characters`;
@@ -167,7 +167,7 @@ export function parseTitle(title: string): string {
 }
 
 /** Of a text of any length: its beginning, in one line. */
-export function deriveTitle(text: string): string {
+function deriveTitle(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
   // Half a pair at the end is no character.
   const truncated = line.slice(0, MAX_TITLE_LENGTH).replace(/[\uD800-\uDBFF]$/, '');
@@ -175,11 +175,11 @@ export function deriveTitle(text: string): string {
 }
 
 /** Opaque to callers. It says where, never whose: it needs no signature. */
-export function writeConversationCursor({ updatedAt, id }: ConversationPosition): string {
+function writeConversationCursor({ updatedAt, id }: ConversationPosition): string {
   return Buffer.from(JSON.stringify([updatedAt, id])).toString('base64url');
 }
 
-export function readConversationCursor(cursor: string): ConversationPosition {
+function readConversationCursor(cursor: string): ConversationPosition {
   const [updatedAt, id, ...rest] = decodeFields(cursor);
   if (!Number.isSafeInteger(updatedAt) || typeof id !== 'string' || rest.length > 0) throw invalidCursor();
   return { updatedAt: updatedAt as number, id };

@@ -17,7 +17,7 @@ type ConversationKey = Pick<ConversationRecord, 'tenant' | 'userId' | 'id'>;
 type MessageKey = Pick<ChatMessageRecord, 'tenant' | 'userId' | 'conversationId' | 'id'>;
 
 /** What is written is what can be read back; what was changed, or moved here from elsewhere, is not read. */
-export interface SealedConversations {
+interface SealedConversations {
   sealTitle(key: ConversationKey, title: string): string;
   sealMessage(key: MessageKey, message: ChatMessage): string;
   /** Null, and a line in the log, for one that does not open or is not what we sealed. */

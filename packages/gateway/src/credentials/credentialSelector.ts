@@ -27,7 +27,7 @@ export interface CredentialSelector {
   close(): void;
 }
 
-export interface CredentialSelectorParts {
+interface CredentialSelectorParts {
   readonly store: Pick<CredentialStore, 'list'>;
   readonly changes: ChangeFeed;
   readonly clock: Clock;

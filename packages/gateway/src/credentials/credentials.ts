@@ -36,7 +36,7 @@ export type { SignInReason } from './signInRequired.ts';
 /** Fields of the chat request, as far as the caller sent them. */
 export type BodyFields = { readonly [K in (typeof bodyFields)[number]]?: string };
 
-export interface CredentialParts {
+interface CredentialParts {
   readonly variables: VariableCache;
   /** What users' own tokens are exchanged for. */
   readonly obo: OboTokens;
@@ -49,7 +49,7 @@ export interface CredentialParts {
 }
 
 /** What is presented in place of the token that is in use. */
-export interface CredentialOverride {
+interface CredentialOverride {
   /** Which of the user's own credentials: that one or none. */
   readonly label?: string | undefined;
   /** This very one. */

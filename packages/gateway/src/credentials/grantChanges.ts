@@ -10,7 +10,7 @@ const MAX_ENTRIES = 20_000;
 const BATCH_SIZE = 50;
 const PAUSE_MS = 1_000;
 
-export interface GrantChangesParts {
+interface GrantChangesParts {
   readonly vault: Pick<CredentialVault, 'onChange' | 'onTokenProvided'>;
   readonly store: Pick<CredentialStore, 'findById'>;
   readonly clock: Clock;

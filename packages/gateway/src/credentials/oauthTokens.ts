@@ -39,7 +39,7 @@ export interface OAuthTokens {
   ): UserToken | null | Promise<UserToken | null>;
 }
 
-export interface OAuthTokenParts {
+interface OAuthTokenParts {
   readonly vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>;
   readonly selector: Pick<CredentialSelector, 'select'>;
 }
@@ -121,7 +121,7 @@ export function tokenOrThrow(outcome: TokenOutcome): VaultToken {
 }
 
 /** One call's way to its token. It never holds more than the access tokens that it was given to present. */
-export function createVaultBearer(
+function createVaultBearer(
   vault: Pick<CredentialVault, 'peek' | 'token' | 'recover'>,
   key: CredentialKey,
   first: VaultToken,

@@ -22,7 +22,7 @@ export const signInReasons = [
 ] as const;
 export type SignInReason = (typeof signInReasons)[number];
 
-export interface SignInDetail {
+interface SignInDetail {
   /** The credential that is of no use any more; none where there never was one. */
   readonly credentialId?: string | undefined;
   /** What the next sign-in has to reach, separated by blanks. */
@@ -43,7 +43,7 @@ export class SignInRequired extends Error {
   }
 }
 
-export interface ReauthDetail {
+interface ReauthDetail {
   readonly code: Extract<
     ErrorCode,
     'OBO_SUBJECT_TOKEN_MISSING' | 'OBO_SUBJECT_TOKEN_EXPIRED' | 'OBO_REJECTED' | 'OBO_CONSENT_REQUIRED'

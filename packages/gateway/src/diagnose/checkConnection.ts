@@ -12,7 +12,7 @@ import { explainSignInReason } from './checkCredential.ts';
 import { type StepFinding, failed, ok, skipped, warning } from './checklist.ts';
 import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';
 
-export interface ConnectionCheck {
+interface ConnectionCheck {
   readonly finding: StepFinding;
   /** What became of its list of tools; absent where there is none. */
   readonly tools?: StepFinding;
@@ -129,7 +129,7 @@ function formatToolCount(tools: number): string {
  * The same to present, and no second try: a token that is refused here is not renewed, so that looking at a credential never
  * changes how it stands.
  */
-export function withoutRecovery(prepared: PreparedTarget): PreparedTarget {
+function withoutRecovery(prepared: PreparedTarget): PreparedTarget {
   if (!('holder' in prepared)) {
     return prepared.bearer
       ? { ...prepared, bearer: { ...prepared.bearer, ...withoutRenewal(prepared.bearer) } }

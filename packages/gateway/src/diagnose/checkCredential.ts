@@ -26,7 +26,7 @@ export async function checkVariables(
   return failed('MCP_USER_VARS_MISSING', `Some of your values are missing: ${missing.join(', ')}.`);
 }
 
-export interface CredentialCheck {
+interface CredentialCheck {
   readonly finding: StepFinding;
   /** The user's own, where there is one. */
   readonly summary?: CredentialSummary;

@@ -116,7 +116,7 @@ function formatAddress({ canSeeAddresses }: DiagnosisContext, { url }: RemoteTar
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-export interface ServerResponseCheck {
+interface ServerResponseCheck {
   readonly finding: StepFinding;
   /** What it said to who came without a credential. */
   readonly challenge?: Challenge | undefined;

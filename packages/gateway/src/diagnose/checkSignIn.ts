@@ -17,12 +17,12 @@ import { type StepFinding, failed, ok, skipped, warning } from './checklist.ts';
 import type { DiagnoseParts, DiagnosisContext } from './diagnose.ts';
 
 /** Where users sign in, as it was found. */
-export interface DiscoveredSignIn {
+interface DiscoveredSignIn {
   readonly target: SignInTarget;
   readonly discovered: DiscoveredServer;
 }
 
-export interface SignInCheck {
+interface SignInCheck {
   checkMetadata(): Promise<StepFinding>;
   checkAuthorizationServer(): StepFinding;
   /** How we would present ourselves there. Nothing is registered for it. */

@@ -18,7 +18,7 @@ export interface Checklist {
   view(): DiagnosisView;
 }
 
-export interface ChecklistParts {
+interface ChecklistParts {
   readonly clock: Clock;
   readonly log: Log;
 }

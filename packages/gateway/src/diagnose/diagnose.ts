@@ -316,7 +316,7 @@ export interface DiagnosisContext {
 }
 
 /** Whether this user may use the server at all; `of` only then. */
-export function checkPolicy(
+function checkPolicy(
   parts: DiagnoseParts,
   name: string,
   inbound: DiagnosisInbound,

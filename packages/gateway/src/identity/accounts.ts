@@ -6,7 +6,7 @@ import { type ChangeFeed, type UserRecord, type UserStore, toPasswordSealContext
 export const LOCAL_ISSUER = 'local';
 export const DEFAULT_TENANT = 'default';
 
-export interface NewAccount {
+interface NewAccount {
   email: string;
   name: string;
   password: string;
@@ -23,7 +23,7 @@ export interface Accounts {
   hasUsers(): Promise<boolean>;
 }
 
-export interface AccountParts {
+interface AccountParts {
   users: UserStore;
   changes: ChangeFeed;
   passwords: Passwords;
@@ -117,7 +117,7 @@ export interface Passwords {
 }
 
 /** The costly part, so that a test counts it instead of timing it. */
-export type DeriveKey = (password: string, salt: Uint8Array, cost: ScryptOptions) => Promise<Buffer>;
+type DeriveKey = (password: string, salt: Uint8Array, cost: ScryptOptions) => Promise<Buffer>;
 
 export function createPasswords(random: Random, deriveKey: DeriveKey = scryptKey): Passwords {
   const decoySalt = random.bytes(SALT_BYTES);
@@ -154,7 +154,7 @@ function readCost(...texts: [N: string, r: string, p: string]): typeof COST | nu
   return 128 * N * r <= MAX_MEMORY_BYTES && N * r * p <= MAX_WORK ? { N, r, p } : null;
 }
 
-export function scryptKey(password: string, salt: Uint8Array, cost: ScryptOptions): Promise<Buffer> {
+function scryptKey(password: string, salt: Uint8Array, cost: ScryptOptions): Promise<Buffer> {
   // One spelling for what looks the same: keyboards differ in how they compose an accent (RFC 8265).
   const text = password.normalize('NFC');
   return new Promise((resolve, reject) => {
@@ -169,9 +169,9 @@ function encode(bytes: Uint8Array): string {
 }
 
 /** Runs work a few at a time; who would have to wait behind too many is told to come back. */
-export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
+type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
-export function createSemaphore({
+function createSemaphore({
   maxConcurrent,
   maxQueued,
 }: {

@@ -14,7 +14,7 @@ const MAX_KEYS = 25;
 /** Its use is noted this often: a write for each call would cost more than the call. */
 const TOUCH_INTERVAL_MS = 5 * 60 * 1000;
 
-export interface ApiKeyInput {
+interface ApiKeyInput {
   readonly name: string;
   readonly scopes: readonly ApiKeyScope[];
   readonly expiresInDays: number;
@@ -30,7 +30,7 @@ export interface ApiKeys {
   sweep(): Promise<number>;
 }
 
-export interface ApiKeyParts {
+interface ApiKeyParts {
   readonly store: ApiKeyStore;
   readonly users: UserStore;
   readonly changes: ChangeFeed;

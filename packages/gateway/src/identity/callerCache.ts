@@ -33,7 +33,7 @@ export interface CallerCache {
   close(): void;
 }
 
-export interface CallerCacheParts {
+interface CallerCacheParts {
   /** Asks the store, or the issuer's keys. */
   readonly read: (secret: string) => Promise<ResolvedCaller | null>;
   /** Which notices tell of single secrets, by their hash; null where there are none. */

@@ -3,7 +3,7 @@ import type { ApiKeyStore, ChangeFeed, ChangeTopic, SessionStore, UserStore } fr
 import { type Principal, principalKey } from '../principal/principal.ts';
 import type { AuthorizationServerKeys } from './authorizationServer/signingKeys.ts';
 
-export interface RevocationMonitorParts {
+interface RevocationMonitorParts {
   readonly users: Pick<UserStore, 'findMany'>;
   readonly sessions: Pick<SessionStore, 'filterActive'>;
   readonly apiKeys: Pick<ApiKeyStore, 'filterActive'>;
@@ -195,7 +195,7 @@ function createChecks({
   ];
 }
 
-export interface SignOutParts {
+interface SignOutParts {
   readonly users: Pick<UserStore, 'listSignedOutSince'>;
   readonly changes: ChangeFeed;
   readonly clock: Clock;

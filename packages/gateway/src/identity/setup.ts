@@ -15,7 +15,7 @@ export interface Setup {
   complete(secret: string, account: { email: string; name: string; password: string }): Promise<UserRecord>;
 }
 
-export interface SetupParts {
+interface SetupParts {
   tickets: TicketStore;
   accounts: Accounts;
   clock: Clock;

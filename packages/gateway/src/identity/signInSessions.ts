@@ -27,7 +27,7 @@ export interface IssuedSession {
 export type SignInDetails = Pick<SessionRecord, 'via' | 'groups'>;
 
 /** What a user grants to a client, under a hash that no cookie has. */
-export interface GrantedSession extends Pick<SessionRecord, 'hash' | 'groups' | 'expiresAt'> {
+interface GrantedSession extends Pick<SessionRecord, 'hash' | 'groups' | 'expiresAt'> {
   readonly grant: NonNullable<SessionRecord['grant']>;
 }
 
@@ -50,7 +50,7 @@ export interface SignInSessions {
   sweep(): Promise<number>;
 }
 
-export interface SignInSessionParts {
+interface SignInSessionParts {
   sessions: SessionStore;
   users: UserStore;
   credentials: Pick<CredentialStore, 'removeExpired'>;

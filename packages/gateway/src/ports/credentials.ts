@@ -25,7 +25,7 @@ export interface CredentialEndpoints {
   readonly clientAuth?: ClientAuthMethod;
 }
 
-export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
+type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
 
 /** What we hold for somebody and present elsewhere. Unique by (tenant, principal, serverId, kind, label). */
 export interface CredentialRecord {

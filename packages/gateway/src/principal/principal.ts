@@ -10,7 +10,7 @@ export interface PresentedToken {
 }
 
 /** What a user granted to a client at our own authorization server. */
-export interface ClientGrant {
+interface ClientGrant {
   /** The hash of the session that it is: whatever ends that ends this. */
   readonly session: string;
   readonly clientId: string;

@@ -15,7 +15,7 @@ export interface ReplicatedValue<T> {
   stop(): void;
 }
 
-export interface ReplicatedValueParts<T> {
+interface ReplicatedValueParts<T> {
   readonly topic: ChangeTopic;
   readonly read: () => Promise<T>;
   /** What holds when nobody can say what holds: it must allow nothing. */

@@ -39,7 +39,7 @@ export interface AppServer extends ServerBase {
   readonly target: SharedTarget;
 }
 
-export type UserAuth = 'none' | 'static' | 'userVars' | 'oauth' | 'obo';
+type UserAuth = 'none' | 'static' | 'userVars' | 'oauth' | 'obo';
 
 /** Each user has connections of their own. */
 export interface UserServer extends ServerBase {

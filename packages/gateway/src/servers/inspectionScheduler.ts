@@ -37,7 +37,7 @@ export interface InspectionOptions {
   readonly bypassesBreaker: boolean;
 }
 
-export interface InspectionSchedulerParts {
+interface InspectionSchedulerParts {
   readonly inspect: (server: AppServer, options: InspectionOptions) => Promise<InspectionResult>;
   readonly clock: Clock;
   readonly random: Random;

@@ -188,7 +188,7 @@ export function getSecurityDecision(
   return { decidedBy: securedBy ?? '', isIntact: securedBy !== undefined };
 }
 
-export interface OverridesParts {
+interface OverridesParts {
   readonly store: OverrideStore;
   readonly keyring: Keyring;
   readonly changes: ChangeFeed;

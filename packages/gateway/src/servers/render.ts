@@ -33,9 +33,9 @@ export interface RenderFailure {
 }
 
 /** `arg_value`: would be read as an option of the program. `nul_value`: no process can be given it. */
-export type RenderCode = Extract<Rendered, { ok: false }>['code'] | 'arg_value' | 'nul_value';
+type RenderCode = Extract<Rendered, { ok: false }>['code'] | 'arg_value' | 'nul_value';
 
-export type RenderedTarget = { readonly ok: true; readonly target: SharedTarget } | RenderFailure;
+type RenderedTarget = { readonly ok: true; readonly target: SharedTarget } | RenderFailure;
 
 /** Fills the placeholders of a definition in: all of them, or there is no target and nothing can be sent. */
 export function renderTarget(

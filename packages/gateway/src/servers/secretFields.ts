@@ -1,9 +1,8 @@
 import { secretMask } from '@behalf/contracts';
 import { type Fields, isMapping, stableStringify, toCanonicalFields, toFields } from './fields.ts';
 
-/** What a stored definition may hold that nobody is ever shown: each with where it stands. */
-export const secretFields = ['headers', 'apiKey.key', 'oauth.client_secret'] as const;
-export type SecretField = (typeof secretFields)[number];
+/** The secrets of a stored definition, by path. The gateway never returns them. */
+export type SecretField = 'headers' | 'apiKey.key' | 'oauth.client_secret';
 
 /** The definition with a mask in the place of every secret. */
 export function maskSecrets(definition: unknown): Fields {

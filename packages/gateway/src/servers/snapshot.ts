@@ -33,7 +33,7 @@ export interface SnapshotContext {
   readonly appBearer: (serverId: string, tenant: string) => AppBearer;
 }
 
-export type SnapshotResult = { readonly ok: true; readonly server: ServerSnapshot } | RenderFailure;
+type SnapshotResult = { readonly ok: true; readonly server: ServerSnapshot } | RenderFailure;
 
 /** From a compiled definition to the frozen thing that everybody else works with. */
 export function createSnapshot(

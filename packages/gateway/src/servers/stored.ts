@@ -33,7 +33,7 @@ export interface StoredDefinition {
   readonly securityDecision: SecurityDecision;
 }
 
-export interface StoredServerParts {
+interface StoredServerParts {
   readonly servers: ServerStore;
   readonly variables: UserVariableStore;
   readonly keyring: Keyring;
@@ -331,7 +331,7 @@ export function compileStored(name: string, value: unknown): CompiledDefinition 
 /** Where the definition of a server that is being removed waits. No user can say it, so it never compiles. */
 const WITHDRAWN = 'withdrawn';
 
-export function toWithdrawn(definition: unknown): unknown {
+function toWithdrawn(definition: unknown): unknown {
   return { [WITHDRAWN]: definition };
 }
 

@@ -36,7 +36,7 @@ export interface ServerSubscription {
 }
 
 /** Which feed it is: two watchers with one key hear the same stream. */
-export interface SubscriptionKey {
+interface SubscriptionKey {
   readonly key: string;
   /** Whose own it is; undefined for the one that everybody shares. */
   readonly owner: string | undefined;

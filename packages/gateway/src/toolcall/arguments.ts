@@ -11,7 +11,7 @@ export interface ToolIdentity {
   readonly toolName: string;
 }
 
-export interface ArgumentValidatorParts {
+interface ArgumentValidatorParts {
   readonly clock: Clock;
   readonly log: (event: string, fields: Readonly<Record<string, string>>) => void;
   /** How many schemas are held compiled, and how many of one server. */
@@ -101,7 +101,7 @@ const MAX_ARGUMENTS_BYTES = 256 * 1024;
 const MAX_ARGUMENTS_DEPTH = 32;
 
 /** What is wrong with the sheer size of the arguments, found without writing them out. */
-export function checkArgumentsSize(args: unknown, maxBytes = MAX_ARGUMENTS_BYTES): Diagnostic | undefined {
+function checkArgumentsSize(args: unknown, maxBytes = MAX_ARGUMENTS_BYTES): Diagnostic | undefined {
   const measured = { remainingBytes: maxBytes, isTooDeep: false };
 
   function measure(value: unknown, depth: number): void {

@@ -25,7 +25,7 @@ import { maskJson } from './mask.ts';
 /** What these ask for, a server may ask back. Nothing else is ever a dialogue. */
 export const DIALOGUE_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 /** Questions in one answer, and to a legacy caller in one call. */
-export const MAX_INPUT_REQUESTS = 16;
+const MAX_INPUT_REQUESTS = 16;
 const MISSING_CAPABILITY = -32_021;
 const URL_ELICITATION_REQUIRED = -32_042;
 
@@ -388,7 +388,7 @@ interface UrlElicitation {
 }
 
 /** The pages that are asked for, where nothing else is: those can be told to who cannot be sent there. */
-export function extractUrlElicitations(
+function extractUrlElicitations(
   inputRequests: readonly JsonObject[],
 ): readonly UrlElicitation[] | undefined {
   const elicitations: UrlElicitation[] = [];
@@ -401,7 +401,7 @@ export function extractUrlElicitations(
 }
 
 /** A client from before pages could be asked for reads the address in the result, and its user calls once more. */
-export function toUrlElicitationResult(
+function toUrlElicitationResult(
   method: string,
   { name }: ServerSnapshot,
   elicitations: readonly UrlElicitation[],

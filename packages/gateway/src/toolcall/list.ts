@@ -194,7 +194,7 @@ function listInbound(server: AllowedServer, inbound: Inbound, signal: AbortSigna
 }
 
 /** One list over a connection of its own lease; a connection that was gone before it is replaced once, as for calls. */
-export async function listWithRetry(
+async function listWithRetry(
   parts: Pick<LoadToolsParts, 'connections' | 'listAll'>,
   obtain: () => Promise<PreparedTarget>,
   inbound: Inbound,
@@ -298,7 +298,7 @@ const MAX_INSTRUCTIONS_LENGTH = 2_000;
  * The list with what its server says of itself, where the operator wants that passed on (`serverInstructions: true`). It is kept
  * with the tools, so it is everybody's for a shared server and one user's otherwise.
  */
-export function withInstructions(
+function withInstructions(
   listed: ItemList,
   { settings }: ServerSnapshot,
   { claims, maskText }: InstructionSource,
@@ -331,13 +331,13 @@ const LINE_BREAKS = /\r\n|[\r\v\f\u0085\u2028\u2029]/g;
 const INVISIBLE_CHARACTERS = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 
 /** A text that a server chose, as it can be shown and read: lines of what can be seen, and nothing hidden between it. */
-export function sanitizeText(text: string): string {
+function sanitizeText(text: string): string {
   const visible = text.replace(LINE_BREAKS, '\n').replace(INVISIBLE_CHARACTERS, '');
   return visible.replace(/\n{3,}/g, '\n\n').trim();
 }
 
 /** The beginning of a text, as a copy: a part of a string keeps the whole of it in memory. Half a character is none. */
-export function truncateText(text: string, maxLength: number): string {
+function truncateText(text: string, maxLength: number): string {
   return Buffer.from(text.slice(0, maxLength))
     .toString()
     .replace(/\ufffd$/, '');

@@ -78,7 +78,7 @@ export interface EndpointTool {
   readonly tool: CatalogTool;
 }
 
-export interface EndpointTools extends Omit<EndpointList, 'items'> {
+interface EndpointTools extends Omit<EndpointList, 'items'> {
   readonly tools: readonly EndpointTool[];
 }
 
@@ -93,7 +93,7 @@ export async function listEndpointTools(
 }
 
 /** The same as the catalog has them. `only`: of the server of this name, where there is one for this caller. */
-export async function loadEndpointTools(
+async function loadEndpointTools(
   parts: EndpointParts,
   inbound: Inbound,
   endpoint: EndpointSelector,
@@ -276,14 +276,14 @@ export interface ToolSearchParts {
   readonly search: ToolSearch;
 }
 
-export interface ToolSearchRequest {
+interface ToolSearchRequest {
   readonly query: string;
   readonly limit: number;
   /** Only of this one. One that is not there, or not for this caller, has no tools. */
   readonly server?: string | undefined;
 }
 
-export interface ToolSearchResult {
+interface ToolSearchResult {
   readonly tools: readonly EndpointTool[];
   /** Among how many. */
   readonly searchedCount: number;

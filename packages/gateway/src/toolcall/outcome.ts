@@ -26,7 +26,7 @@ export function getSignInReason(error: unknown, server: ServerSnapshot): SignInR
 }
 
 /** What comes of it that a user must sign in, whatever was asked of the server. */
-export interface SignInRequirement {
+interface SignInRequirement {
   /** Why, as it is written down. */
   readonly code: ErrorCode;
   /** The 401 for whoever brought the token that does not do; absent for everybody else. */

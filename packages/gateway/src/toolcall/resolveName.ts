@@ -141,7 +141,7 @@ export async function routePrompt(
 type NotFoundCode = 'MCP_TOOL_NOT_FOUND' | 'MCP_PROMPT_NOT_FOUND';
 
 /** What a name without a key means: by the rules of `createUnprefixedNameLookup`. Undefined: such a name has a key before it. */
-export function routeUnprefixedTool(
+function routeUnprefixedTool(
   parts: EndpointParts,
   inbound: Inbound,
   publicName: string,
@@ -214,7 +214,7 @@ async function loadByPriority(
   throw new GatewayError('MCP_TOOL_NOT_FOUND');
 }
 
-export async function routeUnprefixedPrompt(
+async function routeUnprefixedPrompt(
   parts: EndpointParts,
   inbound: Inbound,
   publicName: string,
@@ -250,7 +250,7 @@ export async function routeUnprefixedPrompt(
  * What a prompt's name means at a server that cannot be listed. That its user must sign in there first is what the request
  * itself will say, in the best form that the client has; anything else is the answer.
  */
-export function handleUnlistedServer({ absence, cause }: LoadFailure, routedName: RoutedName): RoutedName {
+function handleUnlistedServer({ absence, cause }: LoadFailure, routedName: RoutedName): RoutedName {
   if (absence.state === 'needs_authorization') return routedName;
   throw cause;
 }

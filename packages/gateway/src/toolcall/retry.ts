@@ -5,7 +5,7 @@ import { UpstreamError } from '../upstream/upstreamError.ts';
 import type { PreparedTarget } from './credential.ts';
 
 /** What is known of a tool that matters when its outcome is not. */
-export interface IdempotencyHints {
+interface IdempotencyHints {
   readonly name: string;
   readonly annotations?: { readonly readOnlyHint?: unknown; readonly idempotentHint?: unknown } | undefined;
 }
@@ -75,7 +75,7 @@ export async function retryAfterRefusal<T>(
   }
 }
 
-export interface RetrySteps<T> {
+interface RetrySteps<T> {
   readonly resend: (prepared: PreparedTarget) => Promise<T>;
   /** What its user presents by now, for another connection. */
   readonly prepareFresh: () => Promise<PreparedTarget>;

@@ -210,7 +210,7 @@ export interface UpstreamRequest {
 }
 
 /** One request with its deadline, progress and cancellation. The lease ends with it, and learns how it went. */
-export async function callUpstream(
+async function callUpstream(
   lease: Lease,
   prepared: PreparedTarget,
   { method, params, mirroredHeaders, passedHeaders }: UpstreamRequest,
@@ -302,7 +302,7 @@ function filterTrace(target: UpstreamTarget, trace: TraceContext): Readonly<Reco
  * What a caller hears while a request is under way: as little of a token that the server repeats, and of words that only
  * we may say, as in the result.
  */
-export function createNotificationHandlers(
+function createNotificationHandlers(
   prepared: PreparedTarget,
   { onProgress, onLog, peer }: Inbound,
 ): Pick<UpstreamRequestOptions, 'onProgress' | 'onLog' | 'logLevel'> {

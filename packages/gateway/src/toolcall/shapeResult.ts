@@ -97,13 +97,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
  * One block of a result, read with care: the server chose every field. `inline` is text that belongs into the message
  * as it is; everything else has a payload that text must not carry.
  */
-export type ParsedContentBlock =
+type ParsedContentBlock =
   | { readonly kind: 'inline'; readonly text: string }
   | { readonly kind: 'payload'; readonly attachment: Attachment; readonly data: string | undefined };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function parseContentBlock(block: unknown): ParsedContentBlock {
+function parseContentBlock(block: unknown): ParsedContentBlock {
   const fields = toFields(block);
   switch (fields['type']) {
     case 'text':
@@ -169,7 +169,7 @@ export function toSingleLine(text: string, maxLength: number): string {
 }
 
 /** How many bytes a base64 text stands for, without decoding it. */
-export function countDecodedBytes(base64: string): number {
+function countDecodedBytes(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
 }
@@ -185,7 +185,7 @@ const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** An image block, for an image or a blob of a type that the Messages API takes; undefined for everything else. */
-export function toAnthropicImage(
+function toAnthropicImage(
   { mimeType, bytes }: Attachment,
   data: string,
 ): AnthropicContent | undefined {
@@ -203,7 +203,7 @@ const kindLabels = {
 } as const satisfies Record<Attachment['kind'], string>;
 
 /** What the model reads in place of a payload: its kind, type and size, and where the payload is. */
-export function describeAttachment(attachment: Attachment, index: number): string {
+function describeAttachment(attachment: Attachment, index: number): string {
   const { kind, mimeType, bytes, uri, name, content } = attachment;
   const details = [
     ...(kind === 'unknown' ? [`of unknown type ${typeName(content)}`] : []),
@@ -230,7 +230,7 @@ const BASE64_OR_DATA_URL = /^(?:data:[^,]{0,256};base64,)?[A-Za-z0-9+/_-]+={0,2}
  * `structuredContent` as text, when the model does not see it already: a server should repeat it as a text block
  * (2025-06-18, structured content), and twice the same helps nobody. Undefined when there is nothing to add.
  */
-export function toStructuredText(structured: unknown, texts: readonly string[]): string | undefined {
+function toStructuredText(structured: unknown, texts: readonly string[]): string | undefined {
   if (structured === undefined || texts.some((text) => isSameJson(text, structured))) return undefined;
   return `Structured result:\n${JSON.stringify(structured, replaceBase64)}`;
 }

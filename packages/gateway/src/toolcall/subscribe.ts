@@ -211,7 +211,7 @@ export function cannotSubscribe(server: ServerSnapshot): boolean {
 }
 
 /** Whether this server says that it tells of updated resources. */
-export function supportsResourceUpdates({ capabilities }: ServerClaims): boolean {
+function supportsResourceUpdates({ capabilities }: ServerClaims): boolean {
   const { resources } = capabilities;
   const capability = typeof resources === 'object' && resources !== null ? resources : {};
   return 'subscribe' in capability && capability.subscribe === true;

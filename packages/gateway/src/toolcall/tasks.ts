@@ -119,7 +119,7 @@ function taskNotFound(cause?: unknown): GatewayError {
  * What a server says of a task, as its caller is told it. A result and an error inside are as little ours to sign as those
  * of a call, and a question is put as it would be in a call: to who can be asked just that, saying which server asks.
  */
-export function toTaskView(
+function toTaskView(
   response: UpstreamResponse,
   prepared: PreparedTarget,
   { peer }: Inbound,

@@ -22,7 +22,7 @@ export interface EnforceParts {
   readonly approvals: Pick<Approvals, 'consume' | 'request'>;
 }
 
-export interface CallToApprove {
+interface CallToApprove {
   readonly principal: UserPrincipal;
   readonly server: Pick<ServerSnapshot, 'id' | 'revision' | 'name'>;
   /** As the server describes it now, and as it is about to be called. */
@@ -93,7 +93,7 @@ export interface Approvals {
   pending(principal: UserPrincipal): Promise<readonly CallApproval[]>;
 }
 
-export interface ApprovalParts extends ApprovalListParts {
+interface ApprovalParts extends ApprovalListParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly audit: Pick<Audit, 'note' | 'record'>;
@@ -273,7 +273,7 @@ function toAuditEvent(
 }
 
 /** One call that a user was asked about. Hashes and names only: no value of an argument is kept. */
-export interface CallApproval {
+interface CallApproval {
   readonly id: string;
   readonly approved: boolean;
   readonly serverId: string;
@@ -288,7 +288,7 @@ export interface CallApproval {
 
 type ApprovalOwner = Pick<UserPrincipal, 'tenant' | 'userId'>;
 
-export interface ApprovalLists {
+interface ApprovalLists {
   /** What has not expired, oldest first. */
   read(user: ApprovalOwner): Promise<readonly CallApproval[]>;
   /** One change after the other, in all processes. Giving back the same list changes nothing. */
@@ -298,7 +298,7 @@ export interface ApprovalLists {
   ): Promise<void>;
 }
 
-export interface ApprovalListParts {
+interface ApprovalListParts {
   readonly cache: Cache;
   readonly leases: Leases;
   readonly keyring: Keyring;
@@ -309,7 +309,7 @@ export interface ApprovalListParts {
  * What each user was asked, as one sealed value: who can read or write the store learns nothing of the calls, cannot
  * test a guess at their arguments, and cannot approve one.
  */
-export function createApprovalLists({ cache, leases, keyring, clock }: ApprovalListParts): ApprovalLists {
+function createApprovalLists({ cache, leases, keyring, clock }: ApprovalListParts): ApprovalLists {
   async function read(user: ApprovalOwner): Promise<readonly CallApproval[]> {
     const sealed = await cache.get(listKey(user));
     if (sealed === undefined) return [];

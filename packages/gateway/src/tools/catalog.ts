@@ -35,13 +35,13 @@ const MAX_TTL_MS = 24 * 3_600_000;
 /** A listing that was overtaken is begun again; a server that keeps changing is not chased for ever. */
 const MAX_LOAD_ATTEMPTS = 3;
 
-export interface CatalogParts {
+interface CatalogParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits?: Partial<CatalogLimits>;
 }
 
-export interface CatalogLoadOptions {
+interface CatalogLoadOptions {
   /** Releases this caller alone; the listing goes on for whoever comes next. */
   readonly signal: Cancellation;
   /** `true`: ask now, whatever is known. `if-old`: something was missing, so ask unless the list is quite new. */
@@ -325,13 +325,13 @@ function ignore(): void {
 }
 
 /** One listing in the air. */
-export interface ListingFlight {
+interface ListingFlight {
   readonly order: number;
   readonly promise: Promise<ToolList>;
 }
 
 /** Whoever has a list: everybody together for a shared server, one user otherwise. Small: there may be thousands. */
-export interface ListEntry {
+interface ListEntry {
   interned: InternedList | undefined;
   loadedAt: number;
   /** From here on the list is asked for again. */
@@ -352,7 +352,7 @@ export interface ListEntry {
   flight: ListingFlight | undefined;
 }
 
-export interface ServerListEntries {
+interface ServerListEntries {
   readonly serverId: string;
   readonly revision: string;
   readonly entries: Map<string, ListEntry>;
@@ -360,7 +360,7 @@ export interface ServerListEntries {
   isCurrent: boolean;
 }
 
-export interface ListEntries {
+interface ListEntries {
   /** Of this revision; undefined when it is not the current one, so nothing may be kept for it. */
   forServer(server: ServerSnapshot): ServerListEntries | undefined;
   getOrCreate(serverEntries: ServerListEntries, ownerKey: string): ListEntry;
@@ -371,7 +371,7 @@ export interface ListEntries {
 }
 
 /** Keeps at most `most` holders; the longest unused of the server with the most of them goes first. */
-export function createListEntries(maxEntries: number): ListEntries {
+function createListEntries(maxEntries: number): ListEntries {
   const entriesBySnapshot = new WeakMap<ServerSnapshot, ServerListEntries>();
   const entriesByKey = new Map<string, ServerListEntries>();
   let currentRevisions: ReadonlyMap<string, string> | undefined;

@@ -39,7 +39,7 @@ export interface ListSubscriptions {
   isSubscribed(serverId: string, kind: ListKind): boolean;
 }
 
-export interface ListSubscription {
+interface ListSubscription {
   setKinds(lists: readonly ListKind[]): void;
   close(): void;
 }

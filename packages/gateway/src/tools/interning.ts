@@ -10,7 +10,7 @@ export interface InternedList {
 /** One that has just been asked for. */
 export type LoadedInternedList = InternedList & { readonly list: ToolList };
 
-export interface ListInterner {
+interface ListInterner {
   /** `content` is everything that the list is made of. */
   intern(serverKey: string, content: readonly unknown[], build: () => ToolList): LoadedInternedList;
 }

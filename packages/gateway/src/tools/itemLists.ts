@@ -42,7 +42,7 @@ const defaultItemListLimits: ItemListLimits = {
   bytesPerServer: 16 * 1024 * 1024,
 };
 
-export interface ItemListCacheParts {
+interface ItemListCacheParts {
   readonly clock: Clock;
   readonly limits?: Partial<ItemListLimits>;
 }
@@ -117,7 +117,7 @@ function keyOf({ tenant, id, revision }: ServerSnapshot, ownerKey: string, metho
   return JSON.stringify([tenant, id, revision, ownerKey, method]);
 }
 
-export interface ItemListLimits {
+interface ItemListLimits {
   /** In all. */
   readonly lists: number;
   readonly bytes: number;
@@ -125,14 +125,14 @@ export interface ItemListLimits {
   readonly bytesPerServer: number;
 }
 
-export interface StoredItemList {
+interface StoredItemList {
   readonly ownerKey: string;
   readonly listed: ItemList;
   /** Until when it may be shown; from then on only names and addresses are left of it. */
   readonly expiresAt: number;
 }
 
-export interface ItemListStore {
+interface ItemListStore {
   get(serverId: string, key: string): StoredItemList | undefined;
   set(serverId: string, key: string, listing: StoredItemList): void;
   /** It is not the first to go. */
@@ -155,7 +155,7 @@ interface ServerItemLists {
  * Lists of what servers have, within a number and bytes. A server may show every user another list as large as one may be: what goes
  * is the longest unused, of the server that has the most.
  */
-export function createItemListStore(limits: ItemListLimits, now: () => number): ItemListStore {
+function createItemListStore(limits: ItemListLimits, now: () => number): ItemListStore {
   const servers = new Map<string, ServerItemLists>();
   let bytes = 0;
   let count = 0;

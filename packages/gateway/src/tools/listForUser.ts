@@ -18,7 +18,7 @@ export interface ServerTools {
   readonly cause: unknown;
 }
 
-export interface ListForUserOptions extends EachServerOptions {
+interface ListForUserOptions extends EachServerOptions {
   /** What the same caller sees of other servers: no name of theirs is given out twice. */
   readonly otherTools?: readonly VisibleTools[];
 }
@@ -67,7 +67,7 @@ export interface VisibleTools {
   readonly list: ToolList;
 }
 
-export interface PublicTool {
+interface PublicTool {
   readonly server: ServerSnapshot;
   readonly tool: CatalogTool;
 }
@@ -120,7 +120,7 @@ export interface LoadFailure {
   readonly cause: unknown;
 }
 
-export interface EachServerOptions {
+interface EachServerOptions {
   readonly clock: Clock;
   /** How long one server may take before the others go out without it. */
   readonly deadlineMs?: number;

@@ -9,7 +9,7 @@ export interface Mirror {
   listAbsent(args: JsonObject): readonly string[];
 }
 
-export type MirrorResult =
+type MirrorResult =
   | { readonly ok: true; readonly mirror: Mirror | undefined }
   | { readonly ok: false; readonly reason: string };
 

@@ -90,7 +90,7 @@ const INVALID_PREFIXED_CHARACTERS = /[^A-Za-z0-9_-]/g;
 const PREFIXED_HASH_DIGITS = [8, 16, 32] as const;
 
 /** The names of one server's tools or prompts beside those of others, both ways. */
-export interface PrefixedNames {
+interface PrefixedNames {
   publicName(name: string): string | undefined;
   /** What the server itself calls it: looked up, never taken apart. */
   upstreamName(publicName: string): string | undefined;
@@ -100,7 +100,7 @@ export interface PrefixedNames {
  * `<key>__<name>`, with a hash where that is too long, holds other characters, or looks like a name with a hash. The
  * key is this server's alone, so names can only clash within it.
  */
-export function createPrefixedNames(key: string, serverId: string, names: readonly string[]): PrefixedNames {
+function createPrefixedNames(key: string, serverId: string, names: readonly string[]): PrefixedNames {
   const distinct = [...new Set(names)];
   const byPublicName = assignUniqueNames(
     distinct,

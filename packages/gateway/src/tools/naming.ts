@@ -15,19 +15,19 @@ import type { EndpointParts } from '../toolcall/listEndpoint.ts';
 import { assignUniqueNames } from './names.ts';
 
 /** A tool or a prompt of a server of the configuration, by what the server calls it. */
-export interface UpstreamName {
+interface UpstreamName {
   readonly server: string;
   readonly name: string;
 }
 
 /** Names that the operator chose by hand, both ways. */
-export interface Aliases {
+interface Aliases {
   aliasOf(server: string, name: string): string | undefined;
   /** What it stands for, whether or not that is there: nothing else ever has this name. */
   resolveAlias(alias: string): UpstreamName | undefined;
 }
 
-export type NamedKind = 'tools' | 'prompts';
+type NamedKind = 'tools' | 'prompts';
 
 /** What things are called where those of all servers stand side by side, as the operator chose. */
 export interface Naming extends Readonly<Record<NamedKind, Aliases>> {
@@ -143,7 +143,7 @@ function buildKeys(
 }
 
 /** Level 0 is the preferred key; each further one has more of the hash. */
-export function buildServerKey({ id, name }: Pick<ServerSnapshot, 'id' | 'name'>, level = 0): string {
+function buildServerKey({ id, name }: Pick<ServerSnapshot, 'id' | 'name'>, level = 0): string {
   const isValidKey = isServerKey(name);
   if (isValidKey && level === 0) return name;
   const hashLevel = isValidKey ? level - 1 : level;

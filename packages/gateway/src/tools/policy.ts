@@ -12,7 +12,7 @@ import type { CatalogTool } from './catalog.ts';
 /** `absent`: it is not listed, and a call finds no such tool. `ask`: it runs when its user has approved this call. */
 export type ToolDecision = 'run' | 'ask' | 'absent';
 
-export interface PolicyTool {
+interface PolicyTool {
   readonly name: string;
   /** It says so itself. What says nothing is not. */
   readonly readOnly: boolean;
@@ -103,16 +103,16 @@ export function isToolAvailable(...args: Parameters<typeof decideTool>): boolean
   return decideTool(...args) !== 'absent';
 }
 
-export interface PolicyServer {
+interface PolicyServer {
   readonly name: string;
   readonly source: ServerSource;
 }
 
 /** A list of patterns, ready to be asked. */
-export type ToolPatterns = (server: PolicyServer, tool: string) => boolean;
+type ToolPatterns = (server: PolicyServer, tool: string) => boolean;
 
 /** A server is known by its name and by the form of it that stands in tool names: a pattern may use either. */
-export function compilePatterns(list: readonly string[] = []): ToolPatterns {
+function compilePatterns(list: readonly string[] = []): ToolPatterns {
   const patterns = list.map(parseToolPattern).filter((pattern) => pattern.kind === 'tools');
   if (patterns.length === 0) return () => false;
   return ({ name }, tool) => {
@@ -129,7 +129,7 @@ export function compilePatterns(list: readonly string[] = []): ToolPatterns {
  * The same for a list that permits. Users name their servers themselves, so one of theirs is meant only by a pattern
  * that names it whole: under a wildcard such as `crm-*` they could put whatever they like.
  */
-export function compilePermissions(list: readonly string[] = []): ToolPatterns {
+function compilePermissions(list: readonly string[] = []): ToolPatterns {
   const operatorPatterns = compilePatterns(list);
   const userPatterns = compilePatterns(list.filter((text) => !hasServerWildcard(text)));
   return (server, tool) => (server.source === 'user' ? userPatterns : operatorPatterns)(server, tool);
@@ -171,7 +171,7 @@ const MAX_DECISIONS = 20_000;
  * What was decided, by names and by all else that decides. Maps in maps, because a key put together would be made anew
  * with every call.
  */
-export interface DecisionCache {
+interface DecisionCache {
   get(role: string, server: PolicyServer, tool: PolicyTool): ToolDecision | undefined;
   set(role: string, server: PolicyServer, tool: PolicyTool, decision: ToolDecision): void;
   readonly size: number;

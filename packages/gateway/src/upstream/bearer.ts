@@ -165,7 +165,7 @@ export function rethrowOriginal(error: unknown): never {
 }
 
 /** A target, and whether somebody waits for its token at this moment. */
-export interface TokenWaitTracker {
+interface TokenWaitTracker {
   readonly target: UpstreamTarget;
   readonly isPending: boolean;
 }

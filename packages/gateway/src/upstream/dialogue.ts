@@ -147,7 +147,7 @@ export interface ServerRequests {
   readonly close: () => void;
 }
 
-export interface ServerRequestsParts {
+interface ServerRequestsParts {
   readonly dialogue: Extract<Dialogue, { era: 'legacy' }>;
   /** Time that a person takes is not the server's silence. */
   readonly withPausedTimeout: <T>(userResponse: Promise<T>) => Promise<T>;

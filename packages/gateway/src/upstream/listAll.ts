@@ -38,9 +38,9 @@ export interface ListLimits {
   readonly totalMs: number;
 }
 
-export const listLimits: ListLimits = { pages: 50, items: 1_000, bytes: 5 * 1024 * 1024, totalMs: 30_000 };
+const listLimits: ListLimits = { pages: 50, items: 1_000, bytes: 5 * 1024 * 1024, totalMs: 30_000 };
 
-export interface ListAllParts {
+interface ListAllParts {
   readonly clock: Clock;
   readonly limits?: Partial<ListLimits>;
 }

@@ -71,9 +71,9 @@ function toResponse(result: JsonObject, json: string | undefined, era: Era): Ups
   return { result, json };
 }
 
-export type RpcError = NonNullable<UpstreamError['detail']['rpc']>;
+type RpcError = NonNullable<UpstreamError['detail']['rpc']>;
 
-export function readRpcError(value: unknown): RpcError | undefined {
+function readRpcError(value: unknown): RpcError | undefined {
   if (!isObject(value) || typeof value['code'] !== 'number') return undefined;
   const { code, message, data } = value;
   return { code, message: typeof message === 'string' ? message : '', ...(data !== undefined && { data }) };

@@ -7,7 +7,7 @@ import type { HeaderValues, JsonObject, ListKind, ListenOptions, ServerNotificat
 const MAX_CONCURRENT_RESPONSES = 16;
 
 /** On which stream it came: what is presented with the answer, and who may be asked. */
-export interface ServerRequestContext {
+interface ServerRequestContext {
   readonly headers: HeaderValues;
   readonly bearer?: Bearer | undefined;
   /** Absent where nothing says for whose call the server asks. */
@@ -43,7 +43,7 @@ export function createServerRequestResponder(post: PostMessage): ServerRequestRe
   };
 }
 
-export const RESOURCE_UPDATED = 'notifications/resources/updated';
+const RESOURCE_UPDATED = 'notifications/resources/updated';
 const CHANGE_NOTIFICATION =
   /^notifications\/(?:(?:tools|prompts|resources)\/list_changed|resources\/updated)$/;
 
@@ -67,7 +67,7 @@ export function filterNotifications(
   };
 }
 
-export interface NotificationListeners {
+interface NotificationListeners {
   readonly size: number;
   add(listener: (notification: ServerNotification) => void): void;
   delete(listener: (notification: ServerNotification) => void): void;
@@ -94,7 +94,7 @@ export function createNotificationListeners(): NotificationListeners {
   };
 }
 
-export interface ChannelListeners {
+interface ChannelListeners {
   /** Everybody hears of lists; of a resource, who names it. */
   add(
     listener: (notification: ServerNotification) => void,

@@ -17,7 +17,7 @@ const MAX_NAME_LENGTH = 64;
 /** What moves the cursor of a terminal, ends a line or turns its direction: the name is the server's choice. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
-export interface ServerLogParts {
+interface ServerLogParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly server: string;
@@ -53,10 +53,10 @@ export function createServerLog({ clock, log, server, owner }: ServerLogParts) {
 }
 
 /** What one child, or one server, may add to the operator's log: a burst, then so many a second. */
-export const MAX_BURST_LINES = 100;
-export const MAX_LINES_PER_SECOND = 20;
+const MAX_BURST_LINES = 100;
+const MAX_LINES_PER_SECOND = 20;
 
-export interface LineRateLimiter {
+interface LineRateLimiter {
   /** Whether this line may still be told. One that may not is counted. */
   tryAcquire(): boolean;
   /** Tells what is left to tell and stops the timer. */
@@ -108,7 +108,7 @@ const LOWER_DELAY_MS = 60_000;
 type SetLevel = (level: string, session: LegacySession) => Promise<void>;
 
 /** `logging/setLevel` of a legacy session, which knows one level for whoever uses it. */
-export interface SessionLogLevel {
+interface SessionLogLevel {
   /** Runs the work with the session at least as verbose as `level`; `set` makes it so, for this caller. */
   withLevel<T>(level: string, session: LegacySession, work: () => Promise<T>, setLevel: SetLevel): Promise<T>;
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from './upstream.ts';
  * What became of a request. `refused`: it was not run, so it may be sent again. `failed`: it ran, or was judged, and
  * the server answered with an error. `unknown`: it may have run. `unreachable`: nothing was sent.
  */
-export type UpstreamOutcome = 'refused' | 'failed' | 'unknown' | 'unreachable';
+type UpstreamOutcome = 'refused' | 'failed' | 'unknown' | 'unreachable';
 
 /** Every way a request can fail, with its outcome and the code that callers see. */
 const reasons = {

@@ -19,7 +19,7 @@ export type EndpointSettings = Readonly<Omit<CustomEndpoint, 'headers'>> & {
   readonly position: number;
 };
 
-export interface CompiledEndpoints {
+interface CompiledEndpoints {
   custom: EndpointSettings[];
   toolApproval: ToolApproval | undefined;
   errors: Finding[];
@@ -104,7 +104,7 @@ const listNames = ['allow', 'deny', 'ask'] as const;
 const PATTERN_HINT = 'write mcp:<server>:<tool> or mcp:<server>';
 
 /** A rule that is written down and does nothing is told; one that cannot be read stops the load. */
-export function checkToolApproval(approval: ToolApproval | undefined, path: Path): ApprovalReport {
+function checkToolApproval(approval: ToolApproval | undefined, path: Path): ApprovalReport {
   const report: ApprovalReport = { errors: [], warnings: [] };
   if (!approval) return report;
   checkLists(approval, path, report);

@@ -19,7 +19,7 @@ import type { TextCompiler } from './textCompiler.ts';
 type Templates = Readonly<Record<string, Template>>;
 
 /** The fields of `oauth` that may hold placeholders. */
-export const oauthTexts = [
+const oauthTexts = [
   ...oauthUrls,
   'client_id',
   'client_secret',
@@ -27,7 +27,7 @@ export const oauthTexts = [
   'audience',
   'resource',
 ] as const;
-export type OAuthText = (typeof oauthTexts)[number];
+type OAuthText = (typeof oauthTexts)[number];
 
 /** `oauth` with its texts as templates. `redirect_uri` is gone: the redirect is always our own. */
 export type OAuthSettings = Readonly<
@@ -244,7 +244,7 @@ function compileApiKey(
  * Where in a URL a user's value may stand. One that chose scheme, port or part of a host name would choose where the
  * operator's headers go; a whole label of the host is allowed, and the resolved host still meets the domain policy.
  */
-export function checkUrlPlaceholders(template: Template, path: Path): Finding | undefined {
+function checkUrlPlaceholders(template: Template, path: Path): Finding | undefined {
   let prefix = '';
   for (const [index, part] of template.entries()) {
     if (part.kind === 'literal') {

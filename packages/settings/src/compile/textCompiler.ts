@@ -89,7 +89,7 @@ export function createProbeExpander(env: EnvRecord): (text: string) => string | 
 }
 
 /** A plain word, valid wherever a value may stand. */
-export const PROBE_VALUE = 'placeholder';
+const PROBE_VALUE = 'placeholder';
 
 export type ProviderSettings = Readonly<IdentityProvider & { name: string }>;
 

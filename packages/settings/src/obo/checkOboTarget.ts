@@ -60,7 +60,7 @@ export interface OboProblem {
 /** On whose word the address and the scopes rest: decides what may be asked for without `targets`. */
 export type OboAuthority = 'operator' | 'administrator' | 'user';
 
-export interface OboContext {
+interface OboContext {
   readonly providers: readonly ProviderSettings[];
   readonly login: KnownLogin | null;
   /** What the token behind `{{LIBRECHAT_GRAPH_ACCESS_TOKEN}}` is asked for with. */
@@ -274,7 +274,7 @@ function createProblem(
 }
 
 /** A token that a server is to get for its callers. */
-export interface OboRequest {
+interface OboRequest {
   readonly parameters: Obo;
   /** Where the definition says so. */
   readonly path: readonly string[];
@@ -284,10 +284,10 @@ export interface OboRequest {
   readonly label: string;
 }
 
-export type RemoteSettings = Exclude<ServerSettings, { type: 'stdio' }>;
+type RemoteSettings = Exclude<ServerSettings, { type: 'stdio' }>;
 
 /** By `obo`, and by the placeholder for Graph: whatever a token is asked for with, it is one of the user's. */
-export function listOboRequests(server: RemoteSettings, graphScopes: string): OboRequest[] {
+function listOboRequests(server: RemoteSettings, graphScopes: string): OboRequest[] {
   const obo = 'obo' in server ? server.obo : undefined;
   const graphPath = findGraphPath(server);
   return [

@@ -26,7 +26,7 @@ const tokenExchangeFields = ['subjectTokenType', 'requestedTokenType', 'actorTok
 const RESERVED =
   /^(grant_type|assertion|subject_token.*|actor_token.*|requested_token_type|client_.*|scope|audience|resource|claims)$/i;
 
-export interface ProviderContext {
+interface ProviderContext {
   readonly login: LoginProviderInfo | null;
   /** Providers that a server speaks RFC 8693 to although they are of another type. */
   readonly tokenExchangeProviders: ReadonlySet<string>;
@@ -238,7 +238,7 @@ function checkTargetOrigins({ targets }: ProviderSettings, path: Path): Finding[
 const unsupportedFields = ['subjectTokenType', 'requestedTokenType', 'actorTokenFile'] as const;
 
 /** What is wrong with an entry of type `id-jag`, besides what is asked of every other. */
-export function checkIdJagProvider(
+function checkIdJagProvider(
   provider: ProviderSettings,
   path: Path,
   login: LoginProviderInfo | null,
@@ -281,7 +281,7 @@ export function checkIdJagProvider(
 }
 
 /** Of every other type: what belongs to this one alone. */
-export function checkIdJagOnlyFields(provider: ProviderSettings, path: Path): Finding[] {
+function checkIdJagOnlyFields(provider: ProviderSettings, path: Path): Finding[] {
   const message = 'is supported for type id-jag only';
   return (['resourceServers', 'subject'] as const)
     .filter((key) => provider[key] !== undefined)

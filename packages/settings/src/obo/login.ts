@@ -11,7 +11,7 @@ export interface LoginProviderInfo {
   readonly scopes: readonly string[];
 }
 
-export interface LoginVariables {
+interface LoginVariables {
   readonly OPENID_ISSUER?: string | undefined;
   readonly OPENID_CLIENT_ID?: string | undefined;
   readonly OPENID_CLIENT_SECRET?: string | undefined;

@@ -136,7 +136,7 @@ function normalizeId(segment: string): string {
 }
 
 /** Hosts of Microsoft Graph, and of the directory service before it, in all clouds. */
-export const graphHosts = [
+const graphHosts = [
   'graph.microsoft.com',
   'graph.microsoft.us',
   'dod-graph.microsoft.us',
@@ -148,7 +148,7 @@ export const graphHosts = [
   'graph.cloudapi.de',
   'ags.windows.net',
 ];
-export const armHosts = [
+const armHosts = [
   'management.azure.com',
   'management.core.windows.net',
   'management.usgovcloudapi.net',
@@ -159,14 +159,14 @@ export const armHosts = [
   'management.core.cloudapi.de',
 ];
 /** Applications by their ids: Microsoft Graph, its predecessor, and Azure's management. */
-export const graphIds = ['00000003-0000-0000-c000-000000000000', '00000002-0000-0000-c000-000000000000'];
-export const armIds = ['797f4846-ba00-4fd7-ba43-dac1f8f63013'];
+const graphIds = ['00000003-0000-0000-c000-000000000000', '00000002-0000-0000-c000-000000000000'];
+const armIds = ['797f4846-ba00-4fd7-ba43-dac1f8f63013'];
 
 /**
  * Domains below which Microsoft's own services answer: mail, files, vaults, data. No list of them is ever whole. It keeps
  * the best known ones from who may store a server; what really protects is `targets`.
  */
-export const microsoftDomains = [
+const microsoftDomains = [
   ...['office.com', 'office365.com', 'office.net', 'outlook.com', 'sharepoint.com', 'skype.com'],
   ...['azure.com', 'azure.net', 'windows.net', 'microsoft.com', 'microsoftonline.com', 'visualstudio.com'],
   ...[
@@ -207,6 +207,6 @@ const microsoftIds: ReadonlySet<string> = new Set(
 );
 
 /** Without hyphens. */
-export function isMicrosoftId(id: string): boolean {
+function isMicrosoftId(id: string): boolean {
   return FIRST_PARTY_ID.test(id) || microsoftIds.has(id);
 }

@@ -2,7 +2,7 @@ import { secretMask } from '@behalf/contracts';
 import { type RawTemplate, formatPlaceholder, parseTemplate } from '../template/template.ts';
 
 /** A text whose `${NAME}` and `{{NAME}}` stand as one character each, so that the rest can be looked at for itself. */
-export interface MarkedText {
+interface MarkedText {
   readonly text: string;
   /** Puts them back as they are written; a default is a literal, so it is masked. */
   restore(text: string): string;
@@ -12,7 +12,7 @@ export interface MarkedText {
 const FIRST_MARK = 0xe000;
 const LAST_MARK = 0xf8ff;
 const privateUsePattern = /[\uE000-\uF8FF]/;
-export const markRange = '\\uE000-\\uF8FF';
+const markRange = '\\uE000-\\uF8FF';
 const literalPattern = new RegExp(`[^${markRange}]+`, 'g');
 
 /** Undefined when it cannot be told what is a reference: then all of it may be a secret. */
@@ -52,11 +52,11 @@ function maskReference(part: Exclude<RawTemplate[number], { kind: 'literal' }>):
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether a word seems to be there to be unguessable. Too many rather than too few. */
-export function isRandomLooking(word: string): boolean {
+function isRandomLooking(word: string): boolean {
   return word.length >= 40 || (word.length >= 20 && /[0-9]/.test(word) && /[A-Za-z]/.test(word));
 }
 
-export function isUuid(word: string): boolean {
+function isUuid(word: string): boolean {
   return UUID.test(word);
 }
 
@@ -68,7 +68,7 @@ const URL_PARTS = new RegExp(
 );
 const PARAMETER = /^([A-Za-z_][\w.[\]-]{0,39})=(.*[^=].*)$/s;
 
-export interface AddressOptions {
+interface AddressOptions {
   /** A tenant is part of the address of an identity provider. Elsewhere an id in a path may be what opens it. */
   readonly shouldKeepIds?: boolean;
 }

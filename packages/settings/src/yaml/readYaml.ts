@@ -3,9 +3,9 @@ import { formatPath, type Diagnostic, type Finding, type Path } from '@behalf/co
 import { YAML_LIMITS, convertDocument, type YamlLocation } from './yamlNodes.ts';
 
 /** Turns a finding into a diagnostic with the line on which its key, or the nearest thing above it, stands. */
-export type LocateFinding = (finding: Finding) => Diagnostic;
+type LocateFinding = (finding: Finding) => Diagnostic;
 
-export type YamlResult =
+type YamlResult =
   { ok: true; value: unknown; locate: LocateFinding } | { ok: false; diagnostics: Diagnostic[] };
 
 /** Reads untrusted YAML: bounded in size, depth and expansion, and never with an exception. */

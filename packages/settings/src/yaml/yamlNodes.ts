@@ -25,7 +25,7 @@ export interface YamlLocation {
   readonly children: Map<string | number, YamlLocation>;
 }
 
-export type ConvertedDocument =
+type ConvertedDocument =
   { value: unknown; location: YamlLocation } | { problem: Finding; offset: number | undefined };
 
 /**

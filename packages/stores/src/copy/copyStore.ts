@@ -14,7 +14,7 @@ export interface CopyProgress {
   total: number;
 }
 
-export interface CopyParts {
+interface CopyParts {
   from: PrimaryStore;
   to: PrimaryStore;
   keyring: Keyring;

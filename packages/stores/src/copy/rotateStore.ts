@@ -9,7 +9,7 @@ import { type Keyring, type Random, createKeyring } from '@behalf/kernel';
 import { PAGE_SIZE, countSealedValues, openSealedValues, readPages, verifySealedValues } from './pages.ts';
 import { type MaintenanceLease, createWriterPresence } from './storeHolds.ts';
 
-export interface RotationParts {
+interface RotationParts {
   store: PrimaryStore;
   /** As CREDS_KEY lists them: the first is to seal everything, the others are on their way out. */
   keys: readonly Uint8Array[];
@@ -117,7 +117,7 @@ async function resealUntilComplete(
 }
 
 /** What one pass over a collection met. */
-export interface ResealResult {
+interface ResealResult {
   /** Values that open. */
   sealed: number;
   /** How many of them were under another key than the first. */
@@ -128,7 +128,7 @@ export interface ResealResult {
   unreadable: number;
 }
 
-export interface ResealParts {
+interface ResealParts {
   raw: RawCollections;
   keyring: Keyring;
   lease: Pick<MaintenanceLease, 'acquireOrExtend'>;
@@ -136,7 +136,7 @@ export interface ResealParts {
 }
 
 /** Opens every value of a collection, and seals anew those that are not under the first key. */
-export async function resealCollection(
+async function resealCollection(
   name: CollectionName,
   { raw, keyring, lease, createError }: ResealParts,
 ): Promise<ResealResult> {

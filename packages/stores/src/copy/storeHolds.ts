@@ -8,7 +8,7 @@ export interface MaintenanceLease {
   release(): Promise<void>;
 }
 
-export interface MaintenanceLeaseParts {
+interface MaintenanceLeaseParts {
   /** With what the messages call each. */
   stores: readonly { store: PrimaryStore; storeLabel: string }[];
   owner: string;
@@ -16,7 +16,7 @@ export interface MaintenanceLeaseParts {
 }
 
 /** Prolonged with every page: work that was killed leaves the stores free after this. */
-export const MAINTENANCE_TTL_MS = 30_000;
+const MAINTENANCE_TTL_MS = 30_000;
 
 export function createMaintenanceLease({
   stores,
@@ -52,14 +52,14 @@ export function createMaintenanceLease({
 }
 
 /** Of work that goes on beside the gateways: it counts as one of them, so that no copy begins meanwhile. */
-export interface WriterPresence {
+interface WriterPresence {
   /** The first call says that we are here, every later one that we still are; throws when a copy has the store. */
   acquireOrExtend(): Promise<void>;
   /** Never throws: who cannot be told forgets us after the TTL. */
   release(): Promise<void>;
 }
 
-export interface WriterPresenceParts {
+interface WriterPresenceParts {
   system: SystemStore;
   writer: string;
   createError: (message: string) => Error;

@@ -112,7 +112,7 @@ const UNEXPORTED_ERROR_NAMES = [
 ];
 
 /** True when nothing is known about the outcome; false when the server judged the command itself. */
-export function isOutage(error: unknown): boolean {
+function isOutage(error: unknown): boolean {
   if (error instanceof mongo.MongoWriteConcernError) return true;
   // A bulk write puts what befell it into an error of the server's kind; a code is there only if a server gave one.
   if (error instanceof mongo.MongoBulkWriteError && (typeof error.code !== 'number' || error.err))

@@ -62,7 +62,7 @@ export function createMongoLeases({ leases }: Models, runner: CommandRunner, ran
   };
 }
 
-export interface MongoChanges extends ChangeFeed {
+interface MongoChanges extends ChangeFeed {
   stop(): void;
 }
 

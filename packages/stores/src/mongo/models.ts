@@ -45,8 +45,8 @@ import {
 
 /** `isFirst` marks the one document that may begin an empty store; see users.ts. */
 export type UserDoc = Stored<Collections['users'], 'id'> & { isFirst?: true };
-export type SessionDoc = Stored<Collections['sessions'], 'hash'>;
-export type TicketDoc = Stored<Collections['tickets'], 'hash'>;
+type SessionDoc = Stored<Collections['sessions'], 'hash'>;
+type TicketDoc = Stored<Collections['tickets'], 'hash'>;
 export type SystemDoc = Stored<Collections['system'], 'name'>;
 export type VariableDoc = Stored<Collections['variables'], 'id'>;
 export type ServerDoc = Stored<Collections['servers'], 'id'>;

@@ -7,7 +7,7 @@ export type Stored<R, K extends keyof R> = Omit<R, K> & { _id: string };
 export const requiredText = { type: String, required: true } as const;
 /** Mongoose takes an empty string for a missing one; an empty name is a name. */
 export const optionalText = { type: String, default: '' } as const;
-export const nullableText = { type: String, default: null } as const;
+const nullableText = { type: String, default: null } as const;
 export const requiredNumber = { type: Number, required: true } as const;
 export const nullableNumber = { type: Number, default: null } as const;
 export const requiredDate = { type: Date, required: true } as const;

@@ -2,7 +2,7 @@
  * Expressions over the server's own clock. Replicas' clocks differ; what one of them believes to be over, another may
  * still be using. `$$NOW` is one instant per command on the one primary, so all of them agree.
  */
-export const NOW = '$$NOW';
+const NOW = '$$NOW';
 
 export function fromNow(ms: number): object {
   return { $add: [NOW, ms] };

@@ -123,7 +123,7 @@ export async function ensureFormat(models: Models, runner: CommandRunner, databa
 }
 
 /** One upsert by `_id`: of several replicas one inserts the document, and the others leave it as it is. */
-export async function ensureState({ storeState }: Models, runner: CommandRunner): Promise<void> {
+async function ensureState({ storeState }: Models, runner: CommandRunner): Promise<void> {
   const initial = { $setOnInsert: { format: STORAGE_FORMAT, writers: [] } };
   await runner.runUpsert(() => storeState.updateOne({ _id: STATE_ID }, initial, { upsert: true }).exec());
 }

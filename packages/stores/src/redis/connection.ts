@@ -16,7 +16,7 @@ const COMMAND_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
-export interface RedisTarget {
+interface RedisTarget {
   uri: string;
   clock: Clock;
   ca?: string;

@@ -230,7 +230,7 @@ export const columns: { readonly [N in CollectionName]: readonly (keyof Collecti
 };
 
 /** Lists and maps: JSON text. */
-export const jsonColumns: { readonly [N in CollectionName]?: readonly (keyof Collections[N] & string)[] } = {
+const jsonColumns: { readonly [N in CollectionName]?: readonly (keyof Collections[N] & string)[] } = {
   sessions: ['groups', 'grant'],
   roles: ['permissions'],
   apiKeys: ['scopes'],
@@ -238,6 +238,6 @@ export const jsonColumns: { readonly [N in CollectionName]?: readonly (keyof Col
 };
 
 /** SQLite has no booleans: 1 and 0. */
-export const booleanColumns: {
+const booleanColumns: {
   readonly [N in CollectionName]?: readonly (keyof Collections[N] & string)[];
 } = { credentials: ['isDefault', 'rtSuspect'], runs: ['isCancelling'] };

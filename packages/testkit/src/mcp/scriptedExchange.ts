@@ -122,7 +122,7 @@ export interface ScriptedHttpServer {
 }
 
 /** What a handler throws to answer with a JSON-RPC error; `status` when it does not come with HTTP 200. */
-export class ScriptedError extends Error {
+class ScriptedError extends Error {
   readonly code: number;
   readonly data: unknown;
   readonly status: number;
@@ -141,7 +141,7 @@ export function scriptedError(code: number, message: string, data?: unknown, sta
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Requests of the server to the client, waiting for their answers, whatever stream they went out on. */
-export interface ClientRequests {
+interface ClientRequests {
   send(method: string, params: JsonObject, write: (text: string) => void): Promise<ScriptedMessage>;
   onResponse(message: ScriptedMessage): void;
 }

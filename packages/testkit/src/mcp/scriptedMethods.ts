@@ -121,7 +121,7 @@ function decodeHeader(value: string | string[] | undefined): string | undefined 
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-export const TASKS = 'io.modelcontextprotocol/tasks';
+const TASKS = 'io.modelcontextprotocol/tasks';
 /** As both sides say that they know it. */
 export const tasksExtension = { extensions: { [TASKS]: {} } };
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';

@@ -28,7 +28,7 @@ export interface TestNetwork {
   close(): Promise<void>;
 }
 
-export interface TestNetworkOptions extends Pick<FetchOptions, 'limits' | 'timeouts'> {
+interface TestNetworkOptions extends Pick<FetchOptions, 'limits' | 'timeouts'> {
   /** Names that are taken for public hosts, each with the port of loopback that answers for it. */
   names?: Readonly<Record<string, number>>;
 }

@@ -55,7 +55,7 @@ export interface Collection {
   removeExpired(now: number): number;
 }
 
-export function createCollection(namespace: string, created: Date): Collection {
+function createCollection(namespace: string, created: Date): Collection {
   const docs = new Map<string, Doc>();
   const entriesOf = new Map<string, Map<Index, string>>();
   let indexes: Index[] = [idIndex(created)];
@@ -121,7 +121,7 @@ export function createCollection(namespace: string, created: Date): Collection {
   };
 }
 
-export interface Index {
+interface Index {
   readonly name: string;
   readonly key: Doc;
   readonly spec: Doc;
@@ -133,7 +133,7 @@ export interface Index {
   readonly owners: Map<string, string>;
 }
 
-export function parseIndex(spec: unknown, now: Date): Index {
+function parseIndex(spec: unknown, now: Date): Index {
   if (!isDoc(spec) || !isDoc(spec['key']) || typeof spec['name'] !== 'string') {
     throw badValue('An index needs a key and a name');
   }
@@ -161,12 +161,12 @@ export function parseIndex(spec: unknown, now: Date): Index {
   };
 }
 
-export function idIndex(now: Date): Index {
+function idIndex(now: Date): Index {
   return parseIndex({ key: { _id: 1 }, name: '_id_' }, now);
 }
 
 /** Refuses a second definition under one name, or of one key, as the server does; true when it is there already. */
-export function isAlreadyDefined(indexes: readonly Index[], requested: Index): boolean {
+function isAlreadyDefined(indexes: readonly Index[], requested: Index): boolean {
   for (const index of indexes) {
     const sameKey = sameDocument(index.key, requested.key);
     if (index.name === requested.name) {
@@ -192,7 +192,7 @@ function options(spec: Doc): Doc {
 }
 
 /** The unique entries a document would have; throws when one of them belongs to another document. */
-export function claimEntries(
+function claimEntries(
   indexes: readonly Index[],
   doc: Doc,
   id: string,
@@ -214,7 +214,7 @@ export function claimEntries(
 }
 
 /** Whether the TTL monitor would remove the document at `now`. */
-export function isExpired(indexes: readonly Index[], doc: Doc, now: number): boolean {
+function isExpired(indexes: readonly Index[], doc: Doc, now: number): boolean {
   return indexes.some((index) => {
     if (index.expireAfterSeconds === null || !index.covers(doc)) return false;
     const value = getPath(doc, Object.keys(index.key)[0] as string);

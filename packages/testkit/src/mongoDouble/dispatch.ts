@@ -16,7 +16,7 @@ import { notInManifest, ServerError } from './serverError.ts';
 import { isDoc, type Doc } from './values.ts';
 
 /** Hello and endSessions are answered by the server, which knows its address and its sessions. */
-export type DataCommand = Exclude<CommandName, 'hello' | 'ismaster' | 'endSessions'>;
+type DataCommand = Exclude<CommandName, 'hello' | 'ismaster' | 'endSessions'>;
 
 const handlers: Record<DataCommand, Handler> = {
   ping: () => ({ ok: 1 }),

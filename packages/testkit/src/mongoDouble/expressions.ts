@@ -54,7 +54,7 @@ const operators: Record<(typeof manifest.expressionOperators)[number], Operator>
   $lte: comparison((order) => order <= 0),
 };
 
-export const expressionContext = Context.init({ expression: operators as Record<string, never> });
+const expressionContext = Context.init({ expression: operators as Record<string, never> });
 
 export function mingoOptions(context: Context): Options {
   return {

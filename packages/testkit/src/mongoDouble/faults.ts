@@ -29,7 +29,7 @@ export interface Faults {
 }
 
 /** The server's view of the switches. */
-export interface FaultState extends Faults {
+interface FaultState extends Faults {
   readonly isSteppedDown: boolean;
   readonly isUnreachable: boolean;
   /** True when this write is to be refused; counts it. */

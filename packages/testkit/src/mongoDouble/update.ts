@@ -15,7 +15,7 @@ import {
 } from './values.ts';
 
 /** What an update makes of a document, as a new document; `null` stands for the one an upsert begins with. */
-export type DocumentUpdate = (current: Doc | null) => Doc;
+type DocumentUpdate = (current: Doc | null) => Doc;
 
 /** Compiles an operator update, a replacement or a pipeline; anything outside the manifest throws. */
 export function compileUpdate(update: unknown, query: Doc, now: Date): DocumentUpdate {
@@ -183,9 +183,9 @@ export function copyDocument(doc: Doc): Doc {
   return Object.fromEntries(Object.entries(doc).map(([key, value]) => [key, copy(value)]));
 }
 
-export type Stage = (doc: Doc) => Doc;
+type Stage = (doc: Doc) => Doc;
 
-export function compileUpdatePipeline(pipeline: readonly unknown[], now: Date): Stage[] {
+function compileUpdatePipeline(pipeline: readonly unknown[], now: Date): Stage[] {
   return pipeline.map((stage) => {
     const [name, spec] = parseStage(stage);
     if (!(manifest.updateStages as readonly string[]).includes(name)) {
@@ -223,7 +223,7 @@ export function compileStage(name: string, spec: unknown, now: Date): Stage {
   };
 }
 
-export function applyStages(doc: Doc, stages: readonly Stage[]): Doc {
+function applyStages(doc: Doc, stages: readonly Stage[]): Doc {
   return stages.reduce((current, stage) => stage(current), doc);
 }
 

@@ -9,7 +9,7 @@ export interface Request {
 }
 
 /** Bytes that are no request of this protocol: the connection ends, as with a real server. */
-export class WireError extends Error {}
+class WireError extends Error {}
 
 const OP_REPLY = 1;
 const OP_QUERY = 2004;

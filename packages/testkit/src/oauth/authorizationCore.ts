@@ -293,7 +293,7 @@ const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post', 'priv
 const SIGNING_ALGS = ['ES256', 'RS256', 'PS256', 'EdDSA'];
 
 /** RFC 8414; for OpenID Connect Discovery the same with what that wants besides. */
-export function metadataDocument(switches: AuthorizationSwitches, urls: EndpointUrls): Json {
+function metadataDocument(switches: AuthorizationSwitches, urls: EndpointUrls): Json {
   const { pkceMethods, advertisesIss, registration, revocation, clientDocuments, metadata } = switches;
   return {
     issuer: urls.issuer,
@@ -321,7 +321,7 @@ export function metadataDocument(switches: AuthorizationSwitches, urls: Endpoint
 }
 
 /** Which document a well-known path asks for: RFC 8414 and OpenID by path insertion, OpenID by appending. */
-export function documentKind(path: string, issuerPath: string): 'oauth' | 'oidc' | undefined {
+function documentKind(path: string, issuerPath: string): 'oauth' | 'oidc' | undefined {
   if (path === `/.well-known/oauth-authorization-server${issuerPath}`) return 'oauth';
   const openid = '/.well-known/openid-configuration';
   return path === `${openid}${issuerPath}` || path === `${issuerPath}${openid}` ? 'oidc' : undefined;
@@ -333,14 +333,14 @@ interface HoldGate extends OAuthHold {
   pass(): Promise<void>;
 }
 
-export interface RequestHolds {
+interface RequestHolds {
   open(endpoint: OAuthEndpoint, when: When): OAuthHold;
   pass(endpoint: OAuthEndpoint, when: When): Promise<void>;
   releaseAll(): void;
 }
 
 /** Gates at which requests wait. */
-export function createRequestHolds(): RequestHolds {
+function createRequestHolds(): RequestHolds {
   const gates = new Map<string, HoldGate>();
   return {
     open(endpoint, when) {
@@ -400,7 +400,7 @@ const SECRETS = new Set([
 ]);
 
 /** The fields of a request without its secrets. A field that came twice is an error of its own, so both are shown. */
-export function withoutSecrets(fields: URLSearchParams): Record<string, string> {
+function withoutSecrets(fields: URLSearchParams): Record<string, string> {
   const shown: Record<string, string> = {};
   for (const [name, value] of fields) {
     const safe = SECRETS.has(name) ? oauthHash(value) : value;

@@ -25,7 +25,7 @@ interface Parts {
   readonly recordSecret: (secret: string) => string;
 }
 
-export interface AuthorizeEndpoint {
+interface AuthorizeEndpoint {
   handle(exchange: OAuthExchange, fields: URLSearchParams): Promise<ScriptedOAuthResponse>;
 }
 

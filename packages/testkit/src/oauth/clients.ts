@@ -165,7 +165,7 @@ interface AssertionContext {
 }
 
 /** RFC 7523, 3: signed by one of the client's keys, by and about itself, for us, now, once. */
-export function verifyAssertion(
+function verifyAssertion(
   assertion: string,
   { clientId, keys = [] }: AuthorizationClient,
   { audiences, now, usedIds }: AssertionContext,

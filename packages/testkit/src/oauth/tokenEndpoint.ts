@@ -23,7 +23,7 @@ interface Parts {
   readonly recordSecret: (secret: string) => string;
 }
 
-export interface TokenEndpoint {
+interface TokenEndpoint {
   handle(presented: PresentedClient | null, form: URLSearchParams): Promise<ScriptedOAuthResponse>;
 }
 
@@ -140,7 +140,7 @@ function s256(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url');
 }
 
-export interface IdTokens {
+interface IdTokens {
   readonly jwks: Json;
   sign(claims: Json): string;
 }

@@ -20,7 +20,7 @@ export interface WorkerParts {
 
 const SERVER = 'storm';
 
-export function keyOf(user: string): CredentialKey {
+function keyOf(user: string): CredentialKey {
   return {
     tenant: 'default',
     principal: `user:${user}`,
@@ -144,7 +144,7 @@ interface Parts {
 }
 
 /** Calls of a tool as the gateway makes them: a token of the vault, and one recovery when the server refuses it. */
-export function createWorkerCalls({ vault, fetch, url, keyOf }: Parts) {
+function createWorkerCalls({ vault, fetch, url, keyOf }: Parts) {
   async function callWhoami(accessToken: string): Promise<{ status: number; user: string }> {
     const response = await fetch(url, {
       method: 'POST',
@@ -193,19 +193,19 @@ export function createWorkerCalls({ vault, fetch, url, keyOf }: Parts) {
 }
 
 /** An outcome without a token, in words. */
-export function describeFailure(outcome: { readonly kind: string; readonly reason?: string }): string {
+function describeFailure(outcome: { readonly kind: string; readonly reason?: string }): string {
   return outcome.reason === undefined ? outcome.kind : `${outcome.kind}: ${outcome.reason}`;
 }
 
 /** A gate before the network: what waits here was never sent. */
-export interface SendGate {
+interface SendGate {
   readonly fetch: Fetch;
   hold(): void;
   release(): void;
   readonly waitingCount: number;
 }
 
-export function createSendGate(inner: Fetch): SendGate {
+function createSendGate(inner: Fetch): SendGate {
   let isClosed = false;
   const resumers: (() => void)[] = [];
   return {

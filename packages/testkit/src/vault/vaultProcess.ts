@@ -18,7 +18,7 @@ export interface VaultProcess extends VaultCommands {
 }
 
 /** One that has loaded everything and waits for its part. It can play several, one after the other. */
-export interface IdleProcess {
+interface IdleProcess {
   ready(): Promise<unknown>;
   open(spec: VaultSpec): Promise<VaultProcess>;
   /** False when it did not end its part in time, and is gone. */
@@ -42,7 +42,7 @@ const commandNames: readonly (keyof VaultCommands)[] = [
   'setAhead',
 ];
 
-export function startIdleProcess(): IdleProcess {
+function startIdleProcess(): IdleProcess {
   const child = fork(worker, {
     execArgv: ['--no-warnings', '--import', loader],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -46,7 +46,7 @@ export interface CallsReport {
   readonly wrongUser: number;
 }
 
-export interface GrantCommand {
+interface GrantCommand {
   readonly user: string;
   readonly tokens: GrantedTokens;
   /** By the clock of the stage. */
@@ -81,7 +81,7 @@ export interface VaultStatus {
 }
 
 /** The clock of everybody on a stage, or of a process that is off it. */
-export interface RigClock extends Clock {
+interface RigClock extends Clock {
   /** From now on so far ahead of the system's. */
   setAhead(ms: number): void;
 }

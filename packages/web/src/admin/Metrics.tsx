@@ -1,7 +1,7 @@
 import { classNames } from '../ui/classNames.ts';
 import styles from './Metrics.module.css';
 
-export interface Metric {
+interface Metric {
   readonly name: string;
   readonly value: string;
   readonly note?: string;

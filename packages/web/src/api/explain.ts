@@ -4,7 +4,7 @@ import { strings } from '../strings/strings.ts';
 import { ApiError } from './request.ts';
 
 /** An error in words for the person in front of it. */
-export interface ErrorText {
+interface ErrorText {
   readonly title: string;
   readonly text: string;
 }

@@ -1,7 +1,7 @@
 import type { Diagnostic, Problem } from '@behalf/contracts';
 import type { ErrorCode } from '@behalf/contracts/plain';
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export async function requestJson<T>(path: string, options?: RequestOptions): Pr
 export const encodeSegment = encodeURIComponent;
 
 /** What the browser itself knows: nothing came back. */
-export type ClientErrorCode = 'OFFLINE' | 'UNREADABLE';
+type ClientErrorCode = 'OFFLINE' | 'UNREADABLE';
 
 /** A request that did not succeed, in words that can be shown. */
 export class ApiError extends Error {

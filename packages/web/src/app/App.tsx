@@ -82,34 +82,34 @@ function decodeSegment(segment: string | undefined): string | undefined {
 }
 
 /** Loaded when somebody goes there; the chat is what the first load is for. */
-export const ToolsPage = lazy(() => import('../tools/ToolsPage.tsx').then((m) => ({ default: m.ToolsPage })));
-export const ServersPage = lazy(() =>
+const ToolsPage = lazy(() => import('../tools/ToolsPage.tsx').then((m) => ({ default: m.ToolsPage })));
+const ServersPage = lazy(() =>
   import('../servers/ServersPage.tsx').then((m) => ({ default: m.ServersPage })),
 );
-export const ServerPage = lazy(() =>
+const ServerPage = lazy(() =>
   import('../servers/ServerPage.tsx').then((m) => ({ default: m.ServerPage })),
 );
-export const BlocksPage = lazy(() =>
+const BlocksPage = lazy(() =>
   import('../blocks/BlocksPage.tsx').then((m) => ({ default: m.BlocksPage })),
 );
-export const BlockPage = lazy(() =>
+const BlockPage = lazy(() =>
   import('../blocks/BlockPage.tsx').then((m) => ({ default: m.BlockPage })),
 );
-export const NewBlockPage = lazy(() =>
+const NewBlockPage = lazy(() =>
   import('../blocks/edit/NewBlockPage.tsx').then((m) => ({ default: m.NewBlockPage })),
 );
-export const EditBlockPage = lazy(() =>
+const EditBlockPage = lazy(() =>
   import('../blocks/edit/EditBlockPage.tsx').then((m) => ({ default: m.EditBlockPage })),
 );
-export const SetsPage = lazy(() => import('../sets/SetsPage.tsx').then((m) => ({ default: m.SetsPage })));
-export const SetPage = lazy(() => import('../sets/SetPage.tsx').then((m) => ({ default: m.SetPage })));
-export const SetEditPage = lazy(() =>
+const SetsPage = lazy(() => import('../sets/SetsPage.tsx').then((m) => ({ default: m.SetsPage })));
+const SetPage = lazy(() => import('../sets/SetPage.tsx').then((m) => ({ default: m.SetPage })));
+const SetEditPage = lazy(() =>
   import('../sets/edit/SetEditPage.tsx').then((m) => ({ default: m.SetEditPage })),
 );
-export const SettingsPage = lazy(() =>
+const SettingsPage = lazy(() =>
   import('../settings/SettingsPage.tsx').then((m) => ({ default: m.SettingsPage })),
 );
-export const AdminPage = lazy(() => import('../admin/AdminPage.tsx').then((m) => ({ default: m.AdminPage })));
+const AdminPage = lazy(() => import('../admin/AdminPage.tsx').then((m) => ({ default: m.AdminPage })));
 
 interface Props {
   readonly path: string;
@@ -117,7 +117,7 @@ interface Props {
 }
 
 /** A page that fails to render says so, and the rest of the window goes on. Under another path it is tried again. */
-export class ErrorBoundary extends Component<Props, { hasFailed: boolean }> {
+class ErrorBoundary extends Component<Props, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 
   static getDerivedStateFromError() {

@@ -58,7 +58,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
  * The navigation of a narrow screen, above the page. Opening it leads the focus into it, closing it leads the focus back
  * to its button. Whoever goes elsewhere has closed it too, and the page they come to takes the focus.
  */
-export function useDrawer() {
+function useDrawer() {
   const [path] = useLocation();
   const isNarrow = useIsNarrow();
   const [openPath, setOpenedAt] = useState<string | null>(null);
@@ -104,7 +104,7 @@ export function useDrawer() {
 const narrowQuery = window.matchMedia('(max-width: 48rem)');
 
 /** Whether there is no room for the navigation beside the page. */
-export function useIsNarrow(): boolean {
+function useIsNarrow(): boolean {
   return useSyncExternalStore(subscribeToWidth, () => narrowQuery.matches);
 }
 

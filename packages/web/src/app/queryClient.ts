@@ -7,11 +7,11 @@ import { confirmSession, markSessionEnded } from './userSession.ts';
 /** Whether the gateway answered when it was last asked. */
 export const reachability = createStore<boolean>(true);
 
-export function markUnreachable(): void {
+function markUnreachable(): void {
   reachability.set(false);
 }
 
-export function markReachable(): void {
+function markReachable(): void {
   reachability.set(true);
 }
 

@@ -1,7 +1,7 @@
 import { createStore } from './store.ts';
 
 /** `ended`: the gateway said that nobody is signed in here any more. `dismissed`: the reader knows, and reads on. */
-export type SessionStatus = 'valid' | 'ended' | 'dismissed';
+type SessionStatus = 'valid' | 'ended' | 'dismissed';
 
 export const sessionStatus = createStore<SessionStatus>('valid');
 

@@ -40,7 +40,7 @@ export function blockStatus({ id, state }: CheckedBlock, missing: MissingParts):
   return (['sign_in', 'values', 'choose'] as const).find((kind) => kinds.includes(kind)) ?? 'asks';
 }
 
-export interface DriftDescription {
+interface DriftDescription {
   /** What part of the tool it is about. */
   readonly part: string;
   readonly changes: readonly string[];

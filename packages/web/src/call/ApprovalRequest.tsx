@@ -9,7 +9,7 @@ import { formatRemainingTime } from '../ui/format.ts';
 import styles from './ApprovalRequest.module.css';
 import { ExactArguments } from './ExactArguments.tsx';
 
-export interface ApprovalRequestProps {
+interface ApprovalRequestProps {
   readonly tool: string;
   readonly toolTitle?: string | undefined;
   readonly server: string;
@@ -125,7 +125,7 @@ function useRemainingMs(until: number | undefined): number | undefined {
 }
 
 /** Whether somebody has begun to write there, and must not be torn away; a field that is empty can be left. */
-export function isTyping(element: Element | null): boolean {
+function isTyping(element: Element | null): boolean {
   if (element?.closest('dialog, [role="dialog"]')) return true;
   if (element instanceof HTMLTextAreaElement || element instanceof HTMLInputElement)
     return element.value !== '';
@@ -136,7 +136,7 @@ export function isTyping(element: Element | null): boolean {
 const NOTICEABLE_DELAY_MS = 300;
 
 /** True once something has been going on for long enough to say so. */
-export function useDelayed(isActive: boolean, delayMs = NOTICEABLE_DELAY_MS): boolean {
+function useDelayed(isActive: boolean, delayMs = NOTICEABLE_DELAY_MS): boolean {
   const [isDelayed, setLate] = useState(false);
   useEffect(() => {
     if (!isActive) return undefined;

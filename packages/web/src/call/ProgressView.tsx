@@ -1,7 +1,7 @@
 import { strings } from '../strings/strings.ts';
 import styles from './ProgressView.module.css';
 
-export interface Progress {
+interface Progress {
   readonly progress?: number | undefined;
   readonly total?: number | undefined;
   readonly message?: string | undefined;

@@ -1,7 +1,7 @@
 import { escapeInvisible } from '../ui/escapeInvisible.ts';
 
 /** A line of JSON. Put together in their order the lines are the value, and nothing else. */
-export interface ExactLine {
+interface ExactLine {
   readonly depth: number;
   /** The name of a member, quoted. */
   readonly name?: string;

@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 
-export interface FollowEnd {
+interface FollowEnd {
   readonly scrollerRef: RefObject<HTMLDivElement | null>;
   readonly contentRef: RefObject<HTMLDivElement | null>;
   readonly isFollowing: boolean;
@@ -67,7 +67,7 @@ export function useFollowEnd(isActive: boolean): FollowEnd {
   return { scrollerRef, contentRef, isFollowing, scrollToEnd };
 }
 
-export interface ScrollPosition {
+interface ScrollPosition {
   readonly top: number;
   /** All there is, and what of it is seen at once. */
   readonly height: number;

@@ -177,7 +177,7 @@ function toConnectState(ended: FlowOutcome, at: number): ConnectState {
 }
 
 /** The window in which somebody signs in. */
-export interface SignInWindow {
+interface SignInWindow {
   navigate(address: string): void;
   /** Also true of a window that went to a page which does not want to be seen by who opened it. */
   isClosed(): boolean;
@@ -198,13 +198,13 @@ export function openSignInWindow(): SignInWindow | undefined {
 }
 
 /** The sign-ins of this page, by the server they are at. They go on while another page is looked at. */
-export interface ConnectControllers {
+interface ConnectControllers {
   get(server: string): ConnectController;
   /** Told when a server was connected, in this window or in another of the same browser. */
   onConnected(listener: (server: string) => void): () => void;
 }
 
-export interface ConnectControllersParts {
+interface ConnectControllersParts {
   readonly create: (server: string, onConnected: () => void) => ConnectController;
   /** Tells the other windows. */
   readonly broadcast: (server: string) => void;

@@ -30,7 +30,7 @@ export function isInProgress({ kind }: ConnectState): boolean {
 }
 
 /** What is said of a sign-in while it goes on, and of how it ended. */
-export interface ConnectText {
+interface ConnectText {
   readonly tone: Tone;
   readonly title: string;
   readonly text: string;

@@ -14,7 +14,7 @@ export interface FlowPollingParts {
   readonly timer: (ms: number, work: () => void) => () => void;
 }
 
-export interface FlowPolling {
+interface FlowPolling {
   /** How it ended; never rejects. Undefined: `stop` was called before. */
   readonly ended: Promise<FlowOutcome | undefined>;
   /** There may be something to hear: asks at once. */

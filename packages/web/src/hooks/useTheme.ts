@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 export const themes = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
+type Theme = (typeof themes)[number];
 
 const KEY = 'behalf.theme';
 const listeners = new Set<() => void>();

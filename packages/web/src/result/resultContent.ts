@@ -3,7 +3,7 @@ import { type JsonRecord, isEqualJson, isRecord } from './json.ts';
 import { safeHref } from './safeHref.ts';
 
 /** What of a result is shown, in its order; nothing is said twice. */
-export interface ResultContent {
+interface ResultContent {
   readonly isError: boolean;
   readonly blocks: readonly ResultBlock[];
   /** Wrapped, because null is a value too. */

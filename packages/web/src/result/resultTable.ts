@@ -1,6 +1,6 @@
 import { isRecord } from './json.ts';
 
-export type Scalar = string | number | boolean | null;
+type Scalar = string | number | boolean | null;
 
 /** What can be shown in rows and columns. `name` is the member it stood in, where it stood in one alone. */
 export interface ResultTable {

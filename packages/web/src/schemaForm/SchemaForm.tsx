@@ -119,7 +119,7 @@ function FieldControl(props: FieldProps) {
 }
 
 /** A place that holds other places. One that is optional is not there until somebody adds it. */
-export function GroupField(props: FieldProps) {
+function GroupField(props: FieldProps) {
   const { node, draft, label, path, isRequired, onChange } = props;
   const root = useRootSchema();
   const error = useFieldError(path);
@@ -176,7 +176,7 @@ export function GroupField(props: FieldProps) {
 }
 
 /** Fields that belong together, under one name. With `onRemove` the whole of it can be taken away. */
-export function FieldGroup({
+function FieldGroup({
   node,
   label,
   path,

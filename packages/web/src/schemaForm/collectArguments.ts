@@ -13,7 +13,7 @@ import type {
 } from './formNode.ts';
 import { type Form, parseNode } from './parseNode.ts';
 
-export interface CollectedArguments {
+interface CollectedArguments {
   /** Only good if there are no errors. */
   readonly args: JsonRecord;
   readonly errors: readonly FieldError[];
@@ -43,12 +43,12 @@ export function parseArguments(text: string): { readonly args: JsonRecord } | { 
   }
 }
 
-export interface FieldError {
+interface FieldError {
   readonly path: FieldPath;
   readonly message: string;
 }
 
-export interface CollectedValue {
+interface CollectedValue {
   /** Undefined: nothing was entered. Only good if there are no errors. */
   readonly value: unknown;
   readonly errors: readonly FieldError[];
@@ -207,7 +207,7 @@ const INTEGER_PATTERN = /^[+-]?\d+$/;
 const TOLERANCE = 1e-9;
 
 /** What is wrong with a text that was entered; undefined: nothing. */
-export function validateText({ minLength, maxLength, allowed }: TextNode, text: string): string | undefined {
+function validateText({ minLength, maxLength, allowed }: TextNode, text: string): string | undefined {
   const words = strings.tools.form.errors;
   if (allowed && !allowed.has(text)) return words.notAllowed;
   // A schema counts characters, and a string counts halves of some of them.
@@ -218,7 +218,7 @@ export function validateText({ minLength, maxLength, allowed }: TextNode, text: 
 }
 
 /** What is wrong with a number that was entered; undefined: nothing. */
-export function validateNumber(node: NumberNode, text: string): string | undefined {
+function validateNumber(node: NumberNode, text: string): string | undefined {
   const words = strings.tools.form.errors;
   const { isInteger, min, max, above, below, step } = node;
   const value = Number(text);

@@ -38,7 +38,7 @@ export function flattenSchema(root: JsonRecord, schema: unknown): JsonRecord | u
 const MAX_REF_LENGTH = 1_000;
 
 /** What a reference inside the document leads to; undefined where it leads out of it, or to nothing. */
-export function resolveRef(root: JsonRecord, ref: string): unknown {
+function resolveRef(root: JsonRecord, ref: string): unknown {
   if (ref === '#') return root;
   if (!ref.startsWith('#/') || ref.length > MAX_REF_LENGTH) return undefined;
   let target: unknown = root;

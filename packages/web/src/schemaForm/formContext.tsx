@@ -6,7 +6,7 @@ import { type FieldPath, pathKey } from './fieldPath.ts';
 import type { Draft, FormNode } from './formNode.ts';
 
 /** What every field of one form needs to know. */
-export interface FormContext {
+interface FormContext {
   readonly root: JsonRecord;
   /** By the key of the path. */
   readonly errors: ReadonlyMap<string, string>;
@@ -40,7 +40,7 @@ export function renderFieldHint(node: FormNode, extra = '') {
 }
 
 /** What the schema allows, in words; empty where it allows everything. */
-export function describeLimits(node: FormNode): string {
+function describeLimits(node: FormNode): string {
   const words = strings.tools.form;
   const parts: (string | false)[] = [];
   const limit = (describe: (limit: string) => string, value: number | undefined) =>

@@ -27,7 +27,7 @@ export interface NumberNode extends NodeBase {
   readonly step: number | undefined;
 }
 
-export interface BooleanNode extends NodeBase {
+interface BooleanNode extends NodeBase {
   readonly kind: 'boolean';
 }
 

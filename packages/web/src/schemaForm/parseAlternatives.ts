@@ -71,7 +71,7 @@ const TEXT_KEYWORDS: ReadonlySet<string> = new Set([
   'definitions',
 ]);
 
-export interface ParsedVariants {
+interface ParsedVariants {
   readonly variants: readonly Variant[];
   readonly isNullable: boolean;
 }

@@ -81,7 +81,7 @@ const expiryTones: Readonly<Record<KeyExpiry, Tone>> = {
   good: 'neutral',
 };
 
-export function ApiKeyRow({
+function ApiKeyRow({
   apiKey,
   onDelete,
 }: {

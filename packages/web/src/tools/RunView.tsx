@@ -116,7 +116,7 @@ function RunError({ run: { error, server, block } }: { readonly run: Run }) {
 }
 
 /** The question of a tool that asks first, about a run. */
-export function ApprovalCard({ run }: { readonly run: Run }) {
+function ApprovalCard({ run }: { readonly run: Run }) {
   const { id, tool, toolTitle, server, serverTitle, args, approval, decisionError, isDeciding = false } = run;
   const [decision, setDecision] = useState<'approve' | 'deny'>('approve');
   return (
@@ -136,7 +136,7 @@ export function ApprovalCard({ run }: { readonly run: Run }) {
 }
 
 /** A run that waits for its user to sign in. Who does so here wants this call: it is made by itself then. */
-export function HeldRun({ run, connect }: { readonly run: Run; readonly connect: ConnectNeeded }) {
+function HeldRun({ run, connect }: { readonly run: Run; readonly connect: ConnectNeeded }) {
   const words = strings.tools.run;
   const { id, server, tool, args, block } = run;
   const formPath = (formArgs?: JsonRecord) =>

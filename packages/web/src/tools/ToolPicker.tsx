@@ -165,7 +165,7 @@ const TOOLS_PER_CHUNK = 40;
 const ROW_HEIGHT_REM = 3.25;
 
 /** A server with its tools, and what it needs before they can be called. */
-export function ToolGroupView({
+function ToolGroupView({
   server,
   tools,
   shownCount,

@@ -24,10 +24,10 @@ export interface RunInput {
  * tool ran and says so. `refused`: there is no answer of the tool, and an error says why. `cancelled`: stopped, and whether
  * it ran is not known.
  */
-export type RunState =
+type RunState =
   'running' | 'waiting' | 'held' | 'done' | 'failed' | 'refused' | 'denied' | 'cancelled';
 
-export interface RunLog {
+interface RunLog {
   readonly level: string;
   readonly text: string;
 }
@@ -56,7 +56,7 @@ const MAX_RUNS = 20;
 const MAX_LOGS = 200;
 
 /** A tool that is called, by itself or as a block. */
-export type RunCall = ToolCall & { readonly block?: BlockRunInput };
+type RunCall = ToolCall & { readonly block?: BlockRunInput };
 
 export interface RunsParts {
   readonly call: (call: RunCall) => Promise<ToolResult>;
@@ -67,7 +67,7 @@ export interface RunsParts {
 }
 
 /** The runs of one visit, the newest first. A run goes on while its page is not shown. */
-export interface Runs {
+interface Runs {
   readonly list: Store<readonly Run[]>;
   /** Resolves when the tool has answered, or waits for approval. */
   readonly start: (input: RunInput) => Promise<Run>;
@@ -203,7 +203,7 @@ export function parseConnectNeeded(result: ToolResult, serverTitle: string): Con
 const MAX_LOG_LENGTH = 2_000;
 
 /** A message of a server as one text. What it logs is data of any shape. */
-export function toRunLog({ level, logger, data }: ToolLog): RunLog {
+function toRunLog({ level, logger, data }: ToolLog): RunLog {
   const content = typeof data === 'string' ? data : toJsonText(data);
   const text = typeof logger === 'string' && logger !== '' ? `${logger}: ${content}` : content;
   return {

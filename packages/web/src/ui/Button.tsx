@@ -3,7 +3,7 @@ import { classNames } from './classNames.ts';
 import styles from './Button.module.css';
 import { Spinner } from './Spinner.tsx';
 
-export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly variant?: 'primary' | 'plain' | 'quiet' | 'danger';
   readonly size?: 'small' | 'normal';
   /** Something it began is under way: it stays in its place, keeps the focus and takes no second click. */

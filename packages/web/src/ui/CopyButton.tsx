@@ -44,7 +44,7 @@ export function CopyButton({
 }
 
 /** A text that the browser did not let us copy, chosen so that one key copies it. */
-export function CopyManuallyDialog({
+function CopyManuallyDialog({
   text,
   onClose,
 }: {

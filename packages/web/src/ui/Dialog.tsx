@@ -6,7 +6,7 @@ import { Icon } from './Icon.tsx';
 import { ErrorNotice } from './Notice.tsx';
 import { classNames } from './classNames.ts';
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly children: ReactNode;
   /** The buttons, the most likely one last. */

@@ -30,7 +30,7 @@ export function Toasts() {
   );
 }
 
-export interface Toast {
+interface Toast {
   readonly id: number;
   readonly tone: Tone;
   readonly title: string;
@@ -41,10 +41,10 @@ export interface Toast {
 const TOAST_DURATION_MS = 6_000;
 const MAX_TOASTS = 4;
 
-export const toasts = createStore<readonly Toast[]>([]);
+const toasts = createStore<readonly Toast[]>([]);
 let lastId = 0;
 
-export function dismissToast(id: number): void {
+function dismissToast(id: number): void {
   toasts.set(toasts.get().filter((toast) => toast.id !== id));
 }
 

@@ -18,7 +18,7 @@ import type { McpSessions } from '../session/sessions.ts';
 import { CALL_TOOL, SEARCH_TOOL } from './searchTools.ts';
 
 /** What every endpoint can do; whether the servers behind it can is known when they are asked. */
-export const serverCapabilities: JsonObject = {
+const serverCapabilities: JsonObject = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
   resources: { listChanged: true, subscribe: true },
@@ -26,7 +26,7 @@ export const serverCapabilities: JsonObject = {
   logging: {},
 };
 
-export interface ServerInfoParts {
+interface ServerInfoParts {
   readonly results: ResultJson;
   readonly info: ServerInfo;
   readonly instructions: Instructions;
@@ -50,7 +50,7 @@ export function discoverMethod({ results, instructions, acceptsIdJags }: ServerI
   };
 }
 
-export interface InitializeParts extends ServerInfoParts {
+interface InitializeParts extends ServerInfoParts {
   readonly sessions: Pick<McpSessions, 'begin'>;
 }
 
@@ -105,7 +105,7 @@ function withoutCompletions({ completions: _, ...others }: JsonObject): JsonObje
 }
 
 /** What a model should know of the servers behind an endpoint: undefined when there is nothing to say. */
-export type Instructions = (caller: Principal, endpoint: ClientEndpoint) => string | undefined;
+type Instructions = (caller: Principal, endpoint: ClientEndpoint) => string | undefined;
 
 const MAX_LENGTH = 16_000;
 const MAX_SERVER_TEXT_LENGTH = 2_500;

@@ -49,7 +49,7 @@ export function describeMissing(missing: readonly MissingServer[], baseUrl: stri
 }
 
 /** One page of a list, and how to ask for the next. */
-export interface ListPage {
+interface ListPage {
   readonly items: readonly JsonObject[];
   readonly nextCursor: string | undefined;
 }

@@ -7,11 +7,11 @@ import type { MethodParts } from './serverCallRunner.ts';
 export const SEARCH_TOOL = 'search_tools';
 export const CALL_TOOL = 'call_tool';
 
-export const searchLimits = { maxQueryLength: 500, maxLimit: 20, defaultLimit: 5 } as const;
+const searchLimits = { maxQueryLength: 500, maxLimit: 20, defaultLimit: 5 } as const;
 
 const textSchema = (description: string) => ({ type: 'string', description });
 
-export const searchSchema: JsonObject = {
+const searchSchema: JsonObject = {
   type: 'object',
   properties: {
     query: {
@@ -63,7 +63,7 @@ const searchResultSchema: JsonObject = {
   required: ['tools', 'searched'],
 };
 
-export const callSchema: JsonObject = {
+const callSchema: JsonObject = {
   type: 'object',
   properties: {
     name: textSchema('The name of the tool, as returned by search_tools.'),
@@ -105,7 +105,7 @@ const MAX_DESCRIPTION_LENGTH = 4_000;
 const SHORT_DESCRIPTION_LENGTH = 500;
 const MAX_UNAVAILABLE = 20;
 
-export interface SearchTools {
+interface SearchTools {
   /** `search_tools`: the text of its result. */
   search(mcpRequest: McpRequest, args: unknown): Promise<string>;
   /** `call_tool`: what it is asked to run. */

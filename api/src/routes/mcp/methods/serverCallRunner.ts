@@ -44,22 +44,15 @@ export interface MethodParts extends ObserveRequestParts {
 }
 
 /** Work on one server, counted and logged. */
-export type ServerWork = (inbound: Inbound) => Promise<UpstreamResponse>;
+type ServerWork = (inbound: Inbound) => Promise<UpstreamResponse>;
 
-export interface CallTarget {
+interface CallTarget {
   readonly server: string;
   readonly operation: string;
 }
 
-export type ObserveCall = (
-  mcpRequest: McpRequest,
-  target: CallTarget,
-  inbound: Inbound,
-  work: ServerWork,
-) => Promise<UpstreamResponse>;
-
 /** Runs one request at one server, and writes what came back as the client's era has it. */
-export interface ServerCallRunner {
+interface ServerCallRunner {
   /** The request as the steps of the gateway see it; also what a retry brought with it. */
   toInbound(mcpRequest: McpRequest): CallInput;
   run(mcpRequest: McpRequest, target: CallTarget, input: CallInput, work: ServerWork): Promise<string>;

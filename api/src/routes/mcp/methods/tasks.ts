@@ -84,7 +84,7 @@ function rejectState(): string {
 }
 
 /** A task as its id says it: where it is, and what it was a call of. */
-export type TaskReference = Omit<StartedTask, 'ttlMs'>;
+type TaskReference = Omit<StartedTask, 'ttlMs'>;
 
 /** The ids of tasks as clients hold them. */
 export interface TaskIds {

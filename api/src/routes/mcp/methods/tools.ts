@@ -125,7 +125,7 @@ function withoutModernSchema(tool: JsonObject): JsonObject {
 type Mirror = NonNullable<CatalogTool['mirror']>;
 
 /** What a tool wants repeated in headers has to be there and to be the same. Decided is by the body alone. */
-export function checkParamHeaders(
+function checkParamHeaders(
   { headers }: Pick<McpRequest, 'headers'>,
   mirror: Mirror,
   args: JsonObject,
@@ -162,7 +162,7 @@ const MAX_VALUE_LENGTH = 4_096;
  * The `mcp-param-*` of a request, to be sent on where a tool does not know them. By their prefix they are nothing else: no
  * credential, and nothing that the protocol itself or what carries it reads. What could not be one, or is too much, stays here.
  */
-export function forwardedParams(headers: IncomingHttpHeaders): Readonly<Record<string, string>> | undefined {
+function forwardedParams(headers: IncomingHttpHeaders): Readonly<Record<string, string>> | undefined {
   let params: Record<string, string> | undefined;
   let remaining = MAX_PARAMS;
   for (const name in headers) {

@@ -13,7 +13,7 @@ import type { Reply } from '../stream/reply.ts';
 import type { Mailbox, SessionKey } from './mailbox.ts';
 import type { McpSession } from './sessions.ts';
 
-export type SendClientRequest = (
+type SendClientRequest = (
   method: string,
   params: JsonObject,
   signal: Cancellation,
@@ -27,7 +27,7 @@ export interface ClientRequests {
   handleResponse(session: McpSession, response: RpcResponse): Promise<void>;
 }
 
-export interface ClientRequestsParts {
+interface ClientRequestsParts {
   readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
   readonly keyring: Keyring;
   readonly clock: Clock;

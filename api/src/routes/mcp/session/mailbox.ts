@@ -25,7 +25,7 @@ export interface SessionKey {
   readonly key: string;
 }
 
-export interface MailboxParts {
+interface MailboxParts {
   readonly cache: Cache;
   readonly changes: ChangeFeed;
   readonly keyring: Keyring;

@@ -31,7 +31,7 @@ export interface McpSessions {
   open(id: string, caller: Principal, endpoint: string): McpSession | undefined;
 }
 
-export interface McpSessionParts {
+interface McpSessionParts {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: Random;
@@ -112,7 +112,7 @@ function toSealContext(caller: Principal, endpoint: string): SealContext {
 }
 
 /** What became of a session since it began. */
-export interface SessionState {
+interface SessionState {
   readonly isEnded: boolean;
   /** Of `logging/setLevel`. */
   readonly logLevel: string | undefined;
@@ -127,7 +127,7 @@ export interface SessionStates {
   close(): void;
 }
 
-export interface SessionStateParts {
+interface SessionStateParts {
   readonly cache: Cache;
   readonly changes: ChangeFeed;
   readonly clock: Clock;
@@ -182,7 +182,7 @@ export interface ActiveSession {
   readonly logLevel: string | undefined;
 }
 
-export interface RequireSessionParts {
+interface RequireSessionParts {
   readonly sessions: McpSessions;
   readonly states: Pick<SessionStates, 'read'>;
 }

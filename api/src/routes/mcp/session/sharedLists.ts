@@ -11,7 +11,7 @@ export interface SharedLists {
   change(slot: string, ttlMs: number, work: ListUpdate): Promise<boolean>;
 }
 
-export type ListUpdate = (list: readonly string[]) => readonly string[];
+type ListUpdate = (list: readonly string[]) => readonly string[];
 
 interface QueuedUpdate {
   readonly work: ListUpdate;

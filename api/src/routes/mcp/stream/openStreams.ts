@@ -3,12 +3,12 @@ import type { Cache, ChangeFeed } from '@behalf/gateway/ports';
 import type { Clock, Random } from '@behalf/kernel';
 import type { McpSession, SessionStates } from '../session/sessions.ts';
 
-export interface StreamLimits {
+interface StreamLimits {
   readonly maxPerUser: number;
   readonly maxTotal: number;
 }
 
-export const streamLimits: StreamLimits = { maxPerUser: 64, maxTotal: 10_000 };
+const streamLimits: StreamLimits = { maxPerUser: 64, maxTotal: 10_000 };
 
 /** Who opened a stream is looked at again after this: the client comes back and shows who it is. */
 const MAX_AGE_MS = 60 * 60_000;
@@ -27,7 +27,7 @@ export interface OpenStreams {
   drain(): void;
 }
 
-export interface OpenStreamParts {
+interface OpenStreamParts {
   readonly clock: Clock;
   readonly callerWatch: Pick<RevocationMonitor, 'subscribe'>;
   readonly limits?: StreamLimits;
@@ -109,7 +109,7 @@ export interface SessionStreams {
   close(): void;
 }
 
-export interface SessionStreamParts {
+interface SessionStreamParts {
   readonly cache: Cache;
   readonly changes: Pick<ChangeFeed, 'publish' | 'subscribe'>;
   readonly states: Pick<SessionStates, 'read'>;

@@ -202,13 +202,13 @@ export function acceptsEventStream(accept: string | undefined): boolean {
 }
 
 /** What is looked after while it waits. */
-export interface TickListener {
+interface TickListener {
   /** Called about once a second with the age. */
   onTick(ageMs: number): void;
 }
 
 /** One timer for all requests under way: one for each would cost more than what most of them wait for. */
-export interface SharedTicker {
+interface SharedTicker {
   /** Returns how to leave. */
   add(listener: TickListener): () => void;
 }

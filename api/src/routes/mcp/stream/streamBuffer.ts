@@ -41,7 +41,7 @@ export interface StreamBuffers {
   close(): void;
 }
 
-export interface StreamBufferParts
+interface StreamBufferParts
   extends Omit<RemoteStreamParts, 'requestStream'>, Omit<RemoteStreamRequestParts, 'onRequest'> {
   readonly keyring: Keyring;
   readonly eventIds: EventIds;
@@ -272,9 +272,9 @@ const MAX_DELAY_MS = 5_000;
 const MAX_USERS = 1_000;
 
 /** Does the work of one user not more often than every half second, that of each in its turn. Returns how to stop. */
-export type PerUserThrottle = (user: string, work: () => void) => Cancel;
+type PerUserThrottle = (user: string, work: () => void) => Cancel;
 
-export function createPerUserThrottle(clock: Clock): PerUserThrottle {
+function createPerUserThrottle(clock: Clock): PerUserThrottle {
   const nextAllowed = new Map<string, number>();
   return (user, work) => {
     const now = clock.now();

@@ -28,7 +28,7 @@ export interface StreamHandlerParts {
 }
 
 /** What only sessions have: a stream for what nobody asked for, streams that are taken up again, and an end. */
-export interface StreamHandler {
+interface StreamHandler {
   get(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
   delete(exchange: FastExchange, endpoint: ClientEndpoint): Promise<void>;
 }

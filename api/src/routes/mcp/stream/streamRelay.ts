@@ -9,14 +9,14 @@ import type { SharedLists } from '../session/sharedLists.ts';
 /** Who reads the stream of a call, here or elsewhere. */
 export type StreamSink = Pick<MessageStream, 'isOpen' | 'send' | 'sendIfReady' | 'end'>;
 
-export interface StreamRelayParts {
+interface StreamRelayParts {
   readonly cache: Cache;
   readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
   readonly clock: Clock;
 }
 
 /** What is told to the other replica at once. */
-export interface RelayMessage {
+interface RelayMessage {
   readonly events: readonly (readonly [text: string, id: string])[];
   /** Nothing comes after it. */
   readonly isLast: boolean;
@@ -35,7 +35,7 @@ const MESSAGE_TTL_MS = 15_000;
 /** A reader that does not keep up misses notices. */
 const MAX_QUEUE_LENGTH = 256 * 1024;
 
-export interface StreamRelay extends StreamSink {
+interface StreamRelay extends StreamSink {
   /** Says nothing any more, not even that it is the end. */
   abandon(): void;
 }
@@ -132,7 +132,7 @@ function boundedMessage(message: RelayMessage): RelayMessage {
   return length <= MAX_MESSAGE_LENGTH ? message : { events: [], isLast: true, isTooLarge: true };
 }
 
-export function heartbeatKey(attemptId: string): string {
+function heartbeatKey(attemptId: string): string {
   return `heartbeat:${attemptId}`;
 }
 
@@ -260,7 +260,7 @@ export function readRemoteStream(
 const HOLDER_LOST = 'The replica that handled this request is no longer available. The request may have run.';
 
 /** Streams that clients ask one replica for and another one holds. One list for each that holds some: a notice costs one look. */
-export interface RemoteStreamRequests {
+interface RemoteStreamRequests {
   /** Tells the replica that holds the stream. `word` is for it alone. */
   post(replica: string, streamId: string, message: string): Promise<void>;
   close(): void;
@@ -348,7 +348,7 @@ function requestListKey(replica: string): string {
 }
 
 /** Which stream an event is of. */
-export interface StreamIdentity {
+interface StreamIdentity {
   readonly streamId: string;
   /** The process that holds it. */
   readonly replica: string;
@@ -363,7 +363,7 @@ export interface EventIds {
   parse(sessionKey: SessionKey, id: string): ParsedEventId | undefined;
 }
 
-export interface ParsedEventId extends StreamIdentity {
+interface ParsedEventId extends StreamIdentity {
   readonly prefix: string;
   readonly seq: number;
 }

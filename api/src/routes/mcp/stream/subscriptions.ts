@@ -17,13 +17,13 @@ import {
 } from '@behalf/gateway';
 import { type Cancel, type Clock, LightCancellation, withTimeout } from '@behalf/kernel';
 
-export interface ListNotification {
+interface ListNotification {
   readonly method: string;
   readonly params: JsonObject;
   readonly kind: ListKind;
 }
 
-export interface ListChangeSubscription {
+interface ListChangeSubscription {
   /** Servers of which nothing is heard: more than a stream follows, or nothing is held open for them. */
   readonly unsubscribedServers: readonly string[];
   stop(): void;
@@ -101,7 +101,7 @@ export function createSubscribeLists({
 }
 
 /** What changes at the servers of which a caller has connections of their own. */
-export interface OwnServerSubscriptions {
+interface OwnServerSubscriptions {
   /** Which servers there are may have changed. */
   update(): void;
   /** The names of those of which nothing is heard. */
@@ -112,7 +112,7 @@ export interface OwnServerSubscriptions {
 /** So many of one's own connections are worth a stream, which a client may keep all day. */
 const MAX_OWN_SUBSCRIPTIONS = 8;
 
-export function createOwnServerSubscriptions(
+function createOwnServerSubscriptions(
   servers: EndpointParts & SubscribeParts,
   caller: Principal,
   endpoint: EndpointSelector,
@@ -179,7 +179,7 @@ export type SubscribeResources = (
   onUpdated: (publicUri: string) => void,
 ) => ResourceSubscription;
 
-export interface ResourceSubscription {
+interface ResourceSubscription {
   /** Also those of the addresses that are followed already. The others are let go. Gives those that are heard of. */
   setUris(publicUris: readonly string[]): Promise<readonly string[]>;
   stop(): void;

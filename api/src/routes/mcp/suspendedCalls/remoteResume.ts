@@ -173,13 +173,13 @@ function heartbeatKey(attempt: string): string {
 }
 
 /** What a server said besides during a call. */
-export interface BufferedProgress {
+interface BufferedProgress {
   /** Only the last: whoever hears it late has missed nothing. */
   readonly progress?: JsonObject;
   readonly logs: readonly JsonObject[];
 }
 
-export interface ProgressRelayParts {
+interface ProgressRelayParts {
   readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
   readonly clock: Clock;
 }
@@ -191,12 +191,12 @@ const MAX_LOGS = 50;
 const MAX_PROGRESS_LENGTH = 64 * 1024;
 
 /** Tells a request that waits at another replica what the server says, word by word. */
-export interface ProgressRelay extends Required<Pick<AttachedRequest, 'onProgress' | 'onLog'>> {
+interface ProgressRelay extends Required<Pick<AttachedRequest, 'onProgress' | 'onLog'>> {
   /** What was not told yet: it goes with the result. Nothing is told any more. */
   drain(): BufferedProgress | undefined;
 }
 
-export function createProgressRelay(
+function createProgressRelay(
   { mailbox, clock }: ProgressRelayParts,
   sessionKey: SessionKey,
   attempt: string,
@@ -251,7 +251,7 @@ export function createProgressRelay(
 }
 
 /** The other end of it. Returns how to stop. */
-export function receiveProgress(
+function receiveProgress(
   { mailbox }: Pick<ProgressRelayParts, 'mailbox'>,
   sessionKey: SessionKey,
   attempt: string,

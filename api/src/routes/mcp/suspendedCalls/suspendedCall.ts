@@ -30,7 +30,7 @@ export interface SuspendedCall {
   cancel(reason: Error): void;
 }
 
-export interface SuspendedCallParts {
+interface SuspendedCallParts {
   readonly clock: Clock;
   /** Before anything is asked: whether there is room for one that waits. Throws where there is none. */
   readonly reserveSlot: () => void;
@@ -178,14 +178,14 @@ function toInputRequests(requests: readonly InputRequest[]): JsonObject {
   );
 }
 
-export interface InputRequest {
+interface InputRequest {
   readonly key: string;
   readonly method: string;
   readonly params: JsonObject;
 }
 
 /** The questions of one call: those that wait to be told, and those that wait for an answer. */
-export interface InputRequestQueue {
+interface InputRequestQueue {
   /** Whether something waits to be told. */
   readonly hasPending: boolean;
   /** Rejects when nobody answers. `isHeard`: somebody is there, so that it is not kept for long. */
@@ -205,7 +205,7 @@ interface PendingResponse {
   readonly reject: (reason: Error) => void;
 }
 
-export function createInputRequestQueue(): InputRequestQueue {
+function createInputRequestQueue(): InputRequestQueue {
   const unsent = new Map<string, { request: InputRequest; size: number }>();
   const awaiting = new Map<string, PendingResponse>();
   let requestCount = 0;

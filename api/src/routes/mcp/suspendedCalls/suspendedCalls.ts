@@ -18,12 +18,12 @@ export interface SuspendedCallLimits {
   readonly ttlMs: number;
 }
 
-export const suspendedCallLimits: SuspendedCallLimits = {
+const suspendedCallLimits: SuspendedCallLimits = {
   ...{ maxPerUser: 16, maxTotal: 256 },
   ...{ maxBytes: 64 * 1024 * 1024, ttlMs: 10 * 60_000 },
 };
 
-export interface SuspendedCallsParts extends RemoteResumeParts {
+interface SuspendedCallsParts extends RemoteResumeParts {
   readonly cache: Cache;
   readonly mailbox: Pick<Mailbox, 'post' | 'wait'>;
   readonly clock: Clock;

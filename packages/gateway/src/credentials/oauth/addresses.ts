@@ -8,7 +8,7 @@ const HTTP_SCHEMES: Readonly<Record<string, string>> = {
   'wss:': 'https:',
 };
 
-export interface CanonicalUrlOptions {
+interface CanonicalUrlOptions {
   /** Keeps the query: where it is published as part of the name. What a definition has there may be a key. */
   readonly includeQuery?: boolean;
 }

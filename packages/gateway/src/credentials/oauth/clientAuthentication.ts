@@ -27,7 +27,7 @@ const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** Long enough for one request and for clocks that differ. */
 const ASSERTION_LIFETIME_S = 60;
 
-export interface ClientAuthenticationParts {
+interface ClientAuthenticationParts {
   readonly issuer: string;
   readonly clock: Clock;
   readonly random: Random;

@@ -36,7 +36,7 @@ export function asDraft<S extends { readonly id: string; readonly name: string }
 }
 
 /** `key`: it proves itself with our key (`private_key_jwt`). `none`: for authorization servers that take public clients alone. */
-export type DocumentKind = 'key' | 'none';
+type DocumentKind = 'key' | 'none';
 
 /** Who we are, for an authorization server that fetches it (client ID metadata document). Null where it could not fetch it. */
 export function buildClientDocument(
@@ -76,7 +76,7 @@ export function buildRegistration(baseUrl: string, redirectUri: string): Readonl
 /** Stands among the clients that were registered: no server, tenant or issuer has such a name. */
 const GATEWAY_CLIENT_KEY = { tenant: '-', serverId: '@gateway', issuer: '-', redirectUri: '-' } as const;
 
-export interface DocumentSigningKey {
+interface DocumentSigningKey {
   readonly key: KeyObject;
   readonly kid: string;
 }
@@ -88,7 +88,7 @@ export interface DocumentKey {
   jwks(): Promise<{ readonly keys: readonly Readonly<Record<string, unknown>>[] }>;
 }
 
-export interface DocumentKeyParts {
+interface DocumentKeyParts {
   readonly clients: Pick<OAuthClientStore, 'find' | 'insert'>;
   readonly keyring: Keyring;
   readonly clock: Clock;

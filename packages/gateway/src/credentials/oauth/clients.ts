@@ -40,7 +40,7 @@ export interface ClientUse {
     Partial<AuthorizationServerMetadata>;
 }
 
-export interface OAuthClientsParts {
+interface OAuthClientsParts {
   readonly baseUrl: () => string;
   readonly readText: ReadKeyFile;
   readonly dynamic: DynamicClients;
@@ -157,7 +157,7 @@ function isComplete(asMetadata: ClientUse['asMetadata']): asMetadata is Authoriz
 export type ReadKeyFile = (file: string) => Promise<string>;
 
 /** The client that the definition names; undefined where it names none. */
-export async function readConfiguredClient(
+async function readConfiguredClient(
   target: SignInTarget,
   asMetadata: Pick<AuthorizationServerMetadata, 'authMethods'>,
   readKeyFile: ReadKeyFile,
@@ -183,7 +183,7 @@ async function readClientAuth(
 }
 
 /** The header is the default (RFC 8414, section 2): the form only where it is asked for, or the other is not taken. */
-export function selectSecretAuthMethod(
+function selectSecretAuthMethod(
   configuredMethod: 'default_post' | 'basic_auth_header' | undefined,
   supportedMethods: readonly string[] | null,
 ): 'client_secret_basic' | 'client_secret_post' {

@@ -44,7 +44,7 @@ export interface OAuthDiscovery {
   readIssuers(target: SignInTarget): Promise<readonly string[]>;
 }
 
-export interface OAuthDiscoveryParts {
+interface OAuthDiscoveryParts {
   readonly network: OAuthNetwork;
   readonly clock: Clock;
   readonly log: Log;
@@ -240,7 +240,7 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
  * its token endpoint stands for it: another endpoint is then another authorization server, and nothing given by the one is taken
  * to the other.
  */
-export function readConfiguredServer(
+function readConfiguredServer(
   target: SignInTarget,
   now: number,
 ): AuthorizationServerMetadata | undefined {
@@ -274,7 +274,7 @@ export function readConfiguredServer(
 }
 
 /** What is written down beside a name takes the place of what was discovered. */
-export function withConfiguredEndpoints(
+function withConfiguredEndpoints(
   asMetadata: AuthorizationServerMetadata,
   { oauth }: SignInTarget,
 ): AuthorizationServerMetadata {
@@ -289,7 +289,7 @@ export function withConfiguredEndpoints(
 }
 
 /** Whether its key set stands where its endpoints may: what an issuer names elsewhere is not asked for on its word. */
-export function hasTrustedKeySet(
+function hasTrustedKeySet(
   { issuer, jwksUri }: AuthorizationServerMetadata,
   issuerSettings: IssuerSettings,
 ): boolean {
@@ -315,7 +315,7 @@ const LIST_METHOD = 'tools/list';
  * What the server says when it is asked without a token. Undefined when it says nothing, does not answer, or may not be asked:
  * then its metadata is looked for where it always stands, and that fails for the same reason.
  */
-export async function probeChallenge(
+async function probeChallenge(
   parts: DocumentReaderParts,
   target: SignInTarget,
 ): Promise<Challenge | undefined> {
@@ -390,7 +390,7 @@ function readResponseChallenge({ status, headers }: Response): Challenge | undef
 
 const DPOP_ALGORITHM = 'ES256';
 
-export interface DpopInput {
+interface DpopInput {
   readonly mode: DpopMode | undefined;
   readonly asMetadata: Pick<AuthorizationServerMetadata, 'dpopAlgorithms'>;
   readonly published: Pick<ProtectedResource, 'requiresDpop'> | null;
@@ -401,7 +401,7 @@ export interface DpopInput {
  * Whether tokens for a server are bound to a key: as the operator says, else where the server asks for it, by its metadata or its
  * challenge, and its authorization server can. Throws where they have to be and cannot.
  */
-export function shouldUseDpop({ mode = 'auto', asMetadata, published, challenge }: DpopInput): boolean {
+function shouldUseDpop({ mode = 'auto', asMetadata, published, challenge }: DpopInput): boolean {
   if (mode === 'off') return false;
   const { dpopAlgorithms } = asMetadata;
   const canUseDpop = dpopAlgorithms?.includes(DPOP_ALGORITHM) === true;

@@ -93,7 +93,7 @@ const CURVE = 'prime256v1';
 const COORDINATE_BYTES = 32;
 
 /** A key pair that tokens are bound to (RFC 9449): ES256, and never two users' or two credentials'. */
-export interface DpopKey {
+interface DpopKey {
   readonly privateKey: KeyObject;
   /** The public half, as it stands in proofs. */
   readonly jwk: { readonly kty: 'EC'; readonly crv: 'P-256'; readonly x: string; readonly y: string };
@@ -154,7 +154,7 @@ function toPrivateJwk(secret: Uint8Array): Record<string, string> | undefined {
 }
 
 /** An access token, and what proves the key it is bound to, where it is. */
-export interface TokenWithProver {
+interface TokenWithProver {
   readonly accessToken: string;
   readonly prover?: Prover | undefined;
 }

@@ -69,7 +69,7 @@ export async function resolveClientAuth({
   return loadClientAuth ? { ...client, auth: await loadClientAuth() } : client;
 }
 
-export interface GrantContextParts {
+interface GrantContextParts {
   readonly servers: SignInServers;
   readonly network: OAuthNetwork;
   readonly discovery: Pick<OAuthDiscovery, 'rediscover'>;
@@ -183,7 +183,7 @@ function toImportedClient({ clientId }: CredentialRecord): OAuthClient {
 const LIFETIME_MS = 60 * 60 * 1000;
 const MAX_ENTRIES = 1_000;
 
-export interface ClientCredentialParts extends Omit<GrantContextParts, 'discovery'> {
+interface ClientCredentialParts extends Omit<GrantContextParts, 'discovery'> {
   readonly clock: Clock;
   readonly discovery: Pick<OAuthDiscovery, 'discover' | 'rediscover'>;
 }

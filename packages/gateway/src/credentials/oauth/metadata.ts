@@ -12,12 +12,12 @@ const LIFETIME_MS = 60 * 60 * 1000;
 const MAX_ENTRIES = 1_000;
 
 /** How the way to an issuer was judged. What is read over one is not shown to who may not go it. */
-export interface MetadataScope {
+interface MetadataScope {
   readonly audience: ServerSnapshot['audience'];
   readonly isConfigured: boolean;
 }
 
-export interface MetadataCache {
+interface MetadataCache {
   /** Null where the issuer publishes nothing. */
   read(
     parts: DocumentReaderParts,
@@ -96,7 +96,7 @@ export interface AuthorizationServerMetadata {
 }
 
 /** Where the metadata of an issuer stands, in order (RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4). */
-export function metadataUrls(issuer: string): readonly string[] {
+function metadataUrls(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/+$/, '');
   const oauth = `${origin}/.well-known/oauth-authorization-server${path}`;
@@ -115,7 +115,7 @@ export function isValidIssuer(text: string): boolean {
 }
 
 /** Letter by letter: whoever heals a slash or a case here takes one server for another (RFC 8414, section 3.3). */
-export function parseMetadata(
+function parseMetadata(
   document: MetadataDocument,
   issuer: string,
   fetchedAt: number,
@@ -241,7 +241,7 @@ function listAcceptedResources(target: SignInTarget, url: string): readonly (str
 /** As many as are kept of what somebody publishes. */
 const MAX_STRINGS = 1_000;
 
-export function readStrings(value: unknown): readonly string[] | null {
+function readStrings(value: unknown): readonly string[] | null {
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) return null;
   return value.slice(0, MAX_STRINGS);
 }
@@ -249,7 +249,7 @@ export function readStrings(value: unknown): readonly string[] | null {
 const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
 
-export type MetadataDocument = Readonly<Record<string, unknown>>;
+type MetadataDocument = Readonly<Record<string, unknown>>;
 
 export interface DocumentReaderParts {
   readonly fetch: Fetch;
@@ -263,7 +263,7 @@ export interface DocumentReaderParts {
  * A JSON object that somebody publishes about themselves; null where there is none. Redirects are followed within the origin
  * alone: who publishes is who owns the place. Rejects while nobody can say, so that an outage never looks like an absence.
  */
-export async function readDocument(
+async function readDocument(
   parts: DocumentReaderParts,
   url: string,
 ): Promise<MetadataDocument | null> {

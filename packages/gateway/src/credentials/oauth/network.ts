@@ -43,7 +43,7 @@ export function createOAuthNetwork(egress: OAuthEgress, issuerSettings: () => Is
  * `mcpSettings.issuers` writes that down. `issuer`: the one that is asked; null: the server alone. Whatever the server or its
  * authorization server names besides is somebody else's word, and must not lead to an address that was opened for this one.
  */
-export function listConfiguredOrigins(
+function listConfiguredOrigins(
   target: SignInTarget,
   issuerSettings: IssuerSettings,
   issuer: string | null,

@@ -27,7 +27,7 @@ export interface IdentityIssuers {
   endpointsOf(issuer: string): Promise<readonly string[]>;
 }
 
-export interface OperatorIssuerParts {
+interface OperatorIssuerParts {
   /** Every server of the file, as the file has it: what an administrator lays over one does not end its protection. */
   readonly servers: () => readonly ServerSnapshot[];
   /** Which authorization server it uses, when it is asked. */
@@ -38,7 +38,7 @@ export interface OperatorIssuerParts {
   readonly clock: Clock;
 }
 
-export interface OperatorIssuerList {
+interface OperatorIssuerList {
   readonly urls: readonly string[];
   /** False: somebody who was asked never answered, and what they would add is not known. */
   readonly isComplete: boolean;
@@ -155,7 +155,7 @@ function serverKey({ id, revision }: ServerSnapshot): string {
  * Where a definition says that its authorization server is. Field by field: that one of them waits for a user's value makes the others
  * no less written down, and of an address only its origin counts.
  */
-export function listConfiguredIssuers({ settings: { oauth } }: ServerSnapshot): string[] {
+function listConfiguredIssuers({ settings: { oauth } }: ServerSnapshot): string[] {
   if (!oauth) return [];
   const { issuer, authorization_url, token_url, revocation_endpoint } = oauth;
   const origins = [authorization_url, token_url, revocation_endpoint].map(getTemplateOrigin);
@@ -163,7 +163,7 @@ export function listConfiguredIssuers({ settings: { oauth } }: ServerSnapshot): 
 }
 
 /** Whether only the server itself can say who its authorization server is. */
-export function requiresIssuerDiscovery({ settings }: ServerSnapshot): boolean {
+function requiresIssuerDiscovery({ settings }: ServerSnapshot): boolean {
   const { issuer, token_url, authorization_url } = settings.oauth ?? {};
   if (issuer !== undefined) return false;
   return (

@@ -28,7 +28,7 @@ const POLL_INTERVAL_MS = 100;
 /** A secret that is over in a moment is of no use for a sign-in that begins now. */
 const EXPIRY_MARGIN_MS = 15 * 60 * 1000;
 
-export interface DynamicClientParts extends RegistrationParts {
+interface DynamicClientParts extends RegistrationParts {
   readonly clients: OAuthClientStore;
   readonly leases: Leases;
   readonly keyring: Keyring;
@@ -184,14 +184,14 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 const MAX_TEXT_LENGTH = 2_048;
 
-export interface RegistrationParts {
+interface RegistrationParts {
   readonly network: OAuthNetwork;
   readonly clock: Clock;
   readonly baseUrl: () => string;
 }
 
 /** What came of a registration. */
-export interface RegistrationResult {
+interface RegistrationResult {
   readonly clientId: string;
   readonly method: 'none' | 'client_secret_basic' | 'client_secret_post';
   readonly secret: string | undefined;
@@ -200,7 +200,7 @@ export interface RegistrationResult {
 }
 
 /** Registers us at an authorization server (RFC 7591, section 3). */
-export async function requestRegistration(
+async function requestRegistration(
   { network, clock, baseUrl }: RegistrationParts,
   target: SignInTarget,
   asMetadata: AuthorizationServerMetadata,

@@ -5,7 +5,7 @@ import { SignInImpossible, type SignInTarget } from './signInTarget.ts';
 
 const OFFLINE_ACCESS = 'offline_access';
 
-export interface ScopeSources {
+interface ScopeSources {
   /** Of the definition. */
   readonly configured: string | undefined;
   /** Of the challenge. */
@@ -69,7 +69,7 @@ export function requireAudience(target: SignInTarget, resource: string | null, s
 }
 
 /** `send` the server's own name, `omit` it, or send this. */
-export type ResourceRule =
+type ResourceRule =
   { readonly kind: 'send' | 'omit' } | { readonly kind: 'override'; readonly value: string };
 
 /**

@@ -13,7 +13,7 @@ import type { ServerSnapshot } from '../../servers/definition.ts';
 import { canonicalizeUrl } from './addresses.ts';
 
 /** What the definition says of the sign-in, filled in. What is absent is discovered. */
-export interface SignInSettings {
+interface SignInSettings {
   readonly authorizationUrl?: string | undefined;
   readonly tokenUrl?: string | undefined;
   readonly revocationUrl?: string | undefined;
@@ -90,7 +90,7 @@ function renderSignInTarget(server: ServerSnapshot, renderer: TemplateRenderer):
 }
 
 /** A definition of the file, or one that an administrator changed nothing of but texts and the picture. */
-export function isOperatorDefined({ source, audience, securityDecision: secured }: ServerSnapshot): boolean {
+function isOperatorDefined({ source, audience, securityDecision: secured }: ServerSnapshot): boolean {
   if (source === 'yaml') return true;
   return source === 'config' && audience === 'yaml-server' && secured?.decidedBy === null;
 }

@@ -144,7 +144,7 @@ const MAX_RESPONSE_BYTES = 256 * 1_024;
 /** For what lies in the socket of a process that was stopped for longer than its request might take. */
 const MAX_WAKE_GRACE_MS = 1_000;
 
-export interface FormRequest {
+interface FormRequest {
   readonly url: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
@@ -153,7 +153,7 @@ export interface FormRequest {
   readonly timeoutMs: number;
 }
 
-export interface FormResponse {
+interface FormResponse {
   readonly status: number;
   readonly text: string;
   getHeader(name: string): string | undefined;
@@ -242,7 +242,7 @@ const CONFIGURATION_ERRORS = new Set([
 const TRANSIENT_ERRORS = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
 
 /** By status and OAuth code alone; what is written for people is not read. */
-export function parseTokenResponse(
+function parseTokenResponse(
   response: FormResponse,
   sentAt: number,
   clock: Clock,

@@ -8,7 +8,7 @@ import type { ExchangeJob, ExchangerLimits } from './exchanger.ts';
  * Faults that asking again would only repeat. In this process alone: each asks once and then knows. What is known of one
  * key says nothing of another user's, nor of the same user's next token.
  */
-export interface NegativeCache {
+interface NegativeCache {
   /** Throws what is known to come of it. */
   throwIfCached(job: ExchangeJob): void;
   add(job: ExchangeJob, fault: ExchangeFault): void;
@@ -103,14 +103,14 @@ function configurationKey({ holder, provider: { identity }, request }: ExchangeJ
 }
 
 /** Leaves a token endpoint alone that does not answer, or that asked for it. */
-export interface EndpointBackoff {
+interface EndpointBackoff {
   /** Throws while it is left alone. */
   throwIfPaused(job: ExchangeJob): void;
   /** The same, and while another tries it out. Else the outcome must be told, once. */
   startAttempt(job: ExchangeJob): (fault: ExchangeFault | undefined) => void;
 }
 
-export interface EndpointBackoffParts {
+interface EndpointBackoffParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: Pick<

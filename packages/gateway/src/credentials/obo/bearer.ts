@@ -82,12 +82,12 @@ export function createOboTokens(parts: OboTokenParts): OboTokens {
 /** Token requests that one call may cost: the retry of an exchange and a forced one together. */
 const MAX_TOKEN_REQUESTS = 2;
 
-export interface OboBearerParts extends OboTokenParts {
+interface OboBearerParts extends OboTokenParts {
   readonly keyOf: ComputeExchangeKey;
   readonly requestedClaims: LruMap<string>;
 }
 
-export interface OboBearerRequest {
+interface OboBearerRequest {
   readonly server: UserServer;
   readonly principal: Principal;
   readonly options: OboOptions;
@@ -98,7 +98,7 @@ export interface OboBearerRequest {
  * One call's way to its token. Every use asks anew: whether the server is trusted, whether the token may go there,
  * whether the caller is still signed in. Only then is a kept token looked at.
  */
-export function createOboBearer(parts: OboBearerParts, request: OboBearerRequest): Bearer {
+function createOboBearer(parts: OboBearerParts, request: OboBearerRequest): Bearer {
   const { trust, targets, subjects, exchanger, requestedClaims } = parts;
   const { server, principal, options, budget } = request;
   const ownerKey = principalKey(principal);
@@ -293,7 +293,7 @@ const DEFAULT_RETRY_AFTER_MS = 2_000;
  * What a caller is told of a failed exchange. Whose turn it is decides: the user's, the operator's or nobody's. What the
  * provider said is for the operator alone.
  */
-export function explainFault(error: unknown, via: Subject['via']): unknown {
+function explainFault(error: unknown, via: Subject['via']): unknown {
   if (error instanceof SubjectUnavailable) {
     const code = error.reason === 'absent' ? 'OBO_SUBJECT_TOKEN_MISSING' : 'OBO_SUBJECT_TOKEN_EXPIRED';
     return new ReauthNeeded(error.reason, { code, via: error.via }, error);

@@ -15,7 +15,7 @@ import type { ExchangeJob, Exchanger, ExchangerLimits } from './exchanger.ts';
 import type { Subject } from './subject.ts';
 
 /** What may be given out again: in memory, and in the cache that all processes share. */
-export interface TokenCache {
+interface TokenCache {
   peek(key: string): ExchangedToken | undefined;
   /** What is kept, for an exchange that is under way. */
   find(flight: InFlightExchange, job: ExchangeJob): Promise<ExchangedToken | undefined>;
@@ -26,7 +26,7 @@ export interface TokenCache {
   evictServer(tenant: string, serverId: string): Promise<void>;
 }
 
-export interface TokenCacheParts {
+interface TokenCacheParts {
   readonly memory: MemoryTier;
   readonly shared: SharedTier;
   readonly clock: Clock;
@@ -96,7 +96,7 @@ export function createTokenCache({ memory, shared, clock, limits, inFlight }: To
 }
 
 /** An exchanged token and for how long it may be given out. All times are absolute: nothing is counted again on a hit. */
-export interface CachedToken {
+interface CachedToken {
   readonly token: ExchangedToken;
   /** Before this: by the server's clock it is still good when it gets there, and the user's own token is. */
   readonly usableUntil: number;
@@ -118,7 +118,7 @@ export function toCachedToken(token: ExchangedToken, subject: Pick<Subject, 'exp
 type Holder = ExchangeJob['holder'];
 
 /** Tokens in this process: bounded, gone when they are over, and found by whose they are. */
-export interface MemoryTier {
+interface MemoryTier {
   get(key: string): CachedToken | undefined;
   /** False when one that was asked for later is there already. */
   put(key: string, cached: CachedToken, holder: Holder): boolean;
@@ -129,7 +129,7 @@ export interface MemoryTier {
   close(): void;
 }
 
-export function principalGroup(principal: string): string {
+function principalGroup(principal: string): string {
   return JSON.stringify(['principal', principal]);
 }
 
@@ -213,7 +213,7 @@ export function createMemoryTier(
 }
 
 /** Tokens that all processes share, sealed. No failure of it is a failure of a call: it costs an exchange. */
-export interface SharedTier {
+interface SharedTier {
   /** False for a while after it failed: nothing is gained by waiting for what others put there. */
   readonly isAvailable: boolean;
   get(key: string): Promise<CachedToken | undefined>;
@@ -224,7 +224,7 @@ export interface SharedTier {
   deleteToken(key: string, token: string): Promise<void>;
 }
 
-export interface SharedTierParts {
+interface SharedTierParts {
   readonly cache: Cache;
   readonly keyring: Keyring;
   readonly clock: Clock;

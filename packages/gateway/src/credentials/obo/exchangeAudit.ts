@@ -6,13 +6,13 @@ import type { ExchangeContext, ExchangeEvent } from './exchanger.ts';
 import type { RefusedExchange } from './bearer.ts';
 import { SubjectUnavailable } from './subject.ts';
 
-export interface ExchangeAuditParts {
+interface ExchangeAuditParts {
   readonly audit: Pick<Audit, 'note'>;
   readonly log: Log;
 }
 
 /** The books: what was exchanged in whose name, and who got nothing. */
-export interface ExchangeAudit {
+interface ExchangeAudit {
   /** Once for each exchange, however many waited for it. */
   recordExchange(event: ExchangeEvent): void;
   recordRefused(refusal: RefusedExchange): void;

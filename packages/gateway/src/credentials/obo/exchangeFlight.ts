@@ -25,7 +25,7 @@ export interface InFlightExchange {
 
 export type ExchangeMode = 'cached' | 'forced';
 
-export interface InFlightExchanges<T> {
+interface InFlightExchanges<T> {
   /** Joins what is under way in this mode, or begins. Leaving never stops it. */
   join(mode: ExchangeMode, job: ExchangeJob, work: (flight: InFlightExchange) => Promise<T>): Promise<T>;
   all(): Iterable<InFlightExchange>;
@@ -68,7 +68,7 @@ export function createInFlightExchanges<T>(): InFlightExchanges<T> {
   };
 }
 
-export interface ExchangeLeaseParts {
+interface ExchangeLeaseParts {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly random: Random;
@@ -141,7 +141,7 @@ async function tryAcquire(
   }
 }
 
-export interface ExchangeAttemptParts {
+interface ExchangeAttemptParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -65,7 +65,7 @@ export interface ExchangeProvider {
  * Whose turn it is when an exchange fails: the user's, who must sign in again; the operator's; or nobody's, because it
  * passes by itself.
  */
-export type FaultKind = 'subject_rejected' | 'misconfigured' | 'idp_unavailable';
+type FaultKind = 'subject_rejected' | 'misconfigured' | 'idp_unavailable';
 
 const kindByCode = {
   OBO_REJECTED: 'subject_rejected',

@@ -125,7 +125,7 @@ export interface ExchangerLimits {
   readonly maxOpenMs: number;
 }
 
-export const exchangerLimits: ExchangerLimits = {
+const exchangerLimits: ExchangerLimits = {
   attemptTimeoutMs: 10_000,
   minRetryDelayMs: 100,
   maxRetryDelayMs: 300,
@@ -329,7 +329,7 @@ const SIGN_IN_SCOPES = new Set(['openid', 'profile', 'email', 'offline_access'])
  * What was asked for and not granted. Providers list scopes with or without the resource before them, and in letters of
  * their own. `.default` stands for whatever the operator granted: there is nothing to compare.
  */
-export function findMissingScopes(
+function findMissingScopes(
   requested: readonly string[],
   granted: readonly string[] | undefined,
 ): string[] {

@@ -17,7 +17,7 @@ export interface OboOptions {
   readonly resource?: string | undefined;
 }
 
-export interface ExchangeKeyInput {
+interface ExchangeKeyInput {
   readonly server: UserServer;
   readonly principal: Principal;
   readonly options: OboOptions;

@@ -271,7 +271,7 @@ function errorName(error: unknown): string {
 }
 
 /** What an authorization server sends back through the browser. */
-export interface CallbackParameters {
+interface CallbackParameters {
   readonly state: string;
   readonly code: string | null;
   readonly error: string | null;
@@ -281,7 +281,7 @@ export interface CallbackParameters {
 const CALLBACK_PARAMETERS = ['state', 'code', 'error', 'error_description', 'error_uri', 'iss'] as const;
 
 /** A parameter that comes twice has two readers who disagree (RFC 6749, section 3.1): nothing of it is believed. */
-export function readCallback(query: URLSearchParams): CallbackParameters | FlowError {
+function readCallback(query: URLSearchParams): CallbackParameters | FlowError {
   if (CALLBACK_PARAMETERS.some((name) => query.getAll(name).length > 1)) return 'callback_failed';
   const state = query.get('state');
   if (state === null || state === '') return 'missing_state';
@@ -292,7 +292,7 @@ export function readCallback(query: URLSearchParams): CallbackParameters | FlowE
  * RFC 9207: whoever says that it names itself does so each time, and whatever name comes is compared letter by letter. Where the
  * definition gives endpoints and no name, it must at least be one of the same place.
  */
-export function isFromIssuer(
+function isFromIssuer(
   iss: string | null,
   {
     issuer,
@@ -318,6 +318,6 @@ const KNOWN_ERRORS: ReadonlyMap<string, FlowError> = new Map<string, FlowError>(
   ['invalid_scope', 'invalid_scope'],
 ]);
 
-export function toFlowError(error: string): FlowError {
+function toFlowError(error: string): FlowError {
   return KNOWN_ERRORS.get(error) ?? 'provider_error';
 }

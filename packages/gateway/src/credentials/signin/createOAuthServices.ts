@@ -128,7 +128,7 @@ export interface OAuthFlows {
   isPending(serverId: string, principal: Principal): Promise<boolean>;
 }
 
-export function createOAuthFlows(parts: OAuthFlowParts): OAuthFlows {
+function createOAuthFlows(parts: OAuthFlowParts): OAuthFlows {
   const { flows, clock } = parts;
   const findPending = (serverId: string, { tenant, userId }: Principal) =>
     flows.findPending(tenant, userId, serverId, clock.now());

@@ -30,7 +30,7 @@ export const FLOW_LIMITS = { perUser: 5, perTenant: 200 } as const;
 export const MAX_EXCHANGE_MS = 60 * 1000;
 
 /** How long a sign-in may take, and for how long after its beginning it is told of. */
-export interface FlowDurations {
+interface FlowDurations {
   readonly pendingMs: number;
   readonly retentionMs: number;
 }
@@ -146,7 +146,7 @@ export function s256(codeVerifier: string): string {
   return createHash('sha256').update(codeVerifier).digest('base64url');
 }
 
-export interface FlowOutcome {
+interface FlowOutcome {
   /** Only from here: what ended meanwhile stays ended as it did. */
   readonly from: readonly FlowStatus[];
   readonly status: 'approved' | 'failed' | 'cancelled';

@@ -204,7 +204,7 @@ const RESERVED_PARAMETERS = [
 ] as const;
 
 /** Where the browser leaves for (RFC 6749, section 4.1.1; RFC 7636; RFC 8707). */
-export function buildAuthorizeUrl(
+function buildAuthorizeUrl(
   payload: FlowPayload & { readonly codeVerifier: string; readonly nonce: string },
   state: string,
   target: SignInTarget,

@@ -11,7 +11,7 @@ import type { OAuthDiscovery } from '../oauth/discovery.ts';
 import { type SignInServers, resolveSignInTarget } from '../oauth/signInTarget.ts';
 import type { CredentialVault } from '../vault/vault.ts';
 
-export interface GrantForParts {
+interface GrantForParts {
   readonly servers: Pick<SignInServers, 'readHolderValues'>;
   readonly discovery: Pick<OAuthDiscovery, 'discover'>;
   readonly clients: Pick<OAuthClients, 'resolveClient'>;
@@ -54,7 +54,7 @@ export interface ServerGrants {
   removeWithoutDefinition(tenant: string, serverId: string): Promise<void>;
 }
 
-export interface ServerGrantParts {
+interface ServerGrantParts {
   readonly vault: Pick<CredentialVault, 'remove'>;
   readonly credentials: Pick<CredentialStore, 'listKeysByServer'>;
   readonly flows: Pick<OAuthFlowStore, 'removeByServer'>;

@@ -254,7 +254,7 @@ async function limitStepUps(
 }
 
 /** The address is ours, holds no secret and works for this user alone. */
-export function toFlowView(
+function toFlowView(
   { baseUrl }: Pick<OAuthFlowParts, 'baseUrl'>,
   flow: OAuthFlowRecord,
   serverName: string,

@@ -25,7 +25,7 @@ import { DEFAULT_LABEL } from '../oauthTokens.ts';
 import type { CommitOutcome, CredentialSummary, CredentialVault, GrantCommit } from '../vault/vault.ts';
 import type { NewToken, ProbeResult, TokenProbe } from './flow.ts';
 
-export interface ImportParts {
+interface ImportParts {
   readonly vault: Pick<CredentialVault, 'commit' | 'find' | 'makeDefault' | 'remove'>;
   readonly credentials: Pick<CredentialStore, 'find' | 'list'>;
   readonly servers: SignInServers;
@@ -127,7 +127,7 @@ async function resolveGrant(
   };
 }
 
-export interface StoreGrantParts {
+interface StoreGrantParts {
   readonly vault: Pick<CredentialVault, 'commit' | 'makeDefault' | 'remove'>;
   readonly credentials: Pick<CredentialStore, 'list'>;
   readonly clock: Clock;

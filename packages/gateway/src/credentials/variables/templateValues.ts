@@ -6,7 +6,7 @@ import { userIdOfHolder } from '../credentialKeys.ts';
 import { userFieldsOf } from '../credentials.ts';
 import type { VariableCache } from './variableCache.ts';
 
-export interface HolderValueParts {
+interface HolderValueParts {
   readonly users: Pick<UserStore, 'findById'>;
   readonly variables: Pick<VariableCache, 'read'>;
 }

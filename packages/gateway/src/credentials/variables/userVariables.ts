@@ -12,7 +12,7 @@ import type { UserPrincipal } from '../../principal/principal.ts';
 import { type ServerSnapshot, listDeclaredVariables } from '../../servers/definition.ts';
 import { variablesKey } from './variableCache.ts';
 
-export interface UserVariableParts {
+interface UserVariableParts {
   readonly store: UserVariableStore;
   readonly keyring: Keyring;
   readonly changes: ChangeFeed;

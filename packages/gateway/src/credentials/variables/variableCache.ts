@@ -13,7 +13,7 @@ export interface VariableValues {
   readonly values: Readonly<Record<string, string>>;
 }
 
-export interface VariableOwner {
+interface VariableOwner {
   readonly tenant: string;
   readonly userId: string;
   readonly serverId: string;
@@ -25,7 +25,7 @@ export interface VariableCache {
   close(): void;
 }
 
-export interface VariableCacheParts {
+interface VariableCacheParts {
   readonly store: UserVariableStore;
   readonly keyring: Keyring;
   readonly changes: ChangeFeed;

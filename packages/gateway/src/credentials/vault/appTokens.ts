@@ -9,7 +9,7 @@ import { type RefreshBackoff, type TokenRequestFailure, initialVersion } from '.
 import { type ReceivedTokens, buildNextPair } from './tokenPair.ts';
 import type { AppGrant, ResolvedVaultParts, TokenOutcome, VaultToken } from './vault.ts';
 
-export interface AppTokenRenewalParts extends Pick<
+interface AppTokenRenewalParts extends Pick<
   ResolvedVaultParts,
   'store' | 'keyring' | 'clock' | 'random' | 'readError' | 'appGrants' | 'record' | 'log' | 'timings' | 'dpop'
 > {

@@ -24,7 +24,7 @@ import type {
   WithRefreshToken,
 } from './vault.ts';
 
-export interface WithRefreshTokenParts extends Pick<
+interface WithRefreshTokenParts extends Pick<
   ResolvedVaultParts,
   'store' | 'clock' | 'localClock' | 'random' | 'timings'
 > {
@@ -236,14 +236,14 @@ function toReauthOutcome(reason: 'expired_no_refresh' | 'rejected' | 'revoked'):
   return { kind: 'needs_reauth', reason };
 }
 
-export interface ExclusiveUseParts extends Pick<
+interface ExclusiveUseParts extends Pick<
   ResolvedVaultParts,
   'leases' | 'localClock' | 'log' | 'timings'
 > {
   readonly changeBus: ChangeBus;
 }
 
-export type WithExclusiveUse = <T>(
+type WithExclusiveUse = <T>(
   key: CredentialKey,
   signal: Cancellation,
   work: () => Promise<T>,

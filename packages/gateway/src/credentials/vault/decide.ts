@@ -15,7 +15,7 @@ export interface DecisionInput {
 }
 
 /** `renew`: with what may still be used if that fails. */
-export type CredentialDecision =
+type CredentialDecision =
   | { readonly kind: 'outcome'; readonly outcome: TokenOutcome }
   | { readonly kind: 'renew'; readonly fallback: VaultToken | undefined };
 
@@ -85,7 +85,7 @@ export function isInRotationGrace(
   return now - inDoubtSince < (context?.profile.rotationGraceMs ?? 0);
 }
 
-export function decideReauth({ record }: CredentialSnapshot, reason: SignInReason): CredentialDecision {
+function decideReauth({ record }: CredentialSnapshot, reason: SignInReason): CredentialDecision {
   return decideOutcome({ kind: 'needs_reauth', reason, credentialId: record?.id });
 }
 

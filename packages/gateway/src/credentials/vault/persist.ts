@@ -27,7 +27,7 @@ import type { CommitOutcome, GrantCommit, ResolvedVaultParts } from './vault.ts'
 /** Stores a grant that was just given. Rejects when the store does not answer for long. */
 export type Commit = (grant: GrantCommit) => Promise<CommitOutcome>;
 
-export interface CommitParts extends Pick<
+interface CommitParts extends Pick<
   ResolvedVaultParts,
   'store' | 'keyring' | 'clock' | 'localClock' | 'random' | 'contexts' | 'timings'
 > {
@@ -140,7 +140,7 @@ export type PersistResult =
   | { readonly kind: 'pending'; readonly record: CredentialRecord; readonly tokens: DecryptedTokens };
 
 /** A pair that came, and the one whose refresh token it cost. */
-export interface PersistRequest {
+interface PersistRequest {
   /** As it was when that was claimed. */
   readonly consumedRecord: CredentialRecord;
   readonly previousTokens: DecryptedTokens;
@@ -164,7 +164,7 @@ export interface TokenPersister {
   close(): void;
 }
 
-export interface TokenPersisterParts extends Pick<
+interface TokenPersisterParts extends Pick<
   ResolvedVaultParts,
   'store' | 'keyring' | 'localClock' | 'log' | 'record' | 'timings'
 > {
@@ -322,7 +322,7 @@ export function createTokenPersister(parts: TokenPersisterParts): TokenPersister
   };
 }
 
-export type CasResult =
+type CasResult =
   | { readonly kind: 'saved'; readonly record: CredentialRecord; readonly tokens: DecryptedTokens }
   /** Another refresh of the same grant has stored its pair. */
   | { readonly kind: 'rotated' }
@@ -358,13 +358,13 @@ export async function casTokens(
 }
 
 /** A pair that was received and is not stored yet. */
-export interface PendingTokens {
+interface PendingTokens {
   /** Of the refresh token that was consumed for it. */
   readonly consumedHash: string | null;
   readonly received: ReceivedTokens;
 }
 
-export interface FoundPendingTokens extends PendingTokens {
+interface FoundPendingTokens extends PendingTokens {
   /** As it lies there. */
   readonly sealed: string;
 }

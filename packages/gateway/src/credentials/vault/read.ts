@@ -24,7 +24,7 @@ export interface CredentialReader {
   updateCache(snapshot: CredentialSnapshot): void;
 }
 
-export interface CredentialReaderParts extends Pick<
+interface CredentialReaderParts extends Pick<
   ResolvedVaultParts,
   'store' | 'keyring' | 'contexts' | 'dpop'
 > {
@@ -93,7 +93,7 @@ export function createCredentialReader({
  * Whether a credential is still for what the server is now. `old_client`: we registered anew there, so that the refresh
  * token is nobody's; the access token is as good as before.
  */
-export type BindingStatus = 'bound' | 'old_client' | 'unbound';
+type BindingStatus = 'bound' | 'old_client' | 'unbound';
 
 /** A credential as it was at one moment, with everything that decides about it. */
 export interface CredentialSnapshot {
@@ -107,12 +107,12 @@ export interface CredentialSnapshot {
 }
 
 /** Reads it anew. Rejects when the store, or who knows the definitions, does not answer. */
-export type LoadSnapshot = (
+type LoadSnapshot = (
   key: CredentialKey,
   record: CredentialRecord | null,
 ) => Promise<CredentialSnapshot>;
 
-export function createLoadSnapshot({
+function createLoadSnapshot({
   keyring,
   contexts,
   dpop,
@@ -148,7 +148,7 @@ const MAX_ENTRIES = 20_000;
 const DEFINITION_TOPICS: ReadonlySet<ChangeTopic> = new Set(['servers', 'overrides', 'settings']);
 
 /** A read that is under way. */
-export interface PendingRead {
+interface PendingRead {
   readonly id: string;
   readonly startedAt: number;
   /** A notice came meanwhile: what it brings is good for who asked, and for nobody after. */
@@ -240,7 +240,7 @@ export interface ChangeBus {
   close(): void;
 }
 
-export interface ChangeBusParts extends Pick<
+interface ChangeBusParts extends Pick<
   ResolvedVaultParts,
   'changes' | 'localClock' | 'log' | 'timings'
 > {
@@ -324,7 +324,7 @@ export function createChangeBus({
 const SAMPLE_INTERVAL_MS = 60_000;
 
 /** The time of all processes: the store's. A clock that is minutes off makes no token older or younger than it is. */
-export interface StoreTime {
+interface StoreTime {
   readonly clock: Clock;
   /** Compares the clocks where that is due. What was known before holds while the store does not answer. */
   sample(): Promise<void>;

@@ -44,7 +44,7 @@ export function toDecisionInput(
   return { refusedToken, isEarly: isEarly || hasRetried, now };
 }
 
-export interface RenewalParts extends Pick<
+interface RenewalParts extends Pick<
   ResolvedVaultParts,
   'clock' | 'localClock' | 'random' | 'log' | 'timings'
 > {
@@ -182,7 +182,7 @@ export function createRenewal(parts: RenewalParts): Renewal {
 }
 
 /** Keeps processes from crowding around one credential. It excludes nobody for sure: the claim does. */
-export interface RefreshLeases {
+interface RefreshLeases {
   /** Null: it is another's turn. While the leases do not answer it is everybody's. */
   tryAcquire(id: string): Promise<{ release(): Promise<void> } | null>;
   /** What is still held goes back. */
@@ -248,7 +248,7 @@ export function createRefreshLeases({
 }
 
 /** Renews what is in use before anybody has to wait for it. */
-export interface EarlyRenewal {
+interface EarlyRenewal {
   /** It was used, or given, just now. */
   recordUse(record: CredentialRecord, context?: CredentialSnapshot['context']): void;
   /** It was renewed, which is no use of it. */
@@ -256,7 +256,7 @@ export interface EarlyRenewal {
   close(): void;
 }
 
-export interface EarlyRenewalParts extends Pick<ResolvedVaultParts, 'clock' | 'localClock' | 'timings'> {
+interface EarlyRenewalParts extends Pick<ResolvedVaultParts, 'clock' | 'localClock' | 'timings'> {
   /** Never rejects. */
   readonly renew: (key: CredentialKey) => Promise<unknown>;
 }
@@ -327,12 +327,12 @@ export function createEarlyRenewal({ clock, localClock, timings, renew }: EarlyR
   };
 }
 
-export interface RecoveryParts extends Pick<ResolvedVaultParts, 'clock' | 'localClock' | 'timings'> {
+interface RecoveryParts extends Pick<ResolvedVaultParts, 'clock' | 'localClock' | 'timings'> {
   readonly reader: CredentialReader;
   readonly renewal: Renewal;
 }
 
-export type Recover = (key: CredentialKey, refusedToken: string) => Promise<TokenOutcome>;
+type Recover = (key: CredentialKey, refusedToken: string) => Promise<TokenOutcome>;
 
 const MAX_ENTRIES = 10_000;
 

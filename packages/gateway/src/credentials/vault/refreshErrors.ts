@@ -28,7 +28,7 @@ export interface RefreshErrorHandler {
   releaseClaim(claimed: CredentialClaim, patch?: CredentialPatch): Promise<CredentialRecord | null>;
 }
 
-export interface RefreshErrorHandlerParts extends Pick<
+interface RefreshErrorHandlerParts extends Pick<
   ResolvedVaultParts,
   'store' | 'keyring' | 'clock' | 'random' | 'log' | 'record' | 'timings'
 > {

@@ -17,7 +17,7 @@ import {
 } from './refreshErrors.ts';
 import type { ResolvedVaultParts } from './vault.ts';
 
-export interface RefreshOnceParts extends Pick<
+interface RefreshOnceParts extends Pick<
   ResolvedVaultParts,
   'store' | 'clock' | 'localClock' | 'random' | 'readError' | 'log' | 'record' | 'timings'
 > {

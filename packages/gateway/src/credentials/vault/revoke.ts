@@ -7,14 +7,14 @@ import type { ChangeBus } from './read.ts';
 import { type DecryptedTokens, clearedClaim, mergeTokens, openTokens, resealTokens } from './tokenPair.ts';
 import type { ResolvedVaultParts, RevocationResult } from './vault.ts';
 
-export interface CredentialRemoval {
+interface CredentialRemoval {
   /** Leaves a tombstone, so that who had a credential is never taken for who never had one. */
   disconnect(key: CredentialKey): Promise<{ readonly existed: boolean; readonly revoked: RevocationResult }>;
   /** Leaves nothing, and waits for nobody. */
   remove(key: CredentialKey): Promise<boolean>;
 }
 
-export interface CredentialRemovalParts extends Pick<
+interface CredentialRemovalParts extends Pick<
   ResolvedVaultParts,
   'store' | 'keyring' | 'clock' | 'contexts'
 > {
@@ -101,7 +101,7 @@ export function createCredentialRemoval(parts: CredentialRemovalParts): Credenti
   };
 }
 
-export interface RequireSignInParts extends Pick<
+interface RequireSignInParts extends Pick<
   ResolvedVaultParts,
   'store' | 'keyring' | 'clock' | 'record'
 > {

@@ -18,7 +18,7 @@ export interface ReceivedTokens {
   readonly isInDoubt: boolean;
 }
 
-export interface NextTokenPair {
+interface NextTokenPair {
   readonly tokens: DecryptedTokens;
   readonly patch: CredentialPatch;
 }
@@ -122,7 +122,7 @@ export function createHashKey(random: Random): HiddenText {
   return new HiddenText(Buffer.from(random.bytes(32)).toString('base64url'));
 }
 
-export function hashToken(hashKey: HiddenText, token: string): string {
+function hashToken(hashKey: HiddenText, token: string): string {
   return createHmac('sha256', Buffer.from(hashKey.reveal(), 'base64url')).update(token).digest('base64url');
 }
 

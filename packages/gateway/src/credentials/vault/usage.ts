@@ -4,7 +4,7 @@ import { checkBinding } from './read.ts';
 import type { CredentialSummary, ResolvedVaultParts } from './vault.ts';
 
 /** Writes down that credentials are in use: now and then, and in nobody's way. */
-export interface LastUsedTracker {
+interface LastUsedTracker {
   recordUse(id: string): void;
   recordRenewal(id: string, outcome: string): void;
   idle(): Promise<void>;

@@ -99,7 +99,7 @@ export interface CredentialSummary extends CredentialKey {
 /** `unsupported`: the authorization server offers no way. `none`: there was nothing to revoke. */
 export type RevocationResult = 'yes' | 'failed' | 'unsupported' | 'none';
 
-export interface VaultCallOptions {
+interface VaultCallOptions {
   /** This caller's patience: what was begun goes on without them. */
   readonly signal?: Cancellation;
 }

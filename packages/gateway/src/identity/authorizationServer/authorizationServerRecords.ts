@@ -8,18 +8,18 @@ import {
 import { hashSecret } from '../hashSecret.ts';
 
 /** Something that is remembered, opened. */
-export interface StoredValue<T> {
+interface StoredValue<T> {
   readonly payload: T;
   readonly consumedAt: number | null;
   readonly expiresAt: number;
 }
 
 /** One of several, by a name that is no secret. */
-export interface NamedStoredValue<T> extends StoredValue<T> {
+interface NamedStoredValue<T> extends StoredValue<T> {
   readonly idHash: string;
 }
 
-export interface RecordOptions {
+interface RecordOptions {
   readonly ttlMs: number;
   /** What it is found and ended together with. */
   readonly family?: string | undefined;
@@ -46,7 +46,7 @@ export interface AuthorizationServerRecords {
   sweep(): Promise<number>;
 }
 
-export interface AuthorizationServerRecordParts {
+interface AuthorizationServerRecordParts {
   readonly store: AuthorizationServerStore;
   readonly keyring: Keyring;
   readonly clock: Clock;

@@ -23,7 +23,7 @@ export interface ClientGrants {
   endForClient(userId: string, clientId: string): Promise<void>;
 }
 
-export interface ClientGrantInput {
+interface ClientGrantInput {
   readonly grantId: string;
   readonly clientId: string;
   /** The session during which it was granted; empty where there was none. */
@@ -73,7 +73,7 @@ export interface GrantTokenCallers {
   resolve(token: string): Promise<ResolvedCaller | null>;
 }
 
-export interface GrantTokenCallerParts {
+interface GrantTokenCallerParts {
   readonly issuer: () => string;
   readonly keys: SigningKeySource;
   /** Whether this is an endpoint of ours that tokens are issued for. */

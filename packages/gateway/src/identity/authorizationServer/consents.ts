@@ -5,7 +5,7 @@ import type { AuthorizationServerRecords } from './authorizationServerRecords.ts
 const CONSENT_LIFETIME_MS = 180 * 24 * 60 * 60 * 1000;
 
 /** To whom somebody said yes, and to what: one client, sent back to one host, for the endpoints that it named. */
-export interface ConsentRequest {
+interface ConsentRequest {
   readonly tenant: string;
   readonly userId: string;
   readonly clientId: string;

@@ -21,7 +21,7 @@ import type { AuthorizationServerRecords } from './authorizationServerRecords.ts
 const MAX_LIFETIME_MS = 60 * 60 * 1000;
 
 /** What a trusted issuer says: this client may act for this user at this endpoint. */
-export interface AcceptedIdJag {
+interface AcceptedIdJag {
   readonly verified: VerifiedToken;
   readonly resource: string;
 }
@@ -35,7 +35,7 @@ export interface IdJagIssuer {
   readonly tenant: string | null;
 }
 
-export interface IdJagVerifierParts {
+interface IdJagVerifierParts {
   readonly issuers: ReadonlyMap<string, IdJagIssuer>;
   /** Our own name: for whom it must be meant. */
   readonly audience: () => string;
@@ -128,7 +128,7 @@ function allowsScope(claimed: unknown, scope: string): boolean {
   return claimed === undefined || (typeof claimed === 'string' && claimed.split(' ').includes(scope));
 }
 
-export interface AssertedIdentityParts {
+interface AssertedIdentityParts {
   readonly claims: VerifiedIdentityParts['claims'];
   /** How claims of the login's issuer are read. */
   readonly settings: OpenIdSettings;
@@ -138,7 +138,7 @@ export interface AssertedIdentityParts {
 }
 
 /** Who somebody is by the word of an issuer, without a sign-in. Throws TokenRefused when it may not say so. */
-export function readAssertedIdentity({
+function readAssertedIdentity({
   claims,
   settings,
   tenant,

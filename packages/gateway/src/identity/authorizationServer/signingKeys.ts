@@ -26,7 +26,7 @@ export interface AuthorizationServerKeys {
   close(): void;
 }
 
-export interface AuthorizationServerKeyParts {
+interface AuthorizationServerKeyParts {
   readonly records: Pick<AuthorizationServerRecords, 'find' | 'add' | 'list'>;
   readonly changes: ChangeFeed;
   readonly random: Random;
@@ -136,16 +136,16 @@ export const TOKEN_ALGORITHM = 'ES256';
 export const ACCESS_LIFETIME_MS = 10 * 60 * 1000;
 const VERIFICATION_MS = ACCESS_LIFETIME_MS + CLOCK_TOLERANCE_MS;
 /** Ten years: the keys are the store's, and go with it. */
-export const KEY_RETENTION_MS = 10 * 365 * 24 * 60 * 60 * 1000;
+const KEY_RETENTION_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 /** Whoever rotates without end does not make everybody read without end. */
 const MAX_ACTIVE_KEYS = 10;
 
-export const KEY_RECORD_KIND = 'Keys';
+const KEY_RECORD_KIND = 'Keys';
 /** The first of them, and what is made with it. */
-export const INITIAL_KEY_ID = 'current';
+const INITIAL_KEY_ID = 'current';
 const KEY_FAMILY = 'signing';
 
-export interface TokenSigningKey {
+interface TokenSigningKey {
   /** Private. */
   readonly jwk: JWK;
   readonly createdAt: number;
@@ -154,7 +154,7 @@ export interface TokenSigningKey {
 }
 
 /** The keys that verify now, or will sign in a moment. The first one signs. */
-export function selectActiveKeys(all: readonly TokenSigningKey[], now: number): readonly TokenSigningKey[] {
+function selectActiveKeys(all: readonly TokenSigningKey[], now: number): readonly TokenSigningKey[] {
   const signingStart = (key: TokenSigningKey) => signingStartOf(key, now);
   const sortedKeys = all.toSorted((a, b) => signingStart(a) - signingStart(b));
   const signingIndex = sortedKeys.findLastIndex((key) => signingStart(key) <= now);
@@ -176,19 +176,19 @@ function signingStartOf({ createdAt, shouldRevokeOlder }: TokenSigningKey, now: 
   return shouldRevokeOlder ? Math.min(createdAt, now) : createdAt + MAX_STALENESS_MS;
 }
 
-export async function generateSigningKey(random: Random): Promise<JWK> {
+async function generateSigningKey(random: Random): Promise<JWK> {
   const { privateKey } = await generateKeyPair(TOKEN_ALGORITHM, { extractable: true });
   return { ...(await exportJWK(privateKey)), kid: random.id(), alg: TOKEN_ALGORITHM, use: 'sig' };
 }
 
 /** All that were added, the oldest first; the first of all is not among them. */
-export async function listAddedKeys(
+async function listAddedKeys(
   records: Pick<AuthorizationServerRecords, 'list'>,
 ): Promise<TokenSigningKey[]> {
   return (await records.list<TokenSigningKey>(KEY_RECORD_KIND, KEY_FAMILY)).map(({ payload }) => payload);
 }
 
-export interface KeyRotationParts {
+interface KeyRotationParts {
   readonly records: Pick<AuthorizationServerRecords, 'add' | 'list' | 'remove'>;
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly random: Random;

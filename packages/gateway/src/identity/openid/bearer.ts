@@ -36,7 +36,7 @@ export interface BearerCallers {
   resolve(token: string): Promise<ResolvedCaller | null>;
 }
 
-export interface BearerCallerParts {
+interface BearerCallerParts {
   readonly verifier: BearerVerifier;
   readonly provisioning: Provisioning;
   readonly roleExists: RoleExists;
@@ -110,7 +110,7 @@ const MAX_ENTRIES = 20_000;
 /** Its issuer said that it is an access token. */
 const INTROSPECTED = { typ: 'at+jwt' };
 
-export interface VerifiedBearer extends VerifiedToken {
+interface VerifiedBearer extends VerifiedToken {
   /** Which endpoints it was issued for; null: the gateway as a whole. */
   readonly endpoints: readonly string[] | null;
   readonly scopes: readonly string[];
@@ -123,7 +123,7 @@ export interface BearerVerifier {
   verify(token: string): Promise<VerifiedBearer>;
 }
 
-export interface BearerVerifierParts {
+interface BearerVerifierParts {
   readonly settings: OpenIdSettings;
   readonly keys: SigningKeySource;
   /** Asks about what is no JWT; null: such tokens are refused. */

@@ -8,7 +8,7 @@ import { createOpenIdClient, toLoginFailure } from './openIdClient.ts';
 import type { OpenIdSettings, ProviderMetadata, ProviderMetadataSource } from './provider.ts';
 
 /** For how long an answer counts: a token that is ended at the provider opens nothing after that. */
-export const INTROSPECTION_TTL_MS = 30_000;
+const INTROSPECTION_TTL_MS = 30_000;
 /** A refusal counts for less: it may have been asked a moment before the provider knew its own token. */
 const REFUSED_TTL_MS = 5_000;
 const MAX_ACTIVE = 20_000;
@@ -17,7 +17,7 @@ const MAX_REFUSED = 2_000;
 /** RFC 6750, section 2.1. What no token can look like is not asked about. */
 const TOKEN_PATTERN = /^[A-Za-z0-9._~+/-]{1,4096}=*$/;
 
-export interface IntrospectionResult {
+interface IntrospectionResult {
   readonly claims: Claims;
   /** Until when it need not be asked again; never after the token's own end. */
   readonly until: number;
@@ -29,7 +29,7 @@ export interface Introspection {
   introspect(token: string): Promise<IntrospectionResult>;
 }
 
-export interface IntrospectionParts {
+interface IntrospectionParts {
   readonly settings: OpenIdSettings;
   readonly metadata: ProviderMetadataSource;
   readonly fetch: Fetch;

@@ -67,7 +67,7 @@ export interface LoginTokens {
 export type RefreshTokenUse<T> =
   { readonly kind: 'used'; readonly value: T } | Exclude<LoginToken, { kind: 'token' }>;
 
-export interface LoginTokenParts {
+interface LoginTokenParts {
   readonly vault: Pick<CredentialVault, 'token' | 'commit' | 'recover' | 'withRefreshToken'>;
   readonly settings: Pick<OpenIdSettings, 'clientId' | 'scope'>;
   readonly metadata: Pick<ProviderMetadataSource, 'current'>;
@@ -134,7 +134,7 @@ function toMissingToken(
 /** There is none, or what is there is not this account's. */
 const ABSENT_REASONS: ReadonlySet<string> = new Set(['absent', 'unbound', 'unreadable', 'revoked']);
 
-export interface LoginContextParts {
+interface LoginContextParts {
   readonly settings: Pick<OpenIdSettings, 'issuer' | 'clientId' | 'clientSecret'>;
   readonly metadata: ProviderMetadataSource;
   readonly users: Pick<UserStore, 'findById'>;
@@ -177,7 +177,7 @@ export function createLoginContexts({ settings, metadata, users, fetch }: LoginC
 }
 
 /** In the place of an address: whom it speaks of. */
-export function loginBinding(login: {
+function loginBinding(login: {
   readonly issuer: string;
   readonly subject: string;
   readonly clientId: string | null;
@@ -190,7 +190,7 @@ export function loginBinding(login: {
   };
 }
 
-export function loginEndpoints({ document }: ProviderMetadata, fetchedAt: number): CredentialEndpoints {
+function loginEndpoints({ document }: ProviderMetadata, fetchedAt: number): CredentialEndpoints {
   const text = (value: unknown) => (typeof value === 'string' ? value : null);
   return {
     token: text(document.token_endpoint) ?? '',

@@ -20,7 +20,7 @@ import { type Claims, TokenRefused, type VerifiedJwt, verifyJwt } from './verify
 
 const FLOW_LIFETIME_MS = 10 * 60 * 1000;
 
-export interface StartedLogin {
+interface StartedLogin {
   /** Where the browser goes. */
   readonly url: string;
   /** For a cookie: what `finish` needs. */
@@ -51,7 +51,7 @@ export interface OpenIdLogin {
   hasRequestedClaims(flow: string): boolean;
 }
 
-export interface OpenIdLoginParts {
+interface OpenIdLoginParts {
   readonly settings: OpenIdSettings;
   readonly metadata: ProviderMetadataSource;
   readonly keys: SigningKeySource;
@@ -166,7 +166,7 @@ export function createOpenIdLogin(parts: OpenIdLoginParts): OpenIdLogin {
 }
 
 /** What the browser keeps for us while its user is at the provider. */
-export interface LoginFlow {
+interface LoginFlow {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -180,13 +180,13 @@ export interface LoginFlow {
 }
 
 /** What a user is about to grant to a client: its tokens are its own, and nobody else exchanges them. */
-export interface FlowGrant {
+interface FlowGrant {
   /** The hash of the session that it will be. */
   readonly session: string;
   readonly clientId: string;
 }
 
-export interface LoginFlows {
+interface LoginFlows {
   seal(flow: LoginFlow): string;
   /** Null when it is not one of ours, or too old. */
   open(sealed: string): LoginFlow | null;
@@ -222,21 +222,21 @@ export function createLoginFlows(parts: {
   };
 }
 
-export interface LoginSourceParts {
+interface LoginSourceParts {
   readonly settings: OpenIdSettings;
   readonly keys: SigningKeySource;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface LoginResponse {
+interface LoginResponse {
   readonly client: Configuration;
   readonly accessToken: string;
   readonly id: VerifiedJwt['claims'];
 }
 
 /** All that the provider says of who has just signed in, by where it says it. */
-export async function readLoginSources(
+async function readLoginSources(
   parts: LoginSourceParts,
   { client, accessToken, id }: LoginResponse,
 ): Promise<Record<ClaimSource, Claims>> {

@@ -63,7 +63,7 @@ export interface ProviderMetadataSource {
   origins(): readonly string[];
 }
 
-export interface ProviderMetadataParts {
+interface ProviderMetadataParts {
   readonly settings: Pick<OpenIdSettings, 'issuer'>;
   readonly fetch: Fetch;
   readonly clock: Clock;
@@ -155,7 +155,7 @@ export interface SigningKeySource {
   generation(): number;
 }
 
-export interface SigningKeySourceParts {
+interface SigningKeySourceParts {
   readonly metadata: Pick<ProviderMetadataSource, 'current'>;
   readonly fetch: Fetch;
   readonly clock: Clock;
@@ -239,7 +239,7 @@ const MAX_BYTES = 512 * 1024;
 export type JsonDocument = Readonly<Record<string, unknown>>;
 
 /** A JSON object that the provider publishes. A redirect is an error: the place is what the issuer vouches for. */
-export async function fetchJsonDocument(
+async function fetchJsonDocument(
   { fetch, clock }: { readonly fetch: Fetch; readonly clock: Clock },
   url: string,
 ): Promise<JsonDocument> {

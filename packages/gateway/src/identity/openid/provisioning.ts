@@ -7,14 +7,14 @@ import { type RoleExists, type VerifiedToken, roleFromToken } from './verifiedId
 const CONFIRM_INTERVAL_MS = 60 * 60 * 1000;
 
 /** Through which door somebody came. */
-export type SignInChannel = 'browser' | 'rest';
+type SignInChannel = 'browser' | 'rest';
 
 export interface Provisioning {
   /** The account of a verified user, made when they are seen first; null when they may not come in. */
   userFor(verified: VerifiedToken, channel?: SignInChannel): Promise<UserRecord | null>;
 }
 
-export interface ProvisioningParts {
+interface ProvisioningParts {
   readonly users: UserStore;
   readonly changes: ChangeFeed;
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import type { Clock } from '@behalf/kernel';
 import { type JWTVerifyOptions, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { KeySet, SigningKeySource } from './provider.ts';
 
-export type RefusalReason =
+type RefusalReason =
   | 'too_large'
   | 'malformed'
   | 'algorithm'
@@ -86,7 +86,7 @@ export interface VerifiedJwt {
   readonly keys: KeySet;
 }
 
-export interface VerifyJwtParts {
+interface VerifyJwtParts {
   readonly keys: SigningKeySource;
   readonly clock: Clock;
   readonly issuer: string;

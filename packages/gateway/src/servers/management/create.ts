@@ -85,14 +85,14 @@ async function insertServer(
   }
 }
 
-export interface ServerOwner {
+interface ServerOwner {
   readonly id: string;
   readonly tenant: string;
   readonly author: string;
 }
 
 /** A server that may be made. */
-export interface ValidatedServer {
+interface ValidatedServer {
   readonly owner: ServerOwner;
   readonly definition: Fields;
   readonly settings: ServerSettings;
@@ -119,7 +119,7 @@ export async function validateNewServer(
 }
 
 /** A name made of a title: lower case, blanks as hyphens, nothing else that would need encoding in a URL. */
-export function toSlug(title: unknown): string {
+function toSlug(title: unknown): string {
   const text = typeof title === 'string' ? title : '';
   const slug = text
     .toLowerCase()
@@ -137,7 +137,7 @@ const MAX_NAME_SUFFIX = 10_000;
  * The slug, else the slug with -2, -3 and so on: the first that nobody has and that may be a name. Undefined when there
  * is none: while nobody knows which names are taken, all of them are.
  */
-export function findFreeName(slug: string, isTaken: (name: string) => boolean): string | undefined {
+function findFreeName(slug: string, isTaken: (name: string) => boolean): string | undefined {
   for (let count = 1; count <= MAX_NAME_SUFFIX; count += 1) {
     const name = count === 1 ? slug : `${slug}-${count}`;
     if (checkServerName(name) === undefined && !isTaken(name)) return name;

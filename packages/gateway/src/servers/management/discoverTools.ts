@@ -100,14 +100,14 @@ function toApiKey({ authorization_type, custom_header, key }: Extract<Auth, { ty
   return { source: 'admin', authorization_type, key, ...header };
 }
 
-export interface DraftDiscovery {
+interface DraftDiscovery {
   readonly draftId: string;
   readonly definition: DraftDefinition;
   readonly returnTo: string | undefined;
 }
 
 /** With what its user got by signing in on their draft. */
-export async function discoverWithDraft(
+async function discoverWithDraft(
   parts: DiscoverParts,
   principal: UserPrincipal,
   { draftId, definition, returnTo }: DraftDiscovery,
@@ -175,13 +175,13 @@ async function toRejectedView(
   };
 }
 
-export interface DiscoveryResult {
+interface DiscoveryResult {
   readonly view: DiscoverToolsView;
   /** The sign-in that was begun, for the cookie of the browser that asked. */
   readonly flow?: StartedFlow;
 }
 
-export interface SignInOffer {
+interface SignInOffer {
   readonly draft: ServerDraft;
   /** Made for this question: without a sign-in it is of no use, and goes at once. */
   readonly isNew: boolean;
@@ -194,7 +194,7 @@ export interface SignInOffer {
  * A sign-in at a server that refused us, on a draft of it. All that guards sign-ins at saved servers guards this one: it is the same
  * code, for a server that a user chose.
  */
-export async function offerSignIn(
+async function offerSignIn(
   parts: Pick<DiscoverParts, 'drafts' | 'flows'>,
   principal: UserPrincipal,
   { draft, isNew, challenge, returnTo }: SignInOffer,
@@ -230,7 +230,7 @@ const MAX_DISCOVERIES = 30;
 const WINDOW_MS = 5 * 60 * 1000;
 
 /** Each names an address that this gateway then opens: counted for all processes together, besides the rate of the door. */
-export async function limitDiscovery(
+async function limitDiscovery(
   { attempts, clock }: { readonly attempts: AttemptCounter; readonly clock: Clock },
   { tenant, userId }: UserPrincipal,
 ): Promise<void> {

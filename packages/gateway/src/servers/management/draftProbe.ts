@@ -12,7 +12,7 @@ import { validateNewServer } from './create.ts';
 import type { DiscoverParts } from './discoverTools.ts';
 import { listDefinitionTools } from './probe.ts';
 
-export type DraftProbe =
+type DraftProbe =
   | { readonly tools: Extract<DiscoverToolsView, { outcome: 'tools' }> }
   | { readonly refusal: CredentialRefusal };
 
@@ -126,7 +126,7 @@ export interface CredentialRefusal {
 }
 
 /** Undefined: it failed in another way. */
-export function toCredentialRefusal(error: unknown): CredentialRefusal | undefined {
+function toCredentialRefusal(error: unknown): CredentialRefusal | undefined {
   if (!(error instanceof UpstreamError)) return undefined;
   const reason = refusalReasons.find((candidate) => candidate === error.reason);
   return reason && { reason, error };
@@ -148,7 +148,7 @@ const reportedCodes: readonly ErrorCode[] = [
 ];
 
 /** What a caller is told of a server that could not be asked: always that it is the server, never what it said. */
-export function toProbeError(error: unknown): unknown {
+function toProbeError(error: unknown): unknown {
   if (!(error instanceof UpstreamError)) return error;
   const code = reportedCodes.find((candidate) => candidate === error.code) ?? 'MCP_UNREACHABLE';
   const detail = messages[error.code];

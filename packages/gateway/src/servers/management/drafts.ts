@@ -65,7 +65,7 @@ export interface ServerDrafts {
   sweep(): Promise<void>;
 }
 
-export interface DraftParts {
+interface DraftParts {
   readonly store: DraftStore;
   readonly servers: Pick<ServerStore, 'find'>;
   readonly grants: ServerGrants;
@@ -177,7 +177,7 @@ export function createServerDrafts(parts: DraftParts): ServerDrafts {
 }
 
 /** Null where it does not open, or what is in it would not be taken today. */
-export function openDraft(keyring: Keyring, record: DraftRecord): ServerDraft | null {
+function openDraft(keyring: Keyring, record: DraftRecord): ServerDraft | null {
   const { id, tenant, userId, canonicalUrl, createdAt, expiresAt } = record;
   const definition = readDefinition(keyring, record);
   if (!definition) return null;
@@ -206,7 +206,7 @@ export interface AdoptDraftParts {
 }
 
 /** The draft that somebody saves, and whether its sign-in fits what they save. */
-export interface DraftMatch {
+interface DraftMatch {
   readonly draft: ServerDraft;
   readonly isGrantReusable: boolean;
 }

@@ -25,7 +25,7 @@ function retainMask(input: Record<string, unknown>, section: string, name: strin
   input[section] = { ...requested, [name]: stored[name] };
 }
 
-export interface RestoredDefinition {
+interface RestoredDefinition {
   readonly definition: Fields;
   /** Which secrets are the stored ones. */
   readonly retainedSecrets: readonly SecretField[];
@@ -159,7 +159,7 @@ function maskValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, maskValue(item)]));
 }
 
-export interface RestoredOverride {
+interface RestoredOverride {
   readonly definition: Fields;
   /** Which secrets are the stored ones. */
   readonly retainedSecrets: readonly SecretField[];

@@ -110,7 +110,7 @@ function toUnknownStatus({ settings }: ServerSnapshot): ServerStatus {
   };
 }
 
-export interface AuthorizationParts {
+interface AuthorizationParts {
   readonly oauth: { readonly flows: Pick<OAuthServices['flows'], 'isPending'> };
   readonly vault: Pick<CredentialVault, 'list'>;
 }

@@ -57,7 +57,7 @@ export interface ServerChange {
 }
 
 /** A change that may be made, but for what is found at the new address. */
-export interface ValidatedUpdate extends EditableServer {
+interface ValidatedUpdate extends EditableServer {
   readonly definition: Fields;
   readonly settings: ServerSettings;
   /** The names of the fields; none when it says what is there already. */
@@ -67,7 +67,7 @@ export interface ValidatedUpdate extends EditableServer {
 }
 
 /** Everything that can be asked about a change before anybody else hears of it. Nothing of it is stored. */
-export async function validateUpdate(
+async function validateUpdate(
   parts: ConfigureParts,
   principal: UserPrincipal,
   name: string,
@@ -89,7 +89,7 @@ export async function validateUpdate(
 }
 
 /** Who may define servers, and change this one. */
-export async function authorizeUpdate(
+async function authorizeUpdate(
   parts: ConfigureParts,
   principal: UserPrincipal,
   name: string,

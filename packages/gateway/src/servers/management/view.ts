@@ -19,7 +19,7 @@ import type { StoredDefinition } from '../stored.ts';
 import type { ViewParts } from './editing.ts';
 import { toUserServer } from './validate.ts';
 
-export interface NamedView {
+interface NamedView {
   readonly name: string;
   readonly view: ServerView;
 }
@@ -33,7 +33,7 @@ export function viewServer(parts: ViewParts, principal: Principal, name: string)
   return view;
 }
 
-export interface ServerListPage {
+interface ServerListPage {
   readonly servers: readonly NamedView[];
   /** The name after which the next page begins, if there is one. */
   readonly next?: string;
@@ -130,7 +130,7 @@ const oauthForEditors = [
 const oboKeys = ['scopes', 'provider', 'grant', 'audience', 'resource'];
 
 /** Who looks: what they may do with the server, and whether the operator's definitions are theirs to see. */
-export interface ViewerRights {
+interface ViewerRights {
   readonly bits: number;
   readonly isEditor: boolean;
 }

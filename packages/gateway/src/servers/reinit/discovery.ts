@@ -24,7 +24,7 @@ export interface UnauthenticatedParts {
 }
 
 /** How long a server may take to show its tools to nobody in particular. */
-export const PROBE_TIMEOUT_MS = 15_000;
+const PROBE_TIMEOUT_MS = 15_000;
 
 /**
  * The tools of a server as it shows them to anybody. Undefined when it shows none; never an error, because the answer
@@ -61,7 +61,7 @@ export async function discoverUnauthenticated(
   return undefined;
 }
 
-export interface ProbeGrantParts extends SendParts, UnauthenticatedParts {
+interface ProbeGrantParts extends SendParts, UnauthenticatedParts {
   readonly listAll: ListAll;
 }
 

@@ -131,7 +131,7 @@ const costByItems = ['items', 'contains', 'unevaluatedItems'];
  * Writes the payment for one evaluation of one part into its code. `alwaysChargeKeys`: where what was evaluated is remembered,
  * every part copies the names that the parts inside it saw.
  */
-export function chargeSubschema(
+function chargeSubschema(
   { gen, data, parentSchema, schema }: KeywordCxt,
   costBudget: CostBudget,
   alwaysChargeKeys: boolean,
@@ -171,7 +171,7 @@ function chargeItems(costBudget: CostBudget, value: unknown): void {
  * `const`, `enum` and `uniqueItems` as the specification means them, paying for what they compare. The compiler's own
  * compare as much as the schema and the arguments hold, as often as the schema asks for it, for nothing.
  */
-export function createMeteredKeywords(costBudget: CostBudget): CodeKeywordDefinition[] {
+function createMeteredKeywords(costBudget: CostBudget): CodeKeywordDefinition[] {
   return [
     createMeteredKeyword('const', 'allowedValue', (value, expected) => isEqual(value, expected, costBudget)),
     createMeteredKeyword('enum', 'allowedValues', (value, expected) =>

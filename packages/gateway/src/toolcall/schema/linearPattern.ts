@@ -17,7 +17,7 @@ export interface LinearPattern {
   toString(): string;
 }
 
-export interface PatternBudget {
+interface PatternBudget {
   programSize: number;
   characters: number;
 }

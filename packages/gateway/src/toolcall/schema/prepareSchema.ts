@@ -224,7 +224,7 @@ function isSchemaObject(value: unknown): value is SchemaObject {
 }
 
 /** How the value of a keyword is read. What is not here is an annotation or unknown, and left out of the check. */
-export type KeywordKind =
+type KeywordKind =
   | 'type'
   | 'values'
   | 'any'
@@ -241,7 +241,7 @@ export type KeywordKind =
   | 'anchor';
 
 /** JSON Schema 2020-12. `format` is an annotation there (validation, 7.2.1): whether it holds is for the server. */
-export const keywords: ReadonlyMap<string, KeywordKind> = new Map<string, KeywordKind>([
+const keywords: ReadonlyMap<string, KeywordKind> = new Map<string, KeywordKind>([
   ['type', 'type'],
   ['enum', 'values'],
   ['const', 'any'],
@@ -288,7 +288,7 @@ export const keywords: ReadonlyMap<string, KeywordKind> = new Map<string, Keywor
 ]);
 
 /** Where something that fails makes the whole succeed: leaving a part out there would refuse what is right. */
-export const negatingKeywords: ReadonlySet<string> = new Set([
+const negatingKeywords: ReadonlySet<string> = new Set([
   'not',
   'if',
   'oneOf',
@@ -300,7 +300,7 @@ export const negatingKeywords: ReadonlySet<string> = new Set([
 type DraftSchema = Record<string, unknown>;
 
 /** Whether `$schema` names a draft before 2019-09. Without it, MCP means 2020-12. */
-export function isOldDraft(schema: Readonly<DraftSchema>): boolean {
+function isOldDraft(schema: Readonly<DraftSchema>): boolean {
   const { $schema } = schema;
   return typeof $schema === 'string' && /\/draft-0[3-7]\//.test($schema);
 }
@@ -309,7 +309,7 @@ export function isOldDraft(schema: Readonly<DraftSchema>): boolean {
  * One part of a schema in the words of 2020-12. Many servers still write the older ones, most of them without saying
  * so; the spellings do not overlap, so both are read wherever they stand.
  */
-export function normalizeDraft(subschema: Readonly<DraftSchema>, usesOldDraft: boolean): DraftSchema {
+function normalizeDraft(subschema: Readonly<DraftSchema>, usesOldDraft: boolean): DraftSchema {
   // Up to draft-07 whatever stands beside a $ref is ignored.
   if (usesOldDraft && typeof subschema['$ref'] === 'string') {
     const { $ref, definitions, $defs } = subschema;

@@ -22,9 +22,9 @@ export interface SchemaEntry {
 }
 
 /** One that has become something. */
-export type ResolvedSchema = SchemaEntry & { readonly state: CompiledSchema | UncheckableReason };
+type ResolvedSchema = SchemaEntry & { readonly state: CompiledSchema | UncheckableReason };
 
-export interface SchemaCache {
+interface SchemaCache {
   /** Compiles on first use; undefined when the compiler has no time for this server now. */
   find(server: string, schema: object): ResolvedSchema | undefined;
   recordCostlyCheck(entry: SchemaEntry): void;
@@ -32,7 +32,7 @@ export interface SchemaCache {
   shouldLog(entry: SchemaEntry, tool: string): boolean;
 }
 
-export interface SchemaCacheLimits {
+interface SchemaCacheLimits {
   /** Held compiled, of all servers together. Equal ones of several servers are one. */
   readonly maxSchemas: number;
   readonly maxPerServer: number;
@@ -171,7 +171,7 @@ const MAX_TOTAL_MS = 10_000;
 /** The oldest is forgotten first, and with it what it spent. */
 const MAX_SERVERS = 1_000;
 
-export interface CompileTimeBudget {
+interface CompileTimeBudget {
   /** False while this server, or all of them, have used up their time. */
   hasTime(server: string): boolean;
   /** Runs for this server what takes the compiler's time; throws `Uncheckable` when there is none left. */

@@ -13,7 +13,7 @@ const SYNONYM_WEIGHT = 0.5;
 const MAX_SYNONYM_WEIGHT = 1;
 
 /** How well texts fit: first all of them are read, then each has its score. */
-export interface Ranking {
+interface Ranking {
   addText(index: number, text: ToolText): void;
   scoreOf(index: number): number;
 }

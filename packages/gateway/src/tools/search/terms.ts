@@ -34,7 +34,7 @@ const irregularForms: ReadonlyMap<string, string> = new Map([
  * Takes plurals and the endings of verbs off, and no more than that: a stem is only compared with other stems, and what is cut
  * too short would meet words that have nothing to do with it. Of English; other words mostly pass as they are.
  */
-export function stem(word: string): string {
+function stem(word: string): string {
   const baseForm = irregularForms.get(word);
   if (baseForm !== undefined) return stem(baseForm);
   if (word.length < 4) return word;

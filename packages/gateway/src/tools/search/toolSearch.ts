@@ -12,7 +12,7 @@ export interface SearchedTool {
   readonly tool: CatalogTool;
 }
 
-export interface SearchContext {
+interface SearchContext {
   /** Whose searches run one after another. */
   readonly caller: string;
   readonly signal: Cancellation;
@@ -28,7 +28,7 @@ export interface ToolSearch {
   ): Promise<T[]>;
 }
 
-export interface ToolSearchOptions {
+interface ToolSearchOptions {
   /** Lets everything else that waits have its turn. */
   readonly yieldToEventLoop: () => Promise<void>;
   readonly maxBytes?: number;
@@ -93,7 +93,7 @@ export function createToolSearch({ yieldToEventLoop, maxBytes = MAX_BYTES }: Too
 }
 
 /** The words of tools, read once. */
-export interface ToolTextCache {
+interface ToolTextCache {
   textOf(tool: SearchedTool): ToolText;
 }
 
@@ -111,7 +111,7 @@ const RETAINED_SHARE = 3 / 4;
  * that shows endless tools, or others to everybody, is read anew each time, and nobody else is. What went with its definition
  * still counts, until its server is the fullest.
  */
-export function createToolTextCache(maxBytes: number): ToolTextCache {
+function createToolTextCache(maxBytes: number): ToolTextCache {
   const servers = new Map<string, ServerTexts>();
   let totalBytes = 0;
 
@@ -149,9 +149,9 @@ export function createToolTextCache(maxBytes: number): ToolTextCache {
 }
 
 /** Runs what one caller wants one after another, in the order in which it was wanted. */
-export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-export function createKeyedMutex(yieldToEventLoop: () => Promise<void>): KeyedMutex {
+function createKeyedMutex(yieldToEventLoop: () => Promise<void>): KeyedMutex {
   const tails = new Map<string, Promise<void>>();
 
   return async (key, work) => {

@@ -5,14 +5,14 @@ const MAX_EXCERPT_BYTES = 256;
 /** A line that is longer than so many of the longest is not waited out. */
 const MAX_SKIP_FACTOR = 4;
 
-export interface LineReaderParts {
+interface LineReaderParts {
   readonly maxBytes: number;
   readonly onLine: (line: string) => void;
   /** A line has grown over the limit, with its beginning; and once more, with its last bytes, when it has ended. */
   readonly onLongLine: (head: string, tail?: string) => void;
 }
 
-export interface LineReader {
+interface LineReader {
   /** Takes what arrived and tells every line that is now whole. Throws when a line does not end at all. */
   push(chunk: Buffer): void;
 }
@@ -74,7 +74,7 @@ function copyTail(bytes: Buffer): Buffer {
 }
 
 /** What can be told of a message of which only the two ends are known. */
-export type OversizedMessage =
+type OversizedMessage =
   | { readonly kind: 'response'; readonly id: number | undefined }
   /** A request or a notification of the server: nobody waits for it. */
   | { readonly kind: 'server_message' }

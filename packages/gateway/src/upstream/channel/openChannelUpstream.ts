@@ -171,9 +171,9 @@ function toConnectFailure(error: unknown): UpstreamError {
   return error;
 }
 
-export const MODERN_VERSION = '2026-07-28';
+const MODERN_VERSION = '2026-07-28';
 
-export interface ChannelHandshakeOptions {
+interface ChannelHandshakeOptions {
   /** Our own version, as told to the server. */
   readonly version: string;
   readonly timeoutMs: number;
@@ -190,7 +190,7 @@ export interface ChannelHandshakeOptions {
 const clientInfo = (version: string) => ({ name: 'behalf', version });
 
 /** What every request of the modern era says of its sender. */
-export function modernMeta(version: string): JsonObject {
+function modernMeta(version: string): JsonObject {
   return {
     [PROTOCOL_VERSION_META_KEY]: MODERN_VERSION,
     [CLIENT_INFO_META_KEY]: clientInfo(version),
@@ -199,7 +199,7 @@ export function modernMeta(version: string): JsonObject {
 }
 
 /** `initialize` and `notifications/initialized`, as every revision up to 2025-11-25 begins. */
-export async function initialize(peer: Peer, options: ChannelHandshakeOptions): Promise<ServerClaims> {
+async function initialize(peer: Peer, options: ChannelHandshakeOptions): Promise<ServerClaims> {
   const { signal, timeoutMs } = options;
   const { result } = await peer.request(
     'initialize',
@@ -252,7 +252,7 @@ const allListChanges = { toolsListChanged: true, promptsListChanged: true, resou
  * Keeps `subscriptions/listen` open while somebody listens: modern servers send changes only to who asks for them. Which
  * resources are meant is said when it is opened, so that for others it is opened anew. A server that refuses it offers none.
  */
-export function createListenSubscription(
+function createListenSubscription(
   peer: Peer,
   meta: JsonObject,
   /** It is not open any more. */

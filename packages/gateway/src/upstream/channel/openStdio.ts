@@ -7,7 +7,7 @@ import { discover, openChannelUpstream } from './openChannelUpstream.ts';
 import { createPeer } from './peer.ts';
 import { type StdioLimits, type StdioTransport, createStdioTransport } from './stdioTransport.ts';
 
-export type StdioUpstreamParts = Pick<UpstreamParts, 'clock' | 'log' | 'version' | 'onStderr' | 'kill'> & {
+type StdioUpstreamParts = Pick<UpstreamParts, 'clock' | 'log' | 'version' | 'onStderr' | 'kill'> & {
   readonly limits: StdioLimits;
 };
 
@@ -95,13 +95,13 @@ export function createOpenStdio(
 const ENTRY_TTL_MS = 24 * 60 * 60 * 1_000;
 const MAX_ENTRIES = 256;
 
-export interface StdioProtocolVersionCache {
+interface StdioProtocolVersionCache {
   get(target: StdioTarget): Era | undefined;
   set(target: StdioTarget, era: Era): void;
 }
 
 /** Which era a command speaks, so that it is probed once a day and not at every start. */
-export function createStdioProtocolVersionCache(clock: Clock): StdioProtocolVersionCache {
+function createStdioProtocolVersionCache(clock: Clock): StdioProtocolVersionCache {
   const entries = new Map<string, { readonly era: Era; readonly expiresAt: number }>();
   return {
     get(target) {
@@ -122,6 +122,6 @@ export function createStdioProtocolVersionCache(clock: Clock): StdioProtocolVers
 }
 
 /** The environment is left out: it holds credentials, and hardly ever decides which revision is spoken. */
-export function commandLineKey({ command, args, cwd }: StdioTarget): string {
+function commandLineKey({ command, args, cwd }: StdioTarget): string {
   return JSON.stringify([command, args, cwd ?? null]);
 }

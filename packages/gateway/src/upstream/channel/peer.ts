@@ -13,7 +13,7 @@ import {
 } from '../dialogue.ts';
 import { TokenUnavailableError } from '../bearer.ts';
 
-export interface PeerParts {
+interface PeerParts {
   readonly clock: Clock;
   /** As far as it is known yet: it decides how an answer is read. */
   readonly getEra: () => Era;

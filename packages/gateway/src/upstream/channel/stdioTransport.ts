@@ -196,8 +196,8 @@ function forwardStderrLines(stream: NodeJS.ReadableStream, { clock, onStderr }: 
 }
 
 /** Of one user; or of one server that everybody shares: one in use, one that is waited out, and some that are ending. */
-export const MAX_CHILDREN_PER_OWNER = 4;
-export const MAX_CHILDREN_TOTAL = 64;
+const MAX_CHILDREN_PER_OWNER = 4;
+const MAX_CHILDREN_TOTAL = 64;
 
 export interface StdioLimits {
   /**

@@ -7,7 +7,7 @@ import type { RemoteTarget } from '../target.ts';
 import { UpstreamError } from '../upstreamError.ts';
 import { parseRpcMessage } from '../messages.ts';
 
-export interface WebSocketParts {
+interface WebSocketParts {
   readonly clock: Clock;
   readonly network: Network;
   /** Aborts the dial. */

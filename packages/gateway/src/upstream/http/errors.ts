@@ -15,7 +15,7 @@ const MAX_RETRY_AFTER_MS = 60_000;
 const MAX_HOST_LENGTH = 259;
 
 /** An answer that is not 2xx. */
-export interface HttpErrorResponse {
+interface HttpErrorResponse {
   readonly status: number;
   header(name: string): string | undefined;
   /** The body, where it can decide something. */

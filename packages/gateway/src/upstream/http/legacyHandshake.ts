@@ -24,7 +24,7 @@ import { classifyNetworkError, classifyStatus } from './errors.ts';
 import type { RequestDeadline } from './requestDeadline.ts';
 import { withExtension } from './serializeRequest.ts';
 
-export const DELETE_TIMEOUT_MS = 5_000;
+const DELETE_TIMEOUT_MS = 5_000;
 /** Ours is the limit that counts; the SDK's own only must not come first. */
 const SDK_EXTRA_TIMEOUT_MS = 60_000;
 /** The first request of an SDK client. */
@@ -36,7 +36,7 @@ export interface LegacyHandshake {
   readonly claims: ServerClaims;
 }
 
-export interface HttpHandshakeOptions {
+interface HttpHandshakeOptions {
   readonly deadline: RequestDeadline;
   readonly timeoutMs: number;
   readonly relay: readonly RelayedCapability[] | undefined;

@@ -22,7 +22,7 @@ import {
 import { maintainStream } from './stream.ts';
 
 /** Where a server is, and nothing of whoever found out: neither headers nor a bearer. */
-export type ModernTarget = Omit<RemoteTarget, 'headers' | 'bearer'> & {
+type ModernTarget = Omit<RemoteTarget, 'headers' | 'bearer'> & {
   readonly headers: Readonly<Record<string, never>>;
   readonly bearer: undefined;
 };

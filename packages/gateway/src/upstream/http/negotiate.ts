@@ -37,7 +37,7 @@ export async function openHttpUpstream(
     : createLegacyUpstream(target, negotiated.handshake, options, parts);
 }
 
-export type NegotiationResult =
+type NegotiationResult =
   | { readonly era: 'modern'; readonly claims: ServerClaims }
   | { readonly era: 'legacy'; readonly handshake: LegacyHandshake };
 
@@ -45,7 +45,7 @@ export type NegotiationResult =
  * Finds out which era a server speaks and opens the conversation. The probe is our own: the SDK's takes 429, a redirect
  * and -32020 for a legacy server, and would keep that verdict.
  */
-export async function negotiate(
+async function negotiate(
   target: RemoteTarget,
   options: OpenOptions,
   parts: UpstreamParts,

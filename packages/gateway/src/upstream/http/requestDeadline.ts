@@ -139,7 +139,7 @@ function createAbandonedError(): Error {
 }
 
 /** Whether a conversation goes on, and who wants to know when it does not. */
-export interface CloseState {
+interface CloseState {
   readonly isClosed: boolean;
   readonly inFlight: InFlightRequests;
   onClose(listener: () => void): void;

@@ -32,7 +32,7 @@ export interface RpcParts {
 }
 
 /** One request, ready to be sent. */
-export interface UpstreamRpc {
+interface UpstreamRpc {
   readonly url: string;
   readonly era: Era;
   readonly id: number;
@@ -114,7 +114,7 @@ async function readErrorResponse(
 const DRAIN_MS = 1_000;
 
 /** The answer from the event stream of a request, and from those that go on where it ended before the answer came. */
-export async function readResponseStream(
+async function readResponseStream(
   parts: RpcParts,
   rpc: UpstreamRpc,
   firstReply: SendResponse,
@@ -237,7 +237,7 @@ const MIN_RETRY_MS = 100;
 const MAX_EVENT_ID_LENGTH = 1_024;
 
 /** Where the stream of one request stands. */
-export interface StreamPosition {
+interface StreamPosition {
   readonly lastEventId: string;
   readonly retryDelayMs: number;
   /** Once more; false when it has been often enough. */
@@ -245,7 +245,7 @@ export interface StreamPosition {
   update(parser: SseParser): void;
 }
 
-export function createStreamPosition(): StreamPosition {
+function createStreamPosition(): StreamPosition {
   let lastEventId = '';
   let retryMs = DEFAULT_RETRY_MS;
   let resumes = 0;
@@ -270,7 +270,7 @@ export function createStreamPosition(): StreamPosition {
  * The request ran or may have run, so that nothing here is ever a reason to send it again, neither a lost session nor a
  * token that is not to be had: the stream is broken, and no more is known.
  */
-export async function resumeStream(
+async function resumeStream(
   { send, clock }: Pick<RpcParts, 'send' | 'clock'>,
   { era, url, headers: postHeaders, bearer }: Pick<UpstreamRpc, 'era' | 'url' | 'headers' | 'bearer'>,
   { signal }: Pick<RequestDeadline, 'signal'>,

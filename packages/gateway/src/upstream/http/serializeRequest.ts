@@ -33,7 +33,7 @@ export function withCapabilities(
   return { ...envelope, [CLIENT_CAPABILITIES_META_KEY]: withExtension(capabilities, extension) };
 }
 
-export interface RpcRequestFields {
+interface RpcRequestFields {
   readonly id: number;
   readonly method: string;
   readonly params: JsonObject;
@@ -99,7 +99,7 @@ function isEmpty(json: JsonObject): boolean {
   return true;
 }
 
-export type CallerHeaders = Pick<UpstreamRequestOptions, 'headers' | 'extraHeaders'>;
+type CallerHeaders = Pick<UpstreamRequestOptions, 'headers' | 'extraHeaders'>;
 
 /**
  * The headers of one request, from this one place. The caller's credential wins over what is configured; an extra
@@ -156,7 +156,7 @@ export function createModernRequestHeaders(method: string, params: JsonObject): 
 }
 
 /** What `Mcp-Name` says of this request. */
-export function readMcpName(method: string, params: JsonObject): string | undefined {
+function readMcpName(method: string, params: JsonObject): string | undefined {
   const field = nameFields.get(method);
   const name = field === undefined ? undefined : params[field];
   return typeof name === 'string' ? name : undefined;

@@ -41,7 +41,7 @@ export function createLegacySession(
   };
 }
 
-export interface LegacySessions {
+interface LegacySessions {
   readonly current: LegacySession;
   /**
    * A session in the place of `lost`. Whoever finds the same one lost shares one hand-shake. `retire`: the server may
@@ -54,7 +54,7 @@ export interface LegacySessions {
   ): Promise<LegacySession>;
 }
 
-export interface LegacySessionsParts {
+interface LegacySessionsParts {
   readonly open: (credential: PresentedCredential) => Promise<LegacySession>;
   /** Ends a session at the server. */
   readonly retire: (session: LegacySession) => void;

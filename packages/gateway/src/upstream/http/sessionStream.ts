@@ -14,7 +14,7 @@ const MAX_OPEN_WAIT_MS = 1_000;
 /** Another call may follow soon. */
 const LINGER_MS = 30_000;
 
-export interface SessionGetStream {
+interface SessionGetStream {
   /** Keeps it open until the release, which is idempotent. */
   acquire(): () => void;
   /** The same for a call on whose account a server may ask something there: open before the call is sent. */
@@ -25,7 +25,7 @@ export interface SessionGetStream {
   close(): void;
 }
 
-export interface SessionGetStreamParts {
+interface SessionGetStreamParts {
   readonly clock: Clock;
   readonly current: () => LegacySession;
   /** Opens it until it is stopped; `onTried` once the server has answered, whatever it answered. */
@@ -88,7 +88,7 @@ export function createSessionGetStream({ clock, current, open }: SessionGetStrea
   };
 }
 
-export interface LegacyStreamOptions {
+interface LegacyStreamOptions {
   readonly session: LegacySession;
   /** What is presented at the server, as it stands now. */
   readonly getCredential: () => PresentedCredential;

@@ -88,7 +88,7 @@ const MAX_PIECES = 256;
  * Text that comes in pieces. Adding one string to another keeps both, and a small object besides: a line that comes one
  * character at a time would take thirty times its size in memory.
  */
-export class TextBuffer {
+class TextBuffer {
   #pieces: string[] = [];
   readonly #blocks: string[] = [];
 

@@ -6,7 +6,7 @@ const BASE_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 const MIN_RETRY_MS = 100;
 
-export interface StreamSource {
+interface StreamSource {
   /** Opens the stream. Null: the server offers none. Throws when it may be tried again. */
   open(signal: AbortSignal, lastEventId: string): Promise<SendResponse | null>;
   /** Every message that comes in; false ends the stream for good. */

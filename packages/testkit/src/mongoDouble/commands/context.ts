@@ -44,7 +44,7 @@ export function assertNonEmptyArray(value: unknown, location: string): unknown[]
 }
 
 /** Runs a statement of a numbered write once; a retry of it gets what the first run gave. */
-export type RunOnce = <T>(statement: number, run: () => T) => T;
+type RunOnce = <T>(statement: number, run: () => T) => T;
 
 interface SessionWrites {
   txnNumber: number;
@@ -52,7 +52,7 @@ interface SessionWrites {
 }
 
 /** Retryable writes: a session's latest transaction number and what its statements answered. */
-export interface Retries {
+interface Retries {
   runOnceFor(name: CommandName, command: Doc): RunOnce;
   endSessions(sessions: readonly unknown[]): void;
 }

@@ -149,7 +149,7 @@ export function sortDocuments(docs: readonly Doc[], sort: unknown): Doc[] {
   return rows.map(({ doc }) => doc);
 }
 
-export function slicePage(docs: Doc[], skip: unknown, limit: unknown): Doc[] {
+function slicePage(docs: Doc[], skip: unknown, limit: unknown): Doc[] {
   const start = parseCount(skip, 'skip');
   const size = parseCount(limit, 'limit');
   return docs.slice(start, size === 0 ? undefined : start + size);

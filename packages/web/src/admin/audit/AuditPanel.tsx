@@ -106,7 +106,7 @@ export function AuditPanel() {
 }
 
 /** Names of users by their ids, of those that a first look finds: the log itself holds ids alone. */
-export function useActorNames(): ReadonlyMap<string, string> {
+function useActorNames(): ReadonlyMap<string, string> {
   const { data } = useInfiniteQuery(usersQuery(''));
   return useMemo(
     () => new Map(data?.pages.flatMap(({ users }) => users.map(({ id, name }) => [id, name] as const))),
@@ -118,7 +118,7 @@ export function useActorNames(): ReadonlyMap<string, string> {
 const MAX_LISTED = 50;
 
 /** Checks the chains of the log, and says in words what was found. */
-export function AuditVerify() {
+function AuditVerify() {
   const { audit } = strings.admin;
   const verifyMutation = useMutation({ mutationFn: verifyAudit });
   return (

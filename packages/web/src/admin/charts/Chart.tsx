@@ -14,7 +14,7 @@ import {
   roundUpToStep,
 } from './geometry.ts';
 
-export interface ChartSeries {
+interface ChartSeries {
   readonly name: string;
   readonly tone: 'accent' | 'danger' | 'info' | 'warning';
   readonly shape: 'bars' | 'line';

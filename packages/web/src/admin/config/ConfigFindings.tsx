@@ -1,7 +1,7 @@
 import { strings } from '../../strings/strings.ts';
 import styles from './ConfigFindings.module.css';
 
-export interface ConfigFinding {
+interface ConfigFinding {
   readonly path: string;
   readonly message: string;
   readonly suggestion?: string | undefined;

@@ -66,7 +66,7 @@ export function ConnectionsPanel() {
 }
 
 /** One server: how it is doing, for whom, and what is wrong with it. */
-export function ConnectionRow({ server: connection }: { readonly server: LiveServer }) {
+function ConnectionRow({ server: connection }: { readonly server: LiveServer }) {
   const { connections } = strings.admin;
   const { server, title, scope, users, inFlight, code, since, retryAt } = connection;
   const condition = toCondition(connection);

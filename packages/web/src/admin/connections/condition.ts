@@ -3,12 +3,12 @@ import { strings } from '../../strings/strings.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 import { formatDuration } from '../../ui/format.ts';
 
-export const conditions = ['breaker', 'failing', 'partly', 'connecting', 'connected', 'idle'] as const;
+const conditions = ['breaker', 'failing', 'partly', 'connecting', 'connected', 'idle'] as const;
 /**
  * How a server is doing, in one word; the worst stand first. `partly`: it serves, and fails for somebody. `idle`: nothing
  * is open, and nothing is wrong with that.
  */
-export type Condition = (typeof conditions)[number];
+type Condition = (typeof conditions)[number];
 
 export const conditionTones: Readonly<Record<Condition, Tone>> = {
   breaker: 'danger',

@@ -72,7 +72,7 @@ export function OverviewPanel() {
 }
 
 /** The few numbers one looks at first. */
-export function OverviewMetrics({
+function OverviewMetrics({
   calls,
   errors,
   range,

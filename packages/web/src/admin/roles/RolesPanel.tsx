@@ -64,13 +64,13 @@ export function RolesPanel() {
 }
 
 /** What is asked for with a button of the card. */
-export interface RoleAction {
+interface RoleAction {
   readonly dialog: 'describe' | 'delete';
   readonly name: string;
 }
 
 /** A role, and what it allows. */
-export const RoleCard = memo(function RoleCard({
+const RoleCard = memo(function RoleCard({
   role,
   onAction,
 }: {
@@ -120,7 +120,7 @@ export const RoleCard = memo(function RoleCard({
 });
 
 /** One permission of a role. It moves at once, and goes back with an explanation when the gateway refuses. */
-export function PermissionSwitch({
+function PermissionSwitch({
   role,
   bit,
 }: {

@@ -1,4 +1,4 @@
-export type RoleNameProblem = 'missing' | 'characters' | 'long';
+type RoleNameProblem = 'missing' | 'characters' | 'long';
 
 const MAX_LENGTH = 64;
 

@@ -51,7 +51,7 @@ function factsOf(user: AdminUserView) {
 }
 
 /** Where a user is signed in: each sign-in can be ended, or all of them. */
-export function UserSessions({ user }: { readonly user: AdminUserView }) {
+function UserSessions({ user }: { readonly user: AdminUserView }) {
   const { users } = strings.admin;
   const queryClient = useQueryClient();
   const query = userSessionsQuery(user.id);

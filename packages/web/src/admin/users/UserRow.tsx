@@ -123,10 +123,10 @@ function refusalText(error: unknown): string {
 }
 
 /** What is asked about before it is done. */
-export type ChangeToConfirm =
+type ChangeToConfirm =
   { readonly kind: 'disable' } | { readonly kind: 'own-role'; readonly role: string };
 
-export function ConfirmUserChangeDialog({
+function ConfirmUserChangeDialog({
   user,
   change,
   isSelf,

@@ -82,7 +82,7 @@ export function UsersPanel() {
 const DEBOUNCE_MS = 300;
 
 /** Searches while one types. */
-export function UserSearch({
+function UserSearch({
   value,
   onSearch,
 }: {

@@ -28,12 +28,12 @@ import {
   parseInputs,
 } from './inputsDraft.ts';
 
-export interface BlockTexts {
+interface BlockTexts {
   readonly title: string;
   readonly description: string;
 }
 
-export interface BlockEdits extends BlockTexts {
+interface BlockEdits extends BlockTexts {
   /** Undefined: they stay as they are. */
   readonly inputs: BlockInputs | undefined;
 }
@@ -197,7 +197,7 @@ function SaveError({
 }
 
 /** What becomes of each argument of the tool. */
-export function InputsForm({
+function InputsForm({
   draft,
   errors,
   onChange,

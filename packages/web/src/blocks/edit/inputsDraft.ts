@@ -10,7 +10,7 @@ import { strings } from '../../strings/strings.ts';
 type InputValue = Exclude<BlockInput, { mode: 'ask' }>['value'];
 
 export const inputModes = ['ask', 'default', 'fixed'] as const;
-export type InputMode = (typeof inputModes)[number];
+type InputMode = (typeof inputModes)[number];
 
 /** One argument of the tool: what becomes of it, and the value it has unless it is asked for. */
 export interface InputRow {
@@ -66,7 +66,7 @@ export function toDefaultInputs(args: JsonRecord): BlockInputs {
   );
 }
 
-export interface ParsedInputs {
+interface ParsedInputs {
   /** Only good if there are no errors. */
   readonly inputs: BlockInputs;
   /** By the key of their place. */

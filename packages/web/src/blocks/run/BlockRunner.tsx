@@ -33,7 +33,7 @@ import styles from './BlockRunner.module.css';
 import { NeedsCard } from './NeedsCard.tsx';
 import { initialRunInputs, presetValues, runInputSchema } from './runInputs.ts';
 
-export interface BlockRunnerProps {
+interface BlockRunnerProps {
   readonly block: BlockView;
   /** As the server shows them now; undefined: it cannot be asked. */
   readonly tool: ToolDetail | undefined;
@@ -239,7 +239,7 @@ type BlockRunParts = Pick<
 type StartResult = 'invalid' | 'choose' | 'started';
 
 /** Starts the run of a block with the credential that is shown, and with no other. */
-export function useBlockRun({
+function useBlockRun({
   block,
   tool: detail,
   view,
@@ -299,7 +299,7 @@ export function useBlockRun({
  * Which of one's own credentials is used: in the order of the gateway, which choosing does not change. The default or the only
  * one is chosen from the start. Going without one comes last, and only where the gateway allows it.
  */
-export function CredentialPicker({
+function CredentialPicker({
   server,
   title,
   credentials,

@@ -18,7 +18,7 @@ import { showToast } from '../../ui/Toasts.tsx';
 import styles from './BlockRunner.module.css';
 import { groupNeeds } from './groupNeeds.ts';
 
-export interface NeedsProps {
+interface NeedsProps {
   readonly missing: MissingParts;
   /** The server of a block, and what the block is called where there are several. */
   readonly serverOfBlock: (block: string) => string;
@@ -116,7 +116,7 @@ function NeedView({
 type Values = Extract<CredentialNeed, { kind: 'values' }>['values'];
 
 /** The values that a server still wants of its user, entered where they are missed. */
-export function NeededValuesForm({
+function NeededValuesForm({
   server,
   values,
   onSaved,

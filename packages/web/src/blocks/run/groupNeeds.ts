@@ -1,7 +1,7 @@
 import type { CredentialNeed, MissingInput, MissingParts } from '@behalf/contracts';
 
 /** What servers at one address need, both kinds together. */
-export interface NeedGroup {
+interface NeedGroup {
   readonly key: string;
   /** Told to who may edit the server. */
   readonly address: string | undefined;

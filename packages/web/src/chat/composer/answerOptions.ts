@@ -6,7 +6,7 @@ import { queryClient } from '../../app/queryClient.ts';
 import { type Store, createStore } from '../../app/store.ts';
 import type { AnswerOptions } from '../session/session.ts';
 
-export interface ModelChoice {
+interface ModelChoice {
   readonly endpoint: string;
   readonly model: string;
 }
@@ -36,7 +36,7 @@ export function parseModelChoice(stored: unknown): ModelChoice | null {
  * The servers whose tools the model does not see. What is left out is what is remembered: a server that is added later
  * is offered until somebody leaves it out.
  */
-export type ExcludedServers = readonly string[];
+type ExcludedServers = readonly string[];
 
 export function parseExcludedServers(stored: unknown): ExcludedServers {
   return Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : [];
@@ -62,7 +62,7 @@ export function setServerIncluded(
 }
 
 /** A choice that the browser remembers: each user's own, also where several use one browser. */
-export function createUserStores<T>(
+function createUserStores<T>(
   name: string,
   parse: (stored: unknown) => T,
 ): (userId: string) => Store<T> {

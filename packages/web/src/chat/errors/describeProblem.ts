@@ -2,7 +2,7 @@ import { explainErrorCode, withoutTitle } from '../../api/explain.ts';
 import { strings } from '../../strings/strings.ts';
 
 /** What is wrong beyond the title, and what to do about it. Either may be empty. */
-export interface ProblemText {
+interface ProblemText {
   readonly text: string;
   readonly advice: string;
 }
@@ -24,7 +24,7 @@ export function describeProblem(problem: {
 }
 
 /** What somebody who chats can do about an error, where the words of the catalogue are for who writes programs. */
-export function chatAdvice(code: string): string | undefined {
+function chatAdvice(code: string): string | undefined {
   const { errors } = strings;
   const { trouble } = strings.chat;
   const adviceByCode: Readonly<Record<string, string>> = {

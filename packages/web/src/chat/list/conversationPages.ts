@@ -52,8 +52,8 @@ function mapPages(
   );
 }
 
-export const dayGroups = ['today', 'yesterday', 'week', 'month', 'older'] as const;
-export type DayGroup = (typeof dayGroups)[number];
+const dayGroups = ['today', 'yesterday', 'week', 'month', 'older'] as const;
+type DayGroup = (typeof dayGroups)[number];
 
 /** How far back something is, by the days of whoever looks at it. */
 export function dayGroup(timestamp: number, now: number): DayGroup {

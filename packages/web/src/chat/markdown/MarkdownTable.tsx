@@ -9,7 +9,7 @@ type Alignments = readonly Alignment[];
 type TableCells = readonly MarkdownNode[];
 
 /** The head of a table and the room for its rows. It scrolls by itself, so the keyboard must be able to reach it. */
-export function TableFrame({
+function TableFrame({
   headCells,
   align,
   children,
@@ -36,7 +36,7 @@ export function TableFrame({
   );
 }
 
-export function TableRows({
+function TableRows({
   rows,
   align,
 }: {

@@ -24,7 +24,7 @@ export type MarkdownNode =
     }
   | { readonly kind: WrapperKind; readonly children: readonly MarkdownNode[] };
 
-export type WrapperKind = 'paragraph' | 'strong' | 'emphasis' | 'strikethrough' | 'quote' | 'cell';
+type WrapperKind = 'paragraph' | 'strong' | 'emphasis' | 'strikethrough' | 'quote' | 'cell';
 export type Alignment = 'left' | 'right' | 'center' | null;
 
 type MdastRoot = ReturnType<typeof fromMarkdown>;

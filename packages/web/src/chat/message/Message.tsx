@@ -78,12 +78,12 @@ export const AnswerMessage = memo(function AnswerMessage({
   );
 });
 
-export type PartGroup =
+type PartGroup =
   | { readonly type: 'text'; readonly part: TextPartState }
   | { readonly type: 'calls'; readonly parts: readonly CallPartState[] };
 
 /** In their order; calls that stand together were made side by side. */
-export function groupParts(parts: readonly PartState[]): readonly PartGroup[] {
+function groupParts(parts: readonly PartState[]): readonly PartGroup[] {
   const groups: PartGroup[] = [];
   for (const part of parts) {
     const last = groups.at(-1);
@@ -95,7 +95,7 @@ export function groupParts(parts: readonly PartState[]): readonly PartGroup[] {
 }
 
 /** How an answer ended, where there is something to say about it. */
-export function AnswerEnd({
+function AnswerEnd({
   status: { finish, problem },
   isEmpty,
   isLast,

@@ -76,7 +76,7 @@ export function callsAwaitingSignIn(answer: AnswerState, server: string): string
   });
 }
 
-export function findCall(answer: AnswerState, callId: string): CallPartState | undefined {
+function findCall(answer: AnswerState, callId: string): CallPartState | undefined {
   return answer.parts
     .get()
     .find((part): part is CallPartState => part.type === 'call' && part.state.get().call.callId === callId);

@@ -3,7 +3,7 @@ import { createStore, type Store } from '../../app/store.ts';
 import { appendText, emptyBlocks, type MarkdownBlocks } from '../markdown/splitBlocks.ts';
 
 /** What is said while a tool runs. */
-export interface CallProgress {
+interface CallProgress {
   readonly progress?: number | undefined;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
@@ -16,7 +16,7 @@ export interface CallState {
   readonly expiresAt?: number;
 }
 
-export interface TextState {
+interface TextState {
   readonly text: string;
   readonly blocks: MarkdownBlocks;
 }

@@ -14,7 +14,7 @@ import {
 import { reconcileMessages } from './reconcile.ts';
 
 /** `local`: this page receives the answer. `remote`: another window does, or the connection was lost. */
-export type AnsweringState = 'no' | 'local' | 'remote';
+type AnsweringState = 'no' | 'local' | 'remote';
 
 export interface SessionState {
   readonly answering: AnsweringState;
@@ -230,16 +230,16 @@ export type ChatFailure =
   | { readonly kind: 'broken' };
 
 /** Does something later; what it gives back takes that back. */
-export type Schedule = (callback: () => void, size: number) => () => void;
+type Schedule = (callback: () => void, size: number) => () => void;
 
-export interface TextBatch {
+interface TextBatch {
   add(chunk: string): void;
   /** Before anything else is shown, so that the order stays. */
   flush(): void;
 }
 
 /** Pieces of text come faster than a screen can show them: they are put together until the next picture. */
-export function createTextBatch(
+function createTextBatch(
   parts: { readonly schedule: Schedule; readonly size: () => number },
   show: (text: string) => void,
 ): TextBatch {

@@ -2,7 +2,7 @@ import type { ConversationView } from '@behalf/contracts';
 import { createSession, type Session, type SessionParts } from './session.ts';
 
 /** The conversations that were opened on this page. */
-export interface Sessions {
+interface Sessions {
   /** The one that has not begun yet. */
   openNew(): Session;
   get(id: string): Session | undefined;

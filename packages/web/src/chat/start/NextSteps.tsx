@@ -55,7 +55,7 @@ function Step({
 }
 
 /** Where on the page it is said; a link to it opens it. */
-export const ADD_MODEL_ID = 'model';
+const ADD_MODEL_ID = 'model';
 
 /** How a model is added; who cannot do that is told whom to ask. */
 export function AddModel({ isOperator }: { readonly isOperator: boolean }) {

@@ -2,7 +2,7 @@ import type { ToolsView } from '@behalf/contracts';
 import { strings } from '../../strings/strings.ts';
 
 /** Something to begin with: what to ask a model, or the tool to run by hand with these arguments. */
-export interface Example {
+interface Example {
   readonly server: string;
   readonly serverTitle: string;
   readonly tool: string;

@@ -38,7 +38,7 @@ export function AddServer({
 }
 
 /** Where a server is, what it wants, and what it has, before anything of it is saved. */
-export function DiscoverDialog({
+function DiscoverDialog({
   canCreate,
   onClose,
   onFound,

@@ -29,7 +29,7 @@ export function toInitialForm(endpoint: DiscoveryEndpoint, result: DiscoveryResu
 const DISCOVERY_KEY = 'behalf.discovery';
 
 /** What was looked at when a sign-in left the page. No credential is among it. */
-export interface SavedDiscovery {
+interface SavedDiscovery {
   readonly url: string;
   readonly type: ServerTransport;
   readonly draftId: string;

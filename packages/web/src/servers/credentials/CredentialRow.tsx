@@ -113,7 +113,7 @@ function Details({
 }
 
 /** Asks before a sign-in is ended, and says afterwards how far that went. */
-export function DisconnectDialog({
+function DisconnectDialog({
   server,
   label,
   onClose,

@@ -135,7 +135,7 @@ function ConnectAnotherAccount({
 }
 
 /** A second account at the same server needs a name. The window of the sign-in opens with the button that takes it. */
-export function ConnectAnotherDialog({
+function ConnectAnotherDialog({
   existingLabels,
   onConnect,
   onClose,

@@ -5,7 +5,7 @@ import type { Tone } from '../../ui/Badge.tsx';
 import { formatTimeOrDate } from '../../ui/format.ts';
 
 /** How something stored stands, for who stored it. */
-export interface CredentialText {
+interface CredentialText {
   readonly tone: Tone;
   readonly badge: string;
   readonly text: string;

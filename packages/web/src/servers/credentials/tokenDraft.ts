@@ -2,7 +2,7 @@ import type { ImportCredentialRequest } from '@behalf/contracts';
 import { strings } from '../../strings/strings.ts';
 
 /** What somebody types of a token that they bring. */
-export interface TokenDraft {
+interface TokenDraft {
   readonly accessToken: string;
   readonly label: string;
   readonly refreshToken: string;

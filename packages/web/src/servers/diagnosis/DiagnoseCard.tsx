@@ -88,7 +88,7 @@ function useRestoredFocus(isBusy: boolean) {
 const SLOW_MS = 100;
 
 /** One step: how it went, what was found, and what to do. */
-export function StepRow({ step }: { readonly step: DiagnosisStep }) {
+function StepRow({ step }: { readonly step: DiagnosisStep }) {
   const words = strings.diagnosis;
   const { outcome, message, action, code, durationMs = 0 } = step;
   const isSlow = outcome !== 'skipped' && durationMs >= SLOW_MS;

@@ -14,7 +14,7 @@ export function stepName(step: string): string {
   return (strings.diagnosis.steps as Readonly<Record<string, string>>)[step] ?? step.replaceAll('_', ' ');
 }
 
-export interface DiagnosisSummary {
+interface DiagnosisSummary {
   readonly tone: 'success' | 'danger';
   readonly title: string;
   readonly text: string;

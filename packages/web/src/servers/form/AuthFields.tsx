@@ -66,7 +66,7 @@ export function AuthFields({
 type ApiKeyForm = ServerForm['apiKey'];
 
 /** A key that is sent with every call: the author's, or one of each user. */
-export function ApiKeyFields({ form, before, problems, change }: FormSectionProps) {
+function ApiKeyFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   const { apiKey } = form;
   const isStored = keepsStoredKey({ ...form, apiKey: { ...apiKey, key: '' } }, before);
@@ -138,7 +138,7 @@ type OAuthForm = ServerForm['oauth'];
 type TextKey = 'clientId' | 'authorizationUrl' | 'tokenUrl' | 'revocationUrl' | 'scope';
 
 /** How users sign in there. What is left empty is discovered. */
-export function OAuthFields({ form, before, problems, change }: FormSectionProps) {
+function OAuthFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   const { oauth } = form;
   // Nobody is told whether there is one.

@@ -111,7 +111,7 @@ export function ServerDialog({
 }
 
 /** What people read. Everybody who may edit may change these. */
-export function DescriptionFields({ form, before, problems, change }: FormSectionProps) {
+function DescriptionFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   return (
     <>
@@ -138,7 +138,7 @@ export function DescriptionFields({ form, before, problems, change }: FormSectio
 }
 
 /** Where it is. */
-export function AddressFields({ form, problems, change }: FormSectionProps) {
+function AddressFields({ form, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   return (
     <>
@@ -172,7 +172,7 @@ export function AddressFields({ form, problems, change }: FormSectionProps) {
 }
 
 /** Headers sent with every call. Stored ones are kept unseen, or replaced as a whole. */
-export function HeaderFields({ form, before, problems, change }: FormSectionProps) {
+function HeaderFields({ form, before, problems, change }: FormSectionProps) {
   const words = strings.servers.form;
   const { headers, replacesHeaders } = form;
   const error = problems['headers'];
@@ -248,7 +248,7 @@ export function HeaderFields({ form, before, problems, change }: FormSectionProp
 }
 
 /** What came of a test or of saving, where it is seen however far the form is scrolled. */
-export function DialogStatus({ state }: { readonly state: ServerDialogState }) {
+function DialogStatus({ state }: { readonly state: ServerDialogState }) {
   const content = statusContent(state);
   return content && <div className={styles['status']}>{content}</div>;
 }

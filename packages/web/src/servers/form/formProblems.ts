@@ -8,7 +8,7 @@ import { keepsStoredKey, type ServerForm, type ServerTransport } from './serverF
 /** What is wrong, by the field where it is shown: `url`, `apiKey.key`, `headers.X-Key`. */
 export type FieldProblems = Readonly<Record<string, string>>;
 
-export interface FormProblems {
+interface FormProblems {
   readonly fields: FieldProblems;
   /** What no field stands for. */
   readonly others: readonly string[];

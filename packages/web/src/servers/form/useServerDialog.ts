@@ -29,7 +29,7 @@ export interface EditedServer {
 }
 
 /** Changes some of the form; what was wrong with the fields named is forgotten. */
-export type Change = (patch: Partial<ServerForm>, ...fields: readonly string[]) => void;
+type Change = (patch: Partial<ServerForm>, ...fields: readonly string[]) => void;
 
 export function useServerDialog(
   edited: EditedServer | undefined,

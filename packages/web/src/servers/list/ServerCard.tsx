@@ -69,7 +69,7 @@ function canConnect({ view, state: { kind } }: ListedServer): boolean {
 }
 
 /** Signing in at a server without leaving the list. */
-export function CardConnect({ server, title }: { readonly server: string; readonly title: string }) {
+function CardConnect({ server, title }: { readonly server: string; readonly title: string }) {
   const connect = useConnect(server);
   const text = describeConnectState(connect.state);
   return (

@@ -106,7 +106,7 @@ function Outcome({
   );
 }
 
-export interface Reinitialization {
+interface Reinitialization {
   readonly isBusy: boolean;
   /** Of the definition that is shown: what came of an older one says nothing about this. */
   readonly outcome: ReinitializeView | undefined;

@@ -126,7 +126,7 @@ export function UserValues({
 type UserVariable = NonNullable<ServerView['customUserVars']>[string];
 
 /** One value: whether it is there, a field for another one, and a way to take it back. */
-export function ValueField({
+function ValueField({
   definition: { title, description, sensitive },
   isSet,
   value,

@@ -108,7 +108,7 @@ export function PrincipalSearch({
 }
 
 /** A value once it has stayed the same for a moment: what is typed need not be asked for letter by letter. */
-export function useDebounced<T>(value: T, delayMs = 250): T {
+function useDebounced<T>(value: T, delayMs = 250): T {
   const [debounced, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), delayMs);

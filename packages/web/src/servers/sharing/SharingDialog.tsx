@@ -27,7 +27,7 @@ import {
   toShareRequest,
 } from './shareDraft.ts';
 
-export interface SharingDialogProps {
+interface SharingDialogProps {
   readonly resource: SharedResource;
   readonly title: string;
   /** What is said otherwise about this kind of thing. */
@@ -41,7 +41,7 @@ export interface SharingDialogProps {
   readonly onShared: (queryClient: QueryClient) => Promise<void>;
 }
 
-export interface SharingTexts {
+interface SharingTexts {
   readonly lead: string;
   readonly notShared: string;
   readonly permissionLost: string;
@@ -180,7 +180,7 @@ function SharingError({ error }: { readonly error: unknown }) {
 }
 
 /** Somebody it is shared with, and what they may do. */
-export function SharedPrincipalRow({
+function SharedPrincipalRow({
   principal,
   roles,
   isCurrentUser,
@@ -216,7 +216,7 @@ export function SharedPrincipalRow({
 }
 
 /** Which of the named sets of rights somebody has. */
-export function AccessRoleSelect({
+function AccessRoleSelect({
   label,
   value,
   roles,
@@ -250,7 +250,7 @@ export function AccessRoleSelect({
 }
 
 /** What each of them lets people do. */
-export function AccessRoleDescriptions({
+function AccessRoleDescriptions({
   roles,
   texts,
 }: {

@@ -3,7 +3,7 @@ import { type AclRole, aclRoles } from '@behalf/contracts/plain';
 import { strings } from '../../strings/strings.ts';
 
 /** Whom a server is to be shared with, while somebody decides. */
-export interface ShareDraft {
+interface ShareDraft {
   readonly principals: readonly SharedPrincipalView[];
   readonly isPublic: boolean;
   readonly publicRole: AclRole;
@@ -98,7 +98,7 @@ export function reducesOwnAccess(
 }
 
 /** Somebody to choose, and what is to be said about them. */
-export interface PrincipalOption extends PrincipalCandidate {
+interface PrincipalOption extends PrincipalCandidate {
   readonly note?: string;
 }
 

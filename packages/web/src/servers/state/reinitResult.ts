@@ -13,7 +13,7 @@ export interface ReinitText {
   readonly signIn?: 'there' | 'here';
 }
 
-export interface ReinitContext {
+interface ReinitContext {
   /** It could not be reached before either. */
   readonly wasUnreachable: boolean;
   /** What a value is called on the page. */

@@ -184,7 +184,7 @@ export function stateDescription(state: ServerState, isSignInThere: boolean): st
   }
 }
 
-export interface ProblemText {
+interface ProblemText {
   readonly title: string;
   readonly advice: string;
 }

@@ -119,16 +119,16 @@ function isVersionConflict(error: unknown): boolean {
 }
 
 /** The form of a step, and the version of the block that is shown with it. */
-export interface ShownStep {
+interface ShownStep {
   readonly form: ToolForm;
   readonly version: number;
 }
 
 /** By key: whoever runs the set reads all of them. */
-export type ShownSteps = RefObject<Map<string, ShownStep>>;
+type ShownSteps = RefObject<Map<string, ShownStep>>;
 
 /** What one step brings, and what it still asks for. */
-export function StepFields({
+function StepFields({
   steps,
   index,
   step,
@@ -190,7 +190,7 @@ function StepInputs({
 }
 
 /** What a step sends without being asked: whoever shared the set or its block decided it, and whoever runs it answers for it. */
-export function StepFixedInputs({
+function StepFixedInputs({
   step,
   steps,
   block,

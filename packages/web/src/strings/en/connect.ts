@@ -1,6 +1,6 @@
 import type { FlowError } from '@behalf/contracts';
 
-export interface FlowErrorText {
+interface FlowErrorText {
   readonly title: string;
   readonly text: string;
 }

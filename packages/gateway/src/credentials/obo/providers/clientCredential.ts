@@ -103,7 +103,7 @@ export function createClientCredential(
 }
 
 /** A token that somebody else renews in a file. */
-export async function readTokenFile(
+async function readTokenFile(
   file: string,
   setting: string,
   misconfigured: (hint: string, cause?: unknown) => ExchangeFault,

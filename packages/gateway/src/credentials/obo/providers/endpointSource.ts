@@ -20,7 +20,7 @@ export interface EndpointSource {
   current(): Promise<ProviderTokenEndpoint>;
 }
 
-export interface EndpointSourceParts {
+interface EndpointSourceParts {
   readonly settings: EffectiveSettings;
   readonly fetch: Fetch;
   readonly clock: Clock;
@@ -103,7 +103,7 @@ function isHttps(url: string): boolean {
 }
 
 /** Where a client secret and a user's token may be sent: https, or this machine. */
-export function isSafeEndpoint(url: string): boolean {
+function isSafeEndpoint(url: string): boolean {
   const parsed = parseUrl(url);
   if (!parsed) return false;
   const { protocol, hostname, username, password } = parsed;

@@ -141,14 +141,14 @@ function newGuid(random: Random): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-export interface EntraNetworkParts {
+interface EntraNetworkParts {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly tokenEndpoint: string;
   readonly signal: AbortSignal;
 }
 
-export interface EntraNetwork {
+interface EntraNetwork {
   readonly client: INetworkModule;
   /** What came of the one request; undefined when none was made. */
   response(): Promise<ProviderResponse> | undefined;

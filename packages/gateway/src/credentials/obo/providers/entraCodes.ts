@@ -1,7 +1,7 @@
 import type { FaultCode } from '../exchangeProvider.ts';
 
 /** What a number of Entra's means here, and what an admin does about it. */
-export interface EntraExplanation {
+interface EntraExplanation {
   /** Absent: as the OAuth error says. */
   readonly outcome?: FaultCode;
   readonly hint: string;

@@ -34,7 +34,7 @@ export interface ExchangeProviders {
   prepare(): Promise<void>;
 }
 
-export interface ExchangeProvidersParts {
+interface ExchangeProvidersParts {
   readonly providers: readonly ProviderSettings[];
   /** The client people sign in with; null where nobody does. */
   readonly login: LoginClient | null;

@@ -42,7 +42,7 @@ const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const TOKEN_TYPE_PREFIX = 'urn:ietf:params:oauth:token-type:';
 
 /** RFC 7523, section 2.1. */
-export function jwtBearerFields(request: ExchangeRequest, settings: EffectiveSettings): Field[] {
+function jwtBearerFields(request: ExchangeRequest, settings: EffectiveSettings): Field[] {
   return [
     ['grant_type', JWT_BEARER],
     ['assertion', request.subject.token.reveal()],
@@ -53,7 +53,7 @@ export function jwtBearerFields(request: ExchangeRequest, settings: EffectiveSet
 }
 
 /** RFC 8693, section 2.1. */
-export function tokenExchangeFields(
+function tokenExchangeFields(
   request: ExchangeRequest,
   settings: EffectiveSettings,
   actorToken: string | undefined,

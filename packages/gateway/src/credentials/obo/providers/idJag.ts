@@ -32,7 +32,7 @@ export interface ResourceServerClient extends PostGrantParts {
   readonly clientId: string;
 }
 
-export interface IdJagProviderParts extends ProviderParts {
+interface IdJagProviderParts extends ProviderParts {
   readonly resourceServers: readonly ResourceServerClient[];
   /** Of several, the one that the server's definition names. */
   readonly audience: string | undefined;
@@ -151,7 +151,7 @@ const MAX_LENGTH = 32 * 1_024;
 /** Clocks differ by no more. */
 const TOLERANCE_S = 5;
 
-export interface ExpectedIdJag {
+interface ExpectedIdJag {
   readonly clock: Clock;
   /** Of the identity provider; undefined where only its endpoint is known. */
   readonly issuer: string | undefined;
@@ -162,7 +162,7 @@ export interface ExpectedIdJag {
   readonly resource: string;
 }
 
-export interface IdJag {
+interface IdJag {
   readonly text: string;
   readonly jti: string;
 }
@@ -171,7 +171,7 @@ export interface IdJag {
  * The assertion in an answer, or an ExchangeFault. It came from the provider itself, so its signature is left to who is meant by it; for
  * whom, for what and for how long it speaks is looked at here: one that was meant for somebody else goes nowhere.
  */
-export function readIdJagResponse(response: ProviderResponse, expected: ExpectedIdJag): IdJag {
+function readIdJagResponse(response: ProviderResponse, expected: ExpectedIdJag): IdJag {
   const { clock } = expected;
   const body = parseJsonObject(response.text);
   const { status } = response;
@@ -238,7 +238,7 @@ const MAX_TOKEN_LENGTH = 32 * 1_024;
  * One form with a refresh token of the user's, while it is nobody else's to send. Some providers put another in its place: that one is stored
  * before anything else is done with the answer.
  */
-export async function postWithRefreshToken(
+async function postWithRefreshToken(
   parts: PostGrantParts,
   withRefreshToken: UseRefreshToken,
   buildFields: (token: HiddenText) => readonly Field[],

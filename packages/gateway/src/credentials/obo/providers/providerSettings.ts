@@ -89,7 +89,7 @@ const v2Hosts: Readonly<Record<string, string>> = {
  * request shape, and with it which client secret, goes there. Hosts of customers' own (`*.b2clogin.com`, `*.ciamlogin.com`,
  * custom domains) are declared with an `authority` instead.
  */
-export function isMicrosoftIssuer(issuer: string): boolean {
+function isMicrosoftIssuer(issuer: string): boolean {
   return findMicrosoftCloud(issuer) !== undefined;
 }
 
@@ -102,7 +102,7 @@ export function entraAuthority(configured: string): string {
   return `${url.origin}${path}`;
 }
 
-export function entraTokenEndpoint(authority: string): string {
+function entraTokenEndpoint(authority: string): string {
   return `${authority}/oauth2/v2.0/token`;
 }
 
@@ -118,7 +118,7 @@ export interface ProviderParts {
 }
 
 /** Where an exchange goes on after the provider. */
-export type ExchangeLeg = Pick<ProviderParts, 'settings' | 'endpoint' | 'credential'>;
+type ExchangeLeg = Pick<ProviderParts, 'settings' | 'endpoint' | 'credential'>;
 
 /** Follows the files as they are read; the same object for as long as they stay the same. */
 export function createProviderIdentity(

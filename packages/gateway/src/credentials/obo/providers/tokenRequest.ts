@@ -85,11 +85,11 @@ function matchesClientAuth(
   return clientAuth === 'private_key_jwt' ? kind === 'key' || kind === 'assertion' : kind === 'secret';
 }
 
-export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** Long enough for one request and for clocks that differ. */
 const ASSERTION_LIFETIME_S = 60;
 
-export interface ClientAuthParts {
+interface ClientAuthParts {
   readonly clientId: string;
   readonly material: CredentialMaterial;
   /** Where a secret is written. */
@@ -100,13 +100,13 @@ export interface ClientAuthParts {
 }
 
 /** What is added to a token request. */
-export interface ClientAuth {
+interface ClientAuth {
   readonly headers: Readonly<Record<string, string>>;
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
 /** One proof and never two (RFC 6749, section 2.3). */
-export async function buildClientAuth(parts: ClientAuthParts): Promise<ClientAuth> {
+async function buildClientAuth(parts: ClientAuthParts): Promise<ClientAuth> {
   const { clientId, material, secretPlacement } = parts;
   const clientIdField = ['client_id', clientId] as const;
   switch (material.kind) {
@@ -201,7 +201,7 @@ export interface ProviderResponse {
   header(name: string): string | undefined;
 }
 
-export interface ProviderRequest {
+interface ProviderRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -268,7 +268,7 @@ const UNTRUSTED_REASON = 'certificate_untrusted';
 const MAX_CAUSE_DEPTH = 5;
 
 /** No answer, or not a whole one. Judged by the typed words of the error and of its causes, never by its text. */
-export function toNetworkFault(error: unknown): ExchangeFault {
+function toNetworkFault(error: unknown): ExchangeFault {
   if (error instanceof ExchangeFault) return error;
   const reasons = collectReasons(error);
   if (reasons.some((reason) => REFUSED_REASONS.has(reason))) {

@@ -27,7 +27,7 @@ const NON_BEARER_TYPES = ['id_token', 'refresh_token', 'saml1', 'saml2', 'id-jag
   (name) => TYPE_PREFIX + name,
 );
 
-export interface TokenResponseContext {
+interface TokenResponseContext {
   readonly clock: Clock;
   readonly grant: ProviderIdentity['grant'];
   /** Asked for by name; absent where it was not. */
