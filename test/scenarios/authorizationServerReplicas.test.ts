@@ -126,7 +126,7 @@ describe('the authorization server on two replicas', () => {
 
   test('signs with another key at both, and nobody has to ask anew', async () => {
     const { clientId, tokens } = await connected('Rosa');
-    const [, kid = ''] = /signs with (\S+)\./.exec(await rotate()) ?? [];
+    const [, kid = ''] = /signs tokens with the key (\S+)\./.exec(await rotate()) ?? [];
     expect(kid).not.toBe('');
     let last = tokens;
     for (const at of [0, 1]) {

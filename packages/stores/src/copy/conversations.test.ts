@@ -50,7 +50,7 @@ describe('conversations in a store that is moved', () => {
       await source.raw.remove('chatMessages', [message!.id]);
       await source.raw.put('chatMessages', [{ ...message!, ...moved }]);
       await expect(copyStore({ from: source, to: memory(), keyring, random })).rejects.toThrow(
-        /chatMessages m.*: its sealed message does not open \(tampered\)/,
+        /chatMessages m.*: its sealed message cannot be decrypted \(tampered\)/,
       );
     }
     for (const moved of [{ userId: 'u2' }, { tenant: 'other' }, { id: 'c9' }] as const) {
@@ -59,7 +59,7 @@ describe('conversations in a store that is moved', () => {
       await source.raw.remove('conversations', ['c1']);
       await source.raw.put('conversations', [{ ...conversation!, ...moved }]);
       await expect(copyStore({ from: source, to: memory(), keyring, random })).rejects.toThrow(
-        /conversations c.*: its sealed title does not open \(tampered\)/,
+        /conversations c.*: its sealed title cannot be decrypted \(tampered\)/,
       );
     }
   });

@@ -349,7 +349,7 @@ describe('copying a store', () => {
     const moved = (await source.users.findById('u0001'))!.passwordSealed;
     await source.raw.put('users', [{ ...aUser({ id: 'u0002', subject: 'u0002' }), passwordSealed: moved }]);
     await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
-      /users u0002: its sealed password does not open \(tampered\)/,
+      /users u0002: its sealed password cannot be decrypted \(tampered\)/,
     );
   });
 
@@ -361,11 +361,11 @@ describe('copying a store', () => {
     const [credential] = await source.raw.page('credentials', null, 1);
     const moved = aCredential({ label: 'another', sealed: credential!.sealed });
     await source.credentials.insert(moved);
-    await expect(copy('b.db')).rejects.toThrow(/credentials .*: its sealed tokens does not open/);
+    await expect(copy('b.db')).rejects.toThrow(/credentials .*: its sealed tokens cannot be decrypted/);
     await source.credentials.remove(moved);
     const [override] = await source.raw.page('overrides', null, 1);
     await source.overrides.put(anOverride({ name: 'b', configSealed: override!.configSealed }), null);
-    await expect(copy('c.db')).rejects.toThrow(/overrides .*: its sealed config does not open/);
+    await expect(copy('c.db')).rejects.toThrow(/overrides .*: its sealed config cannot be decrypted/);
   });
 
   test('a target that holds other records is named, not merged into silently', async () => {
@@ -374,7 +374,7 @@ describe('copying a store', () => {
     await fill(source, 3);
     await target.users.insert(aUser({ id: 'stranger', subject: 'stranger' }));
     await expect(copyStore({ from: source, to: target, keyring, random: systemRandom })).rejects.toThrow(
-      /target holds users stranger/,
+      /target contains users stranger/,
     );
     expect([await target.raw.count('system'), await target.users.count()]).toEqual([0, 1]);
   });

@@ -265,7 +265,7 @@ describe('rotating the key', () => {
     await store.raw.put('users', [aUser({ id: 'u0448', subject: 'u0448', passwordSealed: moved })]);
     const before = await everything(store);
     await expect(rotateStore({ store, keys: [newKey, oldKey], random })).rejects.toThrow(
-      /users u0448: its sealed password does not open \(tampered\)/,
+      /users u0448: its sealed password cannot be decrypted \(tampered\)/,
     );
     expect(await everything(store)).toEqual(before);
   });

@@ -191,7 +191,7 @@ describe('rotating the key beside gateways', () => {
     await store.credentials.insert(lost);
     // Nobody knows yet: perhaps its key is only missing from the list.
     await expect(rotateStore({ store, keys, random })).rejects.toThrow(
-      /credentials .*lost.*: its sealed tokens does not open \(unknown_key\)/,
+      /credentials .*lost.*: its sealed tokens cannot be decrypted \(unknown_key\)/,
     );
     expect((await textsUnderAllBut('lost', store, ring(oldKey))).size).toBe(30);
     await store.credentials.replace(lost.id, { generation: 1 }, { status: 'unreadable' });

@@ -26,7 +26,7 @@ describe('a sign-in that is needed in the middle of a dialogue', () => {
         begin: (_: McpRequest, inbound: Inbound, _seal: unknown, run: (own: Inbound) => unknown) =>
           run(inbound),
       },
-      connectLinks: { connectPath: () => '/servers/s?for=x', elicitationIdOf: async () => 'card' },
+      connectLinks: { buildConnectPath: () => '/servers/s?for=x', computeElicitationId: async () => 'card' },
       ...{ requestIds: () => 'r', baseUrl: () => 'https://gateway.example', labelOf: () => '' },
       ...{ metrics: { observe: () => undefined }, logger: { warn: () => undefined } },
     } as unknown as MethodParts;
