@@ -28,8 +28,7 @@ type ChatRouteDependencies = Pick<
   | 'resolveCaller'
 >;
 
-interface ComposeChatParts
-  extends ChatRouteDependencies, Pick<ObserveRequestParts, 'metrics' | 'labelOf'> {
+interface ComposeChatParts extends ChatRouteDependencies, Pick<ObserveRequestParts, 'metrics' | 'labelOf'> {
   keyring: Keyring;
   log: Log;
   configuration: Configuration;

@@ -152,8 +152,7 @@ interface GuardState {
 }
 
 /** `auth`: come in. Else the status and what `WWW-Authenticate` says, without the address of the metadata. */
-type GuardResult =
-  { readonly auth: AuthInfo } | { readonly status: 401 | 403; readonly challenge: string };
+type GuardResult = { readonly auth: AuthInfo } | { readonly status: 401 | 403; readonly challenge: string };
 
 /** Signature, issuer, audience and time of a token; then its scopes and what is demanded on top. */
 function createTokenGuard({ idp, audience, scopes, clock }: TokenGuardParts, state: GuardState) {

@@ -131,10 +131,7 @@ export function createOboTrust(parts: OboTrustParts): OboTrust {
 }
 
 /** Who last decided where a server leads, as far as that matters for handing out tokens. */
-type OboAuthor = Pick<
-  UserRecord,
-  'id' | 'tenant' | 'role' | 'roleSource' | 'roleConfirmedAt' | 'disabledAt'
->;
+type OboAuthor = Pick<UserRecord, 'id' | 'tenant' | 'role' | 'roleSource' | 'roleConfirmedAt' | 'disabledAt'>;
 
 interface OboAuthors {
   /** Milliseconds for which their role counts from now on; none: zero or less. */

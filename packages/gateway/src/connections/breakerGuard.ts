@@ -175,10 +175,7 @@ export function toTransportSignal(failure: UpstreamError | undefined, phase: Con
  * Whether the server takes this credential. A handshake proves nothing: many servers let anybody in and refuse the
  * first call. A scope that is missing is one tool's matter.
  */
-function toCredentialSignal(
-  failure: UpstreamError | undefined,
-  phase: ConnectionPhase,
-): BreakerSignal {
+function toCredentialSignal(failure: UpstreamError | undefined, phase: ConnectionPhase): BreakerSignal {
   if (failure?.reason === 'unauthorized' || failure?.reason === 'forbidden') return 'bad';
   if (phase === 'opening') return 'none';
   return failure === undefined || failure.reason === 'rpc_error' ? 'good' : 'none';

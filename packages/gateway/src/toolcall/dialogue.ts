@@ -388,9 +388,7 @@ interface UrlElicitation {
 }
 
 /** The pages that are asked for, where nothing else is: those can be told to who cannot be sent there. */
-function extractUrlElicitations(
-  inputRequests: readonly JsonObject[],
-): readonly UrlElicitation[] | undefined {
+function extractUrlElicitations(inputRequests: readonly JsonObject[]): readonly UrlElicitation[] | undefined {
   const elicitations: UrlElicitation[] = [];
   for (const { method = 'elicitation/create', params } of inputRequests) {
     const { mode, url, message } = (params ?? {}) as JsonObject;

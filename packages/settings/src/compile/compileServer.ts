@@ -19,14 +19,7 @@ import type { TextCompiler } from './textCompiler.ts';
 type Templates = Readonly<Record<string, Template>>;
 
 /** The fields of `oauth` that may hold placeholders. */
-const oauthTexts = [
-  ...oauthUrls,
-  'client_id',
-  'client_secret',
-  'scope',
-  'audience',
-  'resource',
-] as const;
+const oauthTexts = [...oauthUrls, 'client_id', 'client_secret', 'scope', 'audience', 'resource'] as const;
 type OAuthText = (typeof oauthTexts)[number];
 
 /** `oauth` with its texts as templates. `redirect_uri` is gone: the redirect is always our own. */

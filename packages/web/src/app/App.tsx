@@ -86,15 +86,9 @@ const ToolsPage = lazy(() => import('../tools/ToolsPage.tsx').then((m) => ({ def
 const ServersPage = lazy(() =>
   import('../servers/ServersPage.tsx').then((m) => ({ default: m.ServersPage })),
 );
-const ServerPage = lazy(() =>
-  import('../servers/ServerPage.tsx').then((m) => ({ default: m.ServerPage })),
-);
-const BlocksPage = lazy(() =>
-  import('../blocks/BlocksPage.tsx').then((m) => ({ default: m.BlocksPage })),
-);
-const BlockPage = lazy(() =>
-  import('../blocks/BlockPage.tsx').then((m) => ({ default: m.BlockPage })),
-);
+const ServerPage = lazy(() => import('../servers/ServerPage.tsx').then((m) => ({ default: m.ServerPage })));
+const BlocksPage = lazy(() => import('../blocks/BlocksPage.tsx').then((m) => ({ default: m.BlocksPage })));
+const BlockPage = lazy(() => import('../blocks/BlockPage.tsx').then((m) => ({ default: m.BlockPage })));
 const NewBlockPage = lazy(() =>
   import('../blocks/edit/NewBlockPage.tsx').then((m) => ({ default: m.NewBlockPage })),
 );

@@ -81,13 +81,7 @@ const expiryTones: Readonly<Record<KeyExpiry, Tone>> = {
   good: 'neutral',
 };
 
-function ApiKeyRow({
-  apiKey,
-  onDelete,
-}: {
-  readonly apiKey: ApiKeyView;
-  readonly onDelete: () => void;
-}) {
+function ApiKeyRow({ apiKey, onDelete }: { readonly apiKey: ApiKeyView; readonly onDelete: () => void }) {
   const { keys } = strings.settings;
   const { name, hint, scopes, expiresAt, lastUsedAt } = apiKey;
   const [now] = useState(Date.now);

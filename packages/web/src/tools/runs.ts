@@ -24,8 +24,7 @@ export interface RunInput {
  * tool ran and says so. `refused`: there is no answer of the tool, and an error says why. `cancelled`: stopped, and whether
  * it ran is not known.
  */
-type RunState =
-  'running' | 'waiting' | 'held' | 'done' | 'failed' | 'refused' | 'denied' | 'cancelled';
+type RunState = 'running' | 'waiting' | 'held' | 'done' | 'failed' | 'refused' | 'denied' | 'cancelled';
 
 interface RunLog {
   readonly level: string;

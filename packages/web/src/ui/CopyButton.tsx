@@ -44,13 +44,7 @@ export function CopyButton({
 }
 
 /** A text that the browser did not let us copy, chosen so that one key copies it. */
-function CopyManuallyDialog({
-  text,
-  onClose,
-}: {
-  readonly text: string;
-  readonly onClose: () => void;
-}) {
+function CopyManuallyDialog({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
   const words = strings.common;
   const fieldRef = useRef<HTMLTextAreaElement>(null);
   // After the dialog has opened, which takes the focus for itself.

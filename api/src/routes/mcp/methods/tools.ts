@@ -125,11 +125,7 @@ function withoutModernSchema(tool: JsonObject): JsonObject {
 type Mirror = NonNullable<CatalogTool['mirror']>;
 
 /** What a tool wants repeated in headers has to be there and to be the same. Decided is by the body alone. */
-function checkParamHeaders(
-  { headers }: Pick<McpRequest, 'headers'>,
-  mirror: Mirror,
-  args: JsonObject,
-): void {
+function checkParamHeaders({ headers }: Pick<McpRequest, 'headers'>, mirror: Mirror, args: JsonObject): void {
   for (const [name, encoded] of Object.entries(mirror(args))) {
     const headerValue = headers[name];
     if (typeof headerValue !== 'string') throw headerMismatchFault(`${name} is missing`);

@@ -13,11 +13,7 @@ import type { Reply } from '../stream/reply.ts';
 import type { Mailbox, SessionKey } from './mailbox.ts';
 import type { McpSession } from './sessions.ts';
 
-type SendClientRequest = (
-  method: string,
-  params: JsonObject,
-  signal: Cancellation,
-) => Promise<JsonObject>;
+type SendClientRequest = (method: string, params: JsonObject, signal: Cancellation) => Promise<JsonObject>;
 
 /** Requests to legacy clients in the middle of a call. The answer comes with another request, at whichever replica. */
 export interface ClientRequests {

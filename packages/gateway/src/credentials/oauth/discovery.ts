@@ -240,10 +240,7 @@ export function createOAuthDiscovery(parts: OAuthDiscoveryParts): OAuthDiscovery
  * its token endpoint stands for it: another endpoint is then another authorization server, and nothing given by the one is taken
  * to the other.
  */
-function readConfiguredServer(
-  target: SignInTarget,
-  now: number,
-): AuthorizationServerMetadata | undefined {
+function readConfiguredServer(target: SignInTarget, now: number): AuthorizationServerMetadata | undefined {
   const { authorizationUrl, tokenUrl, revocationUrl, issuer = tokenUrl, raw } = target.oauth;
   const usesClientCredentials = raw.grant === 'client_credentials';
   if (tokenUrl === undefined || issuer === undefined) return undefined;

@@ -263,10 +263,7 @@ export interface DocumentReaderParts {
  * A JSON object that somebody publishes about themselves; null where there is none. Redirects are followed within the origin
  * alone: who publishes is who owns the place. Rejects while nobody can say, so that an outage never looks like an absence.
  */
-async function readDocument(
-  parts: DocumentReaderParts,
-  url: string,
-): Promise<MetadataDocument | null> {
+async function readDocument(parts: DocumentReaderParts, url: string): Promise<MetadataDocument | null> {
   const { clock } = parts;
   const abort = new AbortController();
   const cancel = clock.timer(parts.timeoutMs, () => abort.abort(new Error('the request timed out')), {

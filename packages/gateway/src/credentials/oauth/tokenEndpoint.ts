@@ -242,11 +242,7 @@ const CONFIGURATION_ERRORS = new Set([
 const TRANSIENT_ERRORS = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
 
 /** By status and OAuth code alone; what is written for people is not read. */
-function parseTokenResponse(
-  response: FormResponse,
-  sentAt: number,
-  clock: Clock,
-): TokenEndpointResult {
+function parseTokenResponse(response: FormResponse, sentAt: number, clock: Clock): TokenEndpointResult {
   const { status } = response;
   const retryAfterMs = readRetryAfter(response.getHeader('retry-after'), clock, MAX_RETRY_AFTER_MS);
   if (status === 429) return { kind: 'unavailable', retryAfterMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS };

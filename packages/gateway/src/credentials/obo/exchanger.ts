@@ -329,10 +329,7 @@ const SIGN_IN_SCOPES = new Set(['openid', 'profile', 'email', 'offline_access'])
  * What was asked for and not granted. Providers list scopes with or without the resource before them, and in letters of
  * their own. `.default` stands for whatever the operator granted: there is nothing to compare.
  */
-function findMissingScopes(
-  requested: readonly string[],
-  granted: readonly string[] | undefined,
-): string[] {
+function findMissingScopes(requested: readonly string[], granted: readonly string[] | undefined): string[] {
   if (granted === undefined) return [];
   const grantedScopes = new Set(granted.map((scope) => scope.toLowerCase()));
   const grantedNames = new Set([...grantedScopes].map(scopeNameOf));

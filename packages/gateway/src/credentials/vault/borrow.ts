@@ -236,18 +236,11 @@ function toReauthOutcome(reason: 'expired_no_refresh' | 'rejected' | 'revoked'):
   return { kind: 'needs_reauth', reason };
 }
 
-interface ExclusiveUseParts extends Pick<
-  ResolvedVaultParts,
-  'leases' | 'localClock' | 'log' | 'timings'
-> {
+interface ExclusiveUseParts extends Pick<ResolvedVaultParts, 'leases' | 'localClock' | 'log' | 'timings'> {
   readonly changeBus: ChangeBus;
 }
 
-type WithExclusiveUse = <T>(
-  key: CredentialKey,
-  signal: Cancellation,
-  work: () => Promise<T>,
-) => Promise<T>;
+type WithExclusiveUse = <T>(key: CredentialKey, signal: Cancellation, work: () => Promise<T>) => Promise<T>;
 
 /** One user of a credential at a time, in all processes: first in line here, then by a lease that lives as long as its holder. */
 export function createWithExclusiveUse({

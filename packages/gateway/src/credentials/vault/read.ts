@@ -24,10 +24,7 @@ export interface CredentialReader {
   updateCache(snapshot: CredentialSnapshot): void;
 }
 
-interface CredentialReaderParts extends Pick<
-  ResolvedVaultParts,
-  'store' | 'keyring' | 'contexts' | 'dpop'
-> {
+interface CredentialReaderParts extends Pick<ResolvedVaultParts, 'store' | 'keyring' | 'contexts' | 'dpop'> {
   readonly credentialCache: CredentialCache;
   readonly storeTime: StoreTime;
   /** With what this process could not store yet. */
@@ -107,10 +104,7 @@ export interface CredentialSnapshot {
 }
 
 /** Reads it anew. Rejects when the store, or who knows the definitions, does not answer. */
-type LoadSnapshot = (
-  key: CredentialKey,
-  record: CredentialRecord | null,
-) => Promise<CredentialSnapshot>;
+type LoadSnapshot = (key: CredentialKey, record: CredentialRecord | null) => Promise<CredentialSnapshot>;
 
 function createLoadSnapshot({
   keyring,
@@ -240,10 +234,7 @@ export interface ChangeBus {
   close(): void;
 }
 
-interface ChangeBusParts extends Pick<
-  ResolvedVaultParts,
-  'changes' | 'localClock' | 'log' | 'timings'
-> {
+interface ChangeBusParts extends Pick<ResolvedVaultParts, 'changes' | 'localClock' | 'log' | 'timings'> {
   /** First of all: what is known must be doubted before anybody acts on the notice. */
   readonly invalidate: (change: ChangeEvent) => void;
 }

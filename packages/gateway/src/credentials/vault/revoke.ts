@@ -101,10 +101,7 @@ export function createCredentialRemoval(parts: CredentialRemovalParts): Credenti
   };
 }
 
-interface RequireSignInParts extends Pick<
-  ResolvedVaultParts,
-  'store' | 'keyring' | 'clock' | 'record'
-> {
+interface RequireSignInParts extends Pick<ResolvedVaultParts, 'store' | 'keyring' | 'clock' | 'record'> {
   readonly changeBus: ChangeBus;
 }
 

@@ -138,12 +138,7 @@ interface AssertedIdentityParts {
 }
 
 /** Who somebody is by the word of an issuer, without a sign-in. Throws TokenRefused when it may not say so. */
-function readAssertedIdentity({
-  claims,
-  settings,
-  tenant,
-  log,
-}: AssertedIdentityParts): VerifiedToken {
+function readAssertedIdentity({ claims, settings, tenant, log }: AssertedIdentityParts): VerifiedToken {
   const readIdentity = (openIdSettings: OpenIdSettings) => {
     const sources = { access: claims, id: claims, userinfo: claims };
     return readVerifiedIdentity({ kind: 'user', claims, sources, settings: openIdSettings, log });

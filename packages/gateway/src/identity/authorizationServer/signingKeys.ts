@@ -182,9 +182,7 @@ async function generateSigningKey(random: Random): Promise<JWK> {
 }
 
 /** All that were added, the oldest first; the first of all is not among them. */
-async function listAddedKeys(
-  records: Pick<AuthorizationServerRecords, 'list'>,
-): Promise<TokenSigningKey[]> {
+async function listAddedKeys(records: Pick<AuthorizationServerRecords, 'list'>): Promise<TokenSigningKey[]> {
   return (await records.list<TokenSigningKey>(KEY_RECORD_KIND, KEY_FAMILY)).map(({ payload }) => payload);
 }
 

@@ -120,13 +120,7 @@ const RoleCard = memo(function RoleCard({
 });
 
 /** One permission of a role. It moves at once, and goes back with an explanation when the gateway refuses. */
-function PermissionSwitch({
-  role,
-  bit,
-}: {
-  readonly role: AdminRoleView;
-  readonly bit: McpPermission;
-}) {
+function PermissionSwitch({ role, bit }: { readonly role: AdminRoleView; readonly bit: McpPermission }) {
   const { roles } = strings.admin;
   const queryClient = useQueryClient();
   const { name, permissions } = role;

@@ -123,8 +123,7 @@ function refusalText(error: unknown): string {
 }
 
 /** What is asked about before it is done. */
-type ChangeToConfirm =
-  { readonly kind: 'disable' } | { readonly kind: 'own-role'; readonly role: string };
+type ChangeToConfirm = { readonly kind: 'disable' } | { readonly kind: 'own-role'; readonly role: string };
 
 function ConfirmUserChangeDialog({
   user,

@@ -62,10 +62,7 @@ export function setServerIncluded(
 }
 
 /** A choice that the browser remembers: each user's own, also where several use one browser. */
-function createUserStores<T>(
-  name: string,
-  parse: (stored: unknown) => T,
-): (userId: string) => Store<T> {
+function createUserStores<T>(name: string, parse: (stored: unknown) => T): (userId: string) => Store<T> {
   const byUser = new Map<string, Store<T>>();
   return (userId) => {
     const existing = byUser.get(userId);

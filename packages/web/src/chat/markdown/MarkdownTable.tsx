@@ -36,13 +36,7 @@ function TableFrame({
   );
 }
 
-function TableRows({
-  rows,
-  align,
-}: {
-  readonly rows: readonly TableCells[];
-  readonly align: Alignments;
-}) {
+function TableRows({ rows, align }: { readonly rows: readonly TableCells[]; readonly align: Alignments }) {
   return (
     <tbody>
       {rows.map((cells, row) => (
