@@ -56,8 +56,9 @@ if (!process.argv.includes('--no-paths')) printCallPaths(measureCallPaths());
 function measurePackage(name: string): PackageShape {
   const own = modules.filter(({ path }) => toPackage(path) === name);
   const lines = own.map(({ text }) => text.split('\n').length - 1);
+  // A schema and its type share a name.
   const exported = own.flatMap(({ path, text }) =>
-    listExports(path, text).map((symbol) => ({ path, symbol })),
+    [...new Set(listExports(path, text))].map((symbol) => ({ path, symbol })),
   );
   const counts = new Map<string, number>();
   for (const { symbol } of exported) counts.set(symbol, (counts.get(symbol) ?? 0) + 1);
