@@ -120,7 +120,7 @@ function useActorNames(): ReadonlyMap<string, string> {
 /** Maximum number of problems shown. The response can contain more. */
 const MAX_LISTED = 50;
 
-/** Verifies the hash chains of the audit log and shows the result. */
+/** Verifies the segment chains of the audit log and shows the result. */
 function AuditVerify() {
   const { audit } = strings.admin;
   const verifyMutation = useMutation({ mutationFn: verifyAudit });
