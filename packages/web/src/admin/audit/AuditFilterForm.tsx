@@ -24,8 +24,7 @@ export function AuditFilterForm({
   const [isOpen, setOpen] = useState(() => hasMoreFilters(draft));
   const listId = useId();
   if (lastApplied !== applied) {
-    // The address changed, for example through the back button. The fields show the applied
-    // filters.
+    // The address changed, for example through the back button. The fields show the applied filters.
     const filters = readFilters(new URLSearchParams(applied));
     setLastApplied(applied);
     setDraft(filters);

@@ -42,10 +42,7 @@ export function AuditPanel() {
     setParams(writeFilters(next));
   }
 
-  /**
-   * Reloads the first page only. Otherwise TanStack Query would refetch all loaded pages in
-   * sequence.
-   */
+  /** Reloads the first page only. Otherwise TanStack Query would refetch all loaded pages in sequence. */
   function refetchNewest(): void {
     queryClient.setQueryData(query.queryKey, (data) => ({
       pages: data?.pages.slice(0, 1) ?? [],

@@ -28,10 +28,7 @@ export interface ShownAuditEvent {
   readonly request: string;
 }
 
-/**
- * Parses an audit event. Returns undefined if the stored event is corrupt. Missing and invalid
- * fields are empty.
- */
+/** Parses an audit event. Returns undefined if it is corrupt. Missing and invalid fields are empty. */
 export function parseAuditEvent(entry: AuditEntry): ShownAuditEvent | undefined {
   if (!('kind' in entry) || typeof entry['at'] !== 'number') return undefined;
   const { id, at, kind, action } = entry as { id: string; at: number; kind: AuditKind; action: string };

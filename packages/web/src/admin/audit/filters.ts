@@ -10,10 +10,7 @@ export type AuditFilters = Readonly<Partial<Record<FilterName, string>>>;
 
 const MAX_LENGTH = 200;
 
-/**
- * Reads the filters of an address. Drops values that the gateway would reject, so that an old link
- * still works.
- */
+/** Reads the filters of an address. Drops values that the gateway rejects, so that old links still work. */
 export function readFilters(params: URLSearchParams): AuditFilters {
   const found: Partial<Record<FilterName, string>> = {};
   for (const name of filterNames) {

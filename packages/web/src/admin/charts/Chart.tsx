@@ -33,10 +33,7 @@ export interface ChartProps {
 
 const chartSize: ChartSize = { width: 600, height: 100 };
 
-/**
- * Chart of values over time, with a summary, a value for the pointer and the arrow keys, and a
- * table.
- */
+/** Chart of values over time, with a summary, a value for the pointer and the arrow keys, and a table. */
 export function Chart({ title, summary, series, moments, format }: ChartProps) {
   const { charts } = strings.admin;
   const [column, setColumn] = useState<number | null>(null);

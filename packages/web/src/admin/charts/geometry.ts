@@ -6,10 +6,7 @@ export interface ChartSize {
 
 const STEPS = [1, 2, 5, 10];
 
-/**
- * Rounds up to 1, 2 or 5 times a power of ten. Returns at least 1, so that a chart of zeros has a
- * scale.
- */
+/** Rounds up to 1, 2 or 5 times a power of ten. Returns at least 1, so that a chart of zeros has a scale. */
 export function roundUpToStep(largest: number): number {
   if (!(largest > 1)) return 1;
   const power = 10 ** Math.floor(Math.log10(largest));
@@ -30,10 +27,7 @@ export function columnAt(share: number, count: number): number {
   return Math.min(count - 1, Math.max(0, Math.floor(share * count)));
 }
 
-/**
- * Returns the column after a key press, or undefined for other keys. Without a current column it
- * starts at the newest.
- */
+/** Returns the column after a key press, or undefined for other keys. Starts at the newest column. */
 export function nextColumn(key: string, column: number | null, count: number): number | undefined {
   const current = column ?? count;
   const targets: Readonly<Record<string, number>> = {

@@ -6,10 +6,7 @@ import { formatNumber } from '../../ui/format.ts';
 import styles from './TokenCounters.module.css';
 import { sortOutcomes } from './statistics.ts';
 
-/**
- * Outcomes of token exchanges and refreshes. The gateway returns them only to operators, because
- * they cover all tenants.
- */
+/** Outcomes of token exchanges and refreshes. Only operators receive them: they cover all tenants. */
 export function TokenCounters({ stats: { exchanges, refreshes } }: { readonly stats: StatsView }) {
   const { tokens } = strings.admin;
   if (!exchanges && !refreshes) return null;

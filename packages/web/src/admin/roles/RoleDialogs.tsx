@@ -109,10 +109,7 @@ export function NewRoleDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/**
- * Changes the description. After a version conflict the dialog shows the current role before the
- * user retries.
- */
+/** Changes the description. After a version conflict it shows the current role before the retry. */
 export function EditRoleDescriptionDialog({
   role,
   onClose,

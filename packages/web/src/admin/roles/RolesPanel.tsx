@@ -132,8 +132,7 @@ function PermissionSwitch({
   // revert briefly.
   const [pendingValue, setPendingValue] = useState<boolean>();
   const changeMutation = useMutation({
-    // Runs changes of a role in sequence, because each needs the version that the previous change
-    // produced.
+    // Runs changes of a role in sequence, because each needs the version that the previous change produced.
     scope: { id: `role ${name}` },
     mutationFn: (isOn: boolean) => {
       const current =
