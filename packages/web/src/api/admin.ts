@@ -127,8 +127,7 @@ export const auditQuery = (filters: string) =>
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next ?? null,
-    // Recorded events do not change, and reloading many pages is expensive. The user refreshes
-    // explicitly.
+    // Recorded events do not change, and reloading many pages is expensive. The user refreshes explicitly.
     staleTime: Infinity,
     gcTime: 0,
   });

@@ -113,10 +113,7 @@ export interface BlockRunInput {
   /** Version that the user saw. The gateway does not run any other version. */
   readonly version: number;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /**
-   * Label of the user's credential. If undefined, the gateway selects a credential or runs without
-   * one.
-   */
+  /** Label of the user's credential. If undefined, the gateway selects a credential or runs without one. */
   readonly credential: string | undefined;
 }
 

@@ -38,8 +38,7 @@ export function conversationQuery(conversationId: string) {
     queryKey: ['chat', 'conversation', conversationId],
     queryFn: ({ signal }) =>
       requestJson<ConversationView>(`/api/chat/${encodeSegment(conversationId)}`, { signal }),
-    // Another window or another replica is writing the answer. This page has no stream of it and
-    // polls.
+    // Another window or another replica is writing the answer. This page has no stream of it and polls.
     refetchInterval: ({ state }) =>
       state.data?.isRunning && !state.error ? REMOTE_ANSWER_POLL_INTERVAL_MS : false,
   });
@@ -90,10 +89,7 @@ export function decideApproval(
   });
 }
 
-/**
- * Reports to a call that waits for a sign-in whether the user signed in. If not, the answer
- * continues without the call.
- */
+/** Reports whether the user signed in for a waiting call. If not, the answer continues without the call. */
 export function reportConnected(
   conversationId: string,
   callId: string,
@@ -128,10 +124,7 @@ const validators: Readonly<Record<ChatEventName, (data: JsonObject) => boolean>>
     hasStrings(conversation, 'id', 'title') && isObject(message) && Array.isArray(message['parts']),
 };
 
-/**
- * Parses a chat event. Returns undefined for an unknown event, which a newer gateway may send, and
- * for invalid data.
- */
+/** Parses a chat event. Returns undefined for invalid data and for unknown events of a newer gateway. */
 export function readChatEvent({ event, data }: StreamEvent): ChatEvent | undefined {
   if (!Object.hasOwn(validators, event)) return undefined;
   let parsed: unknown;

@@ -76,10 +76,7 @@ function readPendingFlow({ flowId, connectUrl, expiresAt, label }: Partial<Probl
   return { flowId, connectUrl, expiresAt, label };
 }
 
-/**
- * Reads the status of a sign-in. The gateway answers when the sign-in ends, after `waitMs` at the
- * latest.
- */
+/** Reads the status of a sign-in. The gateway answers when the sign-in ends, after `waitMs` at the latest. */
 export function flowStatus(flowId: string, waitMs: number, signal: AbortSignal): Promise<FlowStatusView> {
   return requestJson(`/api/mcp/oauth/status/${encodeSegment(flowId)}?wait=${waitMs}`, { signal });
 }

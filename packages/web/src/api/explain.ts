@@ -25,10 +25,7 @@ export function explainError(error: unknown): ErrorText {
   return { title, text: hints.filter(Boolean).join(' ') || actionText(code) };
 }
 
-/**
- * Removes a leading title. Without a specific detail, the gateway repeats the title and adds the
- * advice.
- */
+/** Removes a leading title. Without a specific detail, the gateway repeats the title and adds the advice. */
 export function withoutTitle(detail: string, title: string): string {
   return detail.startsWith(title) ? detail.slice(title.length).replace(/^[.:]?\s*/, '') : detail;
 }
@@ -51,19 +48,13 @@ export function fieldErrorText(error: unknown, path: string): string | undefined
   return diagnostic && diagnosticText({ message: diagnostic.message });
 }
 
-/**
- * Checks whether all errors belong to these fields. If so, the fields show them and the form does
- * not repeat them.
- */
+/** Checks whether all errors belong to these fields. If so, only the fields show them. */
 export function hasOnlyFieldErrors(error: unknown, paths: readonly string[]): boolean {
   if (!(error instanceof ApiError) || error.errors.length === 0) return false;
   return error.errors.every(({ path }) => paths.includes(path));
 }
 
-/**
- * Formats a diagnostic as sentences. The gateway writes messages and suggestions as clauses that
- * continue a path.
- */
+/** Formats a diagnostic as sentences. Messages and suggestions are clauses that continue a path. */
 export function diagnosticText({ message, suggestion }: Pick<Diagnostic, 'message' | 'suggestion'>): string {
   const clauses = suggestion === undefined ? [message] : [message, suggestion];
   return clauses.map(toSentence).join(' ');

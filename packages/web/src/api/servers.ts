@@ -54,10 +54,7 @@ export const serverQuery = (name: string) =>
     refetchInterval: SERVERS_REFRESH_MS,
   });
 
-/**
- * Checks whether a link to a server page was created for the signed-in user. The result does not
- * change.
- */
+/** Checks whether a link to a server page was created for the signed-in user. The result does not change. */
 export const connectLinkQuery = (name: string, reference: string) =>
   queryOptions({
     queryKey: ['asked', name, reference],
@@ -144,19 +141,13 @@ export function reinitializeServer(name: string): Promise<ReinitializeView> {
 /** Server definition as sent to the gateway. `********` represents a stored secret. */
 export type ServerConfig = Readonly<Record<string, unknown>>;
 
-/**
- * Creates a server. `draft` is the ID of an inspected draft, whose sign-in the new server takes
- * over.
- */
+/** Creates a server. `draft` is the ID of an inspected draft, whose sign-in the new server takes over. */
 export function createServer(config: ServerConfig, draft?: string): Promise<CreatedServerView> {
   const body = { config, ...(draft !== undefined && { draft }) };
   return requestJson('/api/mcp/servers', { method: 'POST', body });
 }
 
-/**
- * Replaces the whole definition. The gateway rejects the change if the server is no longer at
- * `version`.
- */
+/** Replaces the whole definition. The gateway rejects the change if the server is no longer at `version`. */
 export function updateServer(
   name: string,
   config: ServerConfig,
@@ -166,10 +157,7 @@ export function updateServer(
   return requestJson(serverPath(name), { method: 'PATCH', body: { config }, headers });
 }
 
-/**
- * Runs all checks of a save without saving. If `serverName` is undefined, the definition is a new
- * server.
- */
+/** Runs all checks of a save without saving. If `serverName` is undefined, the definition is a new server. */
 export function checkServer(config: ServerConfig, serverName: string | undefined): Promise<ServerCheckView> {
   const body = { config, ...(serverName !== undefined && { serverName }) };
   return requestJson('/api/mcp/servers/check', { method: 'POST', body });
@@ -206,20 +194,14 @@ export function useServerTitleLookup(): (server: string) => string {
   );
 }
 
-/**
- * Refetches the connection status when a tool list arrives, because listing tools connects the
- * server.
- */
+/** Refetches the connection status when a tool list arrives, because listing tools connects the server. */
 export function useStatusRefetch(listedAt: number, refetchStatus: () => Promise<unknown>): void {
   useEffect(() => {
     if (listedAt > 0) void refetchStatus();
   }, [listedAt, refetchStatus]);
 }
 
-/**
- * Credential for the discovery of an unsaved server. The gateway uses a key once and does not store
- * it.
- */
+/** Credential for the discovery of an unsaved server. The gateway uses a key once and does not store it. */
 export type DiscoveryAuth =
   | { readonly type: 'none' }
   | { readonly type: 'draft'; readonly draftId: string }
@@ -235,10 +217,7 @@ export interface DiscoveryEndpoint {
   readonly type: 'streamable-http' | 'sse' | 'websocket';
 }
 
-/**
- * Lists the tools of an unsaved server, or returns the step that is required first. Nothing is
- * stored.
- */
+/** Lists the tools of an unsaved server, or returns the step that is required first. Nothing is stored. */
 export function discoverTools(
   { url, type }: DiscoveryEndpoint,
   auth: DiscoveryAuth,

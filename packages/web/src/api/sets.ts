@@ -48,10 +48,7 @@ export const runsQuery = (id: string) =>
     refetchInterval: REFRESH_MS,
   });
 
-/**
- * A run continues at the gateway without this page, so the page polls it and finds it again after a
- * reload.
- */
+/** Polls a run. It continues at the gateway without this page, which finds it again after a reload. */
 export const runQuery = (id: string) =>
   queryOptions({
     queryKey: [SETS_KEY, 'run', id],
@@ -83,10 +80,7 @@ export async function deleteSet(id: string): Promise<void> {
   await sendRequest(setPath(id), { method: 'DELETE' });
 }
 
-/**
- * Parameters of a set run. The gateway does not run any other versions than the ones that the user
- * saw.
- */
+/** Parameters of a set run. The gateway does not run any other versions than the ones that the user saw. */
 export interface SetRunInput {
   readonly version: number;
   /** Inputs by step key. The versions in `blocks` use the same keys. */

@@ -2,10 +2,7 @@ import type { PrincipalSearchView, SharingView, ShareRequest } from '@behalf/con
 import { queryOptions } from '@tanstack/react-query';
 import { requestJson, encodeSegment } from './request.ts';
 
-/**
- * Shareable resource. The ID of a server is its `dbId`, or its name if it comes from the
- * configuration.
- */
+/** Shareable resource. The ID of a server is its `dbId`, or its name if it comes from the configuration. */
 export interface SharedResource {
   readonly kind: 'mcpServer' | 'block' | 'set';
   readonly id: string;

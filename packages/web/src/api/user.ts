@@ -18,10 +18,7 @@ export function useUser(): OwnUserView | undefined {
   return useQuery(userQuery).data;
 }
 
-/**
- * Returns whether the user's role has a permission. Only for display: the gateway checks every
- * request.
- */
+/** Returns whether the user's role has a permission. Only for display: the gateway checks every request. */
 export function usePermission(permission: McpPermission): boolean {
   return useUser()?.permissions.MCP_SERVERS[permission] ?? false;
 }
