@@ -23,10 +23,7 @@ export function App() {
   );
 }
 
-/**
- * Routes of the app. The gateway serves the same list of paths, so that every address survives a
- * reload.
- */
+/** Routes of the app. The gateway serves the same list of paths, so that every address survives a reload. */
 function Pages() {
   const [path] = useLocation();
   const [, area = ''] = path.split('/');
@@ -113,10 +110,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/**
- * Shows an error if a page fails to render. The shell stays usable. A new path renders the page
- * again.
- */
+/** Shows an error if a page fails to render. The shell stays usable. A new path renders the page again. */
 class ErrorBoundary extends Component<Props, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 

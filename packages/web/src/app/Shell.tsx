@@ -16,10 +16,7 @@ import styles from './Shell.module.css';
 import { Sidebar } from './Sidebar.tsx';
 import { ReachabilityBanner, SignedOutBanner } from './StatusBanners.tsx';
 
-/**
- * Page frame: navigation on the left, page on the right. On narrow screens the navigation is a
- * drawer.
- */
+/** Page frame: navigation on the left, page on the right. On narrow screens the navigation is a drawer. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const { shell, common } = strings;
   const { isOpen, button, drawer, close, toggle, onClick } = useDrawer();

@@ -13,10 +13,7 @@ import { dismissSessionEnded, goToSignIn, sessionStatus, signInUrl } from './use
 
 const PROBE_MS = 2_000;
 
-/**
- * Banner while the gateway is unreachable. Polls the gateway and reloads all queries when it
- * answers.
- */
+/** Banner while the gateway is unreachable. Polls the gateway and reloads all queries when it answers. */
 export function ReachabilityBanner() {
   const { shell } = strings;
   const queryClient = useQueryClient();

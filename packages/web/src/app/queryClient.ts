@@ -49,8 +49,7 @@ export const queryClient = new QueryClient({
       staleTime: 10_000,
       retry: (failures, error) =>
         failures < MAX_RETRIES && error instanceof ApiError && (error.status === 0 || error.status >= 502),
-      // Sends requests even if the browser reports offline: it is often wrong about loopback and
-      // VPNs.
+      // Sends requests even if the browser reports offline: it is often wrong about loopback and VPNs.
       networkMode: 'always',
     },
     mutations: { networkMode: 'always', retry: false },

@@ -1,9 +1,6 @@
 import { createStore } from './store.ts';
 
-/**
- * `ended`: the gateway rejected the session. `dismissed`: the user closed the dialog and continues
- * to read.
- */
+/** `ended`: the gateway rejected the session. `dismissed`: the user closed the dialog to read on. */
 type SessionStatus = 'valid' | 'ended' | 'dismissed';
 
 export const sessionStatus = createStore<SessionStatus>('valid');
@@ -47,10 +44,7 @@ export function currentPath(): string {
   return location.pathname + location.search;
 }
 
-/**
- * Saves the fragment before a sign-in leaves the page. It stays in this tab and never reaches the
- * gateway.
- */
+/** Saves the fragment before a sign-in leaves the page. The gateway never receives it. */
 export function saveHash(): void {
   try {
     if (location.hash === '') sessionStorage.removeItem(RETURN_HASH_KEY);
