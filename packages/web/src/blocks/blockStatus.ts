@@ -46,10 +46,7 @@ interface DriftDescription {
   readonly changes: readonly string[];
 }
 
-/**
- * Describes the changes of the tool's schemas. Property names come from the server and are
- * untrusted text.
- */
+/** Describes the changes of the tool's schemas. Property names are untrusted text of the server. */
 export function describeDrift(drift: NonNullable<CheckedBlock['drift']>): DriftDescription[] {
   const words = strings.blocks.drift;
   const parts = [

@@ -73,10 +73,7 @@ interface ParsedInputs {
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/**
- * Parses the draft for saving. Each input needs a value unless its mode is `ask`, even if the tool
- * does not require it.
- */
+/** Parses the draft for saving. Each input needs a value unless its mode is `ask`, even if it is optional. */
 export function parseInputs(draft: InputsDraft): ParsedInputs {
   if (draft.kind === 'raw') return parseRawInputs(draft.text);
   const { args, errors } = collectArguments(...formOfValues(draft));

@@ -220,10 +220,7 @@ function InputFields({ form, hasDefaults }: { readonly form: ToolForm; readonly 
   );
 }
 
-/**
- * Checks whether the user has a credential to choose, or may run without one although the server
- * uses user tokens.
- */
+/** Checks whether the user has credentials, or may run without one at a server that uses user tokens. */
 function hasCredentialChoice(
   { choices, mayGoWithout }: NonNullable<CheckedBlock['credentials']>,
   view: ServerToolsView | undefined,
@@ -238,10 +235,7 @@ type BlockRunParts = Pick<
   readonly form: ToolForm;
 };
 
-/**
- * Result of `start`. `invalid` and `choose`: the user has to correct the inputs or choose a
- * credential.
- */
+/** Result of `start`. `invalid` and `choose`: the user has to correct the inputs or choose a credential. */
 type StartResult = 'invalid' | 'choose' | 'started';
 
 /** Runs a block with the displayed credential and no other. */
