@@ -46,8 +46,7 @@ export function ApprovalRequest({
   const id = useId();
   const [hasReachedEnd, setReachedEnd] = useState(false);
   useEffect(() => {
-    // Focuses the box, not a button: a key press meant for another element must not approve the
-    // call.
+    // Focuses the box, not a button: a key press meant for another element must not approve the call.
     if (!keepsTypingFocus || !isTyping(document.activeElement)) boxRef.current?.focus();
   }, [keepsTypingFocus]);
   // Short arguments are visible immediately, so the hint to scroll appears only after a delay.

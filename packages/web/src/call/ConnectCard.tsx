@@ -68,18 +68,12 @@ function ServerSignIn({ connect: need, nextStepText, children, onStart, onBefore
   );
 }
 
-/**
- * Requests additional scopes if the existing token lacks them. Otherwise the server's default
- * scopes apply.
- */
+/** Requests additional scopes if the token lacks them. Otherwise the server's default scopes apply. */
 function toConnectOptions({ reason, scopes }: ConnectNeeded): ConnectOptions {
   return reason === 'insufficient_scope' && scopes !== undefined ? { scopes } : {};
 }
 
-/**
- * Sign-in at Behalf's identity provider, which leaves the page. Without a usable URL, a link to the
- * server page.
- */
+/** Sign-in at Behalf's identity provider, which leaves the page, or a link to the server page. */
 function GatewaySignIn({ connect: need, returnTo, children }: ConnectCardProps) {
   const words = strings.connect;
   const signInUrl = buildSignInUrl(need.connectUrl, returnTo, location.origin);

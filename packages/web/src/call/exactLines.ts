@@ -20,10 +20,7 @@ interface OpenContainer {
   nextIndex: number;
 }
 
-/**
- * Formats a value as JSON lines with all characters visible. Not recursive: the model controls the
- * nesting depth.
- */
+/** Formats JSON lines with all characters visible. Not recursive: the model controls the depth. */
 export function formatExactLines(value: unknown): ExactLine[] {
   const lines: ExactLine[] = [];
   const stack: OpenContainer[] = [];
