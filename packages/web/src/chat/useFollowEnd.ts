@@ -7,17 +7,11 @@ interface FollowEnd {
   readonly scrollToEnd: () => void;
 }
 
-/**
- * Events of user scrolling. Browsers scroll in small steps, so auto-scroll pauses for HOLD_MS to
- * not undo them.
- */
+/** Events of user scrolling. Browsers scroll in small steps, so auto-scroll pauses for HOLD_MS. */
 const SCROLL_EVENTS = ['wheel', 'touchmove', 'keydown'];
 const HOLD_MS = 300;
 
-/**
- * Keeps the end of growing content visible unless the user scrolled up. If inactive, starts at the
- * top.
- */
+/** Keeps the end of growing content visible unless the user scrolled up. If inactive, starts at the top. */
 export function useFollowEnd(isActive: boolean): FollowEnd {
   const scrollerRef = useRef<HTMLDivElement>(null);
   const contentRef = useRef<HTMLDivElement>(null);
@@ -83,10 +77,7 @@ interface ScrollPosition {
 /** Distance that counts as the end. Browsers scroll by fractions of pixels. */
 const NEAR_END_PX = 8;
 
-/**
- * Decides after a scroll whether to follow the end. Any scroll up stops following. Reaching the end
- * resumes it.
- */
+/** Decides after a scroll whether to follow the end. Scrolling up stops it, reaching the end resumes it. */
 export function shouldFollowEnd(
   isFollowing: boolean,
   previousTop: number,

@@ -2,10 +2,7 @@ import type { ChatCall } from '@behalf/contracts';
 
 type CallStateName = ChatCall['state'];
 
-/**
- * Returns the state to show. An unfinished call of a finished answer is `cancelled`: its outcome was
- * not stored.
- */
+/** Returns the state to show. An unfinished call of a finished answer is `cancelled`: outcome unknown. */
 export function displayedState(state: CallStateName, isLive: boolean): CallStateName {
   return !isLive && (state === 'running' || state === 'waiting') ? 'cancelled' : state;
 }

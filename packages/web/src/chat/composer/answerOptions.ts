@@ -95,10 +95,7 @@ function createPersistentStore<T>(key: string, parse: (stored: unknown) => T): S
 export const modelChoiceStore = createUserStores('model', parseModelChoice);
 export const excludedServersStore = createUserStores('servers', parseExcludedServers);
 
-/**
- * Returns the options of the next message. If servers are excluded, waits for the list of all
- * servers.
- */
+/** Returns the options of the next message. If servers are excluded, waits for the list of all servers. */
 export async function currentAnswerOptions(): Promise<AnswerOptions> {
   const [models, user] = await Promise.all([
     queryClient.query(modelsQuery),

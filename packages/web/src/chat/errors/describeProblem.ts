@@ -7,10 +7,7 @@ interface ProblemText {
   readonly advice: string;
 }
 
-/**
- * Removes repetitions from a problem: its detail often starts with the title and ends with the
- * advice.
- */
+/** Removes repetitions from a problem: its detail often starts with the title and ends with the advice. */
 export function describeProblem(problem: {
   readonly code: string;
   readonly title: string;

@@ -100,8 +100,7 @@ export function DeleteConversationDialog({
       }
     },
     onSuccess() {
-      // Leave the page of the conversation first. Otherwise it would request the deleted
-      // conversation.
+      // Leave the page of the conversation first. Otherwise it would request the deleted conversation.
       if (path === `/chat/${encodeURIComponent(id)}`) navigate('/chat', { replace: true });
       forgetDeletedConversation(id);
       showToast('success', words.deleted);

@@ -31,10 +31,7 @@ export function renameInPages(
   );
 }
 
-/**
- * Returns all conversations without duplicates: entries can move between pages that load at
- * different times.
- */
+/** Returns all conversations without duplicates. Entries can move between pages while they load. */
 export function flattenPages(pages: ConversationPages | undefined): readonly ConversationSummary[] {
   const seen = new Map<string, ConversationSummary>();
   for (const { conversations } of pages?.pages ?? [])

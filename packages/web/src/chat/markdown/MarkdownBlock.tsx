@@ -23,8 +23,7 @@ export const MarkdownBlock = memo(function MarkdownBlock(props: MarkdownBlockPro
 });
 
 function ParsedMarkdown({ source, definitions }: { readonly source: string; readonly definitions: string }) {
-  // Only blocks with a possible reference depend on the definitions. Other blocks are not parsed
-  // again.
+  // Only blocks with a possible reference depend on the definitions. Other blocks are not parsed again.
   const usedDefinitions = source.includes('[') ? definitions : '';
   const nodes = useMemo(() => parseMarkdown(source, usedDefinitions), [source, usedDefinitions]);
   return <MarkdownNodes nodes={nodes} />;

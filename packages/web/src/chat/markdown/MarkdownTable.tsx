@@ -82,10 +82,7 @@ function alignmentClass(align: Alignments, index: number): string | undefined {
   return side ? styles[side] : undefined;
 }
 
-/**
- * Table with many rows. Appended rows change only the last chunk, so only that chunk is parsed
- * again.
- */
+/** Table with many rows. Appended rows change only the last chunk, so only that chunk is parsed again. */
 export function LargeTable({
   chunks: { head, bodies },
   definitions,

@@ -41,10 +41,7 @@ const MAX_PARSED_LENGTH = 8_000;
 /** Maximum nesting depth. Deeper nodes are shown as source text. */
 const MAX_DEPTH = 24;
 
-/**
- * Parses model output to a tree of allowed nodes. Never throws: unreadable Markdown becomes plain
- * text.
- */
+/** Parses model output to a tree of allowed nodes. Never throws: unreadable Markdown becomes plain text. */
 export function parseMarkdown(source: string, definitionSource = ''): readonly MarkdownNode[] {
   if (source.length > MAX_PARSED_LENGTH || isPathological(source)) return [{ kind: 'plain', text: source }];
   try {
@@ -158,17 +155,11 @@ export interface TableChunks {
 
 const MIN_TABLE_LENGTH = 2_000;
 const MAX_BODY_LENGTH = 2_000;
-/**
- * All rows must start with a pipe. Other lines may be a different block, which must not end up
- * among the rows.
- */
+/** All rows must start with a pipe. Other lines may belong to a different block. */
 const rowPattern = /^ {0,3}\|/;
 const delimiterPattern = /^ {0,3}\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$/;
 
-/**
- * Splits a large table into chunks that are parsed separately. Returns undefined for small tables
- * and other blocks.
- */
+/** Splits a large table into separately parsed chunks. Returns undefined for other blocks. */
 export function splitTable(source: string): TableChunks | undefined {
   if (source.length < MIN_TABLE_LENGTH) return undefined;
   const lines = source.trimEnd().split('\n');

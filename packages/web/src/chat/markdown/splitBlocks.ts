@@ -44,10 +44,7 @@ const itemPattern = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 const fencePattern = /^([ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(`{3,}|~{3,})(.*)$/;
 const definitionPattern = /^ {0,3}\[[^\]^][^\]]*\]:[ \t]*\S/;
 
-/**
- * Appends text. Splits only where every Markdown parser sees two blocks. Blocks that are too large
- * are never wrong.
- */
+/** Appends text. Splits only where every Markdown parser sees two blocks: a larger block is never wrong. */
 export function appendText(previous: MarkdownBlocks, text: string): MarkdownBlocks {
   const completed = [...previous.completed];
   let { pending, definitions, scan } = previous;

@@ -5,10 +5,7 @@ import type { MessageState } from '../session/messages.ts';
 import { AnswerMessage, UserMessage } from './Message.tsx';
 import styles from './MessageList.module.css';
 
-/**
- * Messages per page of a long conversation, and messages in the first render. The rest follows in a
- * deferred render.
- */
+/** Messages per page, and messages in the first render. The rest follows in a deferred render. */
 const PAGE_SIZE = 40;
 const INITIAL_COUNT = 4;
 

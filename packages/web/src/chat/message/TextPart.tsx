@@ -15,10 +15,7 @@ const MarkdownBlock = lazy<ComponentType<MarkdownBlockProps>>(() =>
   ),
 );
 
-/**
- * Longer texts first appear as source text. A deferred render then parses them without blocking the
- * page.
- */
+/** Longer texts first appear as source text. A deferred render then parses them without blocking the page. */
 const SHORT_TEXT_LENGTH = 6_000;
 
 /** Markdown text of an answer. An append parses only the last block again. */

@@ -82,10 +82,7 @@ function findCall(answer: AnswerState, callId: string): CallPartState | undefine
     .find((part): part is CallPartState => part.type === 'call' && part.state.get().call.callId === callId);
 }
 
-/**
- * Applies an approval decision to a waiting call. The stream may already have reported the outcome,
- * which then stays.
- */
+/** Applies a decision to a waiting call. An outcome that the stream already reported stays. */
 export function applyDecision(state: CallState, approve: boolean): CallState {
   const { call } = state;
   if (call.state !== 'waiting') return state;

@@ -53,10 +53,7 @@ export interface UserMessageState {
 export type MessageState = AnswerState | UserMessageState;
 
 let lastId = 0;
-/**
- * Returns an ID for this page. The gateway assigns its own ID when the answer ends, but rendered
- * messages keep theirs.
- */
+/** Returns an ID for this page. The ID that the gateway assigns later does not replace it. */
 export function nextMessageId(): string {
   return `m${String((lastId += 1))}`;
 }

@@ -22,10 +22,7 @@ import {
 } from './messages.ts';
 import { reconcileMessages } from './reconcile.ts';
 
-/**
- * `local`: this page receives the answer. `remote`: another window receives it, or the connection
- * was lost.
- */
+/** `local`: this page receives the answer. `remote`: another window does, or the connection was lost. */
 type AnsweringState = 'no' | 'local' | 'remote';
 
 export interface SessionState {
@@ -38,10 +35,7 @@ export interface SessionState {
 /** Model, endpoint and servers of a message. */
 export type AnswerOptions = Pick<ChatRequest, 'endpoint' | 'model' | 'servers'>;
 
-/**
- * Conversation of this page, outside of React: an answer continues while the user visits another
- * page.
- */
+/** Conversation of this page, outside of React: an answer continues while the user visits another page. */
 export interface Session {
   /** ID on this page, which exists before the gateway assigns an ID. */
   readonly key: string;
@@ -53,10 +47,7 @@ export interface Session {
   readonly announcement: Store<string>;
   /** Unsent text. */
   readonly draft: Store<string>;
-  /**
-   * Sends a message and resolves when the answer ends. Rejects with the error, which `state` also
-   * contains.
-   */
+  /** Sends a message and resolves when the answer ends. If it fails, rejects and sets `state`. */
   send(text: string, loadOptions: () => AnswerOptions | Promise<AnswerOptions>): Promise<void>;
   stop(): Promise<void>;
   /** Applies the stored conversation. */
@@ -77,10 +68,7 @@ export interface SessionParts {
   readonly now: () => number;
   readonly onStarted: (session: Session, summary: ConversationSummary) => void;
   readonly onSummary: (summary: ConversationSummary) => void;
-  /**
-   * Called after an aborted send. The gateway may have stored the message, in a known or a new
-   * conversation.
-   */
+  /** Called after an aborted send. The gateway may have stored the message, also in a new conversation. */
   readonly onWithdrawn: (id: string | undefined) => void;
 }
 
@@ -97,10 +85,7 @@ export function createSession(parts: SessionParts, view?: ConversationView): Ses
     if (draft.get() === '') draft.set(parts.drafts.read(id.get()));
     else saveDraft();
   });
-  /**
-   * Time of the applied view. Older copies, from another replica or an overtaken request, are
-   * ignored.
-   */
+  /** Time of the applied view. Older copies, from another replica or an overtaken request, are ignored. */
   let updatedAt = 0;
   /** Set until the gateway answers the request. */
   let pendingRequest: AbortController | undefined;
@@ -263,10 +248,7 @@ interface TextBatch {
   flush(): void;
 }
 
-/**
- * Collects chunks of text until the next frame, because they arrive faster than the screen
- * refreshes.
- */
+/** Collects chunks of text until the next frame, because they arrive faster than the screen refreshes. */
 function createTextBatch(
   parts: { readonly schedule: Schedule; readonly size: () => number },
   show: (text: string) => void,

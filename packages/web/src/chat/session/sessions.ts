@@ -12,10 +12,7 @@ interface Sessions {
   resumeAfterConnect(server: string): void;
 }
 
-/**
- * Maximum number of cached sessions. Beyond it, the oldest sessions without a running answer are
- * removed.
- */
+/** Maximum number of cached sessions. Beyond it, the oldest sessions without a running answer are removed. */
 const MAX_SESSIONS = 20;
 
 export function createSessions(parts: SessionParts): Sessions {

@@ -14,10 +14,7 @@ import { NextSteps } from './NextSteps.tsx';
 import styles from './Start.module.css';
 import { suggestExamples } from './suggestExamples.ts';
 
-/**
- * Suggestions for a new conversation. A user without conversations also sees the servers and next
- * steps.
- */
+/** Suggestions for a new conversation. A user without conversations also sees the servers and next steps. */
 export function EmptyConversation() {
   const words = strings.chat.start;
   const { session, focusComposer } = useConversationActions();
