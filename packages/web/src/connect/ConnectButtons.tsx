@@ -8,10 +8,7 @@ import { Spinner } from '../ui/Spinner.tsx';
 import { type ConnectState, describeConnectState } from './connectState.ts';
 import type { ConnectHandle } from './pageConnectControllers.ts';
 
-/**
- * Buttons for the current state of a sign-in. The first button is never replaced, so that it keeps
- * the focus.
- */
+/** Buttons for the state of a sign-in. The first button is never replaced, so that it keeps the focus. */
 export function ConnectButtons({
   connect: { state, begin, reopen, cancel },
   label = strings.connect.connect,
@@ -88,10 +85,7 @@ function mainLabel(state: ConnectState, label: string): string {
   return state.kind === 'failed' || state.kind === 'refused' ? words.connectAgain : label;
 }
 
-/**
- * Status text of a sign-in inside another notice. Renders nothing before the sign-in starts and
- * after it succeeds.
- */
+/** Status of a sign-in inside another notice. Empty before the sign-in starts and after it succeeds. */
 export function ConnectStatus({ connect: { state } }: { readonly connect: ConnectHandle }) {
   const text = state.kind === 'connected' ? undefined : describeConnectState(state);
   if (!text) return null;

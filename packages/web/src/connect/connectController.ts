@@ -15,10 +15,7 @@ import type { ListenForFlow } from './flowSignals.ts';
 import { type FlowOutcome, type FlowPollingParts, pollFlow, toFlowOutcome } from './pollFlow.ts';
 import { resolveOwnUrl } from './signInUrl.ts';
 
-/**
- * Interval of the check whether the window is closed, grace period for its last signal, and timeout
- * of a sign-in.
- */
+/** Interval of the window check, grace period after the window closes, timeout of a sign-in. */
 const WINDOW_POLL_MS = 500;
 const CLOSE_GRACE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 5 * 60_000;
@@ -47,10 +44,7 @@ export type ConnectOptions = Pick<StartFlowRequest, 'label' | 'scopes'>;
 /** Sign-in of this page at one server. At most one runs: `begin` joins a running one. */
 export interface ConnectController {
   readonly state: Store<ConnectState>;
-  /**
-   * Must be called in a click handler. Resolves when the sign-in ends, with true if the server is
-   * connected.
-   */
+  /** Must be called in a click handler. Resolves at the end, with true if the server is connected. */
   begin(options?: ConnectOptions): Promise<boolean>;
   /** Opens a new window for the running sign-in. Must be called in a click handler. */
   reopen(): void;

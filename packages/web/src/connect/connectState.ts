@@ -14,10 +14,7 @@ export type ConnectState =
       readonly kind: 'waiting';
       /** Gateway address at which the sign-in continues. */
       readonly address: string;
-      /**
-       * `blocked`: the browser blocked the pop-up. `away`: the window is closed or shows an
-       * isolated site.
-       */
+      /** `blocked`: the browser blocked the pop-up. `away`: closed, or showing an isolated site. */
       readonly window: 'open' | 'blocked' | 'away';
       readonly isCanceling?: boolean;
     }

@@ -52,10 +52,7 @@ export function createFlowSignals({ origin, page, openChannel, storage }: Signal
   };
 }
 
-/**
- * Removes the entries of sign-ins that ended without a listener, because they ran in the main
- * window.
- */
+/** Removes the entries of sign-ins that ended without a listener, because they ran in the main window. */
 export function clearStoredFlows(storage: () => Storage): void {
   tryOrUndefined(() => {
     const stored = storage();

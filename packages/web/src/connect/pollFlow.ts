@@ -26,10 +26,7 @@ interface FlowPolling {
 const MAX_WAIT_MS = 25_000;
 const RETRY_MS = 2_000;
 
-/**
- * Polls the status of a sign-in until it ends. Only this status decides the outcome, not the window
- * and not its messages.
- */
+/** Polls the status of a sign-in until it ends. Only this status decides the outcome. */
 export function pollFlow({ status, timer }: FlowPollingParts, flowId: string): FlowPolling {
   const stopping = new AbortController();
   const isStopped = () => stopping.signal.aborted;
