@@ -4,10 +4,7 @@ import { useUser } from '../api/user.ts';
 import { strings } from '../strings/strings.ts';
 import { showToast } from '../ui/Toasts.tsx';
 
-/**
- * Shows a toast when permissions are lost while the page is open: buttons that disappear silently
- * look like a bug.
- */
+/** Shows a toast when permissions are lost: buttons that disappear silently look like a bug. */
 export function usePermissionLossToast(bits: number | undefined): void {
   const previousBits = useRef<number | undefined>(undefined);
   useEffect(() => {
